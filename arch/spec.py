@@ -1,0 +1,132 @@
+"""What computes: storage levels, outermost first, fanout axes below them, compute; and their constraints."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import prod
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class FactorRule:
+    """A rule on the bound P of one dim at one slot: `P op value`; value None means the dim's full size."""
+
+    dim: str
+    op: Literal["=", "<=", ">="]
+    value: int | None
+
+    def __str__(self) -> str:
+        return f"{self.dim}{self.op}{'full' if self.value is None else self.value}"
+
+
+@dataclass(frozen=True)
+class LoopConstraint:
+    """What the loops of one slot (a level's temporal loops, or a fanout axis) may be.
+
+    Names of dims that the workload lacks stand for dims of size 1.
+    """
+
+    factors: tuple[FactorRule, ...] = ()
+    dims: tuple[str, ...] | None = None  # only these may have a bound over 1; None: all
+    remainders: bool | None = None  # None: as the mapspace preset says for slots of this kind
+    # temporal slots only
+    outermost: tuple[str, ...] = ()  # the loop order begins with these, outermost first
+    innermost: tuple[str, ...] = ()  # and ends with these; the last is the innermost loop
+    max_loops: int | None = None  # at most so many loops with a bound over 1
+    # fanout axes only
+    min_utilization: float = 0.0  # product of the bounds over the axis size, at least
+
+
+FREE = LoopConstraint()
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A fanout axis: `size` copies of everything inside it. Each axis is a spatial slot of its own."""
+
+    name: str
+    size: int
+    mesh: Literal["X", "Y"] = "X"  # the physical direction; Timeloop's mapping format splits by it
+    constraint: LoopConstraint = FREE
+
+
+@dataclass(frozen=True)
+class Component:
+    """Something with energy and area: its class and what an energy engine wants to know of it."""
+
+    name: str
+    cls: str  # DRAM, SRAM, regfile, intmac..., or the name of a compound class
+    # (name, value) pairs beyond the named fields, sorted by name: technology_nm, type (LPDDR4...), ...
+    attributes: tuple[tuple[str, object], ...] = field(default=(), kw_only=True)
+
+    def attribute(self, name: str, default: object = None) -> object:
+        return dict(self.attributes).get(name, default)
+
+
+@dataclass(frozen=True)
+class Storage(Component):
+    """A storage level. Sizes are per instance."""
+
+    capacity_bits: int | None = None  # None: unbounded (DRAM)
+    word_bits: int = 16  # of a tensor that gives no width of its own
+    tensor_bits: tuple[tuple[str, int], ...] = ()  # (tensor, bits) pairs where this level differs
+    width_bits: int = 16  # of one vector access; energies are per such access
+    banks: int = 1
+    ports: int = 2
+    read_bandwidth: float | None = None  # words per cycle and instance; None: unbounded
+    write_bandwidth: float | None = None
+    multiple_buffering: int = 1  # usable capacity = capacity // this
+    keep: frozenset[str] = frozenset()  # tensors that must be kept here
+    bypass: frozenset[str] = frozenset()  # tensors that must not; the rest is the mapper's choice
+    temporal: LoopConstraint = FREE
+    fanout: tuple[Axis, ...] = ()  # below this level, outer axis first
+
+    @property
+    def instances_below(self) -> int:
+        return prod(axis.size for axis in self.fanout)
+
+    def bits(self, tensor: str, tensor_word_bits: int | None) -> int:
+        """The bits of one word of `tensor` here: this level's own figure, else the tensor's, else word_bits."""
+        return dict(self.tensor_bits).get(tensor) or tensor_word_bits or self.word_bits
+
+
+@dataclass(frozen=True)
+class Compute(Component):
+    """The MAC units inside the innermost fanout."""
+
+    word_bits: int = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place for loops: the temporal loops of a level (axis None) or one fanout axis below it."""
+
+    level: int
+    axis: Axis | None
+    name: str  # for messages: `shared_glb`, `shared_glb.PE_column`
+    constraint: LoopConstraint
+
+    @property
+    def spatial(self) -> bool:
+        return self.axis is not None
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """Storage levels, outermost (level 0) first, and the compute units."""
+
+    name: str
+    levels: tuple[Storage, ...]
+    compute: Compute
+
+    @cached_property
+    def slots(self) -> tuple[Slot, ...]:
+        """All slots, outermost first: for each level its temporal loops, then its fanout axes, outer axis first."""
+        found = []
+        for index, level in enumerate(self.levels):
+            found.append(Slot(index, None, level.name, level.temporal))
+            found += [Slot(index, axis, f"{level.name}.{axis.name}", axis.constraint) for axis in level.fanout]
+        return tuple(found)
+
+    def instances(self, level: int) -> int:
+        """Instances of storage level `level`; of the compute units for level == len(levels)."""
+        return prod(storage.instances_below for storage in self.levels[:level])

@@ -1,0 +1,1 @@
+"""The mapper: mapspace, exact counts, costs, search, report, and the commands."""

@@ -1,0 +1,94 @@
+"""A batch of mappings as a structure of arrays, and the chains of bounds it points into."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arch import Architecture
+from ..workloads import Workload
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(eq=False)
+class ChainTable:
+    """Chains of bounds P of one dim: a row per chain, a column per slot, outermost slot first.
+
+    A canonical chain has 1 <= P_i <= N_i, where N is `size` at the innermost slot and ceil(N/P) outwards, and
+    leaves 1 at the top. The residuals are the mixed-radix digits of size-1 in radices P, plus one.
+    Whatever the model derives from a chain alone is kept in `cache`, so a table that serves many batches
+    pays for it once.
+    """
+
+    size: int
+    bounds: Ints  # (chain, slot)
+    cache: dict[object, object] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def digits(self) -> Ints:
+        """The digits of size-1: the last index at each slot on the last path. # (chain, slot)"""
+        digits = np.empty_like(self.bounds)
+        rest = np.full(len(self.bounds), self.size - 1, np.int64)
+        for slot in range(self.bounds.shape[1] - 1, -1, -1):
+            rest, digits[:, slot] = np.divmod(rest, self.bounds[:, slot])
+        if rest.any():
+            raise ValueError(f"chain {self.bounds[rest.argmax()].tolist()} does not cover a dim of size {self.size}")
+        return digits
+
+    @property
+    def residuals(self) -> Ints:
+        """R of each slot: the trip count on the last path. # (chain, slot)"""
+        return self.digits + 1
+
+    @cached_property
+    def strides(self) -> Ints:
+        """How far one step of each slot moves: the product of the bounds inside it. # (chain, slot)"""
+        inner = np.cumprod(self.bounds[:, :0:-1], axis=1)[:, ::-1]
+        return np.concatenate([inner, np.ones((len(self.bounds), 1), np.int64)], axis=1)
+
+
+@dataclass(eq=False)
+class MappingBatch:
+    """Mappings of one workload on one architecture. Axes in this order: mapping, level (or slot), dim or tensor."""
+
+    arch: Architecture
+    workload: Workload
+    tables: tuple[ChainTable, ...]  # one per dim of the workload
+    rows: Ints  # (mapping, dim): the row of the dim's table
+    order: NDArray[np.int8]  # (mapping, level, position): the dim at each loop position, outermost first
+    keep: Bools  # (mapping, level, tensor)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def factors(self) -> Ints:
+        """The bounds P. # (mapping, slot, dim)"""
+        return np.stack([table.bounds[self.rows[:, d]] for d, table in enumerate(self.tables)], axis=2)
+
+    @property
+    def residuals(self) -> Ints:
+        """The residuals R. # (mapping, slot, dim)"""
+        return np.stack([table.residuals[self.rows[:, d]] for d, table in enumerate(self.tables)], axis=2)
+
+    def take(self, index: Ints | slice | Sequence[int]) -> "MappingBatch":
+        """The mappings at `index`, sharing the tables."""
+        return MappingBatch(
+            self.arch, self.workload, self.tables, self.rows[index], self.order[index], self.keep[index]
+        )
+
+    @classmethod
+    def of(
+        cls, arch: Architecture, workload: Workload, factors: Ints, order: NDArray[np.int8], keep: Bools
+    ) -> "MappingBatch":
+        """A batch from explicit bounds `factors` # (mapping, slot, dim)."""
+        tables, rows = [], np.empty((len(factors), len(workload.dims)), np.int64)
+        for d, size in enumerate(workload.sizes):
+            chains, inverse = np.unique(factors[:, :, d], axis=0, return_inverse=True)
+            tables.append(ChainTable(size, chains.astype(np.int64)))
+            rows[:, d] = inverse.reshape(-1)
+        return cls(arch, workload, tuple(tables), rows, order.astype(np.int8), keep.astype(bool))

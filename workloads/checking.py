@@ -1,0 +1,153 @@
+"""Checking what a user wrote against a pydantic model: every fault at once, in the user's words."""
+
+import json
+import math
+import typing
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, ValidationInfo
+from pydantic_core import ErrorDetails
+
+from .expressions import arithmetic, is_expression
+from .reading import Document, Fault, InputError, Keys, near
+
+
+class Section(BaseModel):
+    """The base of a model of an input file: unknown keys are faults, and what was read does not change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+def show(value: object) -> str:
+    """A value in a message, cut where it is long."""
+    text = json.dumps(value) if isinstance(value, dict | list | bool | None) else repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _number(value: object, info: ValidationInfo) -> object:
+    names: Mapping[str, int | float] = (info.context or {}).get("names", {})
+    if isinstance(value, str) and (value in names or is_expression(value)):
+        return arithmetic(value, names)
+    return value
+
+
+def _integer(value: object, info: ValidationInfo) -> int:
+    number = _number(value, info)
+    if isinstance(number, float) and number.is_integer() and abs(number) <= 2**53:
+        return int(number)  # `1e3` and `2**10 / 2` are integers
+    if isinstance(number, int) and not isinstance(number, bool):
+        return number
+    raise ValueError(f"must be an integer or an arithmetic expression of one, got {_got(value, number)}")
+
+
+def _float(value: object, info: ValidationInfo) -> float:
+    number = _number(value, info)
+    if isinstance(number, int | float) and not isinstance(number, bool) and math.isfinite(number):
+        return float(number)
+    raise ValueError(f"must be a finite number or an arithmetic expression of one, got {_got(value, number)}")
+
+
+def _got(value: object, number: object) -> str:
+    computed = "" if isinstance(value, type(number)) or isinstance(number, str) else f" = {number}"
+    return show(value) + computed
+
+
+# An integer, a whole float (1e3), or an expression ("16 * 1024"); a name alone only where `check` was given it.
+IntExpr = Annotated[int, BeforeValidator(_integer)]
+# A finite number or an expression of one.
+FloatExpr = Annotated[float, BeforeValidator(_float)]
+
+_WANTED = {
+    "int": "an integer",
+    "float": "a number",
+    "string": "text",
+    "bool": "true or false",
+    "list": "a list",
+    "tuple": "a list",
+    "set": "a list",
+    "frozen_set": "a list",
+    "dict": "a mapping",
+    "model": "a mapping",
+    "none_required": "empty",
+}
+_LIMITS = {
+    "greater_than_equal": ("at least", "ge"),
+    "greater_than": ("greater than", "gt"),
+    "less_than_equal": ("at most", "le"),
+    "less_than": ("less than", "lt"),
+}
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The models inside an annotation such as `tuple[Level, ...] | None`."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in typing.get_args(annotation):
+        yield from _models(part)
+
+
+def _keys_at(model: type[BaseModel], location: Keys) -> list[str]:
+    """The keys that the mapping at `location` may have, over all models that may stand there."""
+    models = [model]
+    for part in location:
+        fields = [field for one in models for name, field in one.model_fields.items() if part in (field.alias, name)]
+        models = [inner for field in fields for inner in _models(field.annotation)] or models
+    return list(dict.fromkeys(field.alias or name for one in models for name, field in one.model_fields.items()))
+
+
+def _user_path(data: Any, location: Keys, absent: bool) -> Keys:
+    """`location` without what pydantic adds for unions and wrappers: only keys that the data has."""
+    path: Keys = ()
+    for part in location[: len(location) - absent]:
+        try:
+            data = data[part]
+        except (KeyError, IndexError, TypeError):
+            continue
+        path += (part,)
+    return path
+
+
+def _message(error: ErrorDetails, keys: list[str]) -> str:
+    kind, value, context = error["type"], error["input"], error.get("ctx", {})
+    name = str(error["loc"][-1]) if error["loc"] else ""
+    if kind == "missing":
+        return f'the key "{name}" is missing'
+    if kind == "extra_forbidden":
+        return f'unknown key "{name}"{near(name, keys) or "; known: " + ", ".join(keys)}'
+    if kind == "value_error":
+        return str(context["error"])
+    if kind == "literal_error":
+        choices = str(context["expected"]).replace("'", "").replace(" or ", ", ").split(", ")
+        return f"must be one of {', '.join(choices)}; got {show(value)}{near(str(value), choices)}"
+    if kind in _LIMITS:
+        words, key = _LIMITS[kind]
+        return f"must be {words} {context[key]}, got {show(value)}"
+    wanted = _WANTED.get(kind.removesuffix("_type").removesuffix("_parsing").removesuffix("_attributes"))
+    rule = f"must be {wanted}" if wanted else error["msg"][:1].lower() + error["msg"][1:]
+    return f"{rule}, got {show(value)}"
+
+
+def faults_of(error: ValidationError, document: Document, model: type[BaseModel], at: Keys = ()) -> list[Fault]:
+    """The faults behind pydantic's `error`, each once, with its line."""
+    data = document.get(at)
+    faults = []
+    for detail in error.errors(include_url=False):
+        path = at + _user_path(data, detail["loc"], absent=detail["type"] == "missing")
+        faults.append(document.fault(path, _message(detail, _keys_at(model, detail["loc"][:-1]))))
+    return sorted(dict.fromkeys(faults), key=lambda fault: (fault.source, fault.line or 0))
+
+
+def check[M: BaseModel](
+    document: Document, model: type[M], at: Keys = (), names: Mapping[str, int | float] | None = None
+) -> M:
+    """The value at `at` as a `model`; `names` may be used in its expressions. Raises InputError with every fault.
+
+    Types are strict: no text where a number belongs, true is no integer. Lists serve as tuples and sets.
+    """
+    try:
+        # JSON is pydantic's way to say: strict, but a list may be a tuple
+        text = json.dumps(document.get(at))
+        return model.model_validate_json(text, strict=True, context={"names": names or {}})
+    except ValidationError as error:
+        raise InputError(faults_of(error, document, model, at)) from None

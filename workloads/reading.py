@@ -1,0 +1,309 @@
+"""Reading YAML: every value with its file and line, every fault at once, nothing executed.
+
+All bad input of all parts ends in `InputError`. The grammar is YAML's with the surprises of version 1.1 taken out:
+only `true` and `false` are booleans (a dim may be called N, Y or no), `1e3` is a number, keys are always text, and a
+date stays text.
+"""
+
+import difflib
+import math
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+MAX_BYTES = 16 * 2**20
+MAX_NODES = 100_000  # values in one file once its aliases are written out
+MAX_DEPTH = 100
+
+Keys = tuple[str | int, ...]  # the way to a value: ("levels", 1, "fanout")
+
+
+def path_text(path: Keys) -> str:
+    """`("levels", 1, "fanout")` as a user writes it: `levels[1].fanout`."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
+
+
+def near(name: str, choices: Iterable[str]) -> str:
+    """The end of a message about an unknown `name`: `; did you mean "resnet50"?`, or nothing."""
+    by_lower = {choice.lower(): choice for choice in choices}
+    found = difflib.get_close_matches(name.lower(), by_lower, n=1)
+    return f'; did you mean "{by_lower[found[0]]}"?' if found else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing wrong with what a user wrote."""
+
+    source: str  # the file
+    line: int | None  # counted from 1; None: the file as a whole
+    path: str  # `levels[1].fanout`, or empty
+    message: str
+
+    def __str__(self) -> str:
+        place = self.source if self.line is None else f"{self.source}:{self.line}"
+        return ": ".join(part for part in (place, self.path, self.message) if part)
+
+
+class InputError(Exception):
+    """Bad input: all the faults found in it. The commands end with exit status 2."""
+
+    def __init__(self, faults: Iterable[Fault] | Fault):
+        self.faults = (faults,) if isinstance(faults, Fault) else tuple(faults)
+        super().__init__(self.faults)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.faults))
+
+
+@dataclass(frozen=True)
+class Document:
+    """The plain data of a YAML text (dict, list, str, int, float, bool, None) and where each value stands."""
+
+    source: str
+    data: Any
+    places: Mapping[Keys, tuple[str, int]]  # path -> file, line
+
+    def place(self, path: Keys) -> tuple[str, int | None]:
+        """File and line of `path`, or of the nearest known value around it."""
+        for end in range(len(path), -1, -1):
+            if path[:end] in self.places:
+                return self.places[path[:end]]
+        return self.source, None
+
+    def line(self, path: Keys) -> int | None:
+        """The line of `path`, or of the nearest known value around it."""
+        return self.place(path)[1]
+
+    def fault(self, path: Keys, message: str) -> Fault:
+        """A fault of the value at `path`."""
+        return Fault(*self.place(path), path_text(path), message)
+
+    def get(self, path: Keys) -> Any:
+        """The value at `path`; KeyError, IndexError or TypeError where there is none."""
+        value = self.data
+        for part in path:
+            value = value[part]
+        return value
+
+
+class _Loader(yaml.SafeLoader):
+    """Composes nodes only. Its plain scalars are those of the module's docstring."""
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012
+
+
+_TAG = "tag:yaml.org,2002:"
+_INT = re.compile(r"[-+]?[0-9][0-9_]*|0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9][0-9_]*(\.[0-9_]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+for _name, _pattern, _first in (
+    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    ("merge", r"<<", "<"),
+    ("int", _INT.pattern, "-+0123456789"),
+    ("float", _FLOAT.pattern, "-+.0123456789"),
+):
+    _Loader.add_implicit_resolver(_TAG + _name, re.compile(rf"(?:{_pattern})\Z"), list(_first))
+
+
+class _Builder:
+    """Turns composed nodes into plain data, noting places and faults on the way."""
+
+    def __init__(self, source: str, tags: Collection[str]):
+        self.source, self.tags = source, tags
+        self.places: dict[Keys, tuple[str, int]] = {}
+        self.faults: list[Fault] = []
+
+    def fault(self, node: yaml.Node, path: Keys, message: str) -> None:
+        self.faults.append(Fault(self.source, node.start_mark.line + 1, path_text(path), message))
+
+    def build(self, node: yaml.Node, path: Keys) -> Any:
+        self.places.setdefault(path, (self.source, node.start_mark.line + 1))
+        if node.tag.startswith("!"):
+            return self.local(node, path)
+        if isinstance(node, yaml.MappingNode) and node.tag == _TAG + "map":
+            return self.mapping(node, path)
+        if isinstance(node, yaml.SequenceNode) and node.tag == _TAG + "seq":
+            return [self.build(item, (*path, index)) for index, item in enumerate(node.value)]
+        if isinstance(node, yaml.ScalarNode):
+            return self.scalar(node, path)
+        return self.unknown_tag(node, path)
+
+    def unknown_tag(self, node: yaml.Node, path: Keys) -> None:
+        tag = node.tag.replace(_TAG, "!!")
+        known = "".join(f", !{name}" for name in sorted(self.tags))
+        self.fault(
+            node, path, f"unknown tag {tag}; plain YAML only{known}{near(tag, ['!' + name for name in self.tags])}"
+        )
+
+    def local(self, node: yaml.Node, path: Keys) -> Any:
+        """`!Name {...}` as `{"!tag": Name, ...}` where Name is one of `tags`."""
+        name = node.tag.removeprefix("!")
+        if name not in self.tags:
+            return self.unknown_tag(node, path)
+        if isinstance(node, yaml.MappingNode):
+            return {"!tag": name} | self.mapping(node, path)
+        if isinstance(node, yaml.ScalarNode) and not node.value:
+            return {"!tag": name}
+        return self.fault(node, path, f"a mapping must follow the tag !{name}")
+
+    def mapping(self, node: yaml.MappingNode, path: Keys) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        merged: dict[str, Any] = {}
+        first_line: dict[str, int] = {}
+        for key, value in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                self.fault(key, path, "a key must be a plain word, not a list or mapping")
+                continue
+            if key.tag == _TAG + "merge":
+                merged = self.merge(value, path) | merged
+                continue
+            name, line = key.value, key.start_mark.line + 1
+            if name in first_line:
+                self.fault(key, (*path, name), f'duplicate key "{name}", first on line {first_line[name]}')
+                continue
+            first_line[name] = line
+            self.places[(*path, name)] = (self.source, line)
+            found[name] = self.build(value, (*path, name))
+        return merged | found
+
+    def merge(self, node: yaml.Node, path: Keys) -> dict[str, Any]:
+        """What `<<: *base` brings in; of several bases the first wins."""
+        bases = node.value if isinstance(node, yaml.SequenceNode) else [node]
+        found: dict[str, Any] = {}
+        for base in bases:
+            if isinstance(base, yaml.MappingNode):
+                found = self.mapping(base, path) | found
+            else:
+                self.fault(base, path, "only mappings can be merged with <<")
+        return found
+
+    def scalar(self, node: yaml.ScalarNode, path: Keys) -> Any:
+        text = node.value.replace("_", "")
+        match node.tag.removeprefix(_TAG):
+            case "str":
+                return node.value
+            case "null":
+                return None
+            case "bool" if text.lower() in ("true", "false"):
+                return text.lower() == "true"
+            case "int" | "float" if len(text) > 300:
+                return self.fault(node, path, f"a number of at most 300 characters is expected, got {len(text)}")
+            case "int" if _INT.fullmatch(node.value):
+                return int(text, 16 if text.startswith("0x") else 10)
+            case "float" if _FLOAT.fullmatch(node.value):
+                return float(text.lower().replace(".inf", "inf").replace(".nan", "nan"))
+            case "bool" | "int" | "float" as tag:
+                return self.fault(node, path, f"{node.value!r} is not the {tag} that its tag says")
+        return self.unknown_tag(node, path)
+
+
+def _expanded(node: yaml.Node, known: dict[int, float]) -> float:
+    """Nodes below and with `node` once aliases are written out; infinite for one that contains itself."""
+    if id(node) not in known:
+        known[id(node)] = math.inf  # until counted: whoever meets it again is inside it
+        children: Iterable[yaml.Node] = ()
+        if isinstance(node, yaml.MappingNode):
+            children = (child for pair in node.value for child in pair)
+        elif isinstance(node, yaml.SequenceNode):
+            children = node.value
+        count = 1 + sum(_expanded(child, known) for child in children)
+        known[id(node)] = count if math.isinf(count) else min(count, 1e18)
+    return known[id(node)]
+
+
+def _compose(text: str, source: str) -> yaml.Node:
+    def failed(line: int | None, message: str) -> InputError:
+        return InputError(Fault(source, line, "", message))
+
+    try:
+        node = _Loader(text).get_single_node()
+        count = 0 if node is None else _expanded(node, {})
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        told = "; ".join(part for part in (error.context, error.problem) if part)
+        raise failed(mark.line + 1 if mark else None, f"not YAML: {told}") from None
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise failed(line, f"not YAML: the character 0x{error.character:02x} is not allowed") from None
+    except RecursionError:
+        raise failed(None, "nested too deeply") from None
+    if node is None:
+        raise failed(None, "the file is empty")
+    if math.isinf(count):
+        raise failed(node.start_mark.line + 1, "an alias stands inside the value that it names")
+    if count > MAX_NODES:
+        raise failed(None, f"at most {MAX_NODES} values once aliases are expanded, got {count:.6g}")
+    return node
+
+
+def parse_yaml(text: str, source: str, tags: Collection[str] = ()) -> Document:
+    """The data of a YAML text; local tags in `tags` (`!Name {...}`) become `{"!tag": "Name", ...}`.
+
+    Raises InputError for text that is not YAML, duplicate keys, unknown tags, alias bombs, and nothing at all.
+    """
+    if not text.strip():
+        raise InputError(Fault(source, None, "", "the file is empty"))
+    builder = _Builder(source, tags)
+    data = builder.build(_compose(text, source), ())
+    if builder.faults:
+        raise InputError(builder.faults)
+    return Document(source, data, builder.places)
+
+
+def _text(path: Path) -> str:
+    def failed(message: str) -> InputError:
+        return InputError(Fault(str(path), None, "", message))
+
+    try:
+        if path.is_dir():
+            raise failed("a file is expected, this is a directory")
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise failed("no such file") from None
+    except (OSError, ValueError) as error:  # ValueError: a null character in the name
+        raise failed(f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if len(content) > MAX_BYTES:
+        raise failed(f"a file of at most {MAX_BYTES} bytes is expected")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise failed(f"not UTF-8 text: byte {error.start} is 0x{content[error.start]:02x}") from None
+
+
+def _documents(paths: Iterable[Path], tags: Collection[str], faults: list[Fault]) -> Iterator[Document]:
+    for path in paths:
+        try:
+            yield parse_yaml(_text(path), str(path), tags)
+        except InputError as error:
+            faults += error.faults
+
+
+def read_yaml(*paths: Path | str, tags: Collection[str] = ()) -> Document:
+    """The data of one file, or of several whose root keys are put together.
+
+    Raises InputError with the faults of all files: as `parse_yaml`, and missing, unreadable, binary or huge files,
+    and a root key that two files share.
+    """
+    faults: list[Fault] = []
+    documents = list(_documents(map(Path, paths), tags, faults))
+    if len(paths) == 1 and not faults:
+        return documents[0]
+    data: dict[str, Any] = {}
+    places: dict[Keys, tuple[str, int]] = {}
+    for document in documents:
+        if not isinstance(document.data, dict):
+            faults.append(document.fault((), "a mapping at the root is expected where several files are put together"))
+            continue
+        for key in document.data.keys() & data.keys():
+            source, line = places[(key,)]
+            faults.append(document.fault((key,), f'duplicate key "{key}", first in {source}:{line}'))
+        data = document.data | data
+        places = {path: place for path, place in document.places.items() if path} | places
+    if faults:
+        raise InputError(faults)
+    return Document(" + ".join(map(str, paths)), data, places)

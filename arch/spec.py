@@ -81,6 +81,11 @@ class Storage(Component):
     fanout: tuple[Axis, ...] = ()  # below this level, outer axis first
 
     @property
+    def limited(self) -> bool:
+        """Whether a bandwidth is given."""
+        return self.read_bandwidth is not None or self.write_bandwidth is not None
+
+    @property
     def instances_below(self) -> int:
         return prod(axis.size for axis in self.fanout)
 

@@ -1,13 +1,29 @@
-"""Exact access counts of a batch of mappings (design: the reference machine)."""
+"""Exact access counts of a batch of mappings on the reference machine (docs/model.md).
 
-from dataclasses import dataclass
+For a tensor between a parent level and its next keeper inside, words moved are the sizes of all tiles less
+what consecutive tiles share. Both sums factor: over the tensor's ranks (ranks.py) and over the irrelevant dims
+(numbers of contexts, prefixes.py). The second has one term per temporal loop outside the child, for the
+increments of that loop; whether another dim's loop of the same level lies outside it is all that loop order
+decides.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property, reduce
+from math import prod
+from operator import mul
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .mapping import Bools, MappingBatch
+from ..workloads import Tensor
+from .mapping import Bools, Ints, MappingBatch
+from .prefixes import Prefixes, level_slots, prefixes
+from .ranks import Floats, Overlap, RankView
 
-Floats = NDArray[np.float64]
+# Tables over all pairs of chains of a window's dims are built up to this many rows, else the batch's own pairs.
+PAIR_LIMIT = 1 << 16
 
 
 @dataclass(eq=False)
@@ -20,9 +36,300 @@ class Counts:
     fills: Floats  # (mapping, level, tensor)
     updates: Floats  # (mapping, level, tensor)
     instances: Floats  # (mapping, level) instances ever active; the last column counts MAC units
+    origin_reads: Floats  # (mapping, level) words read at the busiest instance, the spatial origin
+    origin_writes: Floats  # (mapping, level) words filled and updated there
     exact: Bools  # (mapping,) False: reads may exceed the executor's, never fall short (docs/model.md)
 
 
 def count(batch: MappingBatch) -> Counts:
-    """Count the accesses of every mapping of `batch`."""
-    raise NotImplementedError
+    """Count the accesses of every mapping of `batch`.
+
+    Origin counts are only filled in for levels that have a bandwidth; elsewhere they are 0.
+    """
+    nest = Nest(batch)
+    n, levels, tensors = len(batch), nest.levels, batch.workload.tensors
+    words = {name: np.zeros((n, levels, len(tensors))) for name in ("tile_words", "reads", "fills", "updates")}
+    origin = {name: np.zeros((n, levels)) for name in ("origin_reads", "origin_writes")}
+    counts = Counts(cycles=nest.cycles(), instances=nest.instances(), exact=np.ones(n, bool), **words, **origin)
+    counts.tile_words[:] = nest.tile_words()
+    for v, tensor in enumerate(tensors):
+        for parent, child, where in _keeper_pairs(batch.keep[:, :, v]):
+            whole = len(where) == n
+            part = nest if whole else Nest(batch.take(where))
+            _add_pair(counts, part, tensor, v, parent, child, slice(None) if whole else where)
+    return counts
+
+
+def tile_words(batch: MappingBatch) -> Floats:
+    """Largest tile of one instance of every level, clipped at the sizes. # (mapping, level, tensor), 0 if bypassed"""
+    return Nest(batch).tile_words()
+
+
+def _keeper_pairs(keep: Bools) -> Iterator[tuple[int, int, Ints]]:
+    """(parent, child, mappings) for neighbouring keepers of one tensor; the MACs are child len(levels)."""
+    n, levels = keep.shape
+    columns = np.concatenate([keep, np.ones((n, 1), bool)], axis=1)
+    for parent in range(levels):
+        free = columns[:, parent].copy()
+        for child in range(parent + 1, levels + 1):
+            where = np.flatnonzero(free & columns[:, child])
+            if len(where):
+                yield parent, child, where
+            free &= ~columns[:, child]
+
+
+def _add_pair(
+    counts: Counts, nest: "Nest", tensor: Tensor, v: int, parent: int, child: int, where: Ints | slice
+) -> None:
+    """Add the traffic of one tensor between two neighbouring keepers."""
+    macs = child == nest.levels
+    read = Flow(nest, tensor, child, parent=parent)
+    moved = read.words()
+    counts.exact[where] &= read.exact()
+    if tensor.output:
+        counts.updates[where, parent, v] = moved
+        counts.reads[where, parent, v] = moved - nest.distinct(tensor, parent)
+    else:
+        counts.reads[where, parent, v] = moved
+    if not macs:
+        filled = Flow(nest, tensor, child).words()
+        first = nest.distinct(tensor, child) if tensor.output else 0.0
+        counts.fills[where, child, v] = filled - first
+    levels = nest.batch.arch.levels
+    if levels[parent].limited:
+        busiest = Flow(nest, tensor, child, parent=parent, origin=True).words()
+        if tensor.output:
+            counts.origin_writes[where, parent] += busiest
+            counts.origin_reads[where, parent] += busiest - nest.distinct(tensor, parent, origin=True)
+        else:
+            counts.origin_reads[where, parent] += busiest
+    if not macs and levels[child].limited:
+        busiest = Flow(nest, tensor, child, origin=True).words()
+        first = nest.distinct(tensor, child, origin=True) if tensor.output else 0.0
+        counts.origin_writes[where, child] += busiest - first
+
+
+@dataclass(eq=False)
+class Nest:
+    """A batch with what all its tensors share: positions of loops, views of its chain tables."""
+
+    batch: MappingBatch
+    _before: dict[tuple[int, int, int], Ints] = field(default_factory=dict)
+
+    @property
+    def levels(self) -> int:
+        return len(self.batch.arch.levels)
+
+    @cached_property
+    def dims(self) -> list[int]:
+        """Dims that have loops at all: those of size over 1."""
+        return [d for d, size in enumerate(self.batch.workload.sizes) if size > 1]
+
+    @cached_property
+    def position(self) -> NDArray[np.int8]:
+        """Where in its level's loop order each dim stands, 0 outermost. # (level, dim, mapping)"""
+        return np.ascontiguousarray(np.argsort(self.batch.order, axis=2).astype(np.int8).transpose(1, 2, 0))
+
+    def before(self, level: int, e: int, d: int) -> Ints:
+        """1 where the loop of dim e lies outside that of dim d at `level`, else 0. # (mapping,)"""
+        key = (level, e, d)
+        if key not in self._before:
+            self._before[key] = (self.position[level, e] < self.position[level, d]).astype(np.int64)
+        return self._before[key]
+
+    def row(self, d: int) -> Ints:
+        return self.batch.rows[:, d]
+
+    def view(self, d: int, c: int, lo: int, hi: int, shared: int | None = None) -> Prefixes:
+        return prefixes(self.batch.tables[d], self.batch.arch, c, lo, hi, shared)
+
+    def loops(self, level: int) -> list[int]:
+        """Dims with a temporal loop of bound over 1 at `level` in some chain."""
+        slots = (level_slots(self.batch.tables[d], self.batch.arch)[level] for d in self.dims)
+        return [d for d, slot in zip(self.dims, slots, strict=True) if slot.repeats]
+
+    def active(self, d: int, c: int) -> Ints:
+        """Coordinates of dim d that ever hold a tile at boundary c. # (mapping,)"""
+        return self.view(d, c, 0, c).number[0][self.row(d)]
+
+    def cycles(self) -> Floats:
+        """Compute cycles: temporal steps in which the spatial origin has work. # (mapping,)"""
+        last = (self.view(d, self.levels, 0, 0).number[self.levels][self.row(d)] for d in self.dims)
+        return _product(last, len(self.batch))
+
+    def instances(self) -> Floats:
+        """Active instances of each level and, last, MAC units. # (mapping, level + 1)"""
+        n = len(self.batch)
+        columns = [_product((self.active(d, c) for d in self.dims), n) for c in range(self.levels + 1)]
+        return np.stack(columns, axis=1)
+
+    def tile_words(self) -> Floats:
+        """Largest tile of one instance, clipped at the sizes; 0 where bypassed. # (mapping, level, tensor)"""
+        words = np.zeros(self.batch.keep.shape)
+        index = {dim: d for d, dim in enumerate(self.batch.workload.dims)}
+        for level in range(self.levels):
+            extents = {
+                d: np.minimum(self.view(d, level, 0, 0).tile, self.batch.workload.sizes[d])[self.row(d)]
+                for d in range(len(self.batch.workload.dims))
+            }
+            for v, tensor in enumerate(self.batch.workload.tensors):
+                lengths = (sum(t.coef * (extents[index[t.dim]] - 1) for t in rank) + 1 for rank in tensor.ranks)
+                words[:, level, v] = _product(lengths, len(self.batch))
+        return np.where(self.batch.keep, words, 0.0)
+
+    def distinct(self, tensor: Tensor, level: int, origin: bool = False) -> Floats:
+        """Distinct words of the output that the instances of `level` (or the spatial origin alone) ever hold."""
+        workload = self.batch.workload
+        found = []
+        for d in self.dims:
+            if workload.dims[d] not in tensor.dims:
+                if not origin:
+                    found.append(self.active(d, level))
+            elif origin:
+                found.append(self.view(d, level, 0, 0).extents[self.row(d)])
+            else:
+                found.append(np.full(len(self.batch), workload.sizes[d]))
+        return _product(found, len(self.batch))
+
+
+@dataclass(eq=False)
+class Flow:
+    """Words of one tensor that move into boundary `child`.
+
+    Without a parent: what all instances receive (rule 2). With one: what the parent level hands out, where
+    identical sets for children of one instance count once (rule 3). `origin`: for the spatial origin alone.
+    """
+
+    nest: Nest
+    tensor: Tensor
+    child: int
+    parent: int | None = None
+    origin: bool = False
+
+    @cached_property
+    def irrelevant(self) -> list[tuple[int, Prefixes]]:
+        """Dims without influence on the words: only coordinate 0 below the parent counts (multicast)."""
+        hi = 0 if self.origin else self.child if self.parent is None else self.parent
+        names = self.nest.batch.workload.dims
+        mine = [d for d in self.nest.dims if names[d] not in self.tensor.dims]
+        return [(d, self.nest.view(d, self.child, 0, hi)) for d in mine]
+
+    @cached_property
+    def ranks(self) -> "list[RankColumns]":
+        lo, hi = 0, self.child
+        if self.origin:
+            lo, hi = (0, 0) if self.parent is None else (self.parent, self.child)
+        index = {dim: d for d, dim in enumerate(self.nest.batch.workload.dims)}
+        found = []
+        for rank in self.tensor.ranks:
+            terms = [(index[t.dim], t.coef) for t in rank if index[t.dim] in self.nest.dims]
+            if terms:
+                found.append(RankColumns.of(self.nest, terms, self.child, lo, hi, self.parent))
+        return found
+
+    def exact(self) -> Bools:
+        """Where the count is the executor's. # (mapping,)"""
+        found = (rank.view.exact[rank.row] for rank in self.ranks)
+        return reduce(np.logical_and, found, np.ones(len(self.nest.batch), bool))
+
+    def words(self) -> Floats:
+        """Words moved. # (mapping,)"""
+        n = len(self.nest.batch)
+        total = _product((rank.view.sizes[rank.row] for rank in self.ranks), n)
+        total *= _product((view.number[self.child][self.nest.row(d)] for d, view in self.irrelevant), n)
+        if self.child < self.nest.levels:  # MACs hold nothing between steps
+            for level in range(self.child):
+                for d in self.nest.loops(level):
+                    total -= self._shared_with_the_step_before(level, d)
+        return total
+
+    def _shared_with_the_step_before(self, level: int, d: int) -> Floats | float:
+        """Words that stay in place at the increments of the loop of dim d at `level`. # (mapping,)"""
+        nest = self.nest
+        own = next((rank for rank in self.ranks if d in rank.dims), None)
+        if own is not None and len(own.dims) == 1:
+            return 0.0  # the tile moves by at least its own length
+        times: Floats = np.ones(len(nest.batch))
+        for e, view in self.irrelevant:
+            row = nest.row(e)
+            if e == d:
+                times = times * (view.number[level + 1] - view.number[level])[row]
+            else:
+                times = times * _pick(view.number[level : level + 2], nest.before(level, e, d), row)
+        columns = [rank.columns(nest, level, d) for rank in self.ranks]
+
+        def product_of(name: str) -> Floats:
+            picked = (_pick(getattr(sums, name), which, row) for sums, which, row in columns)
+            return reduce(mul, picked, times)
+
+        if not any(rank.view.shared for rank in self.ranks):
+            return product_of("words")
+        return product_of("words") + product_of("kept_by_all") - product_of("kept")
+
+
+@dataclass(eq=False)
+class RankColumns:
+    """A rank's sums with, per mapping, the row to take."""
+
+    view: RankView
+    dims: tuple[int, ...]
+    row: Ints  # (mapping,)
+
+    @classmethod
+    def of(
+        cls, nest: Nest, terms: list[tuple[int, int]], child: int, lo: int, hi: int, parent: int | None
+    ) -> "RankColumns":
+        dims = tuple(d for d, _ in terms)
+        coefs = tuple(coef for _, coef in terms)
+        tables = tuple(nest.batch.tables[d] for d in dims)
+        rows = [nest.row(d) for d in dims]
+        shape = tuple(len(table.bounds) for table in tables)
+        shared = _shared_level(nest, child, parent) if len(dims) == 2 else None
+
+        def view(combinations: tuple[Ints, ...], shared: int | None) -> RankView:
+            parts = tuple(nest.view(d, child, lo, hi, shared) for d in dims)
+            return RankView(coefs, parts, combinations, parent)
+
+        def best(combinations: tuple[Ints, ...]) -> RankView:
+            plain = view(combinations, None)
+            return view(combinations, shared) if shared is not None and plain.meets.any() else plain
+
+        row = np.ravel_multi_index(tuple(rows), shape)
+        if prod(shape) > max(PAIR_LIMIT, *shape):
+            pairs, row = np.unique(row, return_inverse=True)
+            return cls(best(np.unravel_index(pairs, shape)), dims, row)
+        key = ("rank", nest.batch.arch.slots, tables, coefs, child, lo, hi, parent)
+        cache = tables[0].cache
+        if key not in cache:
+            every = np.unravel_index(np.arange(prod(shape)), shape)
+            cache[key] = best(every)
+        return cls(cache[key], dims, row)  # type: ignore[arg-type]
+
+    def columns(self, nest: Nest, level: int, d: int) -> tuple[Overlap, Ints, Ints]:
+        """The overlap of an increment of dim d's loop at `level`: sums, and which row and column to take."""
+        moving = self.dims.index(d) if d in self.dims else None
+        others = [e for e in self.dims if e != d]
+        which = np.zeros(len(self.row), np.int64)
+        for e in others:
+            which = 2 * which + nest.before(level, e, d)
+        return self.view.overlap(moving, level, len(others)), which, self.row
+
+
+def _shared_level(nest: Nest, child: int, parent: int | None) -> int | None:
+    """The innermost level with a fanout between parent and child."""
+    if parent is None:
+        return None
+    levels = nest.batch.arch.levels
+    return next((level for level in range(child - 1, parent - 1, -1) if levels[level].fanout), None)
+
+
+def _pick(columns: NDArray[Any], which: Ints, row: Ints) -> NDArray[Any]:
+    """columns[which, row], as one flat gather. # (mapping,)"""
+    return columns.reshape(-1)[which * columns.shape[1] + row]
+
+
+def _product(factors: Iterable[NDArray[Any]], n: int) -> Floats:
+    total = np.ones(n)
+    for factor in factors:
+        total = total * factor
+    return total

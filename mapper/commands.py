@@ -1,0 +1,50 @@
+"""What the commands share: faults to standard error, the exit statuses, JSON to standard output."""
+
+import json
+from collections.abc import Callable
+from functools import wraps
+
+import typer
+
+from ..workloads import Fault, InputError
+
+FOUND, NOTHING_VALID, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+
+def command[**P](function: Callable[P, int]) -> Callable[P, None]:
+    """Make a command of a function that returns its exit status: bad input and Ctrl-C end it without a traceback."""
+
+    @wraps(function)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            status = function(*args, **kwargs)
+        except InputError as error:
+            typer.echo(str(error), err=True)
+            status = BAD_INPUT
+        except KeyboardInterrupt:
+            typer.echo("interrupted", err=True)
+            status = INTERRUPTED
+        raise typer.Exit(status)
+
+    return guarded
+
+
+def new_app(function: Callable[..., int]) -> typer.Typer:
+    """The app of one command; `new_app(f)()` runs it and exits with its status."""
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    app.command()(command(function))
+    return app
+
+
+def echo_json(value: object) -> None:
+    """One object to standard output."""
+    typer.echo(json.dumps(value, indent=2, allow_nan=False))
+
+
+def gather[T](faults: list[Fault], load: Callable[[], T]) -> T | None:
+    """What `load` returns; None with its faults added to `faults`, so that several files report together."""
+    try:
+        return load()
+    except InputError as error:
+        faults += error.faults
+        return None

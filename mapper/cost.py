@@ -6,19 +6,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..energy import EnergyTable
-from .counts import Counts, Floats
-from .mapping import MappingBatch
+from .counts import Counts, Floats, Nest, count
+from .mapping import Bools, MappingBatch
 
 # Reason codes of `validity`: the index is the code, 0 is valid.
-REASONS = ("valid", "fanout", "capacity", "utilization", "constraint")
+REASONS = ("valid", "capacity", "fanout", "utilization")
 
 
 @dataclass(frozen=True)
 class CostOptions:
     """What Timeloop leaves at 0 by default, and so do we."""
 
-    leakage: bool = False  # charge leak_pj_per_cycle of every instance for every cycle
-    wire_pj_per_bit_mm: float = 0.0
+    leakage: bool = False  # charge leak_pj_per_cycle of every instance, used or not, for every cycle
 
 
 @dataclass(eq=False)
@@ -32,6 +31,7 @@ class Costs:
     level_energy_pj: Floats  # (mapping, level, tensor)
     level_cycles: Floats  # (mapping, level) words / bandwidth of the busiest instance; 0 without a bandwidth
     compute_energy_pj: float
+    leak_energy_pj: Floats  # (mapping,) 0 unless asked for
 
     @property
     def edp(self) -> Floats:
@@ -40,10 +40,100 @@ class Costs:
 
 
 def validity(batch: MappingBatch) -> NDArray[np.int8]:
-    """The reason code of each mapping: 0 valid, else an index of REASONS. # (mapping,)"""
-    raise NotImplementedError
+    """The reason code of each mapping: 0 valid, else an index of REASONS, the first that applies. # (mapping,)
+
+    Capacity: the kept tiles, clipped at the sizes, fit every instance (a level with multiple buffering offers
+    that share of its capacity). Fanout: the bounds on an axis multiply to at most its size. Utilization: and to
+    at least the share of it that a constraint asks for.
+    """
+    nest = Nest(batch)
+    reason = np.zeros(len(batch), np.int8)
+    for s, slot in enumerate(batch.arch.slots):
+        if slot.axis is None:
+            continue
+        spread = np.ones(len(batch))
+        for d, table in enumerate(batch.tables):
+            spread = spread * table.bounds[batch.rows[:, d], s]
+        reason[(reason == 0) & (spread < slot.constraint.min_utilization * slot.axis.size)] = REASONS.index(
+            "utilization"
+        )
+        reason[spread > slot.axis.size] = REASONS.index("fanout")
+    reason[overfull(nest)] = REASONS.index("capacity")
+    return reason
+
+
+def overfull(nest: Nest) -> Bools:
+    """Where the kept tiles of some level do not fit. # (mapping,)"""
+    found = np.zeros(len(nest.batch), bool)
+    for level, storage in enumerate(nest.batch.arch.levels):
+        if storage.capacity_bits is not None:
+            found |= used_bits(nest, level) > storage.capacity_bits // storage.multiple_buffering
+    return found
+
+
+def used_bits(nest: Nest, level: int) -> Floats:
+    """Bits of the tiles kept in one instance of `level`. # (mapping,)"""
+    storage = nest.batch.arch.levels[level]
+    used = np.zeros(len(nest.batch))
+    for v, tensor in enumerate(nest.batch.workload.tensors):
+        keep = nest.batch.keep[:, level, v]
+        if keep.any():
+            used += keep * nest.tile(level, tensor) * storage.bits(tensor.name, tensor.word_bits)
+    return used
 
 
 def evaluate(batch: MappingBatch, table: EnergyTable, options: CostOptions | None = None) -> Costs:
     """Costs of every mapping of `batch`, valid or not."""
-    raise NotImplementedError
+    counts = count(batch)
+    workload, arch = batch.workload, batch.arch
+    level_cycles = bandwidth_cycles(batch, counts)
+    cycles = np.maximum(counts.cycles, level_cycles.max(axis=1))
+    energy = level_energies(batch, counts, table)
+    compute = workload.macs * table.compute.compute_pj
+    leak = np.zeros(len(batch))
+    if options is not None and options.leakage:
+        leak = cycles * leak_pj_per_cycle(batch, table)
+    units = arch.instances(len(arch.levels))
+    return Costs(
+        counts=counts,
+        energy_pj=energy.sum(axis=(1, 2)) + compute + leak,
+        cycles=cycles,
+        utilization=workload.macs / (cycles * units),
+        level_energy_pj=energy,
+        level_cycles=level_cycles,
+        compute_energy_pj=compute,
+        leak_energy_pj=leak,
+    )
+
+
+def level_energies(batch: MappingBatch, counts: Counts, table: EnergyTable) -> Floats:
+    """Words times energy per word; a word is a fraction of a vector access. # (mapping, level, tensor)"""
+    energy = np.zeros_like(counts.reads)
+    for level, (storage, figures) in enumerate(zip(batch.arch.levels, table.levels, strict=True)):
+        for v, tensor in enumerate(batch.workload.tensors):
+            vectors_per_word = storage.bits(tensor.name, tensor.word_bits) / storage.width_bits
+            pj = counts.reads[:, level, v] * figures.read_pj
+            pj += counts.fills[:, level, v] * figures.write_pj
+            pj += counts.updates[:, level, v] * figures.update_pj
+            energy[:, level, v] = pj * vectors_per_word
+    return energy
+
+
+def bandwidth_cycles(batch: MappingBatch, counts: Counts) -> Floats:
+    """Cycles each level's busiest instance needs for its words, reads and writes apart. # (mapping, level)"""
+    cycles = np.zeros_like(counts.origin_reads)
+    for level, storage in enumerate(batch.arch.levels):
+        for bandwidth, words in (
+            (storage.read_bandwidth, counts.origin_reads),
+            (storage.write_bandwidth, counts.origin_writes),
+        ):
+            if bandwidth is not None:
+                cycles[:, level] = np.maximum(cycles[:, level], np.ceil(words[:, level] / bandwidth))
+    return cycles
+
+
+def leak_pj_per_cycle(batch: MappingBatch, table: EnergyTable) -> float:
+    """Leakage of all instances, used or not, in one cycle."""
+    arch = batch.arch
+    figures = [level.leak_pj_per_cycle for level in table.levels] + [table.compute.leak_pj_per_cycle]
+    return sum(pj * arch.instances(level) for level, pj in enumerate(figures))

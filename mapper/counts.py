@@ -60,11 +60,6 @@ def count(batch: MappingBatch) -> Counts:
     return counts
 
 
-def tile_words(batch: MappingBatch) -> Floats:
-    """Largest tile of one instance of every level, clipped at the sizes. # (mapping, level, tensor), 0 if bypassed"""
-    return Nest(batch).tile_words()
-
-
 def _keeper_pairs(keep: Bools) -> Iterator[tuple[int, int, Ints]]:
     """(parent, child, mappings) for neighbouring keepers of one tensor; the MACs are child len(levels)."""
     n, levels = keep.shape
@@ -115,6 +110,7 @@ class Nest:
 
     batch: MappingBatch
     _before: dict[tuple[int, int, int], Ints] = field(default_factory=dict)
+    _extents: dict[tuple[int, int], Ints] = field(default_factory=dict)
 
     @property
     def levels(self) -> int:
@@ -163,19 +159,28 @@ class Nest:
         columns = [_product((self.active(d, c) for d in self.dims), n) for c in range(self.levels + 1)]
         return np.stack(columns, axis=1)
 
+    def extent(self, level: int, d: int) -> Ints:
+        """Extent of the largest tile of `level` along dim d. # (mapping,)"""
+        key = (level, d)
+        if key not in self._extents:
+            tile = np.minimum(self.view(d, level, 0, 0).tile, self.batch.workload.sizes[d])
+            self._extents[key] = tile[self.row(d)]
+        return self._extents[key]
+
+    def tile(self, level: int, tensor: Tensor) -> Floats:
+        """Words of the largest tile of `tensor` at `level`, kept there or not. # (mapping,)"""
+        index = {dim: d for d, dim in enumerate(self.batch.workload.dims)}
+        one = np.ones(len(self.batch))
+        lengths = (sum((t.coef * (self.extent(level, index[t.dim]) - 1) for t in rank), one) for rank in tensor.ranks)
+        return _product(lengths, len(self.batch))
+
     def tile_words(self) -> Floats:
         """Largest tile of one instance, clipped at the sizes; 0 where bypassed. # (mapping, level, tensor)"""
         words = np.zeros(self.batch.keep.shape)
-        index = {dim: d for d, dim in enumerate(self.batch.workload.dims)}
         for level in range(self.levels):
-            extents = {
-                d: np.minimum(self.view(d, level, 0, 0).tile, self.batch.workload.sizes[d])[self.row(d)]
-                for d in range(len(self.batch.workload.dims))
-            }
             for v, tensor in enumerate(self.batch.workload.tensors):
-                lengths = (sum(t.coef * (extents[index[t.dim]] - 1) for t in rank) + 1 for rank in tensor.ranks)
-                words[:, level, v] = _product(lengths, len(self.batch))
-        return np.where(self.batch.keep, words, 0.0)
+                words[:, level, v] = self.batch.keep[:, level, v] * self.tile(level, tensor)
+        return words
 
     def distinct(self, tensor: Tensor, level: int, origin: bool = False) -> Floats:
         """Distinct words of the output that the instances of `level` (or the spatial origin alone) ever hold."""

@@ -132,6 +132,11 @@ class Architecture:
             found += [Slot(index, axis, f"{level.name}.{axis.name}", axis.constraint) for axis in level.fanout]
         return tuple(found)
 
+    @cached_property
+    def axes(self) -> tuple[int, ...]:
+        """The number of fanout axes below each level: all that slots of one architecture share with another's."""
+        return tuple(len(level.fanout) for level in self.levels)
+
     def instances(self, level: int) -> int:
         """Instances of storage level `level`; of the compute units for level == len(levels)."""
         return prod(storage.instances_below for storage in self.levels[:level])

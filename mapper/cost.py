@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..energy import EnergyTable
-from .counts import Counts, Floats, Nest, count
-from .mapping import Bools, MappingBatch
+from .counts import Counts, Nest, count
+from .mapping import Bools, Floats, MappingBatch
 
 # Reason codes of `validity`: the index is the code, 0 is valid.
 REASONS = ("valid", "capacity", "fanout", "utilization")

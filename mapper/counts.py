@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..workloads import Tensor
-from .mapping import Bools, Ints, MappingBatch
+from .mapping import Bools, Floats, Ints, MappingBatch
 from .prefixes import Prefixes, level_slots, prefixes
-from .ranks import Floats, Overlap, RankView
+from .ranks import Overlap, RankView
 
 # Tables over all pairs of chains of a window's dims are built up to this many rows, else the batch's own pairs.
 PAIR_LIMIT = 1 << 16
@@ -124,7 +124,10 @@ class Nest:
     @cached_property
     def position(self) -> NDArray[np.int8]:
         """Where in its level's loop order each dim stands, 0 outermost. # (level, dim, mapping)"""
-        return np.ascontiguousarray(np.argsort(self.batch.order, axis=2).astype(np.int8).transpose(1, 2, 0))
+        order = self.batch.order.transpose(1, 2, 0)
+        position = np.empty(order.shape, np.int8)
+        np.put_along_axis(position, order, np.arange(order.shape[1], dtype=np.int8)[None, :, None], axis=1)
+        return position
 
     def before(self, level: int, e: int, d: int) -> Ints:
         """1 where the loop of dim e lies outside that of dim d at `level`, else 0. # (mapping,)"""
@@ -146,7 +149,8 @@ class Nest:
 
     def active(self, d: int, c: int) -> Ints:
         """Coordinates of dim d that ever hold a tile at boundary c. # (mapping,)"""
-        return self.view(d, c, 0, c).number[0][self.row(d)]
+        number: Ints = self.view(d, c, 0, c).number[0]
+        return number[self.row(d)]
 
     def cycles(self) -> Floats:
         """Compute cycles: temporal steps in which the spatial origin has work. # (mapping,)"""
@@ -303,7 +307,7 @@ class RankColumns:
         if prod(shape) > max(PAIR_LIMIT, *shape):
             pairs, row = np.unique(row, return_inverse=True)
             return cls(best(np.unravel_index(pairs, shape)), dims, row)
-        key = ("rank", nest.batch.arch.slots, tables, coefs, child, lo, hi, parent)
+        key = ("rank", nest.batch.arch.axes, tables, coefs, child, lo, hi, parent)
         cache = tables[0].cache
         if key not in cache:
             every = np.unravel_index(np.arange(prod(shape)), shape)
@@ -330,7 +334,8 @@ def _shared_level(nest: Nest, child: int, parent: int | None) -> int | None:
 
 def _pick(columns: NDArray[Any], which: Ints, row: Ints) -> NDArray[Any]:
     """columns[which, row], as one flat gather. # (mapping,)"""
-    return columns.reshape(-1)[which * columns.shape[1] + row]
+    picked: NDArray[Any] = columns.reshape(-1)[which * columns.shape[1] + row]
+    return picked
 
 
 def _product(factors: Iterable[NDArray[Any]], n: int) -> Floats:

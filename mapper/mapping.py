@@ -11,6 +11,7 @@ from ..arch import Architecture
 from ..workloads import Workload
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 

@@ -39,7 +39,7 @@ class LevelSlots:
 
 def level_slots(table: ChainTable, arch: Architecture) -> list[LevelSlots]:
     """The slots of `table` by level, outermost first."""
-    key = ("levels", arch.slots)
+    key = ("levels", arch.axes)
     if key not in table.cache:
         table.cache[key] = [_level_slots(table, arch, level) for level in range(len(arch.levels))]
     return table.cache[key]  # type: ignore[return-value]
@@ -297,7 +297,7 @@ def recount(part: Range, count: Ints) -> Range:
 
 def prefixes(table: ChainTable, arch: Architecture, c: int, lo: int, hi: int, shared: int | None = None) -> Prefixes:
     """The (cached) Prefixes of a chain table."""
-    key = ("prefixes", arch.slots, c, lo, hi, shared)
+    key = ("prefixes", arch.axes, c, lo, hi, shared)
     if key not in table.cache:
         table.cache[key] = Prefixes(table, level_slots(table, arch), c, lo, hi, shared)
     return table.cache[key]  # type: ignore[return-value]

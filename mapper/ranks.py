@@ -15,25 +15,23 @@ from itertools import product
 from operator import mul
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .mapping import Bools, Ints
+from .mapping import Bools, Floats, Ints
 from .prefixes import Context, Prefixes, Range, recount
-
-Floats = NDArray[np.float64]
 
 
 def distinct_sums(count_a: Ints, count_b: Ints, step_a: Ints, step_b: Ints) -> Ints:
     """How many different values a*i + b*j takes for i < count_a, j < count_b (steps a, b >= 1)."""
     g = np.gcd(step_a, step_b)
-    return count_a * count_b - np.maximum(count_a - step_b // g, 0) * np.maximum(count_b - step_a // g, 0)
+    twice: Ints = np.maximum(count_a - step_b // g, 0) * np.maximum(count_b - step_a // g, 0)
+    return count_a * count_b - twice
 
 
 @dataclass(frozen=True, eq=False)
 class Overlap:
-    """Sums over all increments, one row per combination of chains.
+    """Sums over all increments. # (combination,) each, or # (choice of cuts, combination) where stacked
 
-    Each array is # (combination,), or # (choice of cuts, combination) where several are stacked. An increment leads into tiles T, each with an overlap O with the tile before. `words` sums |O|; `kept` sums
+    An increment leads into tiles T, each with an overlap O with the tile before. `words` sums |O|; `kept` sums
     |T| over distinct (T, O) with O not empty; `kept_by_all` sums |T| over the distinct T of which every child
     that needs T holds some. Without sharing the last two are equal.
     """
@@ -72,7 +70,7 @@ class RankView:
     @cached_property
     def meets(self) -> Bools:
         """Where more than one dim is spread below one parent, so that children's tiles can coincide."""
-        return sum((s > 1).astype(int) for s in self.spread) > 1  # type: ignore[no-any-return]
+        return np.sum([s > 1 for s in self.spread], axis=0) > 1
 
     @cached_property
     def shared(self) -> bool:
@@ -222,8 +220,7 @@ class RankView:
 
 def _apart(parts: Sequence[Range], ranges: list[list[Range]]) -> Bools:
     """Where a class's tile is clipped unlike the others of its context: it shares with none of them."""
-    unlike = (part.first != r[0].first for part, r in zip(parts, ranges, strict=True))
-    return reduce(np.logical_or, unlike)  # type: ignore[return-value]
+    return np.any([part.first != r[0].first for part, r in zip(parts, ranges, strict=True)], axis=0)
 
 
 def _whole(ranges: list[Range]) -> Ints:
@@ -231,7 +228,8 @@ def _whole(ranges: list[Range]) -> Ints:
     if len(ranges) == 1:
         return ranges[0].count
     below, last, above = ranges
-    return below.count + above.count + last.count * (last.first == below.first)
+    alike: Ints = last.count * (last.first == below.first)
+    return below.count + above.count + alike
 
 
 def _gather(part: Range, rows: Ints) -> Range:

@@ -55,10 +55,10 @@ class _Nest:
             strides[slot] = strides[slot + 1] * bounds[slot + 1]
         self.temporal: list[Loop] = []  # nest order, outermost first
         self.spatial: list[Loop] = []  # outermost slot first
-        for s, slot in enumerate(batch.arch.slots):
-            dims = range(bounds.shape[1]) if slot.spatial else batch.order[0, slot.level].tolist()
-            loops = [Loop(slot.level, d, int(bounds[s, d]), int(strides[s, d]), slot.spatial) for d in dims]
-            (self.spatial if slot.spatial else self.temporal).extend(loop for loop in loops if loop.bound > 1)
+        for s, place in enumerate(batch.arch.slots):
+            dims = self._dims if place.spatial else batch.order[0, place.level].tolist()
+            loops = [Loop(place.level, d, int(bounds[s, d]), int(strides[s, d]), place.spatial) for d in dims]
+            (self.spatial if place.spatial else self.temporal).extend(loop for loop in loops if loop.bound > 1)
         self.tile = [  # per boundary (a level, or the MACs last): extents of an unclipped tile per dim
             [int(strides[self._first_slot(batch, c), d] * bounds[self._first_slot(batch, c), d]) for d in self._dims]
             for c in range(self.levels)

@@ -134,10 +134,9 @@ class _Builder:
 
     def unknown_tag(self, node: yaml.Node, path: Keys) -> None:
         tag = node.tag.replace(_TAG, "!!")
-        known = "".join(f", !{name}" for name in sorted(self.tags))
-        self.fault(
-            node, path, f"unknown tag {tag}; plain YAML only{known}{near(tag, ['!' + name for name in self.tags])}"
-        )
+        known = sorted(f"!{name}" for name in self.tags)
+        rule = f"known are {', '.join(known)}" if known else "only plain YAML is read"
+        self.fault(node, path, f"unknown tag {tag}; {rule}{near(tag, known)}")
 
     def local(self, node: yaml.Node, path: Keys) -> Any:
         """`!Name {...}` as `{"!tag": Name, ...}` where Name is one of `tags`."""

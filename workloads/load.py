@@ -1,0 +1,199 @@
+"""Layers and networks from files and from the library beside this module."""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from .checking import IntExpr, Section, check
+from .reading import Document, Fault, InputError, Keys, near, path_text, read_yaml
+from .shapes import ExplicitLayer, Name, ShapedLayer, make_workload
+from .spec import Network, Workload
+
+LIBRARY = Path(__file__).parent
+SUFFIXES = (".yaml", ".yml")
+
+Count = Annotated[IntExpr, Field(ge=1, lt=2**31)]
+
+
+class _Reference(Section):
+    """A layer of a network that stands elsewhere: a file relative to the network's, or a library name."""
+
+    layer: str
+    count: Count = 1
+
+
+class _Counted(Section):
+    count: Count = 1
+
+
+class _NetworkFile(Section):
+    name: Name | None = None
+    layers: Annotated[tuple[dict[str, Any], ...], Field(min_length=1)]
+
+
+class _CountedShaped(ShapedLayer, _Counted):
+    pass
+
+
+class _CountedExplicit(ExplicitLayer, _Counted):
+    pass
+
+
+def _is_explicit(data: object) -> bool:
+    return isinstance(data, dict) and "shape" not in data and not data.keys().isdisjoint({"dims", "tensors"})
+
+
+def _is_network(document: Document) -> bool:
+    return isinstance(document.data, dict) and "layers" in document.data
+
+
+def _layer(document: Document, at: Keys, default_name: str, counted: bool = False) -> tuple[Workload, int]:
+    """The layer written at `at` and its count; InputError with its faults."""
+    model: type[ExplicitLayer | ShapedLayer]
+    if _is_explicit(document.get(at)):
+        model = _CountedExplicit if counted else ExplicitLayer
+    else:
+        model = _CountedShaped if counted else ShapedLayer
+    layer = check(document, model, at)
+    workload, faults = make_workload(layer, default_name)
+    if workload is None:
+        raise InputError(document.fault(at + path, message) for path, message in faults)
+    return workload, getattr(layer, "count", 1)
+
+
+def _referenced(document: Document, at: Keys, folder: Path) -> tuple[Workload, int]:
+    """The layer that a network names instead of spelling it out. No file refers on, so there are no circles."""
+    reference = check(document, _Reference, at)
+    name, path = reference.layer, (*at, "layer")
+    if _is_path(name):
+        inner = read_yaml(folder / Path(name).expanduser())
+        if not _is_network(inner):
+            return _layer(inner, (), Path(name).stem)[0], reference.count
+    else:
+        try:
+            found = load_workload(name)
+        except InputError as error:
+            raise InputError(document.fault(path, fault.message) for fault in error.faults) from None
+        if isinstance(found, Workload):
+            return found, reference.count
+    raise InputError(document.fault(path, f"a layer is expected, {name} is a network"))
+
+
+def _network(document: Document, folder: Path, default_name: str) -> Network:
+    network = check(document, _NetworkFile)
+    layers: list[tuple[Workload, int]] = []
+    faults: list[Fault] = []
+    first: dict[str, Keys] = {}
+    for index, data in enumerate(network.layers):
+        at: Keys = ("layers", index)
+        try:
+            named = f"layer_{index + 1}"
+            layer = _referenced(document, at, folder) if "layer" in data else _layer(document, at, named, counted=True)
+        except InputError as error:
+            faults += error.faults
+            continue
+        before = first.setdefault(layer[0].name, at)
+        if before != at:
+            faults.append(document.fault(at, f'the name "{layer[0].name}" is that of {path_text(before)} already'))
+        layers.append(layer)
+    if faults:
+        raise InputError(faults)
+    return Network(network.name or default_name, tuple(layers))
+
+
+def read_workload(path: Path) -> Workload | Network:
+    """The layer or network in the file `path`. Raises InputError with every fault."""
+    document = read_yaml(path)
+    if _is_network(document):
+        return _network(document, path.parent, path.stem)
+    return _layer(document, (), path.stem)[0]
+
+
+def shaped(
+    shape: str,
+    name: str = "",
+    /,
+    *,
+    stride: int | tuple[int, int] | None = None,
+    dilation: int | tuple[int, int] | None = None,
+    word_bits: Mapping[str, int] | None = None,
+    **sizes: int,
+) -> Workload:
+    """A layer of a named shape, for programs that sweep sizes. Raises InputError as for a file.
+
+    >>> shaped("conv2d", M=64, C=3, P=112, Q=112, R=7, S=7, stride=2).macs
+    118013952
+    """
+    given = {"stride": stride, "dilation": dilation, "word_bits": word_bits and dict(word_bits)}
+    data = {"shape": shape, "sizes": sizes} | {key: value for key, value in given.items() if value is not None}
+    return _layer(Document(name or shape, data, {}), (), name or shape)[0]
+
+
+@cache
+def _from_library(name: str) -> Workload | Network:
+    return read_workload(LIBRARY / f"{name}.yaml")
+
+
+def _library_names() -> list[str]:
+    return sorted(path.stem for path in LIBRARY.glob("*.yaml"))
+
+
+def library_workloads() -> Mapping[str, tuple[str, ...]]:
+    """The names of the library: of each network its layers, of a single layer nothing."""
+    entries = {name: _from_library(name) for name in _library_names()}
+    return {
+        name: tuple(layer.name for layer, _ in entry.layers) if isinstance(entry, Network) else ()
+        for name, entry in entries.items()
+    }
+
+
+def _is_path(spec: str) -> bool:
+    return any(part.endswith(SUFFIXES) for part in spec.split("/")) or spec.startswith((".", "/", "~"))
+
+
+def _split_file(spec: str) -> tuple[Path, str]:
+    """`dir/FILE.yaml/LAYER` as the file and the layer's name, empty where none is given."""
+    path = Path(spec).expanduser()
+    if not path.exists() and path.parent.suffix in SUFFIXES and path.parent.is_file():
+        return path.parent, path.name
+    return path, ""
+
+
+def _layer_of(entry: Workload | Network, source: str, layer: str) -> Workload | Network:
+    """The layer of that name in `entry`; `entry` itself where the name is empty."""
+    if not layer:
+        return entry
+    if isinstance(entry, Workload):
+        raise InputError(Fault(f"{source}/{layer}", None, "", f"{source} is a single layer"))
+    layers = {workload.name: workload for workload, _ in entry.layers}
+    if layer not in layers:
+        hint = near(layer, layers) or f"; it has {', '.join(layers)}"
+        raise InputError(Fault(f"{source}/{layer}", None, "", f'no layer "{layer}" in {source}{hint}'))
+    return layers[layer]
+
+
+def load_workload(spec: str | Path) -> Workload | Network:
+    """A layer or network by file (`FILE.yaml`, `FILE.yaml/LAYER`) or library name (`resnet50`, `resnet50/conv1`).
+
+    Raises InputError with every fault of a file, or with near names for one that the library does not have.
+    """
+    text = str(spec)
+    name, _, layer = text.partition("/")
+    if isinstance(spec, str) and not _is_path(text) and name in _library_names():
+        return _layer_of(_from_library(name), name, layer)
+    if isinstance(spec, Path) or _is_path(text) or (text and Path(text).exists()):
+        path, layer = _split_file(text)
+        return _layer_of(read_workload(path), str(path), layer)
+    raise InputError(Fault(text or '""', None, "", f"neither a file nor a name of the library{_hint(text)}"))
+
+
+def _hint(name: str) -> str:
+    library = library_workloads()
+    full = [*library, *(f"{network}/{layer}" for network, layers in library.items() for layer in layers)]
+    ending = [choice for choice in full if choice.endswith(f"/{name}")]
+    if ending and name:
+        return f'; did you mean "{ending[0]}"?'
+    return near(name, full) or f"; it has {', '.join(library)}"

@@ -1,0 +1,224 @@
+"""A layer in its explicit form, the named shapes that abbreviate it, and the making of a `Workload` from it."""
+
+import keyword
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from .checking import IntExpr, Section
+from .expressions import linear
+from .reading import Keys, near
+from .spec import Rank, Tensor, Term, Workload
+
+MAX_WORDS = 2**62  # MACs of a layer, words of a tensor, the size of a dim: all stay below
+
+
+def _name(text: str) -> str:
+    if not text or "/" in text or text != "".join(text.split()):
+        raise ValueError(f"a name has no blanks and no slash (network/layer names a layer), got {text!r}")
+    return text
+
+
+def _word(text: str) -> str:
+    if not (text.isidentifier() and text.isascii()) or keyword.iskeyword(text):
+        raise ValueError(f"the name of a dim, coefficient or tensor is letters, digits and _, got {text!r}")
+    return text
+
+
+def _pair(value: object) -> tuple[object, ...]:
+    return tuple(value) if isinstance(value, list) else (value, value)
+
+
+Size = Annotated[IntExpr, Field(ge=1, lt=MAX_WORDS)]
+Bits = Annotated[IntExpr, Field(ge=1, le=1024)]
+Name = Annotated[str, AfterValidator(_name)]
+Word = Annotated[str, AfterValidator(_word)]
+Pair = Annotated[tuple[Size, Size], BeforeValidator(_pair)]  # height, width; `2` stands for `[2, 2]`
+
+Located = tuple[Keys, str]  # the path to a value and what is wrong with it
+
+
+class TensorSection(Section):
+    """A tensor of an explicit layer: an index expression per rank."""
+
+    projection: tuple[str, ...]
+    output: bool = False
+    word_bits: Bits | None = None
+
+
+class ExplicitLayer(Section):
+    """A layer with every dim and tensor spelt out."""
+
+    name: Name | None = None
+    dims: dict[Word, Size]
+    coefficients: dict[Word, Size] = {}
+    tensors: dict[Word, TensorSection]
+
+
+class ShapedLayer(Section):
+    """A layer of one of `SHAPES`."""
+
+    name: Name | None = None
+    shape: str
+    sizes: dict[str, Size]
+    stride: Pair | None = None
+    dilation: Pair | None = None
+    word_bits: dict[str, Bits] = {}
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The dims and projections that all layers of one shape share; the output is the tensor Outputs."""
+
+    dims: tuple[str, ...]
+    projections: Mapping[str, tuple[str, ...]]
+    one_by_default: frozenset[str] = frozenset()
+    left_out_at_one: frozenset[str] = frozenset()  # a dim that only some layers have: no loops for the others
+    windows: bool = False  # has stride and dilation
+
+
+# In every shape Weights is the operand that belongs to the model, Inputs the one that comes with the data; M counts
+# output features and N the batch, so that constraints written for convolutions mean the same for matrix products.
+SHAPES: Mapping[str, Shape] = {
+    "conv2d": Shape(
+        dims=("N", "G", "M", "C", "P", "Q", "R", "S"),  # M and C per group
+        projections={
+            "Weights": ("G", "M", "C", "R", "S"),
+            "Inputs": ("N", "G", "C", "P*stride_h + R*dilation_h", "Q*stride_w + S*dilation_w"),
+            "Outputs": ("N", "G", "M", "P", "Q"),
+        },
+        one_by_default=frozenset("NG"),
+        left_out_at_one=frozenset("G"),
+        windows=True,
+    ),
+    "matmul": Shape(
+        dims=("M", "N", "K"),
+        projections={"Weights": ("M", "K"), "Inputs": ("N", "K"), "Outputs": ("N", "M")},
+    ),
+    "batched_matmul": Shape(
+        dims=("B", "M", "N", "K"),
+        projections={"Weights": ("B", "M", "K"), "Inputs": ("B", "N", "K"), "Outputs": ("B", "N", "M")},
+    ),
+    "rank1": Shape(dims=("D",), projections={"Inputs": ("D",), "Outputs": ("D",)}),
+}
+
+# The dims of all shapes: constraints of an architecture may name these whether a workload has them or not.
+SHAPE_DIMS: frozenset[str] = frozenset(dim for shape in SHAPES.values() for dim in shape.dims)
+
+
+def _shape_faults(layer: ShapedLayer) -> Iterator[Located]:
+    shape = SHAPES.get(layer.shape)
+    if shape is None:
+        yield ("shape",), f"must be one of {', '.join(SHAPES)}; got {layer.shape!r}{near(layer.shape, SHAPES)}"
+        return
+    for dim in layer.sizes:
+        if dim not in shape.dims:
+            yield ("sizes", dim), f'unknown dim "{dim}"; {layer.shape} has {", ".join(shape.dims)}'
+    missing = [dim for dim in shape.dims if dim not in layer.sizes and dim not in shape.one_by_default]
+    if missing:
+        yield ("sizes",), f"the size of {', '.join(missing)} is missing; {layer.shape} has {', '.join(shape.dims)}"
+    for tensor in layer.word_bits:
+        if tensor not in shape.projections:
+            names = ", ".join(shape.projections)
+            yield ("word_bits", tensor), f'unknown tensor "{tensor}"; {layer.shape} has {names}'
+    for key in ("stride", "dilation"):
+        if getattr(layer, key) is not None and not shape.windows:
+            yield (key,), f"{layer.shape} has no {key}"
+
+
+def _expand(layer: ShapedLayer) -> ExplicitLayer:
+    """The explicit form of a layer without `_shape_faults`."""
+    shape = SHAPES[layer.shape]
+    sizes = {dim: layer.sizes.get(dim, 1) for dim in shape.dims}
+    absent = {dim for dim in shape.left_out_at_one if sizes[dim] == 1}
+    coefficients = {}
+    if shape.windows:
+        (stride_h, stride_w), (dilation_h, dilation_w) = layer.stride or (1, 1), layer.dilation or (1, 1)
+        coefficients = {"stride_h": stride_h, "stride_w": stride_w, "dilation_h": dilation_h, "dilation_w": dilation_w}
+    tensors = {
+        tensor: TensorSection(
+            projection=tuple(rank for rank in ranks if rank not in absent),
+            output=tensor == "Outputs",
+            word_bits=layer.word_bits.get(tensor),
+        )
+        for tensor, ranks in shape.projections.items()
+    }
+    dims = {dim: size for dim, size in sizes.items() if dim not in absent}
+    return ExplicitLayer(name=layer.name, dims=dims, coefficients=coefficients, tensors=tensors)
+
+
+def _ranks(layer: ExplicitLayer, tensor: str) -> Iterator[Rank | ValueError]:
+    for text in layer.tensors[tensor].projection:
+        try:
+            coefs = linear(text, layer.dims, layer.coefficients)
+            yield tuple(Term(dim, coef) for dim, coef in coefs.items())
+        except ValueError as error:
+            yield error
+
+
+def _tensor_faults(layer: ExplicitLayer, tensor: str) -> Iterator[Located]:
+    path: Keys = ("tensors", tensor, "projection")
+    section = layer.tensors[tensor]
+    if not section.projection:
+        yield path, "at least one rank is expected; write a scalar as a dim of size 1"
+    seen: set[str] = set()
+    for index, rank in enumerate(_ranks(layer, tensor)):
+        here = (*path, index)
+        if isinstance(rank, ValueError):
+            yield here, str(rank)
+            continue
+        for term in rank:
+            if term.dim in seen:
+                yield here, f"the dim {term.dim} is used twice in {tensor}; a dim may index a tensor once"
+            seen.add(term.dim)
+        if section.output and (len(rank) > 1 or rank[0].coef > 1):
+            text = section.projection[index]
+            yield here, f"a rank of the output must be a single dim, so that partial sums have one place; got {text!r}"
+
+
+def _layer_faults(layer: ExplicitLayer) -> Iterator[Located]:
+    if not layer.dims:
+        yield ("dims",), "at least one dim is expected"
+    for name in layer.dims.keys() & layer.coefficients.keys():
+        yield ("coefficients", name), f"{name} is a dim already"
+    outputs = [name for name, tensor in layer.tensors.items() if tensor.output]
+    if len(outputs) != 1:
+        got = ", ".join(outputs) or "none"
+        yield ("tensors",), f"exactly one tensor must have `output: true`, got {got}"
+    for tensor in layer.tensors:
+        yield from _tensor_faults(layer, tensor)
+
+
+def _size_faults(workload: Workload, sizes_key: str) -> Iterator[Located]:
+    """Counts are 64-bit integers somewhere: nothing of a layer may pass that."""
+    counts = {"MACs": workload.macs}
+    counts |= {f"words of {tensor.name}": workload.tensor_words(tensor) for tensor in workload.tensors}
+    for what, count in counts.items():
+        if count >= MAX_WORDS:
+            yield (sizes_key,), f"fewer than 2**62 {what} are expected, got {count:.3g}"
+
+
+def make_workload(layer: ExplicitLayer | ShapedLayer, default_name: str = "") -> tuple[Workload | None, list[Located]]:
+    """The workload of a layer, or None and what is wrong with it."""
+    shape, sizes_key = "", "dims"
+    if isinstance(layer, ShapedLayer):
+        if faults := list(_shape_faults(layer)):
+            return None, faults
+        shape, sizes_key, layer = layer.shape, "sizes", _expand(layer)
+    if faults := list(_layer_faults(layer)):
+        return None, faults
+    tensors = tuple(
+        Tensor(
+            name,
+            tuple(rank for rank in _ranks(layer, name) if not isinstance(rank, ValueError)),
+            section.output,
+            section.word_bits,
+        )
+        for name, section in layer.tensors.items()
+    )
+    dims = layer.dims
+    workload = Workload(layer.name or default_name, tuple(dims), tuple(dims.values()), tensors, shape)
+    faults = list(_size_faults(workload, sizes_key))
+    return (None if faults else workload), faults

@@ -1,0 +1,54 @@
+"""Does an architecture speak of the dims and tensors that a workload has?"""
+
+from collections.abc import Iterator
+
+from ..workloads import SHAPE_DIMS, Fault, InputError, Workload, near
+from .spec import Architecture, FactorRule, LoopConstraint
+
+
+def check_fit(arch: Architecture, workload: Workload, source: str) -> None:
+    """Raises InputError, its faults in `source`, when the constraints of `arch` cannot mean anything for `workload`.
+
+    Those are constraints on tensors that the workload lacks, on dims that neither it nor any shape of the library
+    has, and factors over a dim's size. A dim of another shape counts as one of size 1.
+    """
+    known = sorted({*workload.dims, *SHAPE_DIMS})
+    faults = []
+    for place, message in (*_tensor_faults(arch, workload), *_dim_faults(arch, known), *_factor_faults(arch, workload)):
+        faults.append(Fault(source, None, place, message))
+    if faults:
+        raise InputError(faults)
+
+
+def _tensor_faults(arch: Architecture, workload: Workload) -> Iterator[tuple[str, str]]:
+    names = [tensor.name for tensor in workload.tensors]
+    for level in arch.levels:
+        lists = {"keep": level.keep, "bypass": level.bypass, "tensor_bits": dict(level.tensor_bits).keys()}
+        for key, used in lists.items():
+            for name in sorted(used - set(names)):
+                has = f"workload {workload.name} has {', '.join(names)}"
+                yield f"{level.name}.{key}", f'unknown tensor "{name}"; {has}{near(name, names)}'
+
+
+def _named_dims(constraint: LoopConstraint) -> set[str]:
+    rules = {rule.dim for rule in constraint.factors}
+    return rules | {*(constraint.dims or ()), *constraint.outermost, *constraint.innermost}
+
+
+def _dim_faults(arch: Architecture, known: list[str]) -> Iterator[tuple[str, str]]:
+    for slot in arch.slots:
+        for dim in sorted(_named_dims(slot.constraint) - set(known)):
+            yield slot.name, f'unknown dim "{dim}"; known: {", ".join(known)}{near(dim, known)}'
+
+
+def _over(rule: FactorRule, size: int) -> bool:
+    return rule.op != "<=" and rule.value is not None and rule.value > size
+
+
+def _factor_faults(arch: Architecture, workload: Workload) -> Iterator[tuple[str, str]]:
+    for slot in arch.slots:
+        for rule in slot.constraint.factors:
+            size = workload.size(rule.dim)
+            if _over(rule, size):
+                why = f"{size} in workload {workload.name}" if rule.dim in workload.dims else "1: it lacks this dim"
+                yield slot.name, f"a factor of at most the dim's size is expected, {why}; got {rule}"

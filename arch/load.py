@@ -1,0 +1,143 @@
+"""From a YAML file, or a name of the library, to an `Architecture`."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..workloads import Document, Fault, InputError, arithmetic, check, near, read_yaml
+from .base import find_arch, with_base
+from .schema import CAPACITIES, ComputeUnit, Fanout, Level, Loops, Machine, TemporalLoops
+from .spec import Architecture, Axis, Compute, LoopConstraint, Storage
+
+Number = int | float
+
+
+def load_arch(spec: str, variables: Mapping[str, Number] | None = None) -> Architecture:
+    """The architecture in the file `spec`, or of that name in the library; `variables` replace those of the file.
+
+    Raises InputError with every fault found.
+
+    >>> load_arch("eyeriss_like", {"columns": 7}).instances(2)
+    84
+    """
+    try:
+        path = find_arch(spec)
+    except LookupError as error:
+        raise InputError(Fault(spec, None, "", str(error))) from None
+    return parse_arch(read_yaml(path), variables)
+
+
+def parse_arch(document: Document, variables: Mapping[str, Number] | None = None) -> Architecture:
+    """The architecture in `document`, in this project's form or in one of Timeloop's (root key `architecture`).
+
+    Raises InputError with every fault found.
+    """
+    if isinstance(document.data, dict) and "architecture" in document.data:
+        from .timeloop import read_timeloop_arch
+
+        if variables:
+            raise InputError(document.fault((), f"has no variables to set: {', '.join(variables)}"))
+        return read_timeloop_arch(document)
+    document = with_base(document)
+    faults: list[Fault] = []
+    names = _variables(document, variables or {}, faults)
+    faults += _across_levels(document)
+    try:
+        machine = check(document, Machine, names=names)
+    except InputError as error:
+        raise InputError(_in_order([*error.faults, *faults])) from None
+    if faults:
+        raise InputError(_in_order(faults))
+    return _architecture(machine)
+
+
+def _in_order(faults: list[Fault]) -> list[Fault]:
+    return sorted(dict.fromkeys(faults), key=lambda fault: (fault.source, fault.line or 0))
+
+
+def _variables(document: Document, given: Mapping[str, Number], faults: list[Fault]) -> dict[str, Number]:
+    """The variables' values; each may use those above it."""
+    written = document.data.get("variables", {}) if isinstance(document.data, dict) else {}
+    if not isinstance(written, dict):
+        return {}  # the check of the whole file says so
+    for name in given.keys() - written.keys():
+        faults.append(document.fault(("variables",), f'unknown variable "{name}"{near(name, written)}'))
+    found: dict[str, Number] = {}
+    for name, value in (written | {name: given[name] for name in given if name in written}).items():
+        try:
+            if isinstance(value, bool) or not isinstance(value, int | float | str) or not name.isidentifier():
+                raise ValueError(f"must be NAME: number or expression, got {value!r}")
+            found[name] = arithmetic(str(value), found)
+        except ValueError as error:
+            faults.append(document.fault(("variables", name), str(error)))
+    return found
+
+
+def _across_levels(document: Document) -> Iterator[Fault]:
+    """What no level can know alone. Works on the plain data, so a fault inside a level hides nothing here."""
+    levels = document.data.get("levels") if isinstance(document.data, dict) else None
+    parts: list[tuple[tuple[str | int, ...], Any]] = []
+    if isinstance(levels, list):
+        parts = [(("levels", index), level) for index, level in enumerate(levels)]
+    if isinstance(document.data, dict):
+        parts.append((("compute",), document.data.get("compute")))
+    seen: set[str] = set()
+    for path, part in parts:
+        if not isinstance(part, dict):
+            continue
+        name = part.get("name")
+        if isinstance(name, str) and name in seen:
+            yield document.fault((*path, "name"), f'must be unique, "{name}" stands above too')
+        seen |= {name} if isinstance(name, str) else set()
+        if path == ("levels", 0) and part.get("bypass"):
+            yield document.fault((*path, "bypass"), "the outermost level keeps every tensor, it cannot bypass any")
+        if path[0] == "levels" and path != ("levels", 0) and not part.keys() & set(CAPACITIES):
+            yield document.fault(path, f"one of {', '.join(CAPACITIES)} is missing; only the outermost level may do so")
+
+
+def _constraint(loops: Loops) -> LoopConstraint:
+    own: dict[str, Any] = {}
+    if isinstance(loops, TemporalLoops):
+        own = {"outermost": loops.outermost, "innermost": loops.innermost, "max_loops": loops.max_loops}
+    elif isinstance(loops, Fanout):
+        own = {"min_utilization": loops.min_utilization}
+    return LoopConstraint(factors=loops.factors, dims=loops.dims, remainders=loops.remainders, **own)
+
+
+def _attributes(part: Level | ComputeUnit, machine: Machine) -> tuple[tuple[str, object], ...]:
+    technology = part.technology or machine.technology
+    if technology is not None and technology.is_integer():
+        technology = int(technology)
+    own = {"technology_nm": technology, "clock_ns": machine.clock_ns, "type": part.type}
+    found = part.attributes | own | part.energy.model_dump()
+    return tuple(sorted((name, value) for name, value in found.items() if value is not None))
+
+
+def _axis(fanout: Fanout) -> Axis:
+    return Axis(fanout.name, fanout.size, fanout.mesh, _constraint(fanout))
+
+
+def _storage(level: Level, machine: Machine) -> Storage:
+    return Storage(
+        level.name,
+        level.cls,
+        attributes=_attributes(level, machine),
+        capacity_bits=level.capacity,
+        word_bits=level.word_bits,
+        tensor_bits=tuple(sorted(level.tensor_bits.items())),
+        width_bits=level.width_bits or level.word_bits,
+        banks=level.banks,
+        ports=level.ports,
+        read_bandwidth=level.read_bandwidth,
+        write_bandwidth=level.write_bandwidth,
+        multiple_buffering=level.multiple_buffering,
+        keep=level.keep,
+        bypass=level.bypass,
+        temporal=_constraint(level.temporal),
+        fanout=tuple(map(_axis, level.fanout)),
+    )
+
+
+def _architecture(machine: Machine) -> Architecture:
+    unit = machine.compute
+    compute = Compute(unit.name, unit.cls, attributes=_attributes(unit, machine), word_bits=unit.word_bits)
+    return Architecture(machine.name, tuple(_storage(level, machine) for level in machine.levels), compute)

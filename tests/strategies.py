@@ -75,5 +75,3 @@ def mappings(draw, workloads=None, arch=None, perfect=False, most_spatial=12, n=
             if level:
                 keep[i, level] = [draw(st.integers(0, 3)) > 0 for _ in workload.tensors]
     return MappingBatch.of(arch, workload, factors, order, keep)
-
-

@@ -1,0 +1,150 @@
+"""Timeloop architectures: the 0.2/0.3 tree, the 0.4 nodes and the flat list -> Architecture."""
+
+import re
+from pathlib import Path
+
+from ..workloads import Document, Keys, Workload
+from .spec import Architecture, Compute, Storage
+from .timeloop_components import Attributes, Part, class_kind, compute, joined, meshes, storage
+from .timeloop_nodes import read_nodes
+from .timeloop_values import Reader
+
+VERSIONS = ("0.2", "0.3", "0.4")
+_RANGE = re.compile(r"(.*)\[(\d+)\.\.(\d+)\]")
+_FLAT = ("name", "class")  # of an entry of the flat list; the rest are its attributes
+
+
+def _counted(reader: Reader, path: Keys) -> tuple[str, int]:
+    """The name at `path` without its `[a..b]`, and how many that makes."""
+    name = reader.text((*path, "name"), required=True) or "unnamed"
+    match = _RANGE.fullmatch(name)
+    if match is None:
+        if "[" in name or ".." in name:
+            reader.fault((*path, "name"), f"a range is written NAME[0..15], got {name!r}")
+        return name, 1
+    first, last = int(match[2]), int(match[3])
+    if last < first:
+        reader.fault((*path, "name"), f"a range must go upwards, got {name!r}")
+    return match[1], max(1, last - first + 1)
+
+
+def _component(reader: Reader, path: Keys, inherited: list[Keys], around: int) -> Part | None:
+    """One entry of a `local` list inside `around` instances of its containers."""
+    reader.mapping(path, ("name", "class", "subclass", "attributes", "required_actions"))
+    name, count = _counted(reader, path)
+    cls = reader.text((*path, "class"), required=True)
+    kind = class_kind(reader, (*path, "class"), cls) if cls else None
+    if cls is None or kind not in ("storage", "compute"):
+        return None
+    attributes = Attributes(reader, [*inherited, (*path, "attributes")])
+    told = attributes.integer("instances")
+    if told not in (None, around * count):
+        reader.fault(attributes.found["instances"], f"the names make {around * count} instances, got {told}")
+    make = storage(reader, path, name, cls, attributes) if kind == "storage" else compute(name, cls, attributes)
+    return Part(path, name, make, *meshes(reader, path, attributes, around * count))
+
+
+def _tree(reader: Reader, path: Keys) -> list[Part]:
+    """The components of a tree, outermost first: a node's own before those of its subtree."""
+    parts: list[Part] = []
+    inherited: list[Keys] = [(*path, "attributes")]
+    around = 1
+    while True:
+        nodes = reader.items((*path, "subtree"))
+        if len(nodes) > 1:
+            reader.fault((*path, "subtree"), f"one subtree per node is expected, got {len(nodes)}")
+        if not nodes:
+            return parts
+        path = nodes[0]
+        reader.mapping(path, ("name", "attributes", "local", "subtree"))
+        around *= _counted(reader, path)[1]
+        inherited = [*inherited, (*path, "attributes")]
+        found = (_component(reader, local, inherited, around) for local in reader.items((*path, "local")))
+        parts += [part for part in found if part is not None]
+
+
+def _flat(reader: Reader, root: Keys) -> list[Part]:
+    """`arithmetic` and the `storage` list, innermost first: the form without a version."""
+    reader.mapping(root, ("name", "version", "arithmetic", "storage", "constraints"))
+    parts = []
+    for path in [*reversed(reader.items((*root, "storage"))), (*root, "arithmetic")]:
+        reader.mapping(path)
+        name = reader.text((*path, "name"), required=True) or "unnamed"
+        attributes = Attributes(reader, [path])
+        instances = attributes.integer("instances")
+        cls = reader.text((*path, "class"))
+        make: Storage | Compute
+        if path[-1] == "arithmetic":
+            make = compute(name, cls or "mac", attributes)
+        else:
+            make = storage(reader, path, name, cls or str(attributes.value("technology") or "SRAM"), attributes)
+        if instances is None and not (attributes.value("meshX") and attributes.value("meshY")):
+            reader.fault(path, f"{name}: instances, or meshX and meshY, are missing")
+        parts.append(Part(path, name, make, *meshes(reader, path, attributes, instances or 1)))
+    return parts
+
+
+def _parts_checked(reader: Reader, root: Keys, parts: list[Part]) -> None:
+    """One compute component, and that the innermost."""
+    for part in parts[:-1]:
+        if isinstance(part.component, Compute):
+            reader.fault(part.path, f"compute units must come last, {part.name} does not")
+    if not parts or not isinstance(parts[-1].component, Compute):
+        reader.fault(root, "the innermost component must be the compute units (a class with mac or compute)")
+
+
+def _named(reader: Reader, root: Keys, levels: tuple[Storage, ...], found: Compute | None) -> None:
+    """At least one level; every name once."""
+    if not levels:
+        reader.fault(root, "at least one storage level is expected")
+    names = [level.name for level in levels] + ([found.name] if found else [])
+    for name in dict.fromkeys(name for name in names if names.count(name) > 1):
+        reader.fault(root, f"two components are called {name!r}; names must differ")
+
+
+def _root(reader: Reader) -> Keys:
+    given: list[Keys] = [(key,) for key in ("architecture", "arch") if reader.value((key,)) is not None]
+    if len(given) != 1:
+        reader.fault((), "one of the keys architecture and arch is expected")
+    reader.mapping(given[0] if given else ())
+    if reader.faults:
+        reader.finish()
+    for key in ("sparse_optimizations", "layout"):
+        for path in ((key,), (*given[0], key)):
+            if reader.value(path) not in (None, [], {}):
+                reader.fault(path, f"{key} is not supported: this model is of dense workloads")
+    return given[0]
+
+
+def read_timeloop_arch(document: Document, workload: Workload | None = None) -> Architecture:
+    """The architecture of a Timeloop file; read 0.4 files with `read_yaml(path, tags=TIMELOOP_TAGS)`.
+
+    `workload` is needed only for constraints that speak of all dims or tensors (`keep_only`, `*`...).
+    A fan-out with both meshX and meshY becomes two axes, Y outside X, as Timeloop nests them.
+    Raises InputError with every fault, among them each thing that this model cannot honour.
+    """
+    reader = Reader(document)
+    root = _root(reader)
+    architecture = reader.mapping(root)
+    version = architecture.get("version")
+    if version is not None and str(version) not in VERSIONS:
+        reader.fault((*root, "version"), f"must be one of {', '.join(VERSIONS)}; got {version!r}")
+    name = ""
+    if "nodes" in architecture:
+        reader.mapping(root, ("version", "name", "nodes", "constraints", "sparse_optimizations"))
+        nodes = read_nodes(reader, root, workload)
+        levels, found, name = tuple(nodes.levels), nodes.compute, nodes.name
+        if found is None:
+            reader.fault(root, "compute units are missing (a class with mac or compute)")
+    else:
+        flat = "storage" in architecture or "arithmetic" in architecture
+        if not flat:
+            reader.mapping(root, ("version", "name", "attributes", "subtree", "constraints", "sparse_optimizations"))
+        parts = _flat(reader, root) if flat else _tree(reader, root)
+        _parts_checked(reader, root, parts)
+        levels, found = joined(reader, parts)
+        name = "" if flat else _counted(reader, (*root, "subtree", 0))[0] if parts else ""
+    _named(reader, root, levels, found)
+    reader.finish()
+    assert found is not None  # else a fault
+    return Architecture(str(architecture.get("name") or name or Path(document.source).stem), levels, found)

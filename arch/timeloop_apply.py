@@ -1,0 +1,127 @@
+"""Lays the constraint lists of Timeloop files on an architecture."""
+
+from dataclasses import replace
+
+from ..workloads import Document, Keys, Workload
+from .spec import Architecture, LoopConstraint
+from .timeloop_constraints import REFUSED, Constraints, keeping
+from .timeloop_values import Reader, choices
+
+ROOTS: tuple[Keys, ...] = (
+    ("mapspace_constraints",),
+    ("architecture_constraints",),
+    ("arch_constraints",),
+    ("mapspace", "constraints"),
+    ("architecture", "constraints"),
+    ("arch", "constraints"),
+)
+KINDS = {
+    "temporal": "temporal",
+    "spatial": "spatial",
+    **dict.fromkeys(("datatype", "bypass", "bypassing", "dataspace"), "dataspace"),
+    **dict.fromkeys(("utilization", "parallelism"), "utilization"),
+}
+
+
+class _Applied:
+    """An architecture's levels while constraints are laid on them."""
+
+    def __init__(self, arch: Architecture, constraints: Constraints):
+        self.levels = list(arch.levels)
+        self.constraints = constraints
+        self.reader = constraints.reader
+
+    def targets(self) -> dict[str, tuple[int, tuple[int, ...]]]:
+        """Target names -> level and the axes meant. A storage id counts levels from the innermost, as in Timeloop."""
+        found: dict[str, tuple[int, tuple[int, ...]]] = {}
+        for number, level in enumerate(self.levels):
+            for at, axis in enumerate(level.fanout):
+                for name in (axis.name, f"{level.name}.{axis.name}", f"inter_{axis.name}_spatial"):
+                    found.setdefault(name, (number, (at,)))
+        for number, level in enumerate(self.levels):
+            everything = (number, tuple(range(len(level.fanout))))
+            found |= {level.name: everything, str(len(self.levels) - 1 - number): everything}
+        return found
+
+    def entry(self, path: Keys) -> None:
+        """Lay one entry of a constraint list on its target."""
+        self.reader.mapping(path)
+        told = self.reader.text((*path, "type"), required=True)
+        kind = KINDS.get(told or "")
+        if told is not None and kind is None:
+            known = REFUSED if told in REFUSED else ()
+            message = f"{told} is not supported" if known else f"unknown type {told!r}{choices(told, KINDS)}"
+            self.reader.fault((*path, "type"), message)
+        target, targets = self.reader.text((*path, "target"), required=True), self.targets()
+        if target is not None and target not in targets:
+            names = [name for name in targets if not name.isdigit()]
+            self.reader.fault((*path, "target"), f"unknown target {target!r}{choices(target, names)}")
+        if kind is not None and target in targets:
+            getattr(self, kind)(path, *targets[target], target == self.levels[targets[target][0]].name)
+
+    def temporal(self, path: Keys, level: int, axes: tuple[int, ...], whole: bool) -> None:
+        new = self.constraints.temporal(path, known=("target", "type"))
+        if not whole and not str(self.reader.value((*path, "target"))).isdigit():
+            if any(rule.value != 1 for rule in new.factors):
+                self.reader.fault(path, "an axis has no temporal loops")
+            return
+        old = self.levels[level]
+        self.levels[level] = replace(old, temporal=self.constraints.merged(path, old.temporal, new))
+
+    def spatial(self, path: Keys, level: int, axes: tuple[int, ...], whole: bool) -> None:
+        fanout = list(self.levels[level].fanout)
+        new = self.constraints.spatial(path, tuple(fanout[at] for at in axes), known=("target", "type"))
+        for at, constraint in zip(axes, new, strict=False):
+            fanout[at] = replace(
+                fanout[at], constraint=self.constraints.merged(path, fanout[at].constraint, constraint)
+            )
+        self.levels[level] = replace(self.levels[level], fanout=tuple(fanout))
+
+    def dataspace(self, path: Keys, level: int, axes: tuple[int, ...], whole: bool) -> None:
+        keep, bypass = self.constraints.dataspace(path, known=("target", "type"))
+        if not whole and not str(self.reader.value((*path, "target"))).isdigit():
+            if keep:
+                self.reader.fault(path, "an axis keeps nothing")
+            return
+        self.levels[level] = keeping(self.reader, path, self.levels[level], keep, bypass, level == 0)
+
+    def utilization(self, path: Keys, level: int, axes: tuple[int, ...], whole: bool) -> None:
+        self.reader.mapping(path, ("target", "type", "min"))
+        least = self.reader.number((*path, "min"))
+        everywhere = [(number, at) for number, storage in enumerate(self.levels) for at in range(len(storage.fanout))]
+        if least is None or not everywhere:
+            return
+        if least > 1 or len(everywhere) > 1:
+            rule = "must be at most 1" if least > 1 else "a utilization over several axes is not supported"
+            self.reader.fault(path, f"{rule}, got {least:g} over {len(everywhere)} axes")
+            return
+        number, at = everywhere[0]
+        axis = self.levels[number].fanout[at]
+        new = self.constraints.merged(path, axis.constraint, LoopConstraint(min_utilization=least))
+        self.levels[number] = replace(self.levels[number], fanout=(replace(axis, constraint=new),))
+
+
+def entries(reader: Reader, root: Keys) -> list[Keys]:
+    """The paths of the entries of a constraint list, given plainly or under `targets`."""
+    value = reader.value(root)
+    if isinstance(value, dict):
+        reader.mapping(root, ("version", "targets"))
+        return reader.items((*root, "targets"))
+    return reader.items(root)
+
+
+def apply_timeloop_constraints(
+    arch: Architecture, document: Document, workload: Workload | None = None
+) -> Architecture:
+    """`arch` with the constraints of a Timeloop file: `mapspace_constraints`, `mapspace: {constraints}`,
+    `architecture_constraints` and their spellings; without any of these roots, `arch` itself.
+
+    Raises InputError with every fault: unknown targets and keys, contradictions, what has no counterpart here.
+    """
+    reader = Reader(document)
+    applied = _Applied(arch, Constraints(reader, workload))
+    for root in ROOTS:
+        for path in entries(reader, root):
+            applied.entry(path)
+    reader.finish()
+    return replace(arch, levels=tuple(applied.levels))

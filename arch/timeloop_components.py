@@ -1,0 +1,280 @@
+"""Timeloop components -> our levels and compute units: attribute aliases, sizes, meshes, what is refused."""
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..workloads import Keys
+from .spec import Axis, Compute, Storage
+from .timeloop_values import Reader
+
+STORAGE_CLASSES = ("DRAM", "SRAM", "regfile", "smartbuffer", "storage")  # a class that contains one of these
+COMPUTE_CLASSES = ("mac", "compute")
+NETWORK_CLASSES = ("XY_NoC", "Legacy", "ReductionTree", "SimpleMulticast")
+
+_WORD = ("word_bits", "word_width", "datawidth")
+_BLOCK = ("block_size", "n_words")
+_WIDTH = ("width", "memory_width", "data_storage_width")
+_DEPTH = ("depth", "memory_depth", "data_storage_depth")
+_BANKS = ("num_banks", "n_banks")
+_PORTS = ("num_ports", "n_ports")
+_USED = {
+    *_WORD,
+    *_BLOCK,
+    *_WIDTH,
+    *_DEPTH,
+    *_BANKS,
+    *_PORTS,
+    *("entries", "sizeKB", "cluster_size", "multiple_buffering", "read_bandwidth", "write_bandwidth", "bandwidth"),
+    *("instances", "meshX", "meshY", "technology"),
+}
+# Attributes that change Timeloop's counts, cycles or energies in ways this model has no words for.
+# Each with the values that change nothing; with none, it is refused whatever its value.
+_REFUSED: dict[str, tuple[object, ...]] = {
+    "cluster_size": (1,),
+    "min_utilization": (0, 0.0),
+    "shared_bandwidth": (),
+    "per_dataspace_bandwidth_consumption_scale": ({},),
+    "network_fill_latency": (0,),
+    "network_drain_latency": (0,),
+    "network_read": (),
+    "network_fill": (),
+    "network_drain": (),
+    "network_update": (),
+    "network_type": ("1:1", "1:N"),
+    "allow_overbooking": (False,),
+    "vector_access_energy": (),
+    "addr_gen_energy": (0, 0.0, -1),
+    "metadata_block_size": (),
+    "metadata_datawidth": (),
+    "metadata_storage_width": (),
+    "metadata_storage_depth": (),
+    "concordant_compressed_tile_traversal": (False,),
+    "tile_partition_supported": (False,),
+    "decompression_supported": (False,),
+    "compression_supported": (False,),
+}
+
+
+@dataclass
+class Part:
+    """A storage level or the compute units, as found in a file, before the fan-outs are known."""
+
+    path: Keys
+    name: str
+    component: Storage | Compute
+    mesh_x: int = 1
+    mesh_y: int = 1
+
+
+class Attributes:
+    """The attributes of one component, its own and those inherited; knows where each stands."""
+
+    def __init__(self, reader: Reader, paths: list[Keys]):
+        self.reader = reader
+        self.found: dict[str, Keys] = {}  # the later (inner) paths win
+        for path in paths:
+            for key in reader.mapping(path):
+                if key not in ("name", "class"):
+                    self.found[key] = (*path, key)
+
+    def path(self, names: tuple[str, ...]) -> Keys | None:
+        """Where the first of the aliases `names` stands; two that disagree are a fault."""
+        given = [name for name in names if name in self.found and self.value(name) is not None]
+        if len({str(self.value(name)) for name in given}) > 1:
+            self.reader.fault(self.found[given[1]], f"{' and '.join(given)} mean the same; give one")
+        return self.found[given[0]] if given else None
+
+    def value(self, name: str) -> Any:
+        return self.reader.value(self.found[name]) if name in self.found else None
+
+    def integer(self, *names: str) -> int | None:
+        path = self.path(names)
+        return None if path is None else self.reader.integer(path)
+
+    def number(self, *names: str) -> float | None:
+        path = self.path(names)
+        return None if path is None else self.reader.number(path)
+
+    def refuse(self) -> None:
+        """Note the attributes that this model has no words for."""
+        for name, path in self.found.items():
+            value = self.value(name)
+            if name in _REFUSED and value is not None and value not in _REFUSED[name]:
+                self.reader.fault(path, f"{name} is not supported, got {value!r}")
+
+    def rest(self) -> tuple[tuple[str, object], ...]:
+        """What no field holds, sorted: `type`, `technology_nm`... for the energy engines."""
+        kept = {
+            name: self.value(name)
+            for name in self.found
+            if name not in _USED and name not in _REFUSED and self.value(name) is not None
+        }
+        technology = self.value("technology")
+        digits = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(nm)?\s*", str(technology))
+        if digits:
+            size = float(digits[1])
+            kept["technology_nm"] = int(size) if size.is_integer() else size
+        elif technology not in (None, "DRAM", "SRAM", -1):
+            kept["technology"] = technology
+        return tuple(sorted((name, _hashable(value)) for name, value in kept.items()))
+
+
+def _hashable(value: Any) -> object:
+    """Lists and mappings as tuples: attributes are part of a frozen value."""
+    if isinstance(value, list):
+        return tuple(map(_hashable, value))
+    if isinstance(value, dict):
+        return tuple((key, _hashable(item)) for key, item in value.items())
+    return value
+
+
+def kind(cls: str) -> str | None:
+    """`storage`, `compute`, `network`, `nothing`, or None for a class that is none of them."""
+    if cls in NETWORK_CLASSES:
+        return "network"
+    if cls == "nothing":
+        return "nothing"
+    if any(word in cls for word in STORAGE_CLASSES):
+        return "storage"
+    return "compute" if any(word in cls.lower() for word in COMPUTE_CLASSES) else None
+
+
+def class_kind(reader: Reader, path: Keys, cls: str) -> str | None:
+    """As `kind`; explicit networks and unknown classes are faults."""
+    found = kind(cls)
+    if found == "network":
+        reader.fault(path, f"explicit networks are not supported, got class {cls}")
+    elif found is None:
+        known = ", ".join(STORAGE_CLASSES + COMPUTE_CLASSES)
+        reader.fault(path, f"unknown class {cls!r}; a class contains one of {known}")
+    return found
+
+
+def storage(reader: Reader, path: Keys, name: str, cls: str, attributes: Attributes) -> Storage:
+    """A storage level. The sizes follow Timeloop: a word has word_bits, a vector block_size words."""
+    attributes.refuse()
+    dram = "DRAM" in cls or attributes.value("technology") == "DRAM"
+    word = attributes.integer(*_WORD) or 16
+    block = _block(attributes, word)
+    words = _words(attributes, word, block)
+    if words is None and not dram:
+        reader.fault(path, f"{name}: one of depth, entries, sizeKB is missing; only a DRAM may be unbounded")
+    half = attributes.number("bandwidth")
+    if half is not None and (attributes.value("read_bandwidth") or attributes.value("write_bandwidth")):
+        reader.fault(attributes.found["bandwidth"], "bandwidth and read_bandwidth or write_bandwidth: give one kind")
+    read = attributes.number("read_bandwidth") if half is None else half / 2
+    write = attributes.number("write_bandwidth") if half is None else half / 2
+    return Storage(
+        name,
+        cls,
+        attributes=attributes.rest(),
+        capacity_bits=None if words is None else words * word,
+        word_bits=word,
+        width_bits=block * word,
+        banks=attributes.integer(*_BANKS) or 1,
+        ports=attributes.integer(*_PORTS) or 2,
+        read_bandwidth=_positive(attributes, "read_bandwidth", read),
+        write_bandwidth=_positive(attributes, "write_bandwidth", write),
+        multiple_buffering=attributes.integer("multiple_buffering") or 1,
+    )
+
+
+def _positive(attributes: Attributes, name: str, bandwidth: float | None) -> float | None:
+    if bandwidth == 0:
+        attributes.reader.fault(attributes.found.get(name, attributes.found.get("bandwidth", ())), "must be over 0")
+    return None if bandwidth is None else float(bandwidth)
+
+
+def _block(attributes: Attributes, word: int) -> int:
+    """Words of one vector access."""
+    block, width = attributes.integer(*_BLOCK), attributes.integer(*_WIDTH)
+    if width is None:
+        return block or 1
+    at = attributes.path(_WIDTH) or ()
+    if block is None:
+        if width % word:
+            attributes.reader.fault(at, f"must be a multiple of the word's {word} bits, got {width}")
+        return max(1, width // word)
+    if width != block * word:
+        attributes.reader.fault(
+            at,
+            f"must be word_bits * block_size = {word} * {block} = {block * word}, got {width}"
+            + ("; clusters (cluster_size over 1) are not supported" if width % (block * word) == 0 else ""),
+        )
+    return block
+
+
+def _words(attributes: Attributes, word: int, block: int) -> int | None:
+    """Words of one instance; None: not said."""
+    entries, depth, size = attributes.integer("entries"), attributes.integer(*_DEPTH), attributes.number("sizeKB")
+    given = {
+        "entries": entries,
+        "depth": None if depth is None else depth * block,
+        "sizeKB": None if size is None else int(size * 8192 // word),
+    }
+    told = {name: words for name, words in given.items() if words is not None}
+    if len(set(told.values())) > 1:
+        text = ", ".join(f"{name} gives {words} words" for name, words in told.items())
+        at = next(path for name, path in attributes.found.items() if name in ("entries", "sizeKB"))
+        attributes.reader.fault(at, f"sizes must agree: {text}")
+    return next(iter(told.values()), None)
+
+
+def compute(name: str, cls: str, attributes: Attributes) -> Compute:
+    """The MAC units."""
+    word = attributes.integer(*_WORD) or attributes.integer("multiplier_width") or 16
+    return Compute(name, cls, attributes=attributes.rest(), word_bits=word)
+
+
+def meshes(reader: Reader, path: Keys, attributes: Attributes, instances: int) -> tuple[int, int]:
+    """meshX and meshY of a component with so many instances; without either, all stand on X."""
+    mesh_x, mesh_y = attributes.integer("meshX"), attributes.integer("meshY")
+    if mesh_x is None and mesh_y is None:
+        return instances, 1
+    if mesh_x is not None and mesh_y is not None and instances == 1:
+        return mesh_x, mesh_y
+    given = mesh_x or mesh_y or 1
+    if instances % given or (mesh_x and mesh_y and mesh_x * mesh_y != instances):
+        told = " * ".join(f"{key} {n}" for key, n in (("meshX", mesh_x), ("meshY", mesh_y)) if n)
+        reader.fault(attributes.found["meshX" if mesh_x else "meshY"], f"{told} does not make {instances} instances")
+        return instances, 1
+    return (mesh_x, instances // mesh_x) if mesh_x else (instances // given, given)
+
+
+def joined(reader: Reader, parts: list[Part]) -> tuple[tuple[Storage, ...], Compute | None]:
+    """Levels with the fan-out axes between consecutive parts: Y outside X, as in Timeloop's nests."""
+    if parts and (parts[0].mesh_x, parts[0].mesh_y) != (1, 1):
+        first = parts[0]
+        reader.fault(
+            first.path, f"the outermost level must have 1 instance, {first.name} has {first.mesh_x * first.mesh_y}"
+        )
+    levels: list[Storage] = []
+    for outer, inner in zip(parts, [*parts[1:], None], strict=True):
+        if not isinstance(outer.component, Storage) or inner is None:
+            continue
+        axes = []
+        for mesh, above, below in (("Y", outer.mesh_y, inner.mesh_y), ("X", outer.mesh_x, inner.mesh_x)):
+            if below % above:
+                reader.fault(
+                    inner.path, f"mesh{mesh} of {inner.name} ({below}) must be a multiple of {outer.name}'s ({above})"
+                )
+            elif below > above:
+                axes.append(Axis(f"{inner.name}_{mesh}", below // above, "X" if mesh == "X" else "Y"))
+        levels.append(replace(outer.component, fanout=tuple(axes)))
+    last = parts[-1].component if parts else None
+    return _folded(levels), last if isinstance(last, Compute) else None
+
+
+def _folded(levels: list[Storage]) -> tuple[Storage, ...]:
+    """Without the dummy storages that only carry the spatial loops of an axis: axes of the level outside them."""
+    found: list[Storage] = []
+    for level in levels:
+        if level.cls != "dummy_storage" or not found:
+            found.append(level)
+            continue
+        name = level.name.removeprefix("inter_").removesuffix("_spatial")
+        several = len(level.fanout) > 1
+        axes = tuple(replace(axis, name=f"{name}_{axis.mesh}" if several else name) for axis in level.fanout)
+        found[-1] = replace(found[-1], fanout=found[-1].fanout + axes)
+    return tuple(found)

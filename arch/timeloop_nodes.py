@@ -1,0 +1,142 @@
+"""The 0.4 dialect: a list of nodes (`!Container`, `!Component`, `!Parallel`...) -> levels, axes, compute."""
+
+from dataclasses import dataclass, field, replace
+
+from ..workloads import Keys, Workload
+from .spec import Axis, Compute, Storage
+from .timeloop_components import Attributes, class_kind, compute, storage
+from .timeloop_constraints import Constraints, keeping
+from .timeloop_values import TIMELOOP_TAGS, Reader
+
+_NODE = ("name", "class", "subclass", "attributes", "spatial", "constraints", "required_actions", "enabled", "nodes")
+_EXTRA = ("sparse_optimizations", "networks", "area_share", "max_utilization")
+
+
+@dataclass
+class Nodes:
+    """What has been met so far, walking the nodes from the outside in."""
+
+    reader: Reader
+    constraints: Constraints
+    levels: list[Storage] = field(default_factory=list)
+    compute: Compute | None = None
+    name: str = ""
+
+    def walk(self, path: Keys, inherited: list[Keys]) -> None:
+        """The list of nodes at `path`. The attributes of a container hold for everything after it."""
+        inherited = list(inherited)
+        for node in self.reader.items(path):
+            self.node(node, inherited)
+            if self.tag(node) == "Container":
+                inherited.append((*node, "attributes"))
+
+    def tag(self, node: Keys) -> str:
+        tag = self.reader.mapping(node).get("!tag")
+        return "Component" if tag == "Element" else str(tag)
+
+    def node(self, node: Keys, inherited: list[Keys]) -> None:
+        found = self.reader.mapping(node, (*_NODE, *_EXTRA))
+        for key in _EXTRA:
+            if found.get(key) not in (None, [], {}):
+                self.reader.fault((*node, key), f"{key} is not supported")
+        if found.get("enabled") not in (None, True):
+            self.reader.fault((*node, "enabled"), f"enabled must be true, got {found['enabled']!r}")
+        match self.tag(node):
+            case "Nothing":
+                pass
+            case "Hierarchical":
+                self.walk((*node, "nodes"), inherited)
+            case "Parallel":
+                self.parallel(node, inherited)
+            case "Container":
+                self.container(node)
+            case "Component":
+                self.component(node, inherited)
+            case other:
+                known = ", ".join(f"!{tag}" for tag in TIMELOOP_TAGS if tag not in ("Pipelined", "Element"))
+                told = "a node without a tag" if other == "None" else f"!{other}"
+                self.reader.fault(node, f"{told} is not supported; known: {known}")
+
+    def container(self, node: Keys) -> None:
+        name = self.reader.text((*node, "name"), required=True) or "container"
+        self.name = self.name or name
+        self.axes(node, name, name)
+        for kind in ("temporal", "dataspace"):
+            if self.reader.value((*node, "constraints", kind)) not in (None, {}):
+                self.reader.fault((*node, "constraints", kind), f"a container has no {kind} constraints")
+
+    def axes(self, node: Keys, name: str, single: str) -> None:
+        """The fan-out of a node: axes below the level met last. `single`, if any, names a fan-out of one mesh."""
+        self.reader.mapping((*node, "spatial"), ("meshX", "meshY"))
+        self.reader.mapping((*node, "constraints"), ("spatial", "temporal", "dataspace", "max_overbooked_proportion"))
+        if self.reader.value((*node, "constraints", "max_overbooked_proportion")) not in (None, {}):
+            self.reader.fault((*node, "constraints", "max_overbooked_proportion"), "overbooking is not supported")
+        size_x = self.reader.integer((*node, "spatial", "meshX")) or 1
+        size_y = self.reader.integer((*node, "spatial", "meshY")) or 1
+        both: tuple[Axis, ...] = (Axis(f"{name}_Y", size_y, "Y"), Axis(f"{name}_X", size_x, "X"))
+        axes = tuple(axis for axis in both if axis.size > 1)
+        if len(axes) == 1 and single:
+            axes = (replace(axes[0], name=single),)
+        at = (*node, "constraints", "spatial")
+        ruled = self.constraints.spatial(at, axes)
+        axes = tuple(replace(axis, constraint=rule) for axis, rule in zip(axes, ruled, strict=True))
+        if axes and self.levels:
+            self.levels[-1] = replace(self.levels[-1], fanout=self.levels[-1].fanout + axes)
+        elif axes:
+            self.reader.fault(
+                (*node, "spatial"), f"the outermost level must have 1 instance: no storage outside {name}"
+            )
+
+    def component(self, node: Keys, inherited: list[Keys]) -> None:
+        name = self.reader.text((*node, "name"), required=True) or "component"
+        cls = self.reader.text((*node, "class"), required=True)
+        kind = class_kind(self.reader, (*node, "class"), cls) if cls else None
+        if kind in (None, "network", "nothing") or cls is None:
+            return
+        if self.compute is not None:
+            self.reader.fault(node, f"{name} stands inside the compute units {self.compute.name}; they must come last")
+        self.axes(node, name, "")
+        attributes = Attributes(self.reader, [*inherited, (*node, "attributes")])
+        shown = self.reader.text((*node, "subclass")) or cls
+        if kind == "compute":
+            self.compute = compute(name, shown, attributes)
+            for kind in ("temporal", "dataspace"):
+                if self.reader.value((*node, "constraints", kind)) not in (None, {}):
+                    self.reader.fault((*node, "constraints", kind), f"compute units have no {kind} constraints")
+            return
+        level = replace(storage(self.reader, node, name, cls, attributes), cls=shown)
+        level = replace(level, temporal=self.constraints.temporal((*node, "constraints", "temporal")))
+        at = (*node, "constraints", "dataspace")
+        self.levels.append(keeping(self.reader, at, level, *self.constraints.dataspace(at), not self.levels))
+
+    def parallel(self, node: Keys, inherited: list[Keys]) -> None:
+        """Storages side by side: levels one after the other, each tensor in one of them at most."""
+        start = len(self.levels)
+        kept: dict[str, str] = {}
+        for branch in self.reader.items((*node, "nodes")):
+            tag, before = self.tag(branch), len(self.levels)
+            name = str(self.reader.value((*branch, "name")) or tag)
+            keep: frozenset[str] = frozenset()
+            if tag == "Component" and self.reader.value((*branch, "spatial")) in (None, {}):
+                self.component(branch, inherited)
+                keep = self.levels[-1].keep if len(self.levels) > before else keep
+                if self.compute is not None or (len(self.levels) > before and not keep):
+                    self.reader.fault(branch, f"each branch of !Parallel is a storage with a keep list, {name} is not")
+            elif tag == "Container" and self.reader.value((*branch, "spatial")) in (None, {}):
+                self.reader.mapping((*branch, "constraints"), ("dataspace",))
+                keep = self.constraints.dataspace((*branch, "constraints", "dataspace"))[0]  # they pass all branches by
+            elif tag != "Nothing":
+                self.reader.fault(branch, f"a branch of !Parallel must be one storage without a fan-out, got {name}")
+            for tensor in sorted(keep & kept.keys()):
+                self.reader.fault(branch, f"{tensor} is kept in two branches of !Parallel: {kept[tensor]} and {name}")
+            kept |= dict.fromkeys(keep, name)
+        for index in range(start, len(self.levels)):
+            level = self.levels[index]
+            self.levels[index] = replace(level, bypass=level.bypass | (kept.keys() - level.keep))
+
+
+def read_nodes(reader: Reader, root: Keys, workload: Workload | None) -> Nodes:
+    """The architecture under `root` (`nodes: [...]`); faults stay in `reader`."""
+    found = Nodes(reader, Constraints(reader, workload))
+    found.walk((*root, "nodes"), [])
+    return found

@@ -1,0 +1,189 @@
+"""Timeloop problems (shape and instance) -> Workload, and back."""
+
+from pathlib import Path
+from typing import Any
+
+from ..workloads import Document, Keys, Rank, Tensor, Term, Workload
+from .timeloop_values import Reader, choices
+
+_SHAPE = ("name", "version", "dimensions", "coefficients", "data_spaces")
+_PROBLEM = ("version", "name", "shape", "instance")
+_DENSITY = ("densities", "common_densities", "commonDensity", "common_density")
+# What Timeloop takes when a problem names no shape: dims, coefficients, and the ranks of each tensor.
+CNN_LAYER: dict[str, Any] = {
+    "name": "cnn_layer",
+    "dimensions": ["R", "S", "P", "Q", "C", "K", "N"],
+    "coefficients": [{"name": name, "default": 1} for name in ("Wstride", "Hstride", "Wdilation", "Hdilation")],
+    "data_spaces": [
+        {"name": "Weights", "projection": ["C", "K", "R", "S"]},
+        {
+            "name": "Inputs",
+            "projection": ["N", "C", [["R", "Wdilation"], ["P", "Wstride"]], [["S", "Hdilation"], ["Q", "Hstride"]]],
+        },
+        {"name": "Outputs", "projection": ["N", "K", "Q", "P"], "read_write": True},
+    ],
+}
+
+
+class _Problem:
+    """One problem while it is read."""
+
+    def __init__(self, document: Document):
+        self.reader = Reader(document)
+        self.shape_path: Keys = ("problem", "shape")
+        self.dims: tuple[str, ...] = ()
+        self.coefs: dict[str, int] = {}
+
+    def shape(self) -> None:
+        """The shape's own mapping, or the built-in one in its place."""
+        shape = self.reader.value(self.shape_path)
+        if isinstance(shape, dict):
+            self.reader.mapping(self.shape_path, (*_SHAPE, "flatten"))
+            if shape.get("flatten") is not None:
+                self.reader.fault((*self.shape_path, "flatten"), "flatten is not supported")
+            return
+        if shape is not None and str(shape).replace("-", "_") not in ("cnn_layer", "cnn_layer.yaml"):
+            self.reader.fault(
+                self.shape_path, f"of the named shapes only cnn_layer is known, got {shape!r}; write it out"
+            )
+        self.reader.mapping(("problem",))["shape"] = CNN_LAYER  # our own copy of the data: `underscored` made it
+
+    def bounds(self) -> dict[str, Keys]:
+        """Where the sizes and coefficients stand: under `instance`, or beside `shape`."""
+        problem = self.reader.mapping(("problem",))
+        if "instance" in problem:
+            self.reader.mapping(("problem",), _PROBLEM)
+            return {key: ("problem", "instance", key) for key in self.reader.mapping(("problem", "instance"))}
+        return {key: ("problem", key) for key in problem if key not in _PROBLEM}
+
+    def declared(self) -> None:
+        """Dims and coefficients, with the coefficients' defaults."""
+        at = (*self.shape_path, "dimensions")
+        self.dims = self.reader.words(at)
+        if not self.dims:
+            self.reader.fault(at, "at least one dimension is expected")
+        for dim in dict.fromkeys(dim for dim in self.dims if self.dims.count(dim) > 1):
+            self.reader.fault(at, f"dimension {dim!r} is declared twice")
+        for path in self.reader.items((*self.shape_path, "coefficients")):
+            self.reader.mapping(path, ("name", "default"))
+            name = self.reader.text((*path, "name"), required=True)
+            default = self.reader.integer((*path, "default"))
+            if name is not None:
+                self.coefs[name] = 1 if default is None else default
+
+    def sizes(self) -> tuple[int, ...]:
+        """The size of each dim; overrides of the coefficients are noted on the way."""
+        sizes: dict[str, int] = {}
+        for name, path in self.bounds().items():
+            if name in _DENSITY:
+                self.dense(path)
+            elif name in self.dims or name in self.coefs:
+                value = self.reader.integer(path)
+                (sizes if name in self.dims else self.coefs)[name] = value or 1
+            else:
+                known = (*self.dims, *self.coefs)
+                self.reader.fault(path, f"unknown dimension or coefficient {name!r}{choices(name, known)}")
+        for dim in self.dims:
+            if dim not in sizes:
+                self.reader.fault(("problem", "instance"), f"the size of dimension {dim} is missing")
+        return tuple(sizes.get(dim, 1) for dim in self.dims)
+
+    def dense(self, path: Keys) -> None:
+        """A density may stand in a file only where it says 1."""
+        value = self.reader.value(path)
+        inner = [(*path, key) for key in value] if isinstance(value, dict) else [path]
+        for at in inner:
+            density = self.reader.value(at)
+            if density not in (None, 1, 1.0):
+                self.reader.fault(
+                    at, f"densities below 1 are not supported: this model is of dense workloads, got {density!r}"
+                )
+
+    def tensors(self) -> tuple[Tensor, ...]:
+        at = (*self.shape_path, "data_spaces")
+        found = []
+        for path in self.reader.items(at):
+            self.reader.mapping(path, ("name", "projection", "read_write"))
+            written = self.reader.value((*path, "read_write"))
+            if written not in (None, True, False):
+                self.reader.fault((*path, "read_write"), f"must be true or false, got {written!r}")
+            ranks = tuple(self.rank(rank) for rank in self.reader.items((*path, "projection")))
+            found.append(Tensor(self.reader.text((*path, "name"), required=True) or "", ranks, written is True))
+        outputs = [tensor.name for tensor in found if tensor.output]
+        if len(outputs) != 1:
+            self.reader.fault(at, f"one data space must be read_write: true, got {', '.join(outputs) or 'none'}")
+        names = [tensor.name for tensor in found]
+        for name in dict.fromkeys(name for name in names if names.count(name) > 1):
+            self.reader.fault(at, f"two data spaces are called {name!r}")
+        return tuple(found)
+
+    def rank(self, path: Keys) -> Rank:
+        """`[[R, Wdilation], [P, Wstride]]`, `[[C]]`, or just `C`."""
+        value = self.reader.value(path)
+        terms = [path] if isinstance(value, str) else self.reader.items(path)
+        summed: dict[str, int] = {}
+        for at in terms:
+            parts = self.reader.value(at)
+            parts = parts if isinstance(parts, list) else [parts]
+            if not 1 <= len(parts) <= 2 or isinstance(parts[0], list):
+                self.reader.fault(at, f"a term is [DIM] or [DIM, COEFFICIENT], got {parts!r}")
+                continue
+            dim, coef = str(parts[0]), self.coef(at, parts[1]) if len(parts) == 2 else 1
+            if dim not in self.dims:
+                self.reader.fault(at, f"unknown dimension {dim!r}{choices(dim, self.dims)}")
+            summed[dim] = summed.get(dim, 0) + coef
+        if not terms:
+            self.reader.fault(path, "a rank has at least one term")
+        return tuple(Term(dim, coef) for dim, coef in summed.items())
+
+    def coef(self, path: Keys, given: Any) -> int:
+        """A coefficient: declared, or a number."""
+        if isinstance(given, int) and not isinstance(given, bool):
+            if given < 1:
+                self.reader.fault(path, f"a coefficient must be at least 1, got {given}")
+            return max(1, given)
+        if str(given) not in self.coefs:
+            self.reader.fault(path, f"unknown coefficient {given!r}{choices(str(given), self.coefs)}")
+        return self.coefs.get(str(given), 1)
+
+
+def read_timeloop_problem(document: Document) -> Workload:
+    """The workload of a Timeloop `problem`; without a shape it is Timeloop's cnn_layer.
+
+    Tensors keep their names. Raises InputError with every fault: unknown dims, missing sizes, densities below 1,
+    flattened dims, coefficients below 1, named shapes other than cnn_layer.
+    """
+    problem = _Problem(document)
+    reader = problem.reader
+    if not isinstance(reader.value(("problem",)), dict):
+        reader.fault((), 'the key "problem" with a mapping is expected')
+        reader.finish()
+    problem.shape()
+    problem.declared()
+    sizes = problem.sizes()  # before the tensors: an instance may change their coefficients
+    tensors = problem.tensors()
+    name = reader.text(("problem", "name")) or Path(document.source).stem
+    shape = reader.text((*problem.shape_path, "name")) or ""
+    reader.finish()
+    return Workload(name, problem.dims, sizes, tensors, shape=shape)
+
+
+def write_timeloop_problem(workload: Workload) -> dict[str, Any]:
+    """The workload as a Timeloop `problem`, coefficients by name (`Inputs_2_P`), as Timeloop wants them."""
+    coefs: dict[str, int] = {}
+    spaces = []
+    for tensor in workload.tensors:
+        ranks = []
+        for number, rank in enumerate(tensor.ranks):
+            terms: list[list[str]] = []
+            for term in rank:
+                name = f"{tensor.name}_{number}_{term.dim}"
+                coefs |= {name: term.coef} if term.coef != 1 else {}
+                terms.append([term.dim] if term.coef == 1 else [term.dim, name])
+            ranks.append(terms)
+        spaces.append({"name": tensor.name, "projection": ranks} | ({"read_write": True} if tensor.output else {}))
+    shape: dict[str, Any] = {"name": workload.shape or workload.name, "dimensions": list(workload.dims)}
+    if coefs:
+        shape["coefficients"] = [{"name": name, "default": coef} for name, coef in coefs.items()]
+    shape["data_spaces"] = spaces
+    return {"problem": {"shape": shape, "instance": dict(zip(workload.dims, workload.sizes, strict=True))}}

@@ -1,0 +1,188 @@
+"""Values out of Timeloop files: loosely shaped YAML, read value by value, every fault collected."""
+
+import math
+import re
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from ..workloads import Document, Fault, InputError, Keys, arithmetic, near
+
+# The local tags of the 0.4 dialect, for `read_yaml(..., tags=TIMELOOP_TAGS)`.
+TIMELOOP_TAGS = ("Component", "Container", "Element", "Hierarchical", "Nothing", "Parallel", "Pipelined")
+
+_SEPARATOR = re.compile(r"[\s,;]+(?=[A-Za-z_])")
+_FACTOR = re.compile(r"([A-Za-z_]\w*?)(<=|>=|=)?(\d+)(?:,(\d+))?")
+
+
+class Factor(NamedTuple):
+    """One entry of a `factors` text: `M=4`, `M<=4`, `M4`, and in mappings `M=4,2` (bound, residual)."""
+
+    dim: str
+    op: str  # =, <=, >=
+    bound: int
+    residual: int | None
+
+
+def underscored(document: Document) -> Document:
+    """The document with the older spelling of keys (`block-size`) written as the newer one (`block_size`)."""
+
+    def key(part: str | int) -> str | int:
+        return part.replace("-", "_") if isinstance(part, str) else part
+
+    def rewrite(value: Any, path: Keys) -> Any:
+        if isinstance(value, list):
+            return [rewrite(item, (*path, index)) for index, item in enumerate(value)]
+        if not isinstance(value, dict):
+            return value
+        found: dict[str, Any] = {}
+        for name, item in value.items():
+            if key(name) in found:
+                faults.append(document.fault((*path, name), f'duplicate key "{name}": the same as "{key(name)}"'))
+            found[str(key(name))] = rewrite(item, (*path, name))
+        return found
+
+    faults: list[Fault] = []
+    data = rewrite(document.data, ())
+    if faults:
+        raise InputError(faults)
+    return Document(document.source, data, {tuple(map(key, path)): at for path, at in document.places.items()})
+
+
+class Reader:
+    """Takes values from a document and notes the faults; `finish` raises them all."""
+
+    def __init__(self, document: Document):
+        self.document = underscored(document)
+        self.faults: list[Fault] = []
+        self.names: dict[str, int | float] = {}
+        variables = self.value(("variables",))
+        if isinstance(variables, dict):
+            for name in variables:
+                if isinstance(variables[name], int | float | str) and name != "version":
+                    value = self._computed(variables[name])
+                    self.names |= {} if isinstance(value, str) else {name: value}
+
+    def fault(self, path: Keys, message: str) -> None:
+        self.faults.append(self.document.fault(path, message))
+
+    def finish(self) -> None:
+        """Raise InputError when anything was wrong."""
+        if self.faults:
+            raise InputError(dict.fromkeys(self.faults))
+
+    def value(self, path: Keys) -> Any:
+        """The value at `path`, None where there is none."""
+        try:
+            return self.document.get(path)
+        except (KeyError, IndexError, TypeError):
+            return None
+
+    def mapping(self, path: Keys, known: Collection[str] | None = None) -> dict[str, Any]:
+        """The mapping at `path`, empty where nothing stands; keys outside `known` are faults."""
+        value = self.value(path)
+        if value is None:
+            return {}
+        if not isinstance(value, dict):
+            self.fault(path, f"must be a mapping, got {value!r}")
+            return {}
+        for key in value:
+            if known is not None and key not in known and key != "!tag":
+                hint = near(key, known) or f"; known: {', '.join(known)}"
+                self.fault((*path, key), f'unknown key "{key}"{hint}')
+        return value
+
+    def items(self, path: Keys) -> list[Keys]:
+        """The paths of the items of the list at `path`; none where nothing stands."""
+        value = self.value(path)
+        if value is not None and not isinstance(value, list):
+            self.fault(path, f"must be a list, got {value!r}")
+        return [(*path, index) for index in range(len(value))] if isinstance(value, list) else []
+
+    def _computed(self, value: Any) -> int | float | str:
+        """`value` as a number, or what is wrong with it."""
+        if isinstance(value, str):
+            try:
+                value = arithmetic(value, self.names)
+            except ValueError as error:
+                return str(error)
+        if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+            return f"{value!r} is none"
+        return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value
+
+    def number(self, path: Keys, least: float = 0.0) -> float | None:
+        """The number (or arithmetic expression of the file's `variables`) at `path`; None: absent or at fault."""
+        value = self.value(path)
+        if value is None:
+            return None
+        number = self._computed(value)
+        if isinstance(number, str):
+            self.fault(path, f"must be a number, got {value!r}: {number}")
+            return None
+        if number < least:
+            self.fault(path, f"must be at least {least:g}, got {value!r}")
+            return None
+        return number
+
+    def integer(self, path: Keys, least: int = 1) -> int | None:
+        """The integer at `path`, as `number`."""
+        number = self.number(path, least)
+        if number is not None and not isinstance(number, int):
+            self.fault(path, f"must be an integer, got {self.value(path)!r}")
+            return None
+        return number
+
+    def text(self, path: Keys, required: bool = False) -> str | None:
+        """The text at `path`; a missing one is a fault where it is `required`."""
+        value = self.value(path)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)  # a name such as 1
+        if isinstance(value, str) and value:
+            return value
+        if value is not None or required:
+            self.fault(path, "must be text, got nothing" if value in (None, "") else f"must be text, got {value!r}")
+        return None
+
+    def words(self, path: Keys) -> tuple[str, ...]:
+        """Names at `path`: a list of text, or one text with spaces or commas between them."""
+        value = self.value(path)
+        if isinstance(value, str):
+            return tuple(re.findall(r"[^\s,]+", value))
+        return tuple(word for item in self.items(path) if (word := self.text(item, required=True)))
+
+    def factors(self, path: Keys) -> list[Factor]:
+        """The factors at `path`: one text (`M=4,2 N=1`) or a list of them."""
+        value = self.value(path)
+        texts = (
+            [value] if isinstance(value, str) else [self.text(item, required=True) or "" for item in self.items(path)]
+        )
+        found = []
+        for text in texts:
+            tight = re.sub(r"\s*(<=|>=|=|,(?=\s*\d))\s*", r"\1", text.strip(" \t\r\n,;"))
+            for token in filter(None, _SEPARATOR.split(tight)):
+                match = _FACTOR.fullmatch(token)
+                if match and len(token) < 60:
+                    name, op, bound, residual = match.groups()
+                    found.append(Factor(name, op or "=", int(bound), None if residual is None else int(residual)))
+                else:
+                    self.fault(path, f"a factor is written DIM=BOUND, such as M=4; got {token[:60]!r}")
+        return found
+
+    def permutation(self, path: Keys, dims: Iterable[str] = ()) -> tuple[str, ...]:
+        """Dims as written (innermost first, `_` for the free ones): a list, or text of one-letter dims.
+
+        Text whose words are all among `dims`, or that has commas, is taken word by word.
+        """
+        value = self.value(path)
+        if not isinstance(value, str):
+            return self.words(path)
+        words = re.findall(r"[^\s,]+", value)
+        whole = "," in value or (words and set(words) <= {*dims, "_"})
+        letters = tuple(words) if whole else tuple("".join(words))
+        for dim in dict.fromkeys(dim for dim in letters if letters.count(dim) > 1):
+            self.fault(path, f"{dim!r} occurs {letters.count(dim)} times; a permutation names a dim once")
+        return tuple(dict.fromkeys(letters))
+
+
+def choices(name: str, known: Mapping[str, object] | Collection[str]) -> str:
+    """The end of a message about an unknown `name`: a near one, or all."""
+    return near(name, known) or f"; known: {', '.join(known)}"

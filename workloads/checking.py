@@ -120,6 +120,9 @@ def _message(error: ErrorDetails, keys: list[str]) -> str:
     if kind == "literal_error":
         choices = str(context["expected"]).replace("'", "").replace(" or ", ", ").split(", ")
         return f"must be one of {', '.join(choices)}; got {show(value)}{near(str(value), choices)}"
+    if kind in ("too_short", "too_long"):
+        words, limit = ("least", context["min_length"]) if kind == "too_short" else ("most", context["max_length"])
+        return f"must have at {words} {limit} {'entry' if limit == 1 else 'entries'}, got {show(value)}"
     if kind in _LIMITS:
         words, key = _LIMITS[kind]
         return f"must be {words} {context[key]}, got {show(value)}"
@@ -133,6 +136,8 @@ def faults_of(error: ValidationError, document: Document, model: type[BaseModel]
     data = document.get(at)
     faults = []
     for detail in error.errors(include_url=False):
+        if detail["type"] == "too_short" and len(detail["input"]) >= detail["ctx"]["min_length"]:
+            continue  # pydantic counts good entries only; the bad ones have their own faults
         path = at + _user_path(data, detail["loc"], absent=detail["type"] == "missing")
         faults.append(document.fault(path, _message(detail, _keys_at(model, detail["loc"][:-1]))))
     return sorted(dict.fromkeys(faults), key=lambda fault: (fault.source, fault.line or 0))

@@ -121,6 +121,8 @@ class _Builder:
         self.faults.append(Fault(self.source, node.start_mark.line + 1, path_text(path), message))
 
     def build(self, node: yaml.Node, path: Keys) -> Any:
+        if len(path) > MAX_DEPTH:
+            return self.fault(node, (), "nested too deeply")
         self.places.setdefault(path, (self.source, node.start_mark.line + 1))
         if node.tag.startswith("!"):
             return self.local(node, path)

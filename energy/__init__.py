@@ -1,5 +1,20 @@
 """Energy and area per action, each figure with its source."""
 
+from .cacti import EnergyWarning
+from .ert import read_art, read_ert, write_art, write_ert
 from .spec import ComputeEnergy, EnergyTable, LevelEnergy
+from .table import ENGINES, default_table, energy_table
 
-__all__ = ["ComputeEnergy", "EnergyTable", "LevelEnergy"]
+__all__ = [
+    "ENGINES",
+    "ComputeEnergy",
+    "EnergyTable",
+    "EnergyWarning",
+    "LevelEnergy",
+    "default_table",
+    "energy_table",
+    "read_art",
+    "read_ert",
+    "write_art",
+    "write_ert",
+]

@@ -1,0 +1,200 @@
+"""The engine `accelergy`: the program of that name on PATH, run in a folder of its own, its tables read back.
+
+Classes go to Accelergy as the primitive ones (SRAM, regfile, reg, intmac, DRAM), so its buffers come without the two
+address generators that the built-in estimates add.
+"""
+
+import json
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ..arch import Architecture, Component, Compute, Storage
+from ..workloads import Fault, InputError, read_yaml
+from .ert import Areas, Energies, apply_art, apply_ert, blank_table, component_name, read_art, read_ert
+from .estimate import CLOCK_NS, COMPUTE, GIVEN, NODE_NM, STORAGE, estimate_compute, estimate_level
+from .spec import EnergyTable
+
+PROGRAM = "accelergy"
+TIMEOUT_S = 1800  # CACTI takes seconds for each new memory
+OUTPUTS = ("ERT", "ART", "ERT_summary", "ART_summary")
+
+
+def _fault(message: str) -> InputError:
+    return InputError(Fault(PROGRAM, None, "", message))
+
+
+def _program() -> str:
+    found = shutil.which(PROGRAM)
+    if found is None:
+        raise _fault(f"no program {PROGRAM} on PATH; use the engine default, or give an ERT file")
+    return found
+
+
+def program_version(program: str) -> str:
+    """`0.3` or `0.4`, told by the options of its help; no version prints its number. Raises InputError for others."""
+    try:
+        done = subprocess.run([program, "--help"], capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise _fault(f"{program} --help does not run: {error}") from None
+    text = done.stdout + done.stderr
+    if "--suppress_version_errors" in text:
+        return "0.4"
+    if "--output_files" in text:
+        return "0.3"
+    raise _fault(f"{program} is no Accelergy 0.3 or 0.4: its help has no option --output_files")
+
+
+def _sizes(component: Component) -> dict[str, object]:
+    """The attributes of a component in Accelergy's words."""
+    if isinstance(component, Storage):
+        found: dict[str, object] = {"width": component.width_bits, "datawidth": component.word_bits}
+        if component.capacity_bits is not None:
+            found["depth"] = -(-component.capacity_bits // component.width_bits)
+            found |= {"n_banks": component.banks, "n_rdwr_ports": component.ports, "n_rw_ports": component.ports}
+        return found
+    return {"datawidth": component.word_bits} if isinstance(component, Compute) else {}
+
+
+def _component(component: Component, instances: int, version: str) -> dict[str, object]:
+    known = STORAGE if isinstance(component, Storage) else COMPUTE
+    clock = component.attribute("clock_ns", CLOCK_NS)
+    attributes = _sizes(component) | {
+        "technology": f"{component.attribute('technology_nm', NODE_NM):g}nm",
+        "latency": f"{clock:g}ns",
+    }
+    kind = component.attribute("type")
+    if kind is not None or known.get(component.cls.lower()) == "DRAM":
+        attributes["type"] = kind or "LPDDR4"
+    if version == "0.4":
+        attributes["global_cycle_seconds"] = float(f"{clock:g}e-9")
+    first = 0 if version == "0.3" else 1
+    found: dict[str, object] = {
+        "name": component.name if instances == 1 else f"{component.name}[{first}..{instances - 1 + first}]",
+        "class": known.get(component.cls.lower(), component.cls),
+        "attributes": attributes,
+    }
+    if version == "0.4":
+        access = ["read", "write", "leak"] if isinstance(component, Storage) else ["compute", "leak"]
+        found["required_actions"] = access
+    return found
+
+
+def description(arch: Architecture, version: str) -> dict[str, Any]:
+    """`arch` as Accelergy's input of `version` 0.3 or 0.4; components with figures of their own are left out."""
+    parts: list[tuple[Component, int]] = [(level, arch.instances(index)) for index, level in enumerate(arch.levels)]
+    parts.append((arch.compute, arch.instances(len(arch.levels))))
+    local = [_component(part, number, version) for part, number in parts if part.attribute("energy") is None]
+    return {"architecture": {"version": float(version), "subtree": [{"name": "system", "local": local}]}}
+
+
+def _config(program: str, version: str, folder: Path) -> None:
+    """A configuration of our own: parallel first runs of Accelergy race on creating the one in the user's home."""
+    path, users = folder / "accelergy_config.yaml", Path.home() / ".config" / "accelergy" / "accelergy_config.yaml"
+    if users.is_file():
+        shutil.copyfile(users, path)
+        return
+    share = Path(program).resolve().parent.parent / "share" / "accelergy"
+    paths = {
+        "version": float(version),
+        "estimator_plug_ins": [str(share / "estimation_plug_ins")],
+        "primitive_components": [str(share / "primitive_component_libs")],
+    }
+    path.write_text(json.dumps(paths), encoding="utf-8")
+
+
+def _run(program: str, version: str, arch: Architecture, folder: Path) -> None:
+    """Leave Accelergy's tables in `folder`/out. Raises InputError with the end of its log where it fails."""
+    _config(program, version, folder)
+    # JSON is YAML with all text in quotes, which Accelergy wants: it evaluates what is bare
+    (folder / "arch.yaml").write_text(json.dumps(description(arch, version), indent=2), encoding="utf-8")
+    (folder / "out").mkdir()
+    log = folder / "log.txt"
+    command = [program, "arch.yaml", "-o", "out", "-p", "6", "-f", *OUTPUTS]
+    try:
+        with log.open("wb") as file:
+            done = subprocess.run(
+                command, cwd=folder, stdout=file, stderr=subprocess.STDOUT, timeout=TIMEOUT_S, check=False
+            )
+    except subprocess.TimeoutExpired:
+        raise _fault(f"not done after {TIMEOUT_S} s; its log: {log}") from None
+    missing = [name for name in OUTPUTS if not (folder / "out" / f"{name}.yaml").is_file()]
+    if done.returncode or missing:
+        lines = [line for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
+        told = f"; its last words: {' / '.join(lines[-3:])}" if lines else ""
+        what = f"exit status {done.returncode}" if done.returncode else f"no {', '.join(missing)} written"
+        raise _fault(f"{program}: {what}; its log: {log}{told}")
+
+
+def _estimators(value: Any, inside: bool = False) -> Iterator[str]:
+    """The names of estimators anywhere in a table of a summary, in the words of 0.3 and of 0.4."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _estimators(item, key == "estimator" or key.startswith("primitive_estimation"))
+    elif isinstance(value, list):
+        for item in value:
+            yield from _estimators(item, inside)
+    elif inside:
+        yield str(value)
+
+
+def _refuse_dummies(out: Path) -> None:
+    """Raise InputError where a component's figures come from a dummy: Accelergy falls back to one and says nothing."""
+    faults = []
+    for root in ("ERT_summary", "ART_summary"):
+        document = read_yaml(out / f"{root}.yaml")
+        tables = document.data.get(root, {}).get("table_summary", []) if isinstance(document.data, dict) else []
+        for table in tables:
+            dummies = sorted({name for name in _estimators(table) if re.match("dummy", name, re.IGNORECASE)})
+            if dummies:
+                message = f"no estimator for {component_name(table['name'])}, only {', '.join(dummies)} ({root})"
+                faults.append(Fault(PROGRAM, None, "", message))
+    if faults:
+        raise InputError(faults)
+
+
+def _given(arch: Architecture) -> tuple[Energies, Areas]:
+    """What the architecture itself says of its components, as if from an ERT and ART."""
+    energies: Energies = {}
+    areas: Areas = {}
+    for level in arch.levels:
+        if level.attribute("energy") is not None:
+            told = estimate_level(arch, level)
+            accesses = {"read": told.read_pj, "write": told.write_pj, "update": told.update_pj}
+            energies[component_name(level.name)] = accesses | {"leak": told.leak_pj_per_cycle}
+            areas[component_name(level.name)] = told.area_um2
+    if arch.compute.attribute("energy") is not None:
+        mac = estimate_compute(arch, arch.compute)
+        energies[component_name(mac.name)] = {"compute": mac.compute_pj, "leak": mac.leak_pj_per_cycle}
+        areas[component_name(mac.name)] = mac.area_um2
+    return energies, areas
+
+
+def accelergy_table(arch: Architecture) -> EnergyTable:
+    """The figures that Accelergy gives; a component's own `energy` wins.
+
+    Raises InputError where it is not on PATH, is of another version, fails (the message ends its log and tells where
+    the rest is), falls back to a dummy, or leaves a component out.
+    """
+    program = _program()
+    version = program_version(program)
+    folder = Path(tempfile.mkdtemp(prefix="accelergy-"))
+    _run(program, version, arch, folder)
+    out = folder / "out"
+    _refuse_dummies(out)
+    energies, areas = _given(arch)
+    source = f"Accelergy {version}"
+    table = apply_ert(blank_table(arch), read_ert(out / "ERT.yaml") | energies, out / "ERT.yaml", source)
+    table = apply_art(table, read_art(out / "ART.yaml") | areas, out / "ART.yaml", source)
+    shutil.rmtree(folder)  # kept where anything above failed: the messages point into it
+    levels = tuple(
+        replace(told, source=source if level.attribute("energy") is None else GIVEN)
+        for told, level in zip(table.levels, arch.levels, strict=True)
+    )
+    mac = replace(table.compute, source=source if arch.compute.attribute("energy") is None else GIVEN)
+    return replace(table, levels=levels, compute=mac)

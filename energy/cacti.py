@@ -1,0 +1,215 @@
+"""SRAM figures from a shipped grid of CACTI results, interpolated between its points.
+
+Between two capacities or widths the logarithm of a figure is interpolated in the logarithm of the size: the figures
+grow by powers. How far that is from CACTI is measured by `leave_one_out` and told in docs/energy.md.
+"""
+
+import csv
+import math
+import statistics
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
+
+from .closed_form import Figures, figures
+
+FIGURES = ("read_pj", "write_pj", "leak_uw", "area_um2")
+FARTHEST = 2.0  # a size up to this factor outside the grid takes the nearest point, with a warning
+
+
+class EnergyWarning(UserWarning):
+    """A figure that is only near what was asked for."""
+
+
+class OutsideGrid(ValueError):
+    """An SRAM, or a technology node, too far outside the grid for any figure to be told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sram:
+    """One SRAM as CACTI sees it."""
+
+    tech_nm: float
+    capacity_bytes: float
+    width_bits: float
+    ports: int = 2  # read/write ports
+    banks: int = 1
+
+    def __str__(self) -> str:
+        size = f"{self.capacity_bytes:.10g} B x {self.width_bits:g} b"
+        return f"{size}, {self.ports} port(s), {self.banks} bank(s), {self.tech_nm:g} nm"
+
+
+Grid = dict[Sram, Figures]
+
+
+@cache
+def grid() -> Grid:
+    """All points of the shipped grid."""
+    text = resources.files(__package__).joinpath("cacti_sram.csv").read_text(encoding="utf-8")
+    rows = csv.DictReader(line for line in text.splitlines() if not line.startswith("#"))
+    points = {}
+    for row in rows:
+        sizes = (int(row[name]) for name in ("tech_nm", "capacity_bytes", "width_bits", "rw_ports", "banks"))
+        points[Sram(*sizes)] = figures(lambda name, row=row: float(row[name]), "CACTI grid")  # type: ignore[misc]
+    return points
+
+
+@cache
+def nodes() -> tuple[float, ...]:
+    """The technology nodes of the grid in nm, smallest first."""
+    return tuple(sorted({point.tech_nm for point in grid()}))
+
+
+@cache
+def exponents() -> dict[str, float]:
+    """How figures shrink with the node: figure ~ node ** exponent.
+
+    The median over the grid, from its largest node to its smallest. Leakage has none: CACTI's follows the kind of
+    transistor rather than the node.
+    """
+    small, large = nodes()[0], nodes()[-1]
+    pairs = [
+        (found, grid()[replace(point, tech_nm=large)]) for point, found in grid().items() if point.tech_nm == small
+    ]
+    return {
+        name: 0.0
+        if name == "leak_uw"
+        else statistics.median(math.log(getattr(b, name) / getattr(a, name)) for a, b in pairs)
+        / math.log(large / small)
+        for name in FIGURES
+    }
+
+
+def scaled(found: Figures, from_nm: float, to_nm: float) -> Figures:
+    """Figures at another node by the grid's own `exponents`, tagged so. Raises OutsideGrid beyond twice its nodes."""
+    if from_nm == to_nm:
+        return found
+    low, high = nodes()[0] / FARTHEST, nodes()[-1] * FARTHEST
+    if not low <= to_nm <= high:
+        raise OutsideGrid(f"technology_nm must be {low:g} to {high:g} for a figure to be told, got {to_nm:g}")
+
+    def value(name: str) -> float:
+        return float(getattr(found, name) * (to_nm / from_nm) ** exponents()[name])
+
+    return figures(value, f"{found.source}, scaled from {from_nm:g} to {to_nm:g} nm")
+
+
+def _blend(low: Figures, high: Figures, share: float) -> Figures:
+    """The point `share` of the way from `low` to `high` in logarithms."""
+
+    def value(name: str) -> float:
+        return float(getattr(low, name) ** (1 - share) * getattr(high, name) ** share)
+
+    return figures(value, "interpolated in the CACTI grid")
+
+
+def _around(value: float, known: list[float]) -> tuple[float, float, float]:
+    """The neighbours of `value` among the sorted `known`, and how far it is between them in logarithms, 0 to 1."""
+    low, high = max(x for x in known if x <= value), min(x for x in known if x >= value)
+    return low, high, 0.0 if low == high else math.log(value / low) / math.log(high / low)
+
+
+def _with(sram: Sram, name: str, value: float) -> Sram:
+    return replace(sram, **{name: value})  # type: ignore[arg-type]
+
+
+def _between(points: Grid, sram: Sram, names: tuple[str, ...]) -> Figures | None:
+    """`sram` interpolated along the fields `names`, all others as given; None where the points do not surround it."""
+    if sram in points:
+        return points[sram]
+    if not names:
+        return None
+    name, rest = names[0], names[1:]
+    value, known = getattr(sram, name), sorted({getattr(point, name) for point in points})
+    if not known or not known[0] <= value <= known[-1]:
+        return None
+    low, high, share = _around(value, known)
+    below, above = (_between(points, _with(sram, name, size), rest) for size in (low, high))
+    if below is None or above is None:
+        return None
+    return below if low == high else _blend(below, above, share)
+
+
+def _size(sram: Sram) -> Figures | None:
+    """`sram` at a node and ports of the grid: its capacity and width, and its banks where they lie between."""
+    plane = {p: f for p, f in grid().items() if (p.tech_nm, p.ports) == (sram.tech_nm, sram.ports)}
+    return _between(plane, sram, ("banks", "capacity_bytes", "width_bits"))
+
+
+def _distance(sram: Sram, point: Sram) -> tuple[float, float, float]:
+    """How far `point` is: the larger of the factors in capacity and width, then both together, then that in banks."""
+    capacity = abs(math.log2(sram.capacity_bytes / point.capacity_bytes))
+    width = abs(math.log2(sram.width_bits / point.width_bits))
+    return max(capacity, width), capacity + width, abs(math.log2(sram.banks / point.banks))
+
+
+def _other_banks(sram: Sram) -> Figures | None:
+    """`sram` with the nearest number of banks known at its size: small SRAMs are in the grid with one bank only."""
+    for banks in sorted({point.banks for point in grid()}, key=lambda banks: abs(math.log(banks / sram.banks))):
+        found = _size(replace(sram, banks=banks))
+        if found is not None:
+            return replace(found, source=f"{found.source}, for {banks} bank(s) instead of {sram.banks}")
+    return None
+
+
+def _nearest(sram: Sram) -> Figures:
+    """The nearest point of the grid, with a warning; OutsideGrid where even that is far."""
+    points = (p for p in grid() if (p.tech_nm, p.ports) == (sram.tech_nm, sram.ports))
+    point = min(points, key=lambda point: _distance(sram, point))
+    if _distance(sram, point)[0] > math.log2(FARTHEST) + 1e-9:
+        raise OutsideGrid(f"no SRAM of {sram}: the nearest known is {point}")
+    return replace(grid()[point], source=f"outside the CACTI grid, its nearest point: {point}")
+
+
+def _at_node(sram: Sram) -> Figures:
+    return _size(sram) or _other_banks(sram) or _nearest(sram)
+
+
+def _check(sram: Sram) -> None:
+    ports = sorted({point.ports for point in grid()})
+    if sram.ports not in ports:
+        raise OutsideGrid(f"ports must be one of {', '.join(map(str, ports))}; got {sram.ports}")
+    most = max(point.banks for point in grid()) * FARTHEST
+    if sram.banks > most:
+        raise OutsideGrid(f"banks must be at most {most:g} for a figure to be told, got {sram.banks}")
+
+
+def sram(wanted: Sram) -> Figures:
+    """Figures of an SRAM, tagged with how they were found.
+
+    A point of the grid is told as it is. Between points figures are interpolated (logarithms, over capacity, width,
+    banks and node). Where the grid has no such number of banks at that size the nearest number is taken, and up to a
+    factor 2 outside in capacity or width the nearest point, both with an EnergyWarning; a node up to a factor 2 outside
+    is scaled. Raises OutsideGrid beyond, and for ports other than 1 and 2.
+
+    >>> sram(Sram(45, 131072, 64, ports=2, banks=32)).read_pj
+    74.0954
+    """
+    _check(wanted)
+    inside = min(max(wanted.tech_nm, nodes()[0]), nodes()[-1])
+    low, high, share = _around(inside, list(nodes()))
+    found = _at_node(replace(wanted, tech_nm=low))
+    if low != high:
+        other = _at_node(replace(wanted, tech_nm=high))
+        how = found.source if found.source != "CACTI grid" else "interpolated in the CACTI grid"
+        found = replace(_blend(found, other, share), source=f"{how}, between {low:g} and {high:g} nm")
+    if "outside" in found.source or "instead" in found.source:
+        warnings.warn(f"SRAM of {wanted}: {found.source}", EnergyWarning, stacklevel=2)
+    return scaled(found, inside, wanted.tech_nm)
+
+
+def leave_one_out(figure: str, along: str) -> Iterator[float]:
+    """Relative errors of points told from their two neighbours in `along` (capacity_bytes or width_bits) alone.
+
+    The neighbours are a factor 4 apart, twice the grid's own spacing: the true error is smaller.
+    """
+    for point, found in grid().items():
+        size = getattr(point, along)
+        low, high = (grid().get(_with(point, along, other)) for other in (size / 2, size * 2))
+        if low is not None and high is not None:
+            told: float = getattr(_blend(low, high, 0.5), figure)
+            truth: float = getattr(found, figure)
+            yield told / truth - 1

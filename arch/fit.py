@@ -3,14 +3,18 @@
 from collections.abc import Iterator
 
 from ..workloads import SHAPE_DIMS, Fault, InputError, Workload, near
+from ..workloads.shapes import SHAPES
 from .spec import Architecture, FactorRule, LoopConstraint
+
+SHAPE_TENSORS = frozenset(name for shape in SHAPES.values() for name in shape.projections)
 
 
 def check_fit(arch: Architecture, workload: Workload, source: str) -> None:
     """Raises InputError, its faults in `source`, when the constraints of `arch` cannot mean anything for `workload`.
 
     Those are constraints on tensors that the workload lacks, on dims that neither it nor any shape of the library
-    has, and factors over a dim's size. A dim of another shape counts as one of size 1.
+    has, and factors over a dim's size. A dim of another shape counts as one of size 1; a workload that names its
+    tensors as the shapes do need not have all of them (rank1 has no Weights).
     """
     known = sorted({*workload.dims, *SHAPE_DIMS})
     faults = []
@@ -22,10 +26,11 @@ def check_fit(arch: Architecture, workload: Workload, source: str) -> None:
 
 def _tensor_faults(arch: Architecture, workload: Workload) -> Iterator[tuple[str, str]]:
     names = [tensor.name for tensor in workload.tensors]
+    known = SHAPE_TENSORS if SHAPE_TENSORS.issuperset(names) else frozenset(names)
     for level in arch.levels:
         lists = {"keep": level.keep, "bypass": level.bypass, "tensor_bits": dict(level.tensor_bits).keys()}
         for key, used in lists.items():
-            for name in sorted(used - set(names)):
+            for name in sorted(used - known):
                 has = f"workload {workload.name} has {', '.join(names)}"
                 yield f"{level.name}.{key}", f'unknown tensor "{name}"; {has}{near(name, names)}'
 

@@ -107,8 +107,9 @@ def _attributes(part: Level | ComputeUnit, machine: Machine) -> tuple[tuple[str,
     technology = part.technology or machine.technology
     if technology is not None and technology.is_integer():
         technology = int(technology)
-    own = {"technology_nm": technology, "clock_ns": machine.clock_ns, "type": part.type}
-    found = part.attributes | own | part.energy.model_dump()
+    energy = part.energy and tuple(sorted(part.energy.model_dump(exclude_none=True).items()))
+    own = {"technology_nm": technology, "clock_ns": machine.clock_ns, "type": part.type, "energy": energy}
+    found = part.attributes | own
     return tuple(sorted((name, value) for name, value in found.items() if value is not None))
 
 

@@ -177,8 +177,8 @@ class Fanout(Loops):
 class LevelEnergies(Section):
     """Energies that win over every estimate: pJ per access of the full width, um^2 per instance."""
 
-    read_pj: Amount | None = None
-    write_pj: Amount | None = None
+    read_pj: Amount
+    write_pj: Amount
     update_pj: Amount | None = None
     leak_pj_per_cycle: Amount | None = None
     area_um2: Amount | None = None
@@ -187,7 +187,7 @@ class LevelEnergies(Section):
 class ComputeEnergies(Section):
     """The same of a MAC unit: pJ per MAC."""
 
-    compute_pj: Amount | None = None
+    compute_pj: Amount
     leak_pj_per_cycle: Amount | None = None
     area_um2: Amount | None = None
 
@@ -205,8 +205,8 @@ class Part(Section):
     @field_validator("attributes")
     @classmethod
     def _attributes_are_others(cls, attributes: dict[str, object]) -> dict[str, object]:
-        own = {field.alias or name for name, field in cls.model_fields.items()} | LevelEnergies.model_fields.keys()
-        taken = sorted(attributes.keys() & (own | ComputeEnergies.model_fields.keys() | {"technology_nm", "clock_ns"}))
+        own = {field.alias or name for name, field in cls.model_fields.items()}
+        taken = sorted(attributes.keys() & (own | {"technology_nm", "clock_ns"}))
         if taken:
             raise ValueError(f"free attributes only; these have keys of their own: {', '.join(taken)}")
         return attributes
@@ -230,7 +230,7 @@ class Level(Part):
     bypass: frozenset[str] = frozenset()
     temporal: TemporalLoops = TemporalLoops()
     fanout: tuple[Fanout, ...] = ()
-    energy: LevelEnergies = LevelEnergies()
+    energy: LevelEnergies | None = None
 
     @property
     def capacity(self) -> int | None:
@@ -280,7 +280,7 @@ class ComputeUnit(Part):
     """The MAC units."""
 
     cls: str = Field("intmac", alias="class", min_length=1)
-    energy: ComputeEnergies = ComputeEnergies()
+    energy: ComputeEnergies | None = None
 
 
 class Machine(Section):

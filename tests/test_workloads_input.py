@@ -1,8 +1,11 @@
 """Bad workload files: every fault is told, with line, path, rule, value and choices."""
 
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from ruby_map.workloads import InputError, load_workload, shaped
 
 CONV = "conv2d has N, G, M, C, P, Q, R, S"
@@ -165,3 +168,26 @@ def test_programs_get_the_same_faults() -> None:
         shaped("rank1", "toy", D=0)
     with pytest.raises(InputError, match='unknown dim "E"'):
         shaped("rank1", D=1, E=2)
+
+
+SPOILERS = ["!", "&a ", "*a", "<<: ", "[", "}", ": ", "- ", "\n", "~", "1e999", ".nan", "-1", "'", "?", "|", "\t", "é"]
+SPOILERS += ["!!str ", "!!float ", "2**70", "1/0", "layers", "dims", "\x00", "9" * 30]
+
+
+@given(
+    st.sampled_from(
+        [GOOD + "stride: [1, 2]", TENSORS + OUT + "  X: {projection: [A*stride + B]}", "layers:\n- {layer: a}"]
+    ),
+    st.lists(st.tuples(st.integers(0, 120), st.integers(0, 4), st.sampled_from(SPOILERS)), min_size=1, max_size=3),
+)
+def test_a_spoilt_file_is_read_or_told(text: str, spoils: list[tuple[int, int, str]]) -> None:
+    """Whatever is cut from or put into a good file, it is a workload or an InputError, never anything else."""
+    for at, cut, spoiler in spoils:
+        text = text[:at] + spoiler + text[at + cut :]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "spoilt.yaml"
+        path.write_text(text)
+        try:
+            assert load_workload(path).macs >= 1
+        except InputError as error:
+            assert all(fault.message and fault.source for fault in error.faults)  # noqa: PT017

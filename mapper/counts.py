@@ -53,14 +53,14 @@ def count(batch: MappingBatch) -> Counts:
     counts = Counts(cycles=nest.cycles(), instances=nest.instances(), exact=np.ones(n, bool), **words, **origin)
     counts.tile_words[:] = nest.tile_words()
     for v, tensor in enumerate(tensors):
-        for parent, child, where in _keeper_pairs(batch.keep[:, :, v]):
+        for parent, child, where in keeper_pairs(batch.keep[:, :, v]):
             whole = len(where) == n
             part = nest if whole else Nest(batch.take(where))
             _add_pair(counts, part, tensor, v, parent, child, slice(None) if whole else where)
     return counts
 
 
-def _keeper_pairs(keep: Bools) -> Iterator[tuple[int, int, Ints]]:
+def keeper_pairs(keep: Bools) -> Iterator[tuple[int, int, Ints]]:
     """(parent, child, mappings) for neighbouring keepers of one tensor; the MACs are child len(levels)."""
     n, levels = keep.shape
     columns = np.concatenate([keep, np.ones((n, 1), bool)], axis=1)
@@ -249,10 +249,10 @@ class Flow:
         if self.child < self.nest.levels:  # MACs hold nothing between steps
             for level in range(self.child):
                 for d in self.nest.loops(level):
-                    total -= self._shared_with_the_step_before(level, d)
+                    total -= self.stays(level, d)
         return total
 
-    def _shared_with_the_step_before(self, level: int, d: int) -> Floats | float:
+    def stays(self, level: int, d: int) -> Floats | float:
         """Words that stay in place at the increments of the loop of dim d at `level`. # (mapping,)"""
         nest = self.nest
         own = next((rank for rank in self.ranks if d in rank.dims), None)

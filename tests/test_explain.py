@@ -1,0 +1,37 @@
+"""The symbolic explanation of a count is that count."""
+
+import numpy as np
+from hypothesis import given, settings
+from ruby_map.arch import Architecture, Axis, Compute, Storage
+from ruby_map.mapper.counts import count
+from ruby_map.mapper.explain import explain, explanation_text
+from ruby_map.mapper.mapping import MappingBatch
+from ruby_map.workloads import Workload
+
+from .strategies import mappings, plain
+
+
+@settings(max_examples=150, deadline=None)
+@given(mappings())
+def test_every_explained_count_is_the_models(batch):
+    """Evaluating the symbols gives the model's figure, for every tensor, level and action."""
+    counts = count(batch)
+    levels = [level.name for level in batch.arch.levels]
+    tensors = [tensor.name for tensor in batch.workload.tensors]
+    for part in explain(batch):
+        where = 0, levels.index(part.level), tensors.index(part.tensor)
+        assert part.value == getattr(counts, part.name)[where], str(part)
+
+
+def test_the_toy_explained():
+    """The 17 rounds of the toy: 16 full ones and one of 4, in the mapping's own symbols."""
+    buffer = Storage("GLB", "SRAM", fanout=(Axis("PE", 6),))
+    arch = Architecture("toy", (Storage("DRAM", "DRAM"), buffer), Compute("MAC", "intmac"))
+    workload = Workload("toy", ("D", "M"), (100, 3), (plain("I", "D"), plain("Z", "M", output=True)))
+    factors = np.array([[[1, 3], [17, 1], [6, 1]]])
+    order = np.zeros((1, 2, 2), np.int8) + np.array([0, 1], np.int8)
+    text = explanation_text(MappingBatch.of(arch, workload, factors, order, np.ones((1, 2, 2), bool)))
+    assert "I: reads of GLB = 300\n    D*M@DRAM = 300   (sizes of all tiles moved in)" in text
+    assert "- D*(M@DRAM - 1) = 200   (in place when M steps at DRAM)" in text
+    assert "Z: updates of GLB = 51\n    D@GLB*M = 51   (sizes of all tiles moved in)" in text
+    assert "D@GLB.PE = 6, D'@GLB.PE = 4" in text

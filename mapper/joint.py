@@ -1,0 +1,179 @@
+"""The dims together: how many chain combinations there are, by number and by chance, when dims share axes.
+
+The state after some dims is what they share so far: the product of their bounds on each contended axis, the number of
+loops at each limited level. `weights[d][state]` counts the ways to choose the chains of dims d, d+1, ... from there.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import factorial
+
+import numpy as np
+
+from .factor import SAFE, BigInts, ChainSpace, divide
+from .mapping import Ints
+from .rules import Shared
+
+CHUNK = 2**21  # pairs of state and group looked at together
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """The choices of one dim: an entry per state (among those reachable) and group that leads on, sorted so."""
+
+    start: Ints  # (state + 1,) first entry of each state
+    group: Ints  # (entry,)
+    key: Ints  # (entry,) state * groups + group
+    next: Ints  # (entry,) the state of the next dim
+    onward: BigInts  # (entry,) ways to choose the dims after this one
+    before: BigInts  # (entry + 1,) ways of all entries before
+    bits: int  # of a random number
+    # (entry,) state and end of the entry's share of 2**bits, in one number; the share's end rounded down
+    threshold: Ints
+
+
+class Joint:
+    """All combinations of one chain per dim that respect what the dims share, each counted `orders` times.
+
+    `fixed_orders` is the number of loop orders of every combination; what is shared may multiply it (`Shared.orders`).
+    """
+
+    def __init__(self, spaces: Sequence[ChainSpace], shared: Sequence[Shared], fixed_orders: int = 1):
+        self.spaces = tuple(spaces)
+        self.shared = tuple(shared) or (Shared("loops", 0, frozenset(), 0),)
+        self.shape = tuple(len(one.values) for one in self.shared)
+        self._products = np.array([one.kind == "product" for one in self.shared])
+        self.weights = [self._last(fixed_orders)]
+        for dim in reversed(range(len(self.spaces))):
+            self.weights.insert(0, self._before(dim, self.weights[0]))
+        self.total = int(self.weights[0].flat[0])
+
+    def _told(self, dim: int) -> Ints:
+        """What a group of `dim` adds to what is shared: a factor to a product, a loop. # (group, shared)"""
+        signature = self.spaces[dim].signature
+        told = np.repeat(self._products.astype(np.int64)[None], len(signature), axis=0)
+        for column, one in enumerate(self.shared):
+            if dim in one.members:
+                told[:, column] = signature[:, one.slot]
+        return told
+
+    def _counts(self, dim: int) -> BigInts:
+        return self.spaces[dim].counts.astype(object)
+
+    def _last(self, fixed_orders: int) -> BigInts:
+        """The weight of each final state: its number of loop orders, 0 where an axis is used too little."""
+        weight = np.full(self.shape, fixed_orders, dtype=object)
+        for column, one in enumerate(self.shared):
+            if one.kind == "product":
+                values = [int(value / one.most >= one.share) for value in one.values]
+            else:
+                values = [factorial(value) if one.orders else 1 for value in one.values]
+            along = [-1 if axis == column else 1 for axis in range(len(self.shape))]
+            weight = weight * np.array(values, dtype=object).reshape(along)
+        return weight
+
+    def _before(self, dim: int, after: BigInts) -> BigInts:
+        """weights[dim] from weights[dim + 1]: sum over groups of chains * weights[dim + 1][state with the group]."""
+        weight = np.zeros(self.shape, dtype=object)
+        for count, told in zip(self._counts(dim), self._told(dim), strict=True):
+            source = tuple(
+                slice(value - 1, None, value) if product else slice(value, None)
+                for value, product in zip(told.tolist(), self._products, strict=True)
+            )
+            part = after[source]
+            weight[tuple(map(slice, part.shape))] += count * part
+        return weight
+
+    @cached_property
+    def _steps(self) -> list[_Step]:
+        steps, states = [], np.zeros(1, np.int64)  # states as flat indices, 0 the empty start
+        for dim in range(len(self.spaces)):
+            step, states = self._step(dim, states)
+            steps.append(step)
+        return steps
+
+    def _step(self, dim: int, states: Ints) -> tuple[_Step, Ints]:
+        counts, after, told = self._counts(dim), self.weights[dim + 1].reshape(-1), self._told(dim)
+        rows: list[tuple[Ints, Ints, Ints]] = []
+        size = max(1, CHUNK // len(told))
+        for chunk in range(0, len(states), size):
+            here = np.stack(np.unravel_index(states[chunk : chunk + size], self.shape), axis=1)[:, None]
+            new = np.where(self._products, (here + 1) * told - 1, here + told)  # (state, group, shared)
+            state, group = np.nonzero((new < self.shape).all(axis=2))
+            flat = np.ravel_multi_index(tuple(new[state, group].T), self.shape)
+            leads_on = after[flat] != 0
+            rows.append((state[leads_on] + chunk, group[leads_on], flat[leads_on]))
+        state, group, flat = (np.concatenate([row[i] for row in rows]) for i in range(3))
+        start = np.searchsorted(state, np.arange(len(states) + 1))
+        next_states, following = np.unique(flat, return_inverse=True)
+        onward = after[flat]
+        ways = counts[group] * onward
+        end = np.cumsum(ways)
+        bits = 62 - len(states).bit_length()
+        share = (end - (end - ways)[start[state]]) * 2**bits // self.weights[dim].reshape(-1)[states[state]]
+        before = _compact(np.concatenate([np.zeros(1, dtype=object), end]))
+        onward = onward.astype(before.dtype)  # both wide or neither: chains * onward is as large as before
+        step = _Step(
+            start, group, state * len(told) + group, following, onward, before, bits,
+            (state << bits) + share.astype(np.int64),
+        )  # fmt: skip
+        return step, next_states
+
+    def sample(self, rng: np.random.Generator, n: int) -> Ints:
+        """The groups of `n` combinations, in exact proportion to what they contain. # (combination, dim)
+
+        One binary search per dim finds a random number among the rounded shares of the groups. Where it falls on the
+        very number to which a share was rounded (once in 2**40 or so) more bits decide, in integers.
+        """
+        groups, state = np.empty((n, len(self.spaces)), np.int64), np.zeros(n, np.int64)
+        for dim, step in enumerate(self._steps):
+            drawn = (state << step.bits) + rng.integers(0, 1 << step.bits, n)
+            entry = np.searchsorted(step.threshold, drawn, side="right")
+            for i in np.flatnonzero(step.threshold[np.maximum(entry - 1, 0)] == drawn):
+                entry[i] = _decide(step, int(state[i]), int(drawn[i]) & ((1 << step.bits) - 1), rng)
+            groups[:, dim], state = step.group[entry], step.next[entry]
+        return groups
+
+    def unrank(self, index: BigInts) -> tuple[Ints, list[BigInts], BigInts]:
+        """Of combinations by number: their groups # (combination, dim), the chain in each group, the loop order."""
+        groups, ranks, state = np.empty((len(index), len(self.spaces)), np.int64), [], np.zeros(len(index), np.int64)
+        rest = index
+        for dim, step in enumerate(self._steps):
+            sought = step.before[step.start[state]] + rest
+            entry = np.searchsorted(step.before, sought, side="right") - 1
+            rank, rest = divide(sought - step.before[entry], step.onward[entry])
+            ranks.append(_compact(rank))
+            groups[:, dim], state = step.group[entry], step.next[entry]
+        return groups, ranks, rest
+
+    def rank(self, groups: Ints, ranks: Sequence[BigInts], order: BigInts) -> BigInts:
+        """The number of each combination; ValueError if the dims do not fit together."""
+        index, state = order, np.zeros(len(groups), np.int64)
+        for dim, step in enumerate(self._steps):
+            sought = state * len(self.spaces[dim].counts) + groups[:, dim]
+            entry = np.minimum(np.searchsorted(step.key, sought), len(step.key) - 1)
+            if (step.key[entry] != sought).any():
+                raise ValueError(f"mapping {(step.key[entry] != sought).argmax()} is not in the mapspace")
+            index = index + (step.before[entry] - step.before[step.start[state]]) + ranks[dim] * step.onward[entry]
+            state = step.next[entry]
+        return index
+
+
+def _compact(values: BigInts) -> BigInts:
+    """Python integers as int64 if all are below SAFE."""
+    return values.astype(np.int64) if float(values.max(initial=0)) < SAFE else values
+
+
+def _decide(step: _Step, state: int, drawn: int, rng: np.random.Generator) -> int:
+    """The entry at the point `drawn` / 2**bits of the shares of `state`, by drawing further bits until it is clear."""
+    first, last = int(step.start[state]), int(step.start[state + 1])
+    base = int(step.before[first])
+    ends = [int(end) - base for end in step.before[first + 1 : last + 1]]
+    bits = step.bits
+    while True:
+        low, high = drawn * ends[-1] >> bits, (drawn + 1) * ends[-1] - 1 >> bits
+        found = np.searchsorted(np.array(ends, dtype=object), [low, high], side="right")
+        if found[0] == found[1]:
+            return first + int(found[0])
+        drawn, bits = (drawn << 32) + int(rng.integers(0, 1 << 32)), bits + 32

@@ -1,0 +1,143 @@
+"""Loop orders: permutations of the loops whose place at a level is free, by number and by chance."""
+
+from dataclasses import dataclass
+from math import factorial, prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arch import Architecture
+from ..workloads import Workload
+from .factor import SAFE, BigInts, divide
+from .mapping import Bools, Ints
+
+Order = NDArray[np.int8]
+
+
+@dataclass(frozen=True, slots=True)
+class LevelOrder:
+    """The loop order at one level: `outermost`, loops that are never over 1, `free` ones, `innermost`."""
+
+    outermost: tuple[int, ...]
+    idle: tuple[int, ...]
+    free: tuple[int, ...]
+    innermost: tuple[int, ...]
+
+    @property
+    def dims(self) -> int:
+        return len(self.outermost) + len(self.idle) + len(self.free) + len(self.innermost)
+
+
+def level_orders(arch: Architecture, workload: Workload, loops: tuple[frozenset[int], ...]) -> tuple[LevelOrder, ...]:
+    """The orders each level allows; `loops` are the dims that may have a bound over 1, per slot."""
+    found = []
+    for slot, members in zip(arch.slots, loops, strict=True):
+        if slot.axis is None:
+            outermost, innermost = (
+                tuple(workload.dims.index(dim) for dim in names if dim in workload.dims)
+                for names in (slot.constraint.outermost, slot.constraint.innermost)
+            )
+            rest = [d for d in range(len(workload.dims)) if d not in outermost + innermost]
+            idle, free = (tuple(d for d in rest if (d in members) == over_one) for over_one in (False, True))
+            found.append(LevelOrder(outermost, idle, free, innermost))
+    return tuple(found)
+
+
+class Orders:
+    """All loop orders of all levels. With `distinct`, free loops of bound 1 stay in front, the others are permuted.
+
+    A permutation of m loops is m digits: digit i, below m - i, says which of the loops not yet placed comes next.
+    """
+
+    def __init__(self, levels: tuple[LevelOrder, ...], distinct: bool):
+        self.levels, self.distinct = levels, distinct
+
+    @property
+    def count(self) -> int:
+        """The number of orders of all levels together, when none is equivalent to another."""
+        return prod(factorial(len(level.free)) for level in self.levels)
+
+    def sample(self, rng: np.random.Generator, n: int, over_one: Bools | None) -> Order:
+        """`n` uniform orders # (mapping, level, position); `over_one` # (mapping, level, dim) with `distinct`."""
+        digits = [rng.integers(0, radix, (n, radix.shape[1])) for radix in self._radices(n, over_one)]
+        return self._build(digits, over_one)
+
+    def unrank(self, index: BigInts, over_one: Bools | None) -> Order:
+        """The orders number `index`, level 0 the most significant. # (mapping, level, position)"""
+        digits: list[Ints] = []
+        for radix in reversed(self._radices(len(index), over_one)):
+            level_digits = np.zeros((len(index), radix.shape[1]), np.int64)
+            for place in range(radix.shape[1] - 1, -1, -1):
+                index, digit = divide(index, radix[:, place])
+                level_digits[:, place] = digit
+            digits.insert(0, level_digits)
+        return self._build(digits, over_one)
+
+    def rank(self, order: Order, over_one: Bools | None) -> BigInts:
+        """The number of each order; ValueError for one that the constraints exclude."""
+        index: BigInts = np.zeros(len(order), np.int64 if self.count < SAFE else object)
+        for level, radix in enumerate(self._radices(len(order), over_one)):
+            block = self._free_block(level, order[:, level])
+            base = self._base(level, len(order), over_one)
+            if over_one is not None and block.shape[1]:
+                unit = ~np.take_along_axis(over_one[:, level], block.astype(np.int64), axis=1)
+                ordered = np.take_along_axis(block, np.argsort(~unit, axis=1, kind="stable"), axis=1)
+                block = np.where(np.arange(block.shape[1]) < unit.sum(axis=1)[:, None], base, ordered)
+            place = (block[:, :, None] == base[:, None, :]).argmax(axis=2)  # (mapping, position)
+            for i in range(place.shape[1]):
+                digit = place[:, i] - (place[:, :i] < place[:, i : i + 1]).sum(axis=1)
+                index = index * radix[:, i] + digit
+        return index
+
+    def _radices(self, n: int, over_one: Bools | None) -> list[Ints]:
+        """Per level, how many values each digit takes: 1 for loops that stay in front. # (mapping or 1, position)"""
+        radices = []
+        for level, orders in enumerate(self.levels):
+            m = len(orders.free)
+            radix = np.arange(m, 0, -1)[None]
+            if over_one is not None:
+                placed = over_one[:, level][:, list(orders.free)].sum(axis=1)[:, None]
+                radix = np.where(radix > placed, 1, radix)
+            radices.append(np.broadcast_to(radix, (n if over_one is not None else 1, m)))
+        return radices
+
+    def _base(self, level: int, n: int, over_one: Bools | None) -> Order:
+        """The free dims in the order of digits 0. # (mapping, position)"""
+        free = np.array(self.levels[level].free, np.int8)
+        if over_one is None:
+            return np.broadcast_to(free, (n, len(free)))
+        return free[np.argsort(over_one[:, level][:, free], axis=1, kind="stable")]
+
+    def _build(self, digits: list[Ints], over_one: Bools | None) -> Order:
+        """Orders from the digits of each level."""
+        n = len(digits[0])
+        order = np.empty((n, len(self.levels), self.levels[0].dims), np.int8)
+        for level, orders in enumerate(self.levels):
+            front = orders.outermost + orders.idle
+            end = len(front) + len(orders.free)
+            order[:, level, : len(front)] = front
+            order[:, level, end:] = orders.innermost
+            if orders.free:
+                place = _places(digits[level])
+                base = self._base(level, n, over_one)
+                order[:, level, len(front) : end] = np.take_along_axis(base, place, axis=1)
+        return order
+
+    def _free_block(self, level: int, order: Order) -> Order:
+        """The free dims in their order # (mapping, position), after a check of the dims around them."""
+        orders, n = self.levels[level], len(order)
+        moving = order[~np.isin(order, orders.idle)].reshape(n, -1)
+        first, last = len(orders.outermost), moving.shape[1] - len(orders.innermost)
+        block = moving[:, first:last]
+        fits = (moving[:, :first] == orders.outermost).all(axis=1) & (moving[:, last:] == orders.innermost).all(axis=1)
+        if not (fits & (np.sort(block, axis=1) == np.array(orders.free, np.int8)).all(axis=1)).all():
+            raise ValueError(f"a loop order at level {level} is not in the mapspace")
+        return block
+
+
+def _places(digits: Ints) -> Ints:
+    """Permutations of 0..m-1 from their digits, digit i saying which of the rest comes next. # (mapping, position)"""
+    place = np.ascontiguousarray(digits.T)
+    for i in range(len(place) - 2, -1, -1):
+        place[i + 1 :] += place[i + 1 :] >= place[i]
+    return place.T

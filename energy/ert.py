@@ -164,8 +164,8 @@ def _missing(names: Sequence[str], known: Collection[str], path: Path | str, roo
     """Raise InputError where `known`, the tables of a file, lacks one of the architecture's `names`."""
     absent = [name for name in names if component_name(name) not in known]
     it_has = f"it has {', '.join(known) or 'nothing'}"
-    if len(absent) == len(names):
-        messages = [f"this {root} is for another architecture: {it_has}; expected {', '.join(names)}"]
+    if 2 * len(absent) > len(names):  # most machines have a DRAM in common
+        messages = [f"this {root} is for another architecture: {it_has}; no table for {', '.join(absent)}"]
     else:
         messages = [f"no table for {name}{near(name, known) or '; ' + it_has}" for name in absent]
     if absent:

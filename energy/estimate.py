@@ -58,7 +58,7 @@ def _class(arch: Architecture, component: Component, known: Mapping[str, str]) -
 
 
 def _dram(arch: Architecture, level: Storage) -> Figures:
-    kind = level.attribute("type", "LPDDR4")
+    kind = level.attribute("type") or "LPDDR4"
     if kind not in closed_form.DRAM_PJ_PER_BIT:
         choices = list(closed_form.DRAM_PJ_PER_BIT)
         hint = near(str(kind), choices)

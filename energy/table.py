@@ -11,27 +11,26 @@ from ..workloads import Fault, InputError, near
 from .accelergy import accelergy_table
 from .ert import apply_art, apply_ert, blank_table, has_art, read_art, read_ert
 from .estimate import estimate_compute, estimate_level
-from .spec import ComputeEnergy, EnergyTable, LevelEnergy
+from .spec import EnergyTable
 
 
 def default_table(arch: Architecture) -> EnergyTable:
     """The built-in estimates of every component; its own `energy` wins. Raises InputError with every fault."""
     faults: list[Fault] = []
-    levels: list[LevelEnergy] = []
-    compute: list[ComputeEnergy] = []
-    for level in arch.levels:
-        _gather(faults, levels, partial(estimate_level, arch, level))
-    _gather(faults, compute, partial(estimate_compute, arch, arch.compute))
-    if faults:
+    levels = [_gather(faults, partial(estimate_level, arch, level)) for level in arch.levels]
+    compute = _gather(faults, partial(estimate_compute, arch, arch.compute))
+    if faults or compute is None:
         raise InputError(faults)
-    return EnergyTable(arch.name, tuple(levels), compute[0])
+    return EnergyTable(arch.name, tuple(level for level in levels if level is not None), compute)
 
 
-def _gather[T](faults: list[Fault], found: list[T], estimate: Callable[[], T]) -> None:
+def _gather[T](faults: list[Fault], find: Callable[[], T]) -> T | None:
+    """What `find` returns; None with its faults added to `faults`."""
     try:
-        found.append(estimate())
+        return find()
     except InputError as error:
         faults += error.faults
+        return None
 
 
 ENGINES: dict[str, Callable[[Architecture], EnergyTable]] = {"default": default_table, "accelergy": accelergy_table}
@@ -42,16 +41,9 @@ def _where_known(arch: Architecture) -> EnergyTable:
     table = blank_table(arch)
     with warnings.catch_warnings(action="ignore"):  # only its areas will be told
         pairs = zip(arch.levels, table.levels, strict=True)
-        levels = tuple(_known(partial(estimate_level, arch, level)) or unknown for level, unknown in pairs)
-        compute = _known(partial(estimate_compute, arch, arch.compute)) or table.compute
+        levels = tuple(_gather([], partial(estimate_level, arch, level)) or unknown for level, unknown in pairs)
+        compute = _gather([], partial(estimate_compute, arch, arch.compute)) or table.compute
     return replace(table, levels=levels, compute=compute)
-
-
-def _known[T](estimate: Callable[[], T]) -> T | None:
-    try:
-        return estimate()
-    except InputError:
-        return None
 
 
 def energy_table(
@@ -68,11 +60,21 @@ def energy_table(
         raise InputError(
             Fault("--energy", None, "", f"must be one of {choices}; got {engine!r}{near(engine, ENGINES)}")
         )
+    faults: list[Fault] = []
+    table = _gather(faults, lambda: _with_energies(arch, ert, engine))
+    areas = None
+    if art is not None or (ert is not None and table is not None and has_art(ert)):
+        at = art or ert
+        assert at is not None
+        areas = _gather(faults, lambda: apply_art(table or blank_table(arch), read_art(at), at, f"ART file {at}"))
+    if faults or table is None:
+        raise InputError(faults)
+    return areas or table
+
+
+def _with_energies(arch: Architecture, ert: Path | None, engine: str) -> EnergyTable:
     if ert is None:
-        table = ENGINES[engine](arch)
-    else:
-        energies = read_ert(ert)
-        base = _where_known(arch) if engine == "default" else ENGINES[engine](arch)
-        table = apply_ert(base, energies, ert, f"ERT file {ert}")
-        art = ert if art is None and has_art(ert) else art
-    return table if art is None else apply_art(table, read_art(art), art, f"ART file {art}")
+        return ENGINES[engine](arch)
+    energies = read_ert(ert)
+    base = _where_known(arch) if engine == "default" else ENGINES[engine](arch)
+    return apply_ert(base, energies, ert, f"ERT file {ert}")

@@ -1,5 +1,11 @@
 """Bad architecture files: each fault with its line, its path and the rule."""
 
+import contextlib
+import copy
+import functools
+import json
+import operator
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -248,3 +254,29 @@ def test_fit_of_own_tensor_names():
 def test_fit_of_a_layer_without_weights():
     """A layer of a library shape may lack a tensor that others have."""
     check_fit(load_arch("linear_16"), load_workload("rank1_100"), "a.yaml")
+
+
+def _paths(value, path=()):
+    yield path
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in items:
+        yield from _paths(inner, (*path, key))
+
+
+DATA = parse_yaml(GOOD, "a.yaml").data
+ODD = st.sampled_from(
+    [None, True, -1, 0, 1.5, 10**30, "", "x", "1/0", "C=2", "2**9999", [], [[]], {}, {"a": 1}, ["x", 3]]
+)
+
+
+@given(st.lists(st.tuples(st.sampled_from([path for path in _paths(DATA) if path]), ODD), min_size=1, max_size=3))
+def test_any_odd_value_ends_in_faults(changes):
+    """Whatever stands where, a file is read or its faults are told; no other exception leaves the reader."""
+    data = copy.deepcopy(DATA)
+    for path, value in changes:
+        try:
+            functools.reduce(operator.getitem, path[:-1], data)[path[-1]] = value
+        except (TypeError, IndexError, KeyError):
+            continue  # an earlier change took this place away
+    with contextlib.suppress(InputError):
+        assert parse_arch(parse_yaml(json.dumps(data), "a.yaml")).levels

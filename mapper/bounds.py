@@ -1,0 +1,72 @@
+"""What no mapping can beat: lower bounds on cycles and energy, to say how far the best found is from the ideal."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arch import Architecture
+from ..energy import EnergyTable
+from ..workloads import Tensor, Workload
+
+
+@dataclass(frozen=True)
+class Ideal:
+    """Lower bounds. They hold together but need not be reached, alone or at once."""
+
+    cycles: int
+    energy_pj: float
+
+    @property
+    def edp(self) -> float:
+        return self.cycles * self.energy_pj
+
+
+def ideal(arch: Architecture, workload: Workload, table: EnergyTable) -> Ideal:
+    """Bounds that hold for every mapping of `workload` on `arch`, imperfect ones too; leakage not counted.
+
+    Cycles: every MAC unit busy in every cycle. Energy: every MAC once; each word that a MAC touches once through every
+    level that must keep the tensor (an output: updated there); and at the level next to the MACs one access per MAC,
+    divided by the MAC units that one access can serve (all below one instance), where that is cheapest.
+    """
+    energy = workload.macs * table.compute.compute_pj
+    energy += sum(_tensor_energy(arch, workload, table, tensor) for tensor in workload.tensors)
+    return Ideal(-(-workload.macs // arch.instances(len(arch.levels))), energy)
+
+
+def touched_words(workload: Workload, tensor: Tensor) -> int:
+    """Words of `tensor` that some MAC uses: fewer than `tensor_words` where a stride leaves gaps."""
+    words = 1
+    for rank in tensor.ranks:
+        index = np.zeros(1, np.int64)
+        for term in rank:
+            steps = np.arange(workload.size(term.dim), dtype=np.int64) * term.coef
+            index = np.unique(np.add.outer(index, steps))
+        words *= len(index)
+    return words
+
+
+def _tensor_energy(arch: Architecture, workload: Workload, table: EnergyTable, tensor: Tensor) -> float:
+    """The least energy of one tensor's accesses, over the choices of the level next to the MACs."""
+    touched = touched_words(workload, tensor)
+    kept = [level for level, storage in enumerate(arch.levels) if level == 0 or tensor.name in storage.keep]
+    units = arch.instances(len(arch.levels))
+    least = []
+    for last in range(kept[-1], len(arch.levels)):
+        if last > kept[-1] and tensor.name in arch.levels[last].bypass:
+            continue
+        served = max(touched, workload.macs / (units // arch.instances(last)))
+        outer = sum(_through_pj(arch, table, level, tensor, touched, touched) for level in kept if level < last)
+        least.append(outer + _through_pj(arch, table, last, tensor, touched, served))
+    return min(least)
+
+
+def _through_pj(
+    arch: Architecture, table: EnergyTable, level: int, tensor: Tensor, filled: float, served: float
+) -> float:
+    """Energy at one level: `served` words handed inwards (an output: updated), and of an input `filled` words."""
+    figures = table.levels[level]
+    pj = served * (figures.update_pj if tensor.output else figures.read_pj)
+    if level and not tensor.output:
+        pj += filled * figures.write_pj
+    storage = arch.levels[level]
+    return pj * storage.bits(tensor.name, tensor.word_bits) / storage.width_bits

@@ -1,0 +1,69 @@
+"""Why nothing was valid: invalid mappings looked at again, for the constraint that stands in the way."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from .cost import REASONS, used_bits, validity
+from .counts import Nest
+from .mapping import Ints, MappingBatch
+
+
+def hint(batch: MappingBatch) -> str:
+    """What the mappings of `batch` most often run into, and how near the nearest came; a line per reason.
+
+    Empty where all of them are valid. The commonest reason comes first.
+    """
+    reasons = validity(batch)
+    lines = []
+    for code in sorted(set(reasons.tolist()) - {0}, key=lambda code: -int((reasons == code).sum())):
+        share = float((reasons == code).mean())
+        failed = batch.take(np.flatnonzero(reasons == code))
+        lines.append(f"{REASONS[code]} ({share:.1%} of {len(batch):,} looked at): {_EXPLAIN[REASONS[code]](failed)}")
+    return "\n".join(lines)
+
+
+def _capacity(batch: MappingBatch) -> str:
+    """The level that overflows most often, its smallest overflow, and the tiles of that mapping."""
+    nest = Nest(batch)
+    words = nest.tile_words()  # (mapping, level, tensor)
+    found = []
+    for i, level in enumerate(batch.arch.levels):
+        if level.capacity_bits is None:
+            continue
+        usable = level.capacity_bits // level.multiple_buffering
+        bits = used_bits(nest, i)
+        over = bits > usable  # (mapping,)
+        if over.any():
+            nearest = int(np.where(over, bits, np.inf).argmin())
+            named = zip(batch.workload.tensors, words[nearest, i], strict=True)
+            tiles = ", ".join(f"{tensor.name} {size:,.0f}" for tensor, size in named if size)
+            held = f"it holds {usable:,} bits, and the nearest needs {bits[nearest]:,.0f} (tile words: {tiles})"
+            found.append((float(over.mean()), f"{level.name} overflows in {over.mean():.1%} of these; {held}"))
+    return max(found)[1]
+
+
+def _fanout(batch: MappingBatch) -> str:
+    """The axis that is most often too small, and by how little."""
+    found = [((used > size).mean(), name, size, used) for name, size, _, used in _axes(batch) if (used > size).any()]
+    share, name, size, used = max(found, key=lambda one: one[0])
+    return f"{name} has {size} instances, and {share:.1%} of these want more, the nearest {used[used > size].min()}"
+
+
+def _utilization(batch: MappingBatch) -> str:
+    """The axis that is most often too empty, and the fullest it was seen."""
+    short = [((used < least * size).mean(), name, size, least, used) for name, size, least, used in _axes(batch)]
+    share, name, size, least, used = max(short, key=lambda one: one[0])
+    best = used[used < least * size].max(initial=0)
+    return f"{name} must be used to {least:.0%}, and {share:.1%} of these use less, at best {best} of {size} instances"
+
+
+def _axes(batch: MappingBatch) -> Iterator[tuple[str, int, float, Ints]]:
+    """Name, size, least utilisation, and instances used # (mapping,) of each fanout axis."""
+    factors = batch.factors  # (mapping, slot, dim)
+    for s, slot in enumerate(batch.arch.slots):
+        if slot.axis:
+            yield slot.name, slot.axis.size, slot.constraint.min_utilization, factors[:, s].prod(axis=1)
+
+
+_EXPLAIN = {"capacity": _capacity, "fanout": _fanout, "utilization": _utilization}

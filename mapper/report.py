@@ -1,0 +1,254 @@
+"""What a search or an evaluation hands to its reader: results that print themselves and turn into JSON."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ..arch import Architecture
+from ..energy import EnergyTable
+from ..workloads import Workload
+from . import tables
+from .bounds import Ideal, ideal
+from .cost import REASONS, Costs
+from .mapping import MappingBatch
+from .mapping_file import write_mapping
+from .nest import loop_nest
+from .record import Statistics
+
+Json = dict[str, object]
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """One workload on one architecture: the mapping with its costs, or why there is none.
+
+    `mapspace`, `objective` and `seed` are None for a mapping that was given and not searched.
+    """
+
+    arch: Architecture
+    workload: Workload
+    table: EnergyTable
+    batch: MappingBatch | None  # of one mapping
+    costs: Costs | None  # of that mapping
+    statistics: Statistics = field(default_factory=Statistics)
+    mapspace: str | None = None
+    objective: str | None = None
+    seed: int | None = None
+    hint: str = ""  # where nothing valid was found: what stands in the way
+
+    @property
+    def found(self) -> bool:
+        return self.batch is not None
+
+    @property
+    def cycles(self) -> float:
+        return float(self._costs.cycles[0])
+
+    @property
+    def energy_pj(self) -> float:
+        return float(self._costs.energy_pj[0])
+
+    @property
+    def edp(self) -> float:
+        """pJ * cycles."""
+        return float(self._costs.edp[0])
+
+    @property
+    def utilization(self) -> float:
+        """MACs / (cycles * MAC units)."""
+        return float(self._costs.utilization[0])
+
+    @property
+    def macs(self) -> int:
+        return self.workload.macs
+
+    @cached_property
+    def area_um2(self) -> float:
+        return tables.area_um2(self.arch, self.table)
+
+    @cached_property
+    def ideal(self) -> Ideal:
+        return ideal(self.arch, self.workload, self.table)
+
+    @property
+    def _costs(self) -> Costs:
+        if self.costs is None:
+            raise ValueError(f"no valid mapping of {self.workload.name} was found, so it has no costs")
+        return self.costs
+
+    def __str__(self) -> str:
+        """The loop nest, the accesses, the totals, and how the search went."""
+        parts = [tables.heading(self.arch, self.workload)]
+        if self.batch is None:
+            parts.append("no valid mapping found" + (f"\n{self.hint}" if self.hint else ""))
+        else:
+            parts += [loop_nest(self.batch), tables.level_table(self.batch, self._costs), self._totals()]
+        if self.statistics.evaluated:
+            parts.append(tables.search_line(self.statistics))
+        return "\n\n".join(parts)
+
+    def _totals(self) -> str:
+        lines = tables.totals(self.cycles, self.energy_pj, self.utilization, self.macs, self.area_um2, self.ideal)
+        if not self._costs.counts.exact[0]:
+            lines += "\nnote         reads are an upper bound for this mapping (overlapping windows), the rest is exact"
+        return lines
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkResult:
+    """A result per layer, in turn, with how often each counts. Delay and energy add up, EDP is their product."""
+
+    name: str
+    layers: tuple[tuple[Result, int], ...]
+    missing: int = 0  # layers that an interruption left out
+
+    @property
+    def found(self) -> bool:
+        """Whether every layer has a mapping."""
+        return not self.missing and all(result.found for result, _ in self.layers)
+
+    @property
+    def cycles(self) -> float:
+        return sum(result.cycles * count for result, count in self.layers)
+
+    @property
+    def energy_pj(self) -> float:
+        return sum(result.energy_pj * count for result, count in self.layers)
+
+    @property
+    def edp(self) -> float:
+        """pJ * cycles, of the network as a whole: (sum of energies) * (sum of cycles)."""
+        return self.energy_pj * self.cycles
+
+    @property
+    def macs(self) -> int:
+        return sum(result.macs * count for result, count in self.layers)
+
+    @property
+    def utilization(self) -> float:
+        """MACs / (cycles * MAC units)."""
+        arch = self.layers[0][0].arch
+        return self.macs / (self.cycles * arch.instances(len(arch.levels)))
+
+    @property
+    def area_um2(self) -> float:
+        return self.layers[0][0].area_um2
+
+    @property
+    def ideal(self) -> Ideal:
+        return Ideal(
+            sum(result.ideal.cycles * count for result, count in self.layers),
+            sum(result.ideal.energy_pj * count for result, count in self.layers),
+        )
+
+    @property
+    def statistics(self) -> Statistics:
+        """The searches of all layers together."""
+        every = [result.statistics for result, _ in self.layers]
+        return Statistics(
+            sum(one.evaluated for one in every),
+            sum(one.valid for one in every),
+            {reason: sum(one.invalid[reason] for one in every) for reason in REASONS[1:]},
+            sum(one.seconds for one in every),
+            stopped_by="; ".join(dict.fromkeys(one.stopped_by for one in every)),
+        )
+
+    def __str__(self) -> str:
+        """A line per layer and the totals; the layers' own reports are `layers[i][0]`."""
+        have = [(result, count) for result, count in self.layers if result.found]
+        parts = [f"{self.name} on {self.layers[0][0].arch.name}"]
+        if have:
+            rows = [(r.workload.name, count, r.cycles, r.energy_pj, r.utilization) for r, count in have]
+            parts.append(tables.layer_table(rows))
+        parts += [str(result) for result, _ in self.layers if not result.found]
+        if self.missing:
+            parts.append(f"interrupted: {self.missing} layers were not searched")
+        if self.found:
+            sums = (self.cycles, self.energy_pj, self.utilization, self.macs, self.area_um2, self.ideal)
+            parts.append(tables.totals(*sums))
+        return "\n\n".join([*parts, tables.search_line(self.statistics)])
+
+
+def result_json(result: Result | NetworkResult) -> Json:
+    """The object that `--json` writes: plain values, whole numbers as integers; costs are null where none was found.
+
+    Counts are totals over all instances; energies pJ, areas um2, edp pJ * cycles.
+    """
+    if isinstance(result, NetworkResult):
+        return _network_json(result)
+    found = result.found
+    whole: Json = {
+        "arch": result.arch.name,
+        "workload": result.workload.name,
+        "mapspace": result.mapspace,
+        "objective": result.objective,
+        "seed": result.seed,
+        **_costs_json(result),
+        "compute": {"energy_pj": plain(result._costs.compute_energy_pj)} if found else None,
+        "levels": _levels_json(result.batch, result._costs) if result.batch is not None else None,
+        "mapping": write_mapping(result.batch) if result.batch is not None else None,
+        "search": _search_json(result.statistics),
+    }
+    return whole | ({} if found else {"hint": result.hint})
+
+
+def plain(value: float) -> int | float:
+    """A number as JSON should show it: `420`, not `420.0`."""
+    value = float(value)
+    return int(value) if value.is_integer() else value
+
+
+def _costs_json(result: Result | NetworkResult) -> Json:
+    names = ("cycles", "energy_pj", "edp", "utilization")
+    costs: Json = {name: plain(getattr(result, name)) if result.found else None for name in names}
+    return costs | {"macs": result.macs, "area_um2": plain(result.area_um2)}
+
+
+def _levels_json(batch: MappingBatch, costs: Costs) -> Json:
+    return {
+        level.name: {
+            "instances": plain(costs.counts.instances[0, i]),
+            "cycles": plain(costs.level_cycles[0, i]),
+            "energy_pj": plain(costs.level_energy_pj[0, i].sum()),
+            "tensors": {
+                tensor.name: _tensor_json(costs, i, t)
+                for t, tensor in enumerate(batch.workload.tensors)
+                if batch.keep[0, i, t]
+            },
+        }
+        for i, level in enumerate(batch.arch.levels)
+    }
+
+
+def _tensor_json(costs: Costs, level: int, tensor: int) -> Json:
+    counts = costs.counts
+    arrays = {
+        "tile_words": counts.tile_words,
+        "reads": counts.reads,
+        "fills": counts.fills,
+        "updates": counts.updates,
+        "energy_pj": costs.level_energy_pj,
+    }
+    return {name: plain(array[0, level, tensor]) for name, array in arrays.items()}
+
+
+def _search_json(statistics: Statistics) -> Json:
+    return {
+        "evaluated": statistics.evaluated,
+        "valid": statistics.valid,
+        "invalid": dict(statistics.invalid),
+        "seconds": statistics.seconds,
+    }
+
+
+def _network_json(result: NetworkResult) -> Json:
+    first = result.layers[0][0]
+    return {
+        "arch": first.arch.name,
+        "workload": result.name,
+        "mapspace": first.mapspace,
+        "objective": first.objective,
+        "seed": first.seed,
+        **_costs_json(result),
+        "search": _search_json(result.statistics),
+        "layers": [{"count": count, **result_json(layer)} for layer, count in result.layers],
+    }

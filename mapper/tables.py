@@ -1,0 +1,118 @@
+"""Tables and lines of text for a person: accesses by level and tensor, totals, layers of a network."""
+
+from collections.abc import Iterable, Sequence
+from io import StringIO
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from ..arch import Architecture
+from ..energy import EnergyTable
+from ..workloads import Workload
+from .bounds import Ideal
+from .cost import Costs
+from .mapping import MappingBatch
+from .record import Statistics
+
+WIDTH = 140  # characters; the same in a pipe and on any terminal
+
+_UNITS = (("J", 1e12), ("mJ", 1e9), ("uJ", 1e6), ("nJ", 1e3), ("pJ", 1.0))
+
+
+def energy_unit(largest_pj: float) -> tuple[str, float]:
+    """The unit in which `largest_pj` is at least 1, and its size in pJ."""
+    return next((unit for unit in _UNITS if largest_pj >= unit[1]), _UNITS[-1])
+
+
+def level_table(batch: MappingBatch, costs: Costs) -> str:
+    """Reads, fills, updates and energy of the one mapping of `batch`, per level and kept tensor."""
+    total = float(costs.energy_pj[0])
+    unit, size = energy_unit(total)
+    counts, rows = costs.counts, []
+    for i, level in enumerate(batch.arch.levels):
+        for t, tensor in enumerate(batch.workload.tensors):
+            if batch.keep[0, i, t]:
+                words = (counts.tile_words, counts.reads, counts.fills, counts.updates)
+                energy = float(costs.level_energy_pj[0, i, t])
+                rows.append([level.name, f"{counts.instances[0, i]:,.0f}", tensor.name]
+                            + [f"{array[0, i, t]:,.0f}" for array in words] + _share(energy, size, total))  # fmt: skip
+    compute, units = costs.compute_energy_pj, f"{counts.instances[0, -1]:,.0f}"
+    rows.append([batch.arch.compute.name, units, "", "", "", "", "", *_share(compute, size, total)])
+    if leak := float(costs.leak_energy_pj[0]):
+        rows.append(["leakage", "", "", "", "", "", "", *_share(leak, size, total)])
+    head = ["level", "instances", "tensor", "tile words", "reads", "fills", "updates", f"energy [{unit}]", "share"]
+    return table_text(head, _blank_repeats(rows), left=(0, 2))
+
+
+def layer_table(rows: Iterable[tuple[str, int, float, float, float]]) -> str:
+    """A line per layer: name, count, cycles, energy in pJ (both of one occurrence), utilisation."""
+    rows = list(rows)
+    unit, size = energy_unit(max(energy for _, _, _, energy, _ in rows))
+    total = sum(count * energy for _, count, _, energy, _ in rows)
+    lines = [
+        [name, f"{count}", f"{cycles:,.0f}", f"{used:.1%}", f"{energy / size:,.4g}", f"{cycles * energy:.4g}",
+         f"{count * energy / total:.1%}"]
+        for name, count, cycles, energy, used in rows
+    ]  # fmt: skip
+    head = ["layer", "count", "cycles", "utilisation", f"energy [{unit}]", "EDP [pJ cycles]", "share of energy"]
+    return table_text(head, lines, left=(0,))
+
+
+def totals(cycles: float, energy_pj: float, used: float, macs: int, area_um2: float, best: Ideal) -> str:
+    """Totals with how far each is from its lower bound."""
+    unit, size = energy_unit(energy_pj)
+    edp, per_mac = cycles * energy_pj, energy_pj / macs
+    lines = [
+        ("cycles", f"{cycles:,.0f}", _over(cycles, best.cycles)),
+        ("utilisation", f"{used:.1%}", ""),
+        ("energy", f"{energy_pj / size:,.5g} {unit} ({per_mac:,.4g} pJ per MAC)", _over(energy_pj, best.energy_pj)),
+        ("EDP", f"{edp:.5g} pJ cycles", _over(edp, best.edp)),
+        ("MACs", f"{macs:,}", ""),
+        ("area", f"{area_um2 / 1e6:,.4g} mm2", ""),
+    ]
+    return "\n".join(f"{name:<12} {value}{over}" for name, value, over in lines)
+
+
+def search_line(statistics: Statistics) -> str:
+    """How the search went, in one line."""
+    reasons = ", ".join(f"{reason} {n:,}" for reason, n in statistics.invalid.items() if n)
+    seen = f"{statistics.evaluated:,} mappings, {statistics.valid:,} valid" + (f" (not: {reasons})" if reasons else "")
+    time = f"{statistics.seconds:.2f} s, {statistics.rate:,.0f} mappings/s"
+    return f"search       {seen}; {time}; ended by: {statistics.stopped_by}"
+
+
+def area_um2(arch: Architecture, table: EnergyTable) -> float:
+    """All instances of all levels and the MAC units."""
+    levels = sum(figures.area_um2 * arch.instances(i) for i, figures in enumerate(table.levels))
+    return levels + table.compute.area_um2 * arch.instances(len(arch.levels))
+
+
+def heading(arch: Architecture, workload: Workload) -> str:
+    """What is mapped on what."""
+    dims = " ".join(f"{dim}={size}" for dim, size in zip(workload.dims, workload.sizes, strict=True))
+    return f"{workload.name} ({dims}) on {arch.name}"
+
+
+def _share(energy_pj: float, size: float, total_pj: float) -> list[str]:
+    return [f"{energy_pj / size:,.4g}", f"{energy_pj / total_pj:.1%}" if total_pj else ""]
+
+
+def _over(value: float, bound: float) -> str:
+    return f", {value / bound:,.2f} x the lower bound" if bound else ""
+
+
+def _blank_repeats(rows: list[list[str]]) -> list[list[str]]:
+    """A level's name and instances once, on its first line."""
+    return [["", ""] + row[2:] if i and row[0] == rows[i - 1][0] else row for i, row in enumerate(rows)]
+
+
+def table_text(head: Sequence[str], rows: Iterable[Sequence[str]], left: Sequence[int]) -> str:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for i, name in enumerate(head):
+        table.add_column(name, justify="left" if i in left else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    out = StringIO()
+    Console(file=out, width=WIDTH, color_system=None, highlight=False, markup=False).print(table)
+    return "\n".join(line.rstrip() for line in out.getvalue().rstrip("\n").split("\n"))

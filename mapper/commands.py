@@ -6,7 +6,7 @@ from functools import wraps
 
 import typer
 
-from ..workloads import Fault, InputError
+from ..workloads import InputError
 
 FOUND, NOTHING_VALID, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
@@ -39,12 +39,3 @@ def new_app(function: Callable[..., int]) -> typer.Typer:
 def echo_json(value: object) -> None:
     """One object to standard output."""
     typer.echo(json.dumps(value, indent=2, allow_nan=False))
-
-
-def gather[T](faults: list[Fault], load: Callable[[], T]) -> T | None:
-    """What `load` returns; None with its faults added to `faults`, so that several files report together."""
-    try:
-        return load()
-    except InputError as error:
-        faults += error.faults
-        return None

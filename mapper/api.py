@@ -1,0 +1,144 @@
+"""The Python interface: explore a mapspace, evaluate one mapping; by library name, by path, or with objects.
+
+from ruby_map.mapper import SearchOptions, explore
+
+result = explore("eyeriss_like", "resnet50/conv3_x_3x3", "ruby-s", SearchOptions(seed=1, jobs=2))
+print(result)               # the loop nest, accesses, totals
+result.edp, result.cycles   # numbers
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from ..arch import Architecture, check_fit, load_arch
+from ..energy import EnergyTable, energy_table
+from ..workloads import Fault, InputError, Network, Workload, load_workload
+from .cost import REASONS, CostOptions, evaluate, validity
+from .diagnose import hint
+from .mapping_file import read_mapping
+from .mapspace import Mapspace
+from .presets import PRESETS
+from .record import Recorder
+from .report import NetworkResult, Result
+from .sanity import check
+from .search import Problem, SearchOptions, search, unknown
+
+Progress = Callable[[Workload, Recorder], None]  # told after each chunk of mappings
+
+
+def gather[T](faults: list[Fault], load: Callable[[], T]) -> T | None:
+    """What `load` returns; None with its faults added to `faults`, so that several files report together."""
+    try:
+        return load()
+    except InputError as error:
+        faults += error.faults
+        return None
+
+
+def load(arch: Architecture | str, workload: Workload | Network | str) -> tuple[Architecture, Workload | Network]:
+    """Both inputs, read where they are names or paths, and checked together. Raises InputError with all faults."""
+    faults: list[Fault] = []
+    machine = gather(faults, lambda: load_arch(arch)) if isinstance(arch, str) else arch
+    work = gather(faults, lambda: load_workload(workload)) if isinstance(workload, str) else workload
+    if machine is None or work is None:
+        raise InputError(faults)
+    source = arch if isinstance(arch, str) else arch.name
+    for layer in layers_of(work):
+        gather(faults, lambda layer=layer: check_fit(machine, layer, source))  # type: ignore[misc]
+    if faults:
+        raise InputError(dict.fromkeys(faults))
+    return machine, work
+
+
+def layers_of(workload: Workload | Network) -> list[Workload]:
+    """The layers, in turn; of a single layer itself."""
+    return [workload] if isinstance(workload, Workload) else [layer for layer, _ in workload.layers]
+
+
+def spaces(arch: Architecture, workload: Workload | Network, preset: str, distinct: bool = False) -> list[Mapspace]:
+    """The mapspace of each layer, in turn. Raises InputError with the faults of all of them."""
+    if preset not in PRESETS:
+        raise InputError(unknown("mapspace", preset, PRESETS))
+    faults: list[Fault] = []
+    found = [
+        gather(faults, lambda layer=layer: Mapspace(arch, layer, preset, distinct=distinct))  # type: ignore[misc]
+        for layer in layers_of(workload)
+    ]
+    if faults:
+        raise InputError(dict.fromkeys(faults))
+    return [space for space in found if space is not None]
+
+
+def explore(
+    arch: Architecture | str,
+    workload: Workload | Network | str,
+    mapspace: str = "ruby-s",
+    options: SearchOptions | None = None,
+    *,
+    distinct: bool = False,
+    table: EnergyTable | None = None,
+    costs: CostOptions | None = None,
+    progress: Progress | None = None,
+) -> Result | NetworkResult:
+    """Search `mapspace` for the best mapping of a layer, or of each layer of a network in turn.
+
+    With `distinct`, loop orders that differ only in loops of bound 1 count once. Ctrl-C ends the search with the best
+    so far. Raises InputError with every fault of the inputs and options.
+    """
+    options = options or SearchOptions()
+    faults = options.faults()
+    loaded = gather(faults, lambda: load(arch, workload))
+    if faults or loaded is None:
+        raise InputError(faults)
+    machine, work = loaded
+    figures = table or energy_table(machine)
+    results: list[Result] = []
+    for space in spaces(machine, work, mapspace, distinct):
+        found = _explore_layer(space, options, figures, costs, progress)
+        results.append(replace(found, mapspace=mapspace))
+        if found.statistics.interrupted:
+            break
+    if isinstance(work, Workload):
+        return results[0]
+    counts = [count for _, count in work.layers]
+    return NetworkResult(work.name, tuple(zip(results, counts, strict=False)), missing=len(counts) - len(results))
+
+
+def evaluate_mapping(
+    arch: Architecture | str,
+    workload: Workload | str,
+    mapping: str | Path,
+    *,
+    table: EnergyTable | None = None,
+    costs: CostOptions | None = None,
+) -> Result:
+    """The costs of the one mapping in the file `mapping`, valid or not; `hint` says what makes it invalid."""
+    machine, work = load(arch, workload)
+    if not isinstance(work, Workload):
+        raise InputError(Fault(work.name, None, "", "a mapping is of one layer; name one, as NETWORK/LAYER"))
+    batch = read_mapping(mapping, machine, work)
+    figures = table or energy_table(machine)
+    found = evaluate(batch, figures, costs)
+    check(batch, found)
+    why = "" if validity(batch)[0] == REASONS.index("valid") else hint(batch)
+    return Result(machine, work, figures, batch, found, hint=why)
+
+
+def _explore_layer(
+    space: Mapspace,
+    options: SearchOptions,
+    table: EnergyTable,
+    costs: CostOptions | None,
+    progress: Progress | None,
+) -> Result:
+    """The result of one search; `hint` from its own first chunk where nothing was valid."""
+    tell = None if progress is None else lambda recorder: progress(space.workload, recorder)
+    outcome = search(space, table, options, costs, tell)
+    best, went = outcome.best, outcome.statistics
+    if best is None:
+        why = hint(Problem(space, table, options.strategy, seed=options.seed).propose(0))
+        return Result(space.arch, space.workload, table, None, None, went, "", options.objective, options.seed, why)
+    found = evaluate(best, table, costs)
+    check(best, found)
+    return Result(space.arch, space.workload, table, best, found, went, "", options.objective, options.seed)

@@ -1,0 +1,165 @@
+"""`ruby-map ARCH WORKLOAD`: search a mapspace and print the best mapping with its costs."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from ..arch import library_archs
+from ..energy import energy_table
+from ..workloads import Fault, InputError, Workload, library_workloads
+from .api import Progress, explore, gather, load, spaces
+from .commands import FOUND, INTERRUPTED, NOTHING_VALID, echo_json, new_app
+from .mapspace import Mapspace
+from .output import folder_faults, write_folder
+from .presets import PRESETS
+from .record import Recorder
+from .report import NetworkResult, Result, result_json
+from .search import OBJECTIVES, STRATEGIES, SearchOptions, unknown
+
+_SPACE, _SEARCH, _STOP, _OUT, _ENERGY = "Mapspace", "Search", "When to stop", "Output", "Energy and area"
+NAME = "a library name (see --list) or a path"
+
+
+def ruby_map(
+    arch: Annotated[str, typer.Argument(help=f"The architecture: {NAME}.")] = "",
+    workload: Annotated[str, typer.Argument(help=f"A layer, NETWORK/LAYER, or a network: {NAME}.")] = "",
+    mapspace: Annotated[
+        str, typer.Option(help=f"{', '.join(PRESETS)}: where bounds need not divide.", rich_help_panel=_SPACE)
+    ] = "ruby-s",
+    pad: Annotated[
+        bool, typer.Option("--pad", help="Pad dims to fill the array first.", rich_help_panel=_SPACE)
+    ] = False,
+    size: Annotated[
+        bool, typer.Option("--size", help="Print the mapspace's size and stop.", rich_help_panel=_SPACE)
+    ] = False,
+    strategy: Annotated[
+        str, typer.Option("--search", help=f"{', '.join(STRATEGIES)}.", rich_help_panel=_SEARCH)
+    ] = "random",
+    objective: Annotated[
+        str, typer.Option(help=f"What to minimise: {', '.join(OBJECTIVES)}.", rich_help_panel=_SEARCH)
+    ] = "edp",
+    seed: Annotated[int, typer.Option(help="Same seed, same answer.", rich_help_panel=_SEARCH)] = 0,
+    jobs: Annotated[
+        int, typer.Option(help="Processes; the answer does not depend on it.", rich_help_panel=_SEARCH)
+    ] = 1,
+    victory: Annotated[
+        int, typer.Option(help="Valid mappings in a row without improvement.", rich_help_panel=_STOP)
+    ] = 3000,
+    samples: Annotated[int | None, typer.Option(help="Mappings drawn, valid or not.", rich_help_panel=_STOP)] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(help="Seconds (the answer then depends on the machine).", rich_help_panel=_STOP)
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="A new folder for mapping, statistics, picture, trace.", rich_help_panel=_OUT)
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object and nothing else.", rich_help_panel=_OUT)
+    ] = False,
+    names: Annotated[
+        bool, typer.Option("--list", help="Print the library's names and stop.", rich_help_panel=_OUT)
+    ] = False,
+    ert: Annotated[Path | None, typer.Option(help="Accelergy energy table.", rich_help_panel=_ENERGY)] = None,
+    art: Annotated[Path | None, typer.Option(help="Accelergy area table.", rich_help_panel=_ENERGY)] = None,
+    distinct: Annotated[
+        bool,
+        typer.Option("--distinct", help="Orders that differ in unit loops only count once.", rich_help_panel=_SPACE),
+    ] = False,
+) -> int:
+    """Find the best mapping of WORKLOAD on ARCH, by exact counts.
+
+    Exit status: 0 found, 1 nothing valid found, 2 bad input, 130 interrupted with nothing to show.
+    """
+    if names:
+        return _list(as_json)
+    options = SearchOptions(strategy, objective, victory, samples, time_limit, jobs, seed)
+    faults = options.faults() + ([] if mapspace in PRESETS else [unknown("mapspace", mapspace, PRESETS)])
+    faults += folder_faults(out) if out else []
+    loaded = gather(faults, lambda: load(_given("ARCH", arch), _given("WORKLOAD", workload)))
+    table = gather(faults, lambda: energy_table(loaded[0], ert, art)) if loaded else None
+    if faults or loaded is None:
+        raise InputError(faults)
+    machine, work = loaded
+    if size:
+        return _size(spaces(machine, work, mapspace, distinct), mapspace, as_json)
+    with progress_line() as progress:
+        result = explore(machine, work, mapspace, options, distinct=distinct, table=table, progress=progress)
+    return _show(result, as_json, out)
+
+
+def _given(name: str, value: str) -> str:
+    if not value:
+        raise InputError(Fault(name, None, "", f"is missing: {NAME}"))
+    return value
+
+
+def _list(as_json: bool) -> int:
+    """The names of the library."""
+    archs, workloads = sorted(library_archs()), library_workloads()
+    if as_json:
+        echo_json({"archs": archs, "workloads": {name: list(layers) for name, layers in workloads.items()}})
+        return FOUND
+    typer.echo("\n".join(["architectures", *(f"  {name}" for name in archs), "workloads"]))
+    for name, layers in workloads.items():
+        typer.echo(f"  {name}" + (f" ({len(layers)} layers)" if layers else ""))
+        for layer in layers:
+            typer.echo(f"    {name}/{layer}")
+    return FOUND
+
+
+def _size(found: list[Mapspace], mapspace: str, as_json: bool) -> int:
+    """The number of mappings, valid or not, and of the choices that they are combinations of."""
+    sizes = [(space.workload.name, asdict(space.size)) for space in found]
+    if not as_json:
+        for space in found:
+            typer.echo(f"{space.workload.name} on {space.arch.name}, {mapspace}: {space.size} mappings")
+            for part, number in asdict(space.size).items():
+                typer.echo(f"  {part:<14} {number:,}")
+    elif len(sizes) > 1:
+        echo_json({"layers": [{"workload": name, "size": size} for name, size in sizes]})
+    else:
+        echo_json({"size": sizes[0][1]})
+    return FOUND
+
+
+def _show(result: Result | NetworkResult, as_json: bool, out: Path | None) -> int:
+    if as_json:
+        echo_json(result_json(result))
+    else:
+        typer.echo(str(result))
+    interrupted = result.statistics.interrupted
+    if interrupted:
+        typer.echo("interrupted: " + ("the best so far" if result.found else "nothing complete to show"), err=True)
+    if not result.found:
+        if out:
+            typer.echo(f"{out}: not written, as there is no mapping", err=True)
+        return INTERRUPTED if interrupted else NOTHING_VALID
+    if out:
+        write_folder(result, out)
+    return FOUND
+
+
+@contextmanager
+def progress_line() -> Iterator[Progress | None]:
+    """A live line on standard error while a search runs; nothing where that is no terminal."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    with console.status("searching") as status:
+
+        def show(layer: Workload, recorder: Recorder) -> None:
+            seen = recorder.statistics
+            best = f"best {recorder.best:.4g}" if seen.valid else "none yet"
+            text = f"{layer.name}: {seen.evaluated:,} mappings, {seen.valid:,} valid, {best}, {seen.rate:,.0f}/s"
+            status.update(escape(text))
+
+        yield show
+
+
+main = new_app(ruby_map)

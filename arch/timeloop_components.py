@@ -158,7 +158,7 @@ def storage(reader: Reader, path: Keys, name: str, cls: str, attributes: Attribu
     word = attributes.integer(*_WORD) or 16
     block = _block(attributes, word)
     words = _words(attributes, word, block)
-    if words is None and not dram:
+    if not dram and all(attributes.path(names) is None for names in (_DEPTH, ("entries",), ("sizeKB",))):
         reader.fault(path, f"{name}: one of depth, entries, sizeKB is missing; only a DRAM may be unbounded")
     half = attributes.number("bandwidth")
     if half is not None and (attributes.value("read_bandwidth") or attributes.value("write_bandwidth")):

@@ -132,7 +132,8 @@ class ChainSpace:
     @cached_property
     def counts(self) -> BigInts:
         """The number of chains of each group. # (group,)"""
-        return self._nodes[-1].count[0]
+        counts: BigInts = self._nodes[-1].count[0]
+        return counts
 
     @property
     def total(self) -> int:

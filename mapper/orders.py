@@ -59,46 +59,43 @@ class Orders:
 
     def sample(self, rng: np.random.Generator, n: int, over_one: Bools | None) -> Order:
         """`n` uniform orders # (mapping, level, position); `over_one` # (mapping, level, dim) with `distinct`."""
-        digits = [rng.integers(0, radix, (n, radix.shape[1])) for radix in self._radices(n, over_one)]
+        digits = [
+            np.stack([rng.integers(0, each, n, np.int8) for each in radix]) if len(radix) else np.empty((0, n), np.int8)
+            for radix in self._radices(over_one)
+        ]
         return self._build(digits, over_one)
 
     def unrank(self, index: BigInts, over_one: Bools | None) -> Order:
         """The orders number `index`, level 0 the most significant. # (mapping, level, position)"""
-        digits: list[Ints] = []
-        for radix in reversed(self._radices(len(index), over_one)):
-            level_digits = np.zeros((len(index), radix.shape[1]), np.int64)
-            for place in range(radix.shape[1] - 1, -1, -1):
-                index, digit = divide(index, radix[:, place])
-                level_digits[:, place] = digit
+        digits: list[Order] = []
+        for radix in reversed(self._radices(over_one)):
+            level_digits = np.zeros((len(radix), len(index)), np.int8)
+            for place in range(len(radix) - 1, -1, -1):
+                index, level_digits[place] = divide(index, radix[place])
             digits.insert(0, level_digits)
         return self._build(digits, over_one)
 
     def rank(self, order: Order, over_one: Bools | None) -> BigInts:
         """The number of each order; ValueError for one that the constraints exclude."""
         index: BigInts = np.zeros(len(order), np.int64 if self.count < SAFE else object)
-        for level, radix in enumerate(self._radices(len(order), over_one)):
-            block = self._free_block(level, order[:, level])
-            base = self._base(level, len(order), over_one)
+        for level, radix in enumerate(self._radices(over_one)):
+            block, base = self._free_block(level, order[:, level]), self._base(level, len(order), over_one)
             if over_one is not None and block.shape[1]:
-                unit = ~np.take_along_axis(over_one[:, level], block.astype(np.int64), axis=1)
-                ordered = np.take_along_axis(block, np.argsort(~unit, axis=1, kind="stable"), axis=1)
-                block = np.where(np.arange(block.shape[1]) < unit.sum(axis=1)[:, None], base, ordered)
+                block = _units_as_in(base, block, over_one[:, level])
             place = (block[:, :, None] == base[:, None, :]).argmax(axis=2)  # (mapping, position)
-            for i in range(place.shape[1]):
+            for i, each in enumerate(radix):
                 digit = place[:, i] - (place[:, :i] < place[:, i : i + 1]).sum(axis=1)
-                index = index * radix[:, i] + digit
+                index = index * each + digit
         return index
 
-    def _radices(self, n: int, over_one: Bools | None) -> list[Ints]:
-        """Per level, how many values each digit takes: 1 for loops that stay in front. # (mapping or 1, position)"""
+    def _radices(self, over_one: Bools | None) -> list[Ints]:
+        """Per level, how many values each digit takes: 1 for loops that stay in front. # (position, mapping or 1)"""
         radices = []
         for level, orders in enumerate(self.levels):
-            m = len(orders.free)
-            radix = np.arange(m, 0, -1)[None]
+            radix = np.arange(len(orders.free), 0, -1)[:, None]
             if over_one is not None:
-                placed = over_one[:, level][:, list(orders.free)].sum(axis=1)[:, None]
-                radix = np.where(radix > placed, 1, radix)
-            radices.append(np.broadcast_to(radix, (n if over_one is not None else 1, m)))
+                radix = np.where(radix > over_one[:, level, orders.free].sum(axis=1), 1, radix)
+            radices.append(radix)
         return radices
 
     def _base(self, level: int, n: int, over_one: Bools | None) -> Order:
@@ -108,9 +105,9 @@ class Orders:
             return np.broadcast_to(free, (n, len(free)))
         return free[np.argsort(over_one[:, level][:, free], axis=1, kind="stable")]
 
-    def _build(self, digits: list[Ints], over_one: Bools | None) -> Order:
-        """Orders from the digits of each level."""
-        n = len(digits[0])
+    def _build(self, digits: list[Order], over_one: Bools | None) -> Order:
+        """Orders from the digits of each level, # (position, mapping) each."""
+        n = digits[0].shape[1]
         order = np.empty((n, len(self.levels), self.levels[0].dims), np.int8)
         for level, orders in enumerate(self.levels):
             front = orders.outermost + orders.idle
@@ -118,9 +115,12 @@ class Orders:
             order[:, level, : len(front)] = front
             order[:, level, end:] = orders.innermost
             if orders.free:
-                place = _places(digits[level])
-                base = self._base(level, n, over_one)
-                order[:, level, len(front) : end] = np.take_along_axis(base, place, axis=1)
+                place = _places(digits[level]).T
+                if over_one is None:
+                    order[:, level, len(front) : end] = np.array(orders.free, np.int8)[place]
+                else:
+                    base = self._base(level, n, over_one)
+                    order[:, level, len(front) : end] = np.take_along_axis(base, place.astype(np.int64), axis=1)
         return order
 
     def _free_block(self, level: int, order: Order) -> Order:
@@ -135,9 +135,16 @@ class Orders:
         return block
 
 
-def _places(digits: Ints) -> Ints:
-    """Permutations of 0..m-1 from their digits, digit i saying which of the rest comes next. # (mapping, position)"""
-    place = np.ascontiguousarray(digits.T)
+def _units_as_in(base: Order, block: Order, over_one: Bools) -> Order:
+    """`block` # (mapping, position) with its loops of bound 1 moved to the front, in the order of `base`."""
+    unit = ~np.take_along_axis(over_one, block.astype(np.int64), axis=1)
+    ordered = np.take_along_axis(block, np.argsort(~unit, axis=1, kind="stable"), axis=1)
+    return np.where(np.arange(block.shape[1]) < unit.sum(axis=1)[:, None], base, ordered)
+
+
+def _places(digits: Order) -> Order:
+    """Permutations of 0..m-1 from their digits, digit i saying which of the rest comes next. # (position, mapping)"""
+    place = digits.copy()
     for i in range(len(place) - 2, -1, -1):
         place[i + 1 :] += place[i + 1 :] >= place[i]
-    return place.T
+    return place

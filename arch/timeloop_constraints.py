@@ -190,7 +190,7 @@ class Constraints:
                 other |= {tensor.name for tensor in workload.tensors} - own if workload else set()
         for name in sorted(keep & bypass):
             self.reader.fault(path, f"{name} is both kept and bypassed")
-        return frozenset(keep), frozenset(bypass)
+        return frozenset(keep), frozenset(bypass - keep)
 
     def merged(self, path: Keys, old: LoopConstraint, new: LoopConstraint) -> LoopConstraint:
         """Both constraints at once; where they contradict each other, a fault."""

@@ -89,15 +89,16 @@ class _Problem:
         return tuple(sizes.get(dim, 1) for dim in self.dims)
 
     def dense(self, path: Keys) -> None:
-        """A density may stand in a file only where it says 1."""
+        """A density may stand in a file only where it says 1: alone, by tensor, or as a distribution's `density`."""
         value = self.reader.value(path)
-        inner = [(*path, key) for key in value] if isinstance(value, dict) else [path]
-        for at in inner:
-            density = self.reader.value(at)
-            if density not in (None, 1, 1.0):
-                self.reader.fault(
-                    at, f"densities below 1 are not supported: this model is of dense workloads, got {density!r}"
-                )
+        if isinstance(value, dict):
+            for key in value:
+                if key != "distribution":
+                    self.dense((*path, key))
+        elif value not in (None, 1, 1.0):
+            self.reader.fault(
+                path, f"densities below 1 are not supported: this model is of dense workloads, got {value!r}"
+            )
 
     def tensors(self) -> tuple[Tensor, ...]:
         at = (*self.shape_path, "data_spaces")

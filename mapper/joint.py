@@ -16,6 +16,7 @@ from .mapping import Ints
 from .rules import Shared
 
 CHUNK = 2**21  # pairs of state and group looked at together
+BITS = 62  # of a number that holds a state and a random number; few make draws slow, never wrong
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ class Joint:
         onward = after[flat]
         ways = counts[group] * onward
         end = np.cumsum(ways)
-        bits = 62 - len(states).bit_length()
+        bits = BITS - len(states).bit_length()
         share = (end - (end - ways)[start[state]]) * 2**bits // self.weights[dim].reshape(-1)[states[state]]
         before = _compact(np.concatenate([np.zeros(1, dtype=object), end]))
         onward = onward.astype(before.dtype)  # both wide or neither: chains * onward is as large as before

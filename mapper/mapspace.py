@@ -54,9 +54,9 @@ class Size:
 class Mapspace:
     """The mappings of `workload` on `arch`.
 
-    `preset` says where bounds need not divide what they are applied to: a name, or a flag per slot. With `distinct`,
-    loop orders that differ only in the place of loops of bound 1 count once. Raises InputError naming the constraints
-    that exclude each other.
+    `preset` says where bounds need not divide what they are applied to: a name, or a flag per slot; `reason` says why
+    these were chosen. With `distinct`, loop orders that differ only in the place of loops of bound 1 count once.
+    Raises InputError naming the constraints that exclude each other.
     """
 
     def __init__(
@@ -68,7 +68,10 @@ class Mapspace:
         distinct: bool = False,
     ):
         self.arch, self.workload, self.distinct = arch, workload, distinct
-        self.remainders = remainders(arch, preset) if isinstance(preset, str) else tuple(preset)
+        if isinstance(preset, str):
+            self.remainders, self.reason = remainders(arch, workload, preset)
+        else:
+            self.remainders, self.reason = tuple(preset), "remainders given slot by slot"
         self._check_names()
         self._temporal = [index for index, slot in enumerate(arch.slots) if not slot.spatial]
         plain = Rules(arch.slots, workload.sizes, self.remainders, limits(arch, workload))

@@ -1,0 +1,54 @@
+# Everything runs in .venv, made on first use from a Python that .ci/find-python chooses (or PYTHON=...).
+
+VENV := .venv
+BIN := $(VENV)/bin
+ARCH ?= eyeriss_like
+WORKLOAD ?= resnet50/conv2_x_3x3
+JOBS ?= 2
+
+export PYTHON
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help run test test-deep lint types check format clean
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
+
+run: $(VENV)/.run ## set up and map one layer (ARCH=..., WORKLOAD=...)
+	$(BIN)/ruby-map $(ARCH) $(WORKLOAD)
+
+test: $(VENV)/.dev ## set up and run the tests on JOBS=2 processes
+	$(BIN)/pytest -q -n $(JOBS)
+
+test-deep: $(VENV)/.dev ## the laws with many more examples, and the tests marked deep
+	RUBY_DEEP=1 $(BIN)/pytest -q -n $(JOBS)
+
+lint: $(VENV)/.dev ## ruff: faults and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev ## mypy, strict, over the parts and over the tests
+	$(BIN)/mypy
+	$(BIN)/mypy tests
+
+check: lint types test ## all that has to pass before a commit
+
+format: $(VENV)/.dev ## let ruff put the format right
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean: ## remove .venv, caches and build outputs
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@python=$$(.ci/find-python) && echo "Setting up $(VENV) with $$python" && "$$python" -m venv --clear $(VENV)
+
+$(VENV)/.run: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $(VENV)/.run $@

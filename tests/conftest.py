@@ -1,0 +1,23 @@
+"""How the tests run: Hypothesis profiles, and the tests marked deep only on request."""
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+DEEP = bool(os.environ.get("RUBY_DEEP"))  # set by `make test-deep`
+
+# default: the same examples every time, so that a failure belongs to the change at hand and not to luck.
+# deep: many more, new ones on each run.
+COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+settings.register_profile("default", COMMON, max_examples=200, derandomize=True)
+settings.register_profile("deep", COMMON, max_examples=5_000)
+settings.load_profile("deep" if DEEP else "default")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the tests marked deep to the deep profile."""
+    deep = [item for item in items if item.get_closest_marker("deep")]
+    if deep and not DEEP:
+        config.hook.pytest_deselected(items=deep)
+        items[:] = [item for item in items if item not in deep]

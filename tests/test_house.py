@@ -1,0 +1,163 @@
+"""The house rules: who imports whom, what is documented, and that the documents tell the truth."""
+
+import ast
+import doctest
+import importlib
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+MAY_IMPORT = {
+    "workloads": set(),
+    "arch": {"workloads"},
+    "energy": {"workloads", "arch"},
+    "mapper": {"workloads", "arch", "energy"},
+}
+MODULES = [path for part in MAY_IMPORT for path in sorted((ROOT / part).glob("*.py"))]
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+# What a dependency lets us import, where that is not its own name alone.
+IMPORT_NAMES = {"pyyaml": {"yaml"}, "pydantic": {"pydantic", "pydantic_core"}}
+
+
+def module_name(path: Path) -> str:
+    """workloads/spec.py -> workloads/spec.py, the id of a test."""
+    return str(path.relative_to(ROOT))
+
+
+each_module = pytest.mark.parametrize("path", MODULES, ids=module_name)
+each_document = pytest.mark.parametrize("document", DOCUMENTS, ids=module_name)
+
+
+def imports(source: str) -> Iterator[tuple[int, str]]:
+    """Level (dots) and dotted name of everything a module imports, anywhere in it.
+
+    >>> list(imports("import numpy as np\\nfrom ..arch import Axis"))
+    [(0, 'numpy'), (2, 'arch')]
+    """
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from ((0, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from ((node.level, node.module or alias.name) for alias in node.names)
+
+
+@each_module
+def test_a_part_imports_only_the_parts_before_it(path: Path) -> None:
+    """workloads <- arch <- energy <- mapper, and by relative imports only."""
+    for level, name in imports(path.read_text()):
+        root = name.split(".")[0]
+        if level == 2:
+            assert root in MAY_IMPORT[path.parent.name], f"{path.parent.name} may not import {root}"
+        else:
+            assert level < 2
+            assert level == 1 or root not in {"ruby_map", *MAY_IMPORT}, f"write `from ..{root}` for {name}"
+
+
+@each_module
+def test_every_package_a_module_imports_is_a_declared_dependency(path: Path) -> None:
+    """A package that only the development tools bring in would be missing for a user."""
+    declared = [re.split(r"[^\w-]", line)[0].lower() for line in PROJECT["dependencies"]]
+    known = sys.stdlib_module_names.union(*(IMPORT_NAMES.get(name, {name}) for name in declared))
+    assert {name.split(".")[0] for level, name in imports(path.read_text()) if level == 0} <= known
+
+
+@each_module
+def test_every_module_says_what_it_is_for(path: Path) -> None:
+    """A module without a docstring leaves the reader to guess."""
+    assert ast.get_docstring(ast.parse(path.read_text()))
+
+
+@pytest.mark.parametrize("path", [path for path in MODULES if path.stem != "__main__"], ids=module_name)
+def test_the_examples_in_docstrings_give_what_they_show(path: Path) -> None:
+    """Every docstring example is run."""
+    dotted = ".".join(["ruby_map", path.parent.name, path.stem]).removesuffix(".__init__")
+    assert doctest.testmod(importlib.import_module(dotted)).failed == 0
+
+
+def test_the_one_page_on_the_architecture_names_every_module_and_no_other() -> None:
+    """docs/architecture.md has a line per file; a file that is gone has none."""
+    text = (ROOT / "docs/architecture.md").read_text()
+    named = set(re.findall(rf"`((?:{'|'.join(MAY_IMPORT)})/\w+\.py)`", text))
+    assert named == {module_name(path) for path in MODULES if path.stem != "__init__"}
+
+
+@each_document
+def test_every_link_between_documents_leads_somewhere(document: Path) -> None:
+    """Links are relative and the files exist."""
+    targets = re.findall(r"\]\(([^)#]+)[^)]*\)", document.read_text())
+    missing = [target for target in targets if "://" not in target and not (document.parent / target).exists()]
+    assert not missing
+
+
+def test_the_output_shown_in_the_readme_is_what_the_command_prints() -> None:
+    """README.md's first example, run again: only how long the search took may differ."""
+    (example,) = re.findall(r"```console\n\$ ruby-map (.*?)\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    duration = re.compile(r"[\d.]+ s, [\d,]+ mappings/s")
+    printed = run_script(PROJECT["scripts"]["ruby-map"], *example[0].split())
+    assert duration.sub("TIME", printed) == duration.sub("TIME", example[1])
+
+
+def commands(document: Path) -> list[list[str]]:
+    """The shell lines of a document's code blocks, split into words, comments dropped."""
+    blocks = re.findall(r"```(?:sh|console)\n(.*?)```", document.read_text(), re.DOTALL)
+    lines = [line.removeprefix("$ ") for block in blocks for line in block.splitlines()]
+    return [words for line in lines if (words := shlex.split(line, comments=True))]
+
+
+@each_document
+def test_every_make_target_in_the_documents_exists(document: Path) -> None:
+    """`make run` in a document is a target of the Makefile."""
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    named = {words[1] for words in commands(document) if words[0] == "make" and len(words) > 1}
+    named |= set(re.findall(r"`make ([a-z-]+)", document.read_text()))
+    assert named <= targets
+
+
+@each_document
+def test_every_command_in_the_documents_exists_with_the_options_shown(document: Path) -> None:
+    """A `ruby-...` line names a script of pyproject.toml, and each --option is one that it knows."""
+    for words in commands(document):
+        script = Path(words[0]).name
+        if script.startswith("ruby-"):
+            assert script in PROJECT["scripts"], f"no command {script}"
+            known = options(PROJECT["scripts"][script])
+            assert {word.split("=")[0] for word in words if word.startswith("-")} <= known
+
+
+@cache
+def options(entry_point: str) -> set[str]:
+    """The options in the --help of the command behind an entry point."""
+    return set(re.findall(r"--[a-z][a-z-]*", run_script(entry_point, "--help")))
+
+
+def run_script(entry_point: str, *arguments: str) -> str:
+    """What the command behind an entry point prints."""
+    module, function = entry_point.split(":")
+    program = [sys.executable, "-c", f"from {module} import {function}; {function}()", *arguments]
+    plain = os.environ | {"COLUMNS": "200", "NO_COLOR": "1"}
+    done = subprocess.run(program, env=plain, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+@pytest.mark.parametrize("script", sorted(PROJECT["scripts"]))
+def test_every_script_of_the_project_leads_to_a_function(script: str) -> None:
+    """pyproject.toml promises no command that is not there."""
+    module, function = PROJECT["scripts"][script].split(":")
+    assert callable(getattr(importlib.import_module(module), function))
+
+
+def test_the_python_examples_of_the_readme_give_what_they_show() -> None:
+    """README.md's >>> examples are run."""
+    result = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
+    assert result.attempted > 0
+    assert result.failed == 0

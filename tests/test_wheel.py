@@ -1,0 +1,72 @@
+"""The wheel holds everything a user needs, and nothing else."""
+
+import json
+import shutil
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PARTS = ("workloads", "arch", "energy", "mapper")
+LEFT_OUT = (".*", "build", "dist", "*.egg-info", "__pycache__", "golden", "out")
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built by way of the source distribution from a copy (building leaves files in the tree)."""
+    base = tmp_path_factory.mktemp("wheel")
+    shutil.copytree(ROOT, base / "tree", ignore=shutil.ignore_patterns(*LEFT_OUT))
+    run([sys.executable, "-m", "build", "--outdir", base / "dist", base / "tree"], base)
+    (built,) = (base / "dist").glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def user(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A new environment with the wheel, as (its bin folder, an empty folder to work in).
+
+    The dependencies are borrowed from this environment by a line in a .pth file. That adds the folder and not what
+    the .pth files in it name, so an editable install here stays out of sight.
+    """
+    environment = tmp_path_factory.mktemp("user")
+    run([sys.executable, "-m", "venv", "--without-pip", environment], environment)
+    run([sys.executable, "-m", "pip", "--python", environment / "bin/python", "install", "--no-deps", wheel], ROOT)
+    (site_packages,) = environment.glob("lib/python*/site-packages")
+    (site_packages / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return environment / "bin", tmp_path_factory.mktemp("empty")
+
+
+def run(command: Sequence[str | Path], folder: Path) -> str:
+    """What `command`, run in `folder`, prints to standard output; its complaints where it fails."""
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_wheel_holds_the_four_parts_with_their_data_and_nothing_else(wheel: Path) -> None:
+    """Every .py, .yaml, .csv and py.typed of the parts is in the wheel, under ruby_map/, and no other file."""
+    files = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    tree = wheel.parent.parent / "tree"
+    expected = {f"ruby_map/{part}/{path.name}" for part in PARTS for path in (tree / part).iterdir() if path.is_file()}
+    assert files == expected
+
+
+def test_a_user_without_the_source_can_list_the_library(user: tuple[Path, Path]) -> None:
+    """`ruby-map --list` works from an empty folder, with the package imported from the wheel."""
+    programs, folder = user
+    listed = run([programs / "ruby-map", "--list"], folder).split()
+    assert {"eyeriss_like", "resnet50"} <= set(listed)
+    where = run([programs / "python", "-c", "import ruby_map.mapper; print(ruby_map.mapper.__file__)"], folder)
+    assert Path(where).is_relative_to(programs.parent)
+
+
+def test_a_user_without_the_source_can_map_a_layer(user: tuple[Path, Path]) -> None:
+    """The library files and the energy tables come with the wheel, and a search finds a mapping."""
+    programs, folder = user
+    found = run([programs / "ruby-map", "eyeriss_like", "resnet50/conv2_x_3x3", "--samples", "20000", "--json"], folder)
+    assert json.loads(found)["edp"] > 0

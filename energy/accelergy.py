@@ -4,7 +4,6 @@ Classes go to Accelergy as the primitive ones (SRAM, regfile, reg, intmac, DRAM)
 address generators that the built-in estimates add.
 """
 
-import json
 import re
 import shutil
 import subprocess
@@ -13,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from ..arch import Architecture, Component, Compute, Storage
 from ..workloads import Fault, InputError, read_yaml
@@ -93,6 +94,18 @@ def description(arch: Architecture, version: str) -> dict[str, Any]:
     return {"architecture": {"version": float(version), "subtree": [{"name": "system", "local": local}]}}
 
 
+class _Quoted(yaml.SafeDumper):
+    """Text in quotes, numbers bare: Accelergy 0.4 evaluates a bare word."""
+
+
+_Quoted.add_representer(str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"'))
+
+
+def quoted(data: object) -> str:
+    """`data` as YAML in which all text stands in quotes."""
+    return yaml.dump(data, Dumper=_Quoted, sort_keys=False)
+
+
 def _config(program: str, version: str, folder: Path) -> None:
     """A configuration of our own: parallel first runs of Accelergy race on creating the one in the user's home."""
     path, users = folder / "accelergy_config.yaml", Path.home() / ".config" / "accelergy" / "accelergy_config.yaml"
@@ -105,14 +118,13 @@ def _config(program: str, version: str, folder: Path) -> None:
         "estimator_plug_ins": [str(share / "estimation_plug_ins")],
         "primitive_components": [str(share / "primitive_component_libs")],
     }
-    path.write_text(json.dumps(paths), encoding="utf-8")
+    path.write_text(quoted(paths), encoding="utf-8")
 
 
 def _run(program: str, version: str, arch: Architecture, folder: Path) -> None:
     """Leave Accelergy's tables in `folder`/out. Raises InputError with the end of its log where it fails."""
     _config(program, version, folder)
-    # JSON is YAML with all text in quotes, which Accelergy wants: it evaluates what is bare
-    (folder / "arch.yaml").write_text(json.dumps(description(arch, version), indent=2), encoding="utf-8")
+    (folder / "arch.yaml").write_text(quoted(description(arch, version)), encoding="utf-8")
     (folder / "out").mkdir()
     log = folder / "log.txt"
     command = [program, "arch.yaml", "-o", "out", "-p", "6", "-f", *OUTPUTS]

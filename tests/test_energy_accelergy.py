@@ -9,12 +9,13 @@ import pytest
 import yaml
 from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch
 from ruby_map.energy import energy_table
-from ruby_map.energy.accelergy import description
+from ruby_map.energy.accelergy import description, quoted
 from ruby_map.workloads import InputError
 
 STAND_IN = """#!{python}
 import json, os, sys
 from pathlib import Path
+import yaml
 version, mode = {version!r}, {mode!r}
 if "--help" in sys.argv:
     print("usage: accelergy [-h] [-o OUTDIR] [-p PRECISION]")
@@ -29,7 +30,7 @@ for number in range(300):
 if mode == "crash":
     print("ERROR: class photonic is not found", file=sys.stderr)
     sys.exit(1)
-arch = json.loads(Path(sys.argv[1]).read_text())["architecture"]
+arch = yaml.safe_load(Path(sys.argv[1]).read_text())["architecture"]
 assert arch["version"] == float(version), "incompatible input version"
 out = Path(sys.argv[sys.argv.index("-o") + 1])
 out.mkdir(exist_ok=True)
@@ -132,9 +133,11 @@ def test_version_03_counts_from_zero():
 
 def test_text_stays_quoted():
     """What is written is YAML in which all text is quoted: Accelergy 0.4 evaluates bare words."""
-    text = json.dumps(description(load_arch("simba_like"), "0.4"), indent=2)
-    assert yaml.safe_load(text) == json.loads(text)
-    assert '"45nm"' in text
+    told = description(load_arch("simba_like"), "0.4")
+    text = quoted(told)
+    assert yaml.safe_load(text) == told
+    assert '"technology": "45nm"' in text
+    assert '"global_cycle_seconds": 5.0e-09' in text
 
 
 @pytest.mark.parametrize("mode", ["dummy", "dummy-text", "dummy-capital"])

@@ -9,7 +9,7 @@ from ..workloads import Workload
 from .presets import axis_fill, perfect_rules
 
 
-def pad(workload: Workload, arch: Architecture) -> Workload:
+def padded(arch: Architecture, workload: Workload) -> Workload:
     """`workload` with dims rounded up where perfect factors leave a part of a fanout axis idle.
 
     Each such axis is given to one dim that may fill it alone, and that dim becomes a multiple of the axis size; of

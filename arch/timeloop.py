@@ -1,10 +1,12 @@
 """Timeloop architectures: the 0.2/0.3 tree, the 0.4 nodes and the flat list -> Architecture."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from ..workloads import Document, Keys, Workload
 from .spec import Architecture, Compute, Storage
+from .timeloop_apply import apply_timeloop_constraints
 from .timeloop_components import Attributes, Part, class_kind, compute, joined, meshes, storage
 from .timeloop_nodes import read_nodes
 from .timeloop_values import Reader
@@ -40,7 +42,12 @@ def _component(reader: Reader, path: Keys, inherited: list[Keys], around: int) -
     told = attributes.integer("instances")
     if told not in (None, around * count):
         reader.fault(attributes.found["instances"], f"the names make {around * count} instances, got {told}")
-    make = storage(reader, path, name, cls, attributes) if kind == "storage" else compute(name, cls, attributes)
+    shown = reader.text((*path, "subclass")) or cls
+    make: Storage | Compute
+    if kind == "storage":
+        make = replace(storage(reader, path, name, cls, attributes), cls=shown)
+    else:
+        make = compute(name, shown, attributes)
     return Part(path, name, make, *meshes(reader, path, attributes, around * count))
 
 
@@ -121,6 +128,7 @@ def read_timeloop_arch(document: Document, workload: Workload | None = None) -> 
     """The architecture of a Timeloop file; read 0.4 files with `read_yaml(path, tags=TIMELOOP_TAGS)`.
 
     `workload` is needed only for constraints that speak of all dims or tensors (`keep_only`, `*`...).
+    Constraint lists in the same file are applied.
     A fan-out with both meshX and meshY becomes two axes, Y outside X, as Timeloop nests them.
     Raises InputError with every fault, among them each thing that this model cannot honour.
     """
@@ -148,4 +156,5 @@ def read_timeloop_arch(document: Document, workload: Workload | None = None) -> 
     _named(reader, root, levels, found)
     reader.finish()
     assert found is not None  # else a fault
-    return Architecture(str(architecture.get("name") or name or Path(document.source).stem), levels, found)
+    arch = Architecture(str(architecture.get("name") or name or Path(document.source).stem), levels, found)
+    return apply_timeloop_constraints(arch, document, workload)

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from ..workloads import Keys
@@ -250,8 +251,8 @@ def joined(reader: Reader, parts: list[Part]) -> tuple[tuple[Storage, ...], Comp
             first.path, f"the outermost level must have 1 instance, {first.name} has {first.mesh_x * first.mesh_y}"
         )
     levels: list[Storage] = []
-    for outer, inner in zip(parts, [*parts[1:], None], strict=True):
-        if not isinstance(outer.component, Storage) or inner is None:
+    for outer, inner in pairwise(parts):
+        if not isinstance(outer.component, Storage):
             continue
         axes = []
         for mesh, above, below in (("Y", outer.mesh_y, inner.mesh_y), ("X", outer.mesh_x, inner.mesh_x)):

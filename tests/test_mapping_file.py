@@ -240,8 +240,46 @@ def meshed(draw):
     return Architecture("random", levels, arch.compute)
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(mappings(arch=meshed()))
 def test_written_mappings_read_back(batch):
     """Whatever is written reads back as the same mapping."""
     assert same(read(mapping_yaml(batch), batch.arch, batch.workload), batch)
+
+
+def paths(value, path=()):
+    """The paths of all values inside `value`."""
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield (*path, key)
+        yield from paths(item, (*path, key))
+
+
+@given(st.data())
+def test_nothing_but_input_errors(data):
+    """Whatever value stands wherever, the answer is a mapping or a list of faults, never a traceback."""
+    document = parse_yaml(TEXT, "mapping.yaml")
+    path = data.draw(st.sampled_from(list(paths(document.data))))
+    values = [
+        None,
+        "",
+        "x",
+        "M=999999999999999999999",
+        "MNK",
+        "glb",
+        0,
+        -1,
+        3,
+        2.5,
+        True,
+        [],
+        {},
+        [[]],
+        [None],
+        {"a": 1},
+    ]
+    document.get(path[:-1])[path[-1]] = data.draw(st.sampled_from(values))
+    try:
+        told = read_mapping(document, MESH, MATMUL).rows
+    except InputError as error:
+        told = error.faults
+    assert len(told)

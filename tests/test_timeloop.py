@@ -1,10 +1,16 @@
 """Timeloop architectures in all their dialects."""
 
+from dataclasses import replace
+
 import pytest
-from ruby_map.arch import Axis, Compute, FactorRule, LoopConstraint
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from ruby_map.arch import Architecture, Axis, Compute, FactorRule, LoopConstraint, Storage
 from ruby_map.arch.timeloop import read_timeloop_arch
 from ruby_map.arch.timeloop_problem import read_timeloop_problem
 from ruby_map.arch.timeloop_values import TIMELOOP_TAGS
+from ruby_map.arch.timeloop_write import write_timeloop_arch
 from ruby_map.workloads import InputError, parse_yaml
 
 TREE = """
@@ -364,3 +370,75 @@ def test_two_branches_may_not_keep_the_same():
     """A tensor kept in two branches of !Parallel has no single home."""
     text = NODES.replace("keep: [Outputs]}", "keep: [Inputs]}")
     assert any("two branches" in message for _, message in faults(text))
+
+
+@st.composite
+def machines(draw):
+    """Machines with one or no axis per mesh and level, or several axes that share one."""
+    levels = []
+    for number in range(draw(st.integers(1, 4))):
+        meshes = draw(st.sampled_from(["", "X", "Y", "YX", "XX", "XYX"]))
+        word, block = draw(st.sampled_from([8, 16, 24])), draw(st.integers(1, 4))
+        levels.append(
+            Storage(
+                f"L{number}",
+                draw(st.sampled_from(["SRAM", "DRAM", "register_bank"])),
+                attributes=(("technology_nm", 45), ("type", "LPDDR4")),
+                capacity_bits=draw(st.none() | st.integers(1, 100).map(lambda words, word=word: words * word)),
+                word_bits=word,
+                width_bits=word * block,
+                banks=draw(st.integers(1, 4)),
+                read_bandwidth=draw(st.sampled_from([None, 2.0])),
+                multiple_buffering=draw(st.integers(1, 2)),
+                fanout=tuple(Axis(f"a{number}{at}", draw(st.integers(2, 5)), mesh) for at, mesh in enumerate(meshes)),
+            )
+        )
+    return Architecture("random", tuple(levels), Compute("MAC", draw(st.sampled_from(["intmac", "alu"])), word_bits=8))
+
+
+@given(machines())
+def test_written_architectures_read_back(arch):
+    """A written tree reads back as the same machine; plain fan-outs lose only the names of their axes."""
+    again = read(yaml.safe_dump(write_timeloop_arch(arch)))
+    assert again.name == arch.name
+    assert again.compute == arch.compute
+    for ours, theirs in zip(arch.levels, again.levels, strict=True):
+        assert replace(theirs, fanout=ours.fanout) == ours
+        if len({axis.mesh for axis in ours.fanout}) < len(ours.fanout):
+            assert theirs.fanout == ours.fanout
+        else:
+            assert [(axis.mesh, axis.size) for axis in theirs.fanout] == [
+                (axis.mesh, axis.size) for axis in ours.fanout
+            ]
+
+
+def test_what_a_tree_cannot_say_is_refused():
+    """Word widths by tensor and odd widths have no words in the dialect; all are named."""
+    level = Storage("L", "SRAM", capacity_bits=33, width_bits=20, tensor_bits=(("Z", 24),))
+    with pytest.raises(ValueError, match="word widths by tensor; L: a width of 20 bits .*; L: a capacity of 33 bits"):
+        write_timeloop_arch(Architecture("odd", (level,), Compute("MAC", "mac")))
+
+
+VALUES = st.sampled_from(
+    [None, "", "x", "M=2", "[", "A[0..1]", 0, -1, 1, 3, 2.5, 1e300, True, [], {}, [[]], [None], {"a": 1}]
+)
+
+
+def paths(value, path=()):
+    """The paths of all values inside `value`."""
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield (*path, key)
+        yield from paths(item, (*path, key))
+
+
+@given(st.sampled_from([TREE, NODES]), st.data())
+def test_nothing_but_input_errors(text, data):
+    """Whatever value stands wherever, the answer is an architecture or a list of faults, never a traceback."""
+    document = parse_yaml(text, "arch.yaml", tags=TIMELOOP_TAGS)
+    path = data.draw(st.sampled_from(list(paths(document.data))))
+    document.get(path[:-1])[path[-1]] = data.draw(VALUES)
+    try:
+        told = read_timeloop_arch(document, data.draw(st.sampled_from([None, CONV]))).levels
+    except InputError as error:
+        told = error.faults
+    assert told

@@ -2,6 +2,7 @@
 
 import pytest
 from ruby_map.arch import Architecture, Axis, Compute, FactorRule, LoopConstraint, Storage
+from ruby_map.arch.timeloop import read_timeloop_arch
 from ruby_map.arch.timeloop_apply import apply_timeloop_constraints
 from ruby_map.arch.timeloop_problem import read_timeloop_problem
 from ruby_map.workloads import InputError, parse_yaml
@@ -159,3 +160,19 @@ def test_unknown_tensor():
     assert messages(one("target: glb, type: bypass, keep: [Weight]"), CONV) == [
         "unknown tensor 'Weight'; did you mean \"Weights\"?"
     ]
+
+
+def test_constraints_beside_an_architecture():
+    """Lists in the architecture's own file hold too; laying them on once more changes nothing."""
+    text = """
+    architecture:
+      subtree:
+      - name: system
+        local:
+        - {name: DRAM, class: DRAM}
+        - {name: mac, class: mac}
+    architecture_constraints: [{target: DRAM, type: temporal, factors: M=2, permutation: MN}]
+    """
+    arch = read_timeloop_arch(parse_yaml(text, "arch.yaml"))
+    assert arch.levels[0].temporal == LoopConstraint(factors=(FactorRule("M", "=", 2),), innermost=("N", "M"))
+    assert apply(text, arch=arch) == arch

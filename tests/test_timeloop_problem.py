@@ -2,7 +2,7 @@
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruby_map.arch.timeloop_problem import read_timeloop_problem, write_timeloop_problem
 from ruby_map.workloads import InputError, Tensor, Term, parse_yaml
@@ -109,8 +109,30 @@ def test_dense_is_fine():
     assert read(CONV1D.replace("P: 8", "P: 8, densities: {I: 1.0, W: {density: 1}}")).macs == 24
 
 
+@settings(max_examples=60)
 @given(st.one_of(matmuls(), convolutions()))
 def test_written_problems_read_back(workload):
     """Writing a workload and reading it gives the same dims, sizes and tensors."""
     again = read(yaml.safe_dump(write_timeloop_problem(workload)))
     assert (again.dims, again.sizes, again.tensors) == (workload.dims, workload.sizes, workload.tensors)
+
+
+def paths(value, path=()):
+    """The paths of all values inside `value`."""
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield (*path, key)
+        yield from paths(item, (*path, key))
+
+
+@given(st.data())
+def test_nothing_but_input_errors(data):
+    """Whatever value stands wherever, the answer is a workload or a list of faults, never a traceback."""
+    document = parse_yaml(CONV1D, "layer.yaml")
+    path = data.draw(st.sampled_from(list(paths(document.data))))
+    values = [None, "", "x", 0, -1, 3, 2.5, 1e300, True, [], {}, [[]], [[[]]], [None], {"a": 1}]
+    document.get(path[:-1])[path[-1]] = data.draw(st.sampled_from(values))
+    try:
+        told = read_timeloop_problem(document).tensors
+    except InputError as error:
+        told = error.faults
+    assert told

@@ -1,0 +1,94 @@
+"""Architecture -> the tree dialect that Timeloop's own binaries read."""
+
+from math import prod
+from typing import Any
+
+from .spec import Architecture, Axis, Compute, Storage
+from .timeloop_components import kind
+
+Entry = dict[str, Any]
+
+
+def _faults(arch: Architecture) -> list[str]:
+    """What the tree dialect has no words for."""
+    found = []
+    for level in arch.levels:
+        if level.tensor_bits:
+            found.append(f"{level.name}: word widths by tensor")
+        if level.width_bits % level.word_bits:
+            found.append(f"{level.name}: a width of {level.width_bits} bits for words of {level.word_bits}")
+        if level.capacity_bits is not None and level.capacity_bits % level.word_bits:
+            found.append(f"{level.name}: a capacity of {level.capacity_bits} bits for words of {level.word_bits}")
+    return found
+
+
+def _plain(value: object) -> Any:
+    """Tuples as lists, for YAML."""
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
+
+
+def _attributes(component: Storage | Compute) -> Entry:
+    found = {name: _plain(value) for name, value in component.attributes}
+    if "technology_nm" in found:
+        found["technology"] = f"{found.pop('technology_nm'):g}nm"
+    return found
+
+
+def _storage(level: Storage) -> Entry:
+    """Class and attributes of one level."""
+    block = level.width_bits // level.word_bits
+    found: Entry = {"word_bits": level.word_bits, "width": level.width_bits, "block_size": block}
+    if level.capacity_bits is not None:
+        whole = level.capacity_bits % level.width_bits == 0
+        words = level.capacity_bits // level.word_bits
+        found |= {"depth": level.capacity_bits // level.width_bits} if whole else {"entries": words}
+    found |= {"n_banks": level.banks, "n_ports": level.ports}
+    for name in ("read_bandwidth", "write_bandwidth"):
+        if getattr(level, name) is not None:
+            found[name] = getattr(level, name)
+    if level.multiple_buffering != 1:
+        found["multiple_buffering"] = level.multiple_buffering
+    unbounded = level.capacity_bits is None and "DRAM" not in level.cls  # only a DRAM may be
+    classed = {"class": "DRAM", "subclass": level.cls} if unbounded else _classed(level.cls, "storage")
+    return classed | {"attributes": _attributes(level) | found}
+
+
+def _classed(cls: str, wanted: str) -> Entry:
+    """A class that Timeloop takes for `wanted`; ours as the subclass where it would not."""
+    return {"class": cls} if kind(cls) == wanted else {"class": wanted, "subclass": cls}
+
+
+def _placed(name: str, entry: Entry, inside: list[Axis]) -> Entry:
+    """The entry with its instances: those of the axes it stands inside."""
+    instances = prod(axis.size for axis in inside)
+    if instances == 1:
+        return {"name": name, **entry}
+    mesh_x = prod(axis.size for axis in inside if axis.mesh == "X")
+    attributes = entry["attributes"] | {"meshX": mesh_x, "meshY": instances // mesh_x}
+    return {**{"name": f"{name}[0..{instances - 1}]"}, **entry, "attributes": attributes}
+
+
+def write_timeloop_arch(arch: Architecture) -> dict[str, Any]:
+    """The architecture as a Timeloop 0.3 tree; constraints are left out.
+
+    One axis per mesh becomes a plain fan-out with meshX and meshY, in which Timeloop nests X inside Y. Where several
+    axes of a level share a mesh, each gets a dummy storage `inter_AXIS_spatial` that only carries its loops.
+    Raises ValueError for what the dialect has no words for, all of it.
+    """
+    faults = _faults(arch)
+    if faults:
+        raise ValueError(f"{arch.name} cannot be written as a Timeloop tree: {'; '.join(faults)}")
+    dummy = {"class": "dummy_storage", "attributes": {"word_bits": 1, "width": 1, "block_size": 1, "depth": 1}}
+    local: list[Entry] = []
+    inside: list[Axis] = []
+    for level in arch.levels:
+        local.append(_placed(level.name, _storage(level), inside))
+        shared = len({axis.mesh for axis in level.fanout}) < len(level.fanout)
+        for axis in level.fanout:
+            if shared:
+                local.append(_placed(f"inter_{axis.name}_spatial", dummy, inside))
+            inside = [*inside, axis]
+    compute = _classed(arch.compute.cls, "compute")
+    compute["attributes"] = _attributes(arch.compute) | {"datawidth": arch.compute.word_bits}
+    local.append(_placed(arch.compute.name, compute, inside))
+    return {"architecture": {"version": 0.3, "subtree": [{"name": arch.name, "local": local}]}}

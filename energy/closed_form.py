@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 NODE_NM = 45.0  # of the Aladdin tables
 
-# Two address generators, one for reads and one for writes; Accelergy adds them to every buffer. An access toggles
-# both: 16 of 32 bits of a counter step, the idle one at the lower figure.
+# Two address generators, one for reads and one for writes, which Accelergy's compound buffers carry: adders of 16 bits
+# (a 32-bit one is 0.0857 pJ and 179 um^2, as in the MAC). In an access one adds and the other is idle, 0.0119 pJ.
 ADDRESS_GENERATORS_PJ = (0.0857 + 0.0119) * 16 / 32
 ADDRESS_GENERATORS_UM2 = 2 * 89.5
 

@@ -7,6 +7,7 @@ from ..workloads import Document, Fault, InputError, arithmetic, check, near, re
 from .base import find_arch, with_base
 from .schema import CAPACITIES, ComputeUnit, Fanout, Level, Loops, Machine, TemporalLoops
 from .spec import Architecture, Axis, Compute, LoopConstraint, Storage
+from .timeloop_values import TIMELOOP_TAGS
 
 Number = int | float
 
@@ -23,15 +24,15 @@ def load_arch(spec: str, variables: Mapping[str, Number] | None = None) -> Archi
         path = find_arch(spec)
     except LookupError as error:
         raise InputError(Fault(spec, None, "", str(error))) from None
-    return parse_arch(read_yaml(path), variables)
+    return parse_arch(read_yaml(path, tags=TIMELOOP_TAGS), variables)
 
 
 def parse_arch(document: Document, variables: Mapping[str, Number] | None = None) -> Architecture:
-    """The architecture in `document`, in this project's form or in one of Timeloop's (root key `architecture`).
+    """The architecture in `document`, in this project's form or one of Timeloop's (root key `architecture` or `arch`).
 
     Raises InputError with every fault found.
     """
-    if isinstance(document.data, dict) and "architecture" in document.data:
+    if isinstance(document.data, dict) and {"architecture", "arch"} & document.data.keys():
         from .timeloop import read_timeloop_arch
 
         if variables:

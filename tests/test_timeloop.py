@@ -6,7 +6,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from ruby_map.arch import Architecture, Axis, Compute, FactorRule, LoopConstraint, Storage
+from ruby_map.arch import Architecture, Axis, Compute, FactorRule, LoopConstraint, Storage, load_arch
 from ruby_map.arch.timeloop import read_timeloop_arch
 from ruby_map.arch.timeloop_problem import read_timeloop_problem
 from ruby_map.arch.timeloop_values import TIMELOOP_TAGS
@@ -364,6 +364,13 @@ BUFFER = "  - !Component {name: G, class: SRAM, attributes: {depth: 2}, %s}"
 def test_refused_nodes(line, part):
     """What the 0.4 dialect can say and this model cannot honour is refused by name."""
     assert any(part in message for _, message in faults(nodes(line))), faults(nodes(line))
+
+
+def test_files_of_any_dialect_load(tmp_path):
+    """`load_arch` takes Timeloop files as it takes ours."""
+    for text in (TREE, NODES):
+        (tmp_path / "arch.yaml").write_text(text)
+        assert load_arch(str(tmp_path / "arch.yaml")) == read(text)
 
 
 def test_two_branches_may_not_keep_the_same():

@@ -92,6 +92,11 @@ def _steps(n: int, rule: SlotRule, outermost: bool) -> tuple[Ints, Ints, Ints, I
     return label, first, last - first + 1, outer
 
 
+def _column(steps: list[tuple[Ints, Ints, Ints, Ints]], column: int) -> Ints:
+    """One column of all steps, which may be none where the rules contradict each other. # (edge,)"""
+    return np.concatenate([np.zeros(0, np.int64), *(step[column] for step in steps)])
+
+
 def fitting(array: BigInts, bound: float) -> BigInts:
     """`array` in int64 if no sum over it can pass `bound` < SAFE, else as Python integers."""
     return array if array.dtype == object or bound < SAFE else array.astype(object)
@@ -122,7 +127,7 @@ class ChainSpace:
         for slot in range(len(rules) - 1, -1, -1):
             found = [_steps(int(n), rules[slot], slot == 0) for n in values]
             steps.append((values, found))
-            values = np.unique(np.concatenate([step[3] for step in found]))
+            values = np.unique(_column(found, 3))
         self._nodes: list[_Node] = []  # outermost first
         outer_values, count = np.array([1], np.int64), np.ones((1, 1), np.int64)
         for values, found in reversed(steps):
@@ -222,8 +227,8 @@ def _edge_counts(node: _Node) -> BigInts:
 
 def _node(values: Ints, found: list[tuple[Ints, Ints, Ints, Ints]], outer_values: Ints, outer_count: BigInts) -> _Node:
     """One step of the dynamic programme: count[N, tail] = sum over the edges from N of ways * outer_count."""
-    state = np.repeat(np.arange(len(values)), [len(step[0]) for step in found])
-    label, first, ways, outer = (np.concatenate([step[i] for step in found]) for i in range(4))
+    state = np.repeat(np.arange(len(values)), np.array([len(step[0]) for step in found], np.int64))
+    label, first, ways, outer = (_column(found, i) for i in range(4))
     labels, label = np.unique(label, return_inverse=True)
     sort = np.lexsort((first, state, label))
     run = (label * len(values) + state)[sort]

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..workloads import Document, Fault, InputError, arithmetic, check, near, read_yaml
+from ..workloads.timeloop_values import TIMELOOP_TAGS
 from .base import find_arch, with_base
 from .schema import CAPACITIES, ComputeUnit, Fanout, Level, Loops, Machine, TemporalLoops
 from .spec import Architecture, Axis, Compute, LoopConstraint, Storage
-from .timeloop_values import TIMELOOP_TAGS
 
 Number = int | float
 

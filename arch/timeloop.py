@@ -5,11 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..workloads import Document, Keys, Workload
+from ..workloads.timeloop_values import Reader
 from .spec import Architecture, Compute, Storage
 from .timeloop_apply import apply_timeloop_constraints
 from .timeloop_components import Attributes, Part, class_kind, compute, joined, meshes, storage
 from .timeloop_nodes import read_nodes
-from .timeloop_values import Reader
 
 VERSIONS = ("0.2", "0.3", "0.4")
 _RANGE = re.compile(r"(.*)\[(\d+)\.\.(\d+)\]")

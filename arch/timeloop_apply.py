@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from ..workloads import Document, Keys, Workload
+from ..workloads.timeloop_values import Reader, choices
 from .spec import Architecture, LoopConstraint
 from .timeloop_constraints import REFUSED, Constraints, keeping
-from .timeloop_values import Reader, choices
 
 ROOTS: tuple[Keys, ...] = (
     ("mapspace_constraints",),

@@ -6,8 +6,8 @@ from itertools import pairwise
 from typing import Any
 
 from ..workloads import Keys
+from ..workloads.timeloop_values import Reader
 from .spec import Axis, Compute, Storage
-from .timeloop_values import Reader
 
 STORAGE_CLASSES = ("DRAM", "SRAM", "regfile", "smartbuffer", "storage")  # a class that contains one of these
 COMPUTE_CLASSES = ("mac", "compute")

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..workloads import Keys, Workload
+from ..workloads.timeloop_values import Reader, choices
 from .spec import Axis, FactorRule, LoopConstraint, Storage
-from .timeloop_values import Reader, choices
 
 _LOOPS = ("factors", "factors_only", "permutation", "remainders", "default_max_factor", "default_min_factor")
 _MACROS = ("no_iteration_over_dataspaces", "must_iterate_over_dataspaces")

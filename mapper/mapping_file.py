@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from ..arch import Architecture
-from ..arch.timeloop_values import Factor, Reader, choices
 from ..workloads import Document, Keys, Workload, read_yaml
+from ..workloads.timeloop_values import Factor, Reader, choices
 from .mapping import MappingBatch
 from .mapping_text import mapping_yaml, write_mapping
 

@@ -4,8 +4,8 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ruby_map.arch.timeloop_problem import read_timeloop_problem, write_timeloop_problem
-from ruby_map.workloads import InputError, Tensor, Term, parse_yaml
+from ruby_map.workloads import InputError, Tensor, Term, load_workload, parse_yaml
+from ruby_map.workloads.timeloop_problem import read_timeloop_problem, write_timeloop_problem
 
 from .strategies import convolutions, matmuls
 
@@ -43,6 +43,12 @@ def test_inline_shape():
         Tensor("W", ((Term("R"),),)),
         Tensor("O", ((Term("P"),),), output=True),
     )
+
+
+def test_problem_files_load(tmp_path):
+    """`load_workload` takes a Timeloop problem as it takes our layers."""
+    (tmp_path / "layer.yaml").write_text(CONV1D)
+    assert load_workload(tmp_path / "layer.yaml") == read(CONV1D)
 
 
 def test_default_coefficient():

@@ -11,6 +11,7 @@ from .checking import IntExpr, Section, check
 from .reading import Document, Fault, InputError, Keys, near, path_text, read_yaml
 from .shapes import ExplicitLayer, Name, ShapedLayer, make_workload
 from .spec import Network, Workload
+from .timeloop_problem import read_timeloop_problem
 
 LIBRARY = Path(__file__).parent
 SUFFIXES = (".yaml", ".yml")
@@ -105,8 +106,13 @@ def _network(document: Document, folder: Path, default_name: str) -> Network:
 
 
 def read_workload(path: Path) -> Workload | Network:
-    """The layer or network in the file `path`. Raises InputError with every fault."""
+    """The layer or network in the file `path`, in this project's form or a Timeloop problem (root key `problem`).
+
+    Raises InputError with every fault.
+    """
     document = read_yaml(path)
+    if isinstance(document.data, dict) and "problem" in document.data:
+        return read_timeloop_problem(document)
     if _is_network(document):
         return _network(document, path.parent, path.stem)
     return _layer(document, (), path.stem)[0]

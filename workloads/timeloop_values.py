@@ -5,7 +5,8 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ..workloads import Document, Fault, InputError, Keys, arithmetic, near
+from .expressions import arithmetic
+from .reading import Document, Fault, InputError, Keys, near
 
 # The local tags of the 0.4 dialect, for `read_yaml(..., tags=TIMELOOP_TAGS)`.
 TIMELOOP_TAGS = ("Component", "Container", "Element", "Hierarchical", "Nothing", "Parallel", "Pipelined")

@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from ..workloads import Document, Keys, Rank, Tensor, Term, Workload
+from .reading import Document, Keys
+from .spec import Rank, Tensor, Term, Workload
 from .timeloop_values import Reader, choices
 
 _SHAPE = ("name", "version", "dimensions", "coefficients", "data_spaces")

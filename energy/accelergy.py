@@ -160,11 +160,15 @@ def _refuse_dummies(out: Path) -> None:
     faults = []
     for root in ("ERT_summary", "ART_summary"):
         document = read_yaml(out / f"{root}.yaml")
-        tables = document.data.get(root, {}).get("table_summary", []) if isinstance(document.data, dict) else []
+        summary = document.data.get(root) if isinstance(document.data, dict) else None
+        tables = summary.get("table_summary") if isinstance(summary, dict) else None
+        if not isinstance(tables, list):  # without it a dummy could not be told
+            raise InputError(document.fault((root,), "a mapping with the list table_summary is expected"))
         for table in tables:
-            dummies = sorted({name for name in _estimators(table) if re.match("dummy", name, re.IGNORECASE)})
+            name = component_name(str(table.get("name"))) if isinstance(table, dict) else "a table without a name"
+            dummies = sorted({told for told in _estimators(table) if re.match("dummy", told, re.IGNORECASE)})
             if dummies:
-                message = f"no estimator for {component_name(table['name'])}, only {', '.join(dummies)} ({root})"
+                message = f"no estimator for {name}, only {', '.join(dummies)} ({root})"
                 faults.append(Fault(PROGRAM, None, "", message))
     if faults:
         raise InputError(faults)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
+from typing import Concatenate
 
 from ..arch import Architecture, Component, Compute, Storage
 from ..workloads import Fault, InputError, near
@@ -81,12 +82,12 @@ def _registers(arch: Architecture, level: Storage, cls: str) -> Figures:
     return closed_form.register() if depth == 1 else closed_form.register_file(depth, level.width_bits)
 
 
-def _sram(arch: Architecture, level: Storage) -> Figures:
+def _sram(arch: Architecture, level: Storage, memory: Callable[[Sram], Figures]) -> Figures:
     """The memory itself from CACTI, and the two address generators of every buffer."""
     _depth(arch, level)
     bits = level.capacity_bits or 0
     node = _node(arch, level)
-    found = sram(Sram(node, bits / 8, level.width_bits, level.ports, level.banks))
+    found = memory(Sram(node, bits / 8, level.width_bits, level.ports, level.banks))
     extra = scaled(closed_form.address_generators(), closed_form.NODE_NM, node)
 
     def value(name: str) -> float:
@@ -95,12 +96,14 @@ def _sram(arch: Architecture, level: Storage) -> Figures:
     return closed_form.figures(value, f"{found.source}, plus address generators")
 
 
-def _guarded[C: Component, E](estimate: Callable[[Architecture, C], E]) -> Callable[[Architecture, C], E]:
+def _guarded[C: Component, **P, E](
+    estimate: Callable[Concatenate[Architecture, C, P], E],
+) -> Callable[Concatenate[Architecture, C, P], E]:
     """`estimate`, whose OutsideGrid becomes an InputError that names the component."""
 
-    def guarded(arch: Architecture, component: C) -> E:
+    def guarded(arch: Architecture, component: C, /, *args: P.args, **kwargs: P.kwargs) -> E:
         try:
-            return estimate(arch, component)
+            return estimate(arch, component, *args, **kwargs)
         except OutsideGrid as error:
             ways = "give its figures in `energy`, or an ERT file"
             raise _fault(arch, component, f"{error}; {ways}") from None
@@ -109,8 +112,8 @@ def _guarded[C: Component, E](estimate: Callable[[Architecture, C], E]) -> Calla
 
 
 @_guarded
-def estimate_level(arch: Architecture, level: Storage) -> LevelEnergy:
-    """One level by its class: DRAM, register file and register by closed forms, SRAM from the CACTI grid.
+def estimate_level(arch: Architecture, level: Storage, memory: Callable[[Sram], Figures] = sram) -> LevelEnergy:
+    """One level by its class: DRAM, register file and register by closed forms, SRAM by `memory` (the CACTI grid).
 
     An update costs a write. Raises InputError for a class, type, node or size without an estimate.
     """
@@ -120,7 +123,7 @@ def estimate_level(arch: Architecture, level: Storage) -> LevelEnergy:
     if cls == "DRAM":
         found = _dram(arch, level)  # off chip: the chip's technology says nothing of it
     elif cls == "SRAM":
-        found = _sram(arch, level)
+        found = _sram(arch, level, memory)
     else:
         node = _node(arch, level)
         found = scaled(_registers(arch, level, cls), closed_form.NODE_NM, node)

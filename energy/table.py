@@ -9,15 +9,27 @@ from pathlib import Path
 from ..arch import Architecture
 from ..workloads import Fault, InputError, near
 from .accelergy import accelergy_table
+from .cacti import Sram, sram
+from .closed_form import Figures
 from .ert import apply_art, apply_ert, blank_table, has_art, read_art, read_ert
 from .estimate import estimate_compute, estimate_level
+from .hwcomponents import cacti_memory
 from .spec import EnergyTable
 
 
 def default_table(arch: Architecture) -> EnergyTable:
     """The built-in estimates of every component; its own `energy` wins. Raises InputError with every fault."""
+    return _estimated(arch, sram)
+
+
+def hwcomponents_table(arch: Architecture) -> EnergyTable:
+    """The built-in estimates, with SRAM from the optional package hwcomponents-cacti rather than the shipped grid."""
+    return _estimated(arch, cacti_memory(arch.name))
+
+
+def _estimated(arch: Architecture, memory: Callable[[Sram], Figures]) -> EnergyTable:
     faults: list[Fault] = []
-    levels = [_gather(faults, partial(estimate_level, arch, level)) for level in arch.levels]
+    levels = [_gather(faults, partial(estimate_level, arch, level, memory)) for level in arch.levels]
     compute = _gather(faults, partial(estimate_compute, arch, arch.compute))
     if faults or compute is None:
         raise InputError(faults)
@@ -33,7 +45,11 @@ def _gather[T](faults: list[Fault], find: Callable[[], T]) -> T | None:
         return None
 
 
-ENGINES: dict[str, Callable[[Architecture], EnergyTable]] = {"default": default_table, "accelergy": accelergy_table}
+ENGINES: dict[str, Callable[[Architecture], EnergyTable]] = {
+    "default": default_table,
+    "accelergy": accelergy_table,
+    "hwcomponents": hwcomponents_table,
+}
 
 
 def _where_known(arch: Architecture) -> EnergyTable:

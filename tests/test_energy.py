@@ -302,7 +302,7 @@ def test_every_fault_at_once():
 def test_unknown_engine():
     """The engine is one of those known."""
     with pytest.raises(
-        InputError, match="must be one of default, accelergy; got 'acelergy'; did you mean \"accelergy\""
+        InputError, match="must be one of default, accelergy, hwcomponents; got 'acelergy'; did you mean \"accelergy\""
     ):
         energy_table(machine(DRAM), engine="acelergy")
 

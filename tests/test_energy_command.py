@@ -59,7 +59,10 @@ def test_written_files_are_read_back(run, tmp_path):
     [
         (["no_such_machine"], "no_such_machine"),
         (["eyeriss_like", "--ert", "none.yaml"], "none.yaml: no such file"),
-        (["eyeriss_like", "--energy", "magic"], "--energy: must be one of default, accelergy; got 'magic'"),
+        (
+            ["eyeriss_like", "--energy", "magic"],
+            "--energy: must be one of default, accelergy, hwcomponents; got 'magic'",
+        ),
         (["eyeriss_like", "--write-ert", "none/e.yaml"], "none/e.yaml: cannot be written"),
     ],
 )

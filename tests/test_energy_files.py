@@ -120,6 +120,8 @@ def test_component_names(name, component):
         ("{read: 1, write: 3, fill: 4}", 1, 4, 3),
         ("{read: 1, write: 3, fill: 4, random_write: 5}", 1, 5, 5),
         ("{read: 1, write: 3, random_fill: 6, random_update: 7, random_write: 5}", 1, 6, 7),
+        ("{read: 1, write: 3, update: 2}", 1, 3, 2),
+        ("{read: 1, write: 3, update: 2, random_update: 7}", 1, 3, 7),
         ("{access: 9}", 9, 9, 9),
     ],
 )

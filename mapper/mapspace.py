@@ -258,7 +258,9 @@ class Mapspace:
                     return ChainSpace(self.workload.sizes[d], trial.of_dim(d)).total > 0
 
                 found = conflict(rules, lambda limit, d=d: limit.dim == d, possible)  # type: ignore[misc]
-                anywhere = replace(rules, remainders=(True,) * len(rules.slots))
+                anywhere = replace(
+                    rules, remainders=tuple(slot.constraint.remainders is not False for slot in rules.slots)
+                )
                 hint = "; with remainders it could (mapspace ruby)" if possible(anywhere) else ""
                 faults.append(f"{self.workload.dims[d]}={space.size} cannot meet {_and(found)}{hint}")
         if faults:

@@ -80,7 +80,9 @@ class Orders:
         index: BigInts = np.zeros(len(order), np.int64 if self.count < SAFE else object)
         for level, radix in enumerate(self._radices(over_one)):
             block, base = self._free_block(level, order[:, level]), self._base(level, len(order), over_one)
-            if over_one is not None and block.shape[1]:
+            if not len(radix):
+                continue
+            if over_one is not None:
                 block = _units_as_in(base, block, over_one[:, level])
             place = (block[:, :, None] == base[:, None, :]).argmax(axis=2)  # (mapping, position)
             for i, each in enumerate(radix):

@@ -3,6 +3,7 @@
 import math
 import warnings
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -138,6 +139,21 @@ def test_leave_one_out_over_widths_is_worse():
     errors = sorted(abs(error) for error in leave_one_out("read_pj", "width_bits"))
     assert errors[len(errors) // 2] < 0.08
     assert errors[-1] == pytest.approx(0.61, abs=0.01)
+
+
+def test_the_documented_errors_are_the_measured_ones():
+    """docs/energy.md tells what `leave_one_out` measures and what `exponents` are."""
+    text = (Path(__file__).parent.parent / "docs" / "energy.md").read_text()
+    names = {"read_pj": "read energy", "write_pj": "write energy", "leak_uw": "leakage", "area_um2": "area"}
+    for figure, name in names.items():
+        cells = []
+        for along in ("capacity_bytes", "width_bits"):
+            errors = sorted(abs(error) for error in leave_one_out(figure, along))
+            ranks = (len(errors) // 2, int(0.9 * len(errors)), -1)
+            cells.append(", ".join(f"{100 * errors[rank]:.1f}" for rank in ranks))
+        assert f"| {name} | {cells[0]} | {cells[1]} |" in text
+    for figure, name in (("read_pj", "read energy"), ("write_pj", "write energy"), ("area_um2", "area")):
+        assert f"{name} as node^{exponents()[figure]:.2f}" in " ".join(text.split())
 
 
 sizes = st.floats(11, 22).map(lambda power: 2**power)

@@ -18,6 +18,7 @@ from .cost import REASONS, CostOptions, evaluate, validity
 from .diagnose import hint
 from .mapping_file import read_mapping
 from .mapspace import Mapspace
+from .padding import padded
 from .presets import PRESETS
 from .record import Recorder
 from .report import NetworkResult, Result
@@ -56,14 +57,16 @@ def layers_of(workload: Workload | Network) -> list[Workload]:
     return [workload] if isinstance(workload, Workload) else [layer for layer, _ in workload.layers]
 
 
-def spaces(arch: Architecture, workload: Workload | Network, preset: str, distinct: bool = False) -> list[Mapspace]:
-    """The mapspace of each layer, in turn. Raises InputError with the faults of all of them."""
+def spaces(
+    arch: Architecture, workload: Workload | Network, preset: str, *, pad: bool = False, distinct: bool = False
+) -> list[Mapspace]:
+    """The mapspace of each layer (padded, if asked for), in turn. Raises InputError with the faults of all of them."""
     if preset not in PRESETS:
         raise InputError(unknown("mapspace", preset, PRESETS))
     faults: list[Fault] = []
     found = [
         gather(faults, lambda layer=layer: Mapspace(arch, layer, preset, distinct=distinct))  # type: ignore[misc]
-        for layer in layers_of(workload)
+        for layer in (padded(arch, layer) if pad else layer for layer in layers_of(workload))
     ]
     if faults:
         raise InputError(dict.fromkeys(faults))
@@ -76,6 +79,7 @@ def explore(
     mapspace: str = "ruby-s",
     options: SearchOptions | None = None,
     *,
+    pad: bool = False,
     distinct: bool = False,
     table: EnergyTable | None = None,
     costs: CostOptions | None = None,
@@ -83,8 +87,9 @@ def explore(
 ) -> Result | NetworkResult:
     """Search `mapspace` for the best mapping of a layer, or of each layer of a network in turn.
 
-    With `distinct`, loop orders that differ only in loops of bound 1 count once. Ctrl-C ends the search with the best
-    so far. Raises InputError with every fault of the inputs and options.
+    With `pad`, dims are first rounded up to fill the array; with `distinct`, loop orders that differ only in loops of
+    bound 1 count once. Ctrl-C ends the search with the best so far. Raises InputError with every fault of the inputs
+    and options.
     """
     options = options or SearchOptions()
     faults = options.faults()
@@ -94,7 +99,7 @@ def explore(
     machine, work = loaded
     figures = table or energy_table(machine)
     results: list[Result] = []
-    for space in spaces(machine, work, mapspace, distinct):
+    for space in spaces(machine, work, mapspace, pad=pad, distinct=distinct):
         found = _explore_layer(space, options, figures, costs, progress)
         results.append(replace(found, mapspace=mapspace))
         if found.statistics.interrupted:

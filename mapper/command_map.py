@@ -10,10 +10,11 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from ..arch import library_archs
-from ..energy import energy_table
+from ..arch import Architecture, library_archs
+from ..energy import EnergyTable, energy_table
 from ..workloads import Fault, InputError, Workload, library_workloads
 from .api import Progress, explore, gather, load, spaces
+from .command_energy import told_warnings
 from .commands import FOUND, INTERRUPTED, NOTHING_VALID, echo_json, new_app
 from .mapspace import Mapspace
 from .output import folder_faults, write_folder
@@ -80,22 +81,24 @@ def ruby_map(
     options = SearchOptions(strategy, objective, victory, samples, time_limit, jobs, seed)
     faults = options.faults() + ([] if mapspace in PRESETS else [unknown("mapspace", mapspace, PRESETS)])
     faults += folder_faults(out) if out else []
-    loaded = gather(faults, lambda: load(_given("ARCH", arch), _given("WORKLOAD", workload)))
-    table = gather(faults, lambda: energy_table(loaded[0], ert, art)) if loaded else None
+    given = {"ARCH": arch, "WORKLOAD": workload}
+    missing = [Fault(name, None, "", f"is missing: {NAME}") for name, value in given.items() if not value]
+    loaded = None if missing else gather(faults, lambda: load(arch, workload))
+    faults += missing
+    table = gather(faults, lambda: _table(loaded[0], ert, art)) if loaded else None
     if faults or loaded is None:
         raise InputError(faults)
     machine, work = loaded
     if size:
-        return _size(spaces(machine, work, mapspace, distinct), mapspace, as_json)
+        return _size(spaces(machine, work, mapspace, pad=pad, distinct=distinct), mapspace, as_json)
     with progress_line() as progress:
-        result = explore(machine, work, mapspace, options, distinct=distinct, table=table, progress=progress)
+        result = explore(machine, work, mapspace, options, pad=pad, distinct=distinct, table=table, progress=progress)
     return _show(result, as_json, out)
 
 
-def _given(name: str, value: str) -> str:
-    if not value:
-        raise InputError(Fault(name, None, "", f"is missing: {NAME}"))
-    return value
+def _table(arch: Architecture, ert: Path | None, art: Path | None) -> EnergyTable:
+    with told_warnings():
+        return energy_table(arch, ert, art)
 
 
 def _list(as_json: bool) -> int:

@@ -7,12 +7,13 @@ from functools import wraps
 import typer
 
 from ..workloads import InputError
+from .sanity import InternalError
 
-FOUND, NOTHING_VALID, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+FOUND, NOTHING_VALID, BAD_INPUT, INTERNAL, INTERRUPTED = 0, 1, 2, 70, 130
 
 
 def command[**P](function: Callable[P, int]) -> Callable[P, None]:
-    """Make a command of a function that returns its exit status: bad input and Ctrl-C end it without a traceback."""
+    """Make a command of a function that returns its exit status: faults and Ctrl-C end it without a traceback."""
 
     @wraps(function)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
@@ -21,6 +22,9 @@ def command[**P](function: Callable[P, int]) -> Callable[P, None]:
         except InputError as error:
             typer.echo(str(error), err=True)
             status = BAD_INPUT
+        except InternalError as error:
+            typer.echo(str(error), err=True)
+            status = INTERNAL
         except KeyboardInterrupt:
             typer.echo("interrupted", err=True)
             status = INTERRUPTED

@@ -52,7 +52,10 @@ def _by_level(result: Result) -> tuple[list[str], Series]:
 def _by_layer(result: NetworkResult) -> tuple[list[str], Series]:
     """Rows: the layers, all occurrences. Series: the levels and the MACs."""
     arch = result.layers[0][0].arch
-    rows = [layer.workload.name + (f" x{count}" if count > 1 else "") for layer, count in result.layers]
+    rows = [
+        layer.workload.name + (f" \N{MULTIPLICATION SIGN}{count}" if count > 1 else "")
+        for layer, count in result.layers
+    ]
     series: Series = {name: [] for name in (*(level.name for level in arch.levels), "MACs")}
     for layer, count in result.layers:
         assert layer.costs is not None, "no costs to draw"
@@ -73,7 +76,7 @@ def _draw(rows: list[str], series: Series, title: str, path: Path) -> None:
     for i, total in enumerate(sums):
         axes.text(total / size, i, f" {total / sum(sums):.1%}", va="center", fontsize=8)
     axes.set_yticks(range(len(rows)), rows, fontsize=8)
-    axes.invert_yaxis()  # outermost level, first layer on top
+    axes.set_ylim(len(rows) - 0.4, -0.6)  # outermost level, first layer on top
     axes.set_xlim(0, max(sums) / size * 1.12)
     axes.set_xlabel(f"energy [{_symbol(unit)}]", fontsize=9)
     axes.tick_params(axis="x", labelsize=8)

@@ -87,7 +87,10 @@ class Result:
         return "\n\n".join(parts)
 
     def _totals(self) -> str:
-        lines = tables.totals(self.cycles, self.energy_pj, self.utilization, self.macs, self.area_um2, self.ideal)
+        zeros = self.workload.ineffectual_macs
+        lines = tables.totals(
+            self.cycles, self.energy_pj, self.utilization, self.macs, zeros, self.area_um2, self.ideal
+        )
         if not self._costs.counts.exact[0]:
             lines += "\nnote         reads are an upper bound for this mapping (overlapping windows), the rest is exact"
         return lines
@@ -163,7 +166,8 @@ class NetworkResult:
         if self.missing:
             parts.append(f"interrupted: {self.missing} layers were not searched")
         if self.found:
-            sums = (self.cycles, self.energy_pj, self.utilization, self.macs, self.area_um2, self.ideal)
+            zeros = sum(result.workload.ineffectual_macs * count for result, count in self.layers)
+            sums = (self.cycles, self.energy_pj, self.utilization, self.macs, zeros, self.area_um2, self.ideal)
             parts.append(tables.totals(*sums))
         return "\n\n".join([*parts, tables.search_line(self.statistics)])
 

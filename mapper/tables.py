@@ -59,8 +59,8 @@ def layer_table(rows: Iterable[tuple[str, int, float, float, float]]) -> str:
     return table_text(head, lines, left=(0,))
 
 
-def totals(cycles: float, energy_pj: float, used: float, macs: int, area_um2: float, best: Ideal) -> str:
-    """Totals with how far each is from its lower bound."""
+def totals(cycles: float, energy_pj: float, used: float, macs: int, zeros: int, area_um2: float, best: Ideal) -> str:
+    """Totals with how far each is from its lower bound; `zeros` of the MACs are on padding."""
     unit, size = energy_unit(energy_pj)
     edp, per_mac = cycles * energy_pj, energy_pj / macs
     lines = [
@@ -68,7 +68,7 @@ def totals(cycles: float, energy_pj: float, used: float, macs: int, area_um2: fl
         ("utilisation", f"{used:.1%}", ""),
         ("energy", f"{energy_pj / size:,.5g} {unit} ({per_mac:,.4g} pJ per MAC)", _over(energy_pj, best.energy_pj)),
         ("EDP", f"{edp:.5g} pJ cycles", _over(edp, best.edp)),
-        ("MACs", f"{macs:,}", ""),
+        ("MACs", f"{macs:,}", f", {zeros:,} of them on the zeros of padding" if zeros else ""),
         ("area", f"{area_um2 / 1e6:,.4g} mm2", ""),
     ]
     return "\n".join(f"{name:<12} {value}{over}" for name, value, over in lines)

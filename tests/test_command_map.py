@@ -1,0 +1,265 @@
+"""`ruby-map`: statuses, messages, JSON and nothing else, folders, and the same answer for any number of processes."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from ruby_map.mapper import api
+from ruby_map.mapper.command_map import main
+from typer.testing import CliRunner
+
+TOY = ("toy_6pe", "rank1_100")
+LAYER = ("eyeriss_like", "resnet50/conv4_x_3x3")
+
+TIGHT = """
+name: tight
+levels:
+  - {name: DRAM, class: DRAM, width_bits: 16, word_bits: 16}
+  - name: Buffer
+    class: regfile
+    depth: 4
+    width_bits: 16
+    word_bits: 16
+    keep: [Weights, Inputs, Outputs]
+    temporal: {factors: [M=7]}
+compute: {name: MAC, class: intmac, word_bits: 16}
+"""
+
+
+def run(*arguments):
+    """Run the command in this process."""
+    return CliRunner().invoke(main, list(map(str, arguments)))
+
+
+def the_json(*arguments):
+    found = run(*arguments, "--json")
+    assert found.exit_code == 0, found.output
+    return json.loads(found.stdout)
+
+
+def test_found_is_status_0_with_nest_table_and_search():
+    """The toy's best Ruby-S mapping: 17 rounds, printed with its costs."""
+    found = run(*TOY)
+    assert found.exit_code == 0
+    assert "for D in 0:17" in found.stdout
+    assert "cycles       17, 1.00 x the lower bound" in found.stdout
+    assert "ended by: victory" in found.stdout
+    assert found.stderr == ""
+
+
+@pytest.mark.parametrize(("mapspace", "cycles"), [("pfm", 20), ("ruby-s", 17), ("ruby", 17)])
+def test_worked_example(mapspace, cycles):
+    """100 points on 6 elements: 20 cycles with perfect factors, 17 without (Ruby, ISPASS 2022, figures 4 and 5)."""
+    assert the_json("toy_6pe_linear", "rank1_100", "--mapspace", mapspace)["cycles"] == cycles
+
+
+@pytest.mark.parametrize("objective", ["edp", "energy", "delay"])
+@pytest.mark.parametrize("mapspace", ["pfm", "ruby", "ruby-s", "ruby-t"])
+def test_long_random_search_finds_what_exhaustive_search_finds(mapspace, objective):
+    """On a small mapspace both strategies agree on the best objective."""
+    key = {"edp": "edp", "energy": "energy_pj", "delay": "cycles"}[objective]
+    both = [
+        the_json("toy_6pe", "rank1_100", "--mapspace", mapspace, "--objective", objective, "--search", name)
+        for name in ("random", "exhaustive")
+    ]
+    assert both[0][key] == both[1][key]
+    assert both[1]["search"]["evaluated"] == the_json(*TOY, "--mapspace", mapspace, "--size")["size"]["total"]
+
+
+def test_same_seed_same_answer_for_any_number_of_processes():
+    """Everything but the seconds is equal for 1, 2 and 3 processes; another seed draws others."""
+    answers = []
+    for jobs, seed in ((1, 0), (2, 0), (3, 0), (1, 1)):
+        found = the_json(*LAYER, "--mapspace", "ruby", "--jobs", jobs, "--seed", seed, "--victory", 1500)
+        del found["search"]["seconds"]
+        answers.append(found)
+    assert answers[0] == answers[1] == answers[2]
+    assert answers[0]["mapping"] != answers[3]["mapping"]
+
+
+def test_fewer_samples_are_the_beginning_of_more():
+    """A search of n samples sees the first n of a longer one, so more samples are never worse."""
+    few, more = (the_json(*LAYER, "--samples", n, "--victory", 10**6) for n in (100, 10_000))
+    assert (few["search"]["evaluated"], more["search"]["evaluated"]) == (100, 10_000)
+    assert more["edp"] <= few["edp"]
+
+
+def test_a_layer_of_a_network_is_the_layer_alone():
+    """A network searches each layer as it would be searched by itself, and multiplies by the counts."""
+    network = the_json("eyeriss_like", "alexnet", "--samples", 100)
+    alone = the_json("eyeriss_like", "alexnet/conv3", "--samples", 100)
+    layer = next(layer for layer in network["layers"] if layer["workload"] == "conv3")
+    for found in (layer, alone):
+        del found["search"]["seconds"]
+    count = layer.pop("count")
+    assert (layer, count) == (alone, 1)
+    total = sum(layer["energy_pj"] * layer.get("count", 1) for layer in network["layers"])
+    assert network["energy_pj"] == pytest.approx(total)
+    assert network["edp"] == network["energy_pj"] * network["cycles"]
+
+
+def test_padding_fills_the_array_and_pays():
+    """Perfect factors of 102 take 17 cycles too, but compute 2 MACs on zeros."""
+    found = run(*TOY, "--mapspace", "pfm", "--pad")
+    assert "cycles       17" in found.stdout
+    assert "MACs         102, 2 of them on the zeros of padding" in found.stdout
+
+
+def test_distinct_counts_orders_of_unit_loops_once():
+    """--distinct makes the mapspace smaller and leaves its best alone."""
+    sizes = [the_json(*LAYER, "--size", *more)["size"]["total"] for more in ((), ("--distinct",))]
+    assert sizes[1] < sizes[0]
+    best = [the_json(*TOY, "--search", "exhaustive", *more)["edp"] for more in ((), ("--distinct",))]
+    assert best[0] == best[1]
+
+
+def test_size_prints_and_stops():
+    """Sizes by part, whose product is the total; of a network a size per layer."""
+    size = the_json(*TOY, "--size")["size"]
+    assert list(size) == ["factorization", "permutation", "axes", "bypass", "total"]
+    assert size["total"] == size["factorization"] * size["permutation"] * size["axes"] * size["bypass"]
+    layers = the_json("eyeriss_like", "alexnet", "--size")["layers"]
+    assert [layer["workload"] for layer in layers][:2] == ["conv1", "conv2"]
+    assert f"total          {size['total']:,}" in run(*TOY, "--size").stdout
+
+
+def test_list_needs_no_arguments():
+    """The library's architectures, networks and layers."""
+    lines = [line.strip() for line in run("--list").stdout.split("\n")]
+    assert {"toy_6pe", "eyeriss_like", "rank1_100", "resnet50/conv1"} <= set(lines)
+    assert "resnet50" in the_json("--list")["workloads"]
+
+
+@pytest.fixture
+def tight(tmp_path):
+    """A machine whose buffer holds 4 words but must hold 7 rows."""
+    path = tmp_path / "tight.yaml"
+    path.write_text(TIGHT)
+    (tmp_path / "mm.yaml").write_text("name: mm\nshape: matmul\nsizes: {M: 7, N: 6, K: 10}\n")
+    return path, tmp_path / "mm.yaml"
+
+
+def test_nothing_valid_is_status_1_with_counts_and_a_hint(tight):
+    """The counts by reason, and the level and tiles that came nearest to fitting."""
+    found = run(*tight, "--samples", 2000)
+    assert found.exit_code == 1
+    assert "no valid mapping found" in found.stdout
+    assert "2,000 mappings, 0 valid (not: capacity 2,000)" in found.stdout
+    assert "Buffer overflows in 100.0% of these; it holds 64 bits, and the nearest needs 240" in found.stdout
+    found = run(*tight, "--samples", 2000, "--json")
+    assert found.exit_code == 1
+    told = json.loads(found.stdout)
+    assert (told["cycles"], told["search"]["invalid"]["capacity"]) == (None, 2000)
+    assert "Buffer" in told["hint"]
+
+
+def test_an_endless_search_gives_up_where_nothing_is_valid(tight, monkeypatch):
+    """Without --samples a search ends after so many invalid mappings in a row."""
+    monkeypatch.setattr("ruby_map.mapper.record.Stop.__init__.__defaults__", (None, None, 5000))
+    found = run(*tight)
+    assert found.exit_code == 1
+    assert "5,000 mappings, 0 valid" in found.stdout
+    assert "ended by: nothing valid in a row" in found.stdout
+
+
+def test_every_fault_at_once_is_status_2():
+    """Options, architecture and workload are told together, with near names, to standard error alone."""
+    found = run("eyeriss_likee", "resnet50/conv1x", "--objective", "edpp", "--mapspace", "rubys", "--jobs", 0)
+    assert found.exit_code == 2
+    assert found.stdout == ""
+    for words in ('got "edpp"', 'did you mean "ruby-s"', "jobs: must be at least 1, got 0", "eyeriss_like", "conv1"):
+        assert words in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "ARCH: is missing"),
+        (("toy_6pe",), "WORKLOAD: is missing"),
+        ((*TOY, "--time-limit", -1), "time-limit: must be more than 0 seconds, got -1"),
+        ((*TOY, "--victory", "many"), "--victory"),
+        ((*LAYER, "--search", "exhaustive"), "give samples or time-limit"),
+        ((*TOY, "--ert", "none.yaml"), "none.yaml"),
+    ],
+)
+def test_bad_input_is_status_2(arguments, words):
+    """A message in the user's words and no traceback."""
+    found = run(*arguments)
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert words in found.stderr
+    assert "Traceback" not in found.stderr
+
+
+def test_an_impossible_result_is_never_printed(monkeypatch):
+    """Should the model ever break a bound that no execution can break, the command says so, with a status of its own."""
+    real = api.evaluate
+
+    def too_fast(*arguments):
+        costs = real(*arguments)
+        costs.cycles[:] = 1
+        return costs
+
+    monkeypatch.setattr(api, "evaluate", too_fast)
+    found = run(*TOY)
+    assert (found.exit_code, found.stdout) == (70, "")
+    assert "1 cycles for 100 MACs on 6 units" in found.stderr
+
+
+def test_out_makes_a_folder_and_never_mixes_results(tmp_path):
+    """The folder holds what --json says; a second search does not touch it."""
+    folder = tmp_path / "results"
+    found = the_json(*TOY, "--out", folder)
+    assert json.loads((folder / "stats.json").read_text()) == found
+    again = run(*TOY, "--out", folder)
+    assert (again.exit_code, again.stdout) == (2, "")
+    assert "already holds files" in again.stderr
+    assert json.loads((folder / "stats.json").read_text()) == found
+
+
+def test_nothing_is_written_where_nothing_was_found(tight, tmp_path):
+    """Status 1 leaves no folder."""
+    assert run(*tight, "--samples", 500, "--out", tmp_path / "none").exit_code == 1
+    assert not (tmp_path / "none").exists()
+
+
+def script(*arguments):
+    code = "from ruby_map.mapper import api
+from ruby_map.mapper.command_map import main; main()"
+    return [sys.executable, "-c", code, *map(str, arguments)]
+
+
+def test_json_in_a_pipe_is_one_object_and_nothing_else():
+    """No progress, no warnings, no colours: neither on standard output nor on standard error."""
+    found = subprocess.run(script(*LAYER, "--jobs", 2, "--json"), capture_output=True, timeout=60, check=True)
+    json.loads(found.stdout)
+    assert found.stderr == b""
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c_reports_the_best_so_far(jobs):
+    """A search interrupted in a terminal, with its progress line, tells what it has and ends well."""
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(
+        script(*LAYER, "--victory", 10**9, "--jobs", jobs, "--json"),
+        stdout=subprocess.PIPE,
+        stderr=follower,
+        start_new_session=True,
+        env=os.environ | {"TERM": "xterm", "COLUMNS": "200"},
+    )
+    os.close(follower)
+    shown = b""
+    ends = time.monotonic() + 30
+    while b"valid, best" not in shown and time.monotonic() < ends:
+        shown += os.read(leader, 4096)
+    os.killpg(process.pid, signal.SIGINT)
+    out, _ = process.communicate(timeout=30)
+    shown += os.read(leader, 65536)
+    os.close(leader)
+    assert process.returncode == 0
+    assert b"interrupted: the best so far" in shown
+    assert json.loads(out)["search"]["valid"] > 0

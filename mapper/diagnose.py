@@ -23,6 +23,31 @@ def hint(batch: MappingBatch) -> str:
     return "\n".join(lines)
 
 
+def misfits(batch: MappingBatch) -> list[str]:
+    """What does not fit in the one mapping of `batch`: each overfull level with its tensors, each axis."""
+    found = []
+    nest, tensors = Nest(batch), batch.workload.tensors
+    for i, level in enumerate(batch.arch.levels):
+        if level.capacity_bits is None:
+            continue
+        usable = level.capacity_bits // level.multiple_buffering
+        over = int(used_bits(nest, i)[0]) - usable
+        if over > 0:
+            kept = [t for v, t in enumerate(tensors) if batch.keep[0, i, v]]
+            tiles = " + ".join(f"{t.name} {nest.tile(i, t)[0]:,.0f} words" for t in kept)
+            width = max(level.bits(t.name, t.word_bits) for t in kept)
+            words = -(-over // width)
+            found.append(
+                f"{level.name}: {tiles} overflow its {usable // width:,} words by {words:,} word{'s'[: words > 1]}"
+            )
+    for name, size, least, used in _axes(batch):
+        if used[0] > size:
+            found.append(f"{name}: bounds multiply to {used[0]}, it has {size} instances")
+        elif used[0] < least * size:
+            found.append(f"{name}: {used[0]} of {size} instances used, at least {least:.0%} are asked for")
+    return found
+
+
 def _capacity(batch: MappingBatch) -> str:
     """The level that overflows most often, its smallest overflow, and the tiles of that mapping."""
     nest = Nest(batch)

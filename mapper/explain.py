@@ -150,6 +150,9 @@ class _Pair:
 
     def _number(self, d: int, view: Prefixes, cut: int) -> Expr:
         """N(cut) of one dim: the walk of Prefixes.number, with symbols (docs/model.md, section 2)."""
+        counted_all = cut == view.c and view.lo == 0 and view.hi == view.c
+        if counted_all and view.tile[self.batch.rows[0, d]] == 1:
+            return self._size(d)  # every tile is one element
         loose, tight = sympy.Integer(0), True
         for s, slot in enumerate(self.batch.arch.slots):
             if slot.level >= view.c:

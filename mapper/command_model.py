@@ -1,0 +1,70 @@
+"""`ruby-model ARCH WORKLOAD MAPPING`: all counts and costs of one mapping, beside the executor's, explained."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..arch import load_arch
+from ..energy import energy_table
+from ..workloads import Fault, InputError
+from .api import evaluate_mapping
+from .commands import FOUND, NOTHING_VALID, echo_json, new_app
+from .compare import comparison, comparison_json
+from .diagnose import misfits
+from .explain import explanation_text
+from .report import result_json
+from .simulate import TooLarge, simulate
+
+
+def model(
+    arch: Annotated[str, typer.Argument(help="an architecture: a file, or a name of the library")],
+    workload: Annotated[str, typer.Argument(help="a layer: a file, or a name such as resnet50/conv1")],
+    mapping: Annotated[str, typer.Argument(help="a mapping file (Timeloop's format, residuals as M=4,2)")],
+    json: Annotated[bool, typer.Option("--json", help="one JSON object to standard output, nothing else")] = False,
+    simulated: Annotated[
+        bool, typer.Option("--simulate", help="execute the nest element by element too, and show both")
+    ] = False,
+    explained: Annotated[bool, typer.Option("--explain", help="why each count is what it is, symbolically")] = False,
+    ert: Annotated[Path | None, typer.Option(help="energy per action, a file of Accelergy")] = None,
+    art: Annotated[Path | None, typer.Option(help="area per component, a file of Accelergy")] = None,
+) -> int:
+    """Count and cost one mapping. Status 0: valid; 1: it does not fit the machine (costs are shown all the same);
+    2: bad input."""
+    table = energy_table(load_arch(arch), ert, art) if ert or art else None
+    result = evaluate_mapping(arch, workload, mapping, table=table)
+    assert result.batch is not None
+    assert result.costs is not None
+    truth = None
+    if simulated:
+        try:
+            truth = simulate(result.batch)
+        except TooLarge as error:
+            raise InputError(Fault("--simulate", None, "", str(error))) from error
+    if json:
+        shown = result_json(result)
+        if result.hint:
+            shown["invalid"] = misfits(result.batch)
+        if truth is not None:
+            shown["simulated"] = comparison_json(result.batch, result.costs.counts, truth)
+        if explained:
+            shown["explanation"] = explanation_text(result.batch).splitlines()
+        echo_json(shown)
+    else:
+        typer.echo(str(result))
+        if result.hint:
+            typer.echo("\n".join(["\nthis mapping does not fit:", *misfits(result.batch)]))
+        if truth is not None:
+            typer.echo(f"\n{comparison(result.batch, result.costs.counts, truth)}")
+        if explained:
+            typer.echo(f"\n{explanation_text(result.batch)}")
+    return NOTHING_VALID if result.hint else FOUND
+
+
+def main() -> None:
+    """The console script."""
+    new_app(model)()
+
+
+if __name__ == "__main__":
+    main()

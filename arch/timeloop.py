@@ -12,7 +12,7 @@ from .timeloop_components import Attributes, Part, class_kind, compute, joined, 
 from .timeloop_nodes import read_nodes
 
 VERSIONS = ("0.2", "0.3", "0.4")
-_RANGE = re.compile(r"(.*)\[(\d+)\.\.(\d+)\]")
+_RANGE = re.compile(r"(.*)\[(\d{1,9})\.\.(\d{1,9})\]")
 _FLAT = ("name", "class")  # of an entry of the flat list; the rest are its attributes
 
 

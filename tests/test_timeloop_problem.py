@@ -96,6 +96,12 @@ def test_long_dims():
         ("P: 8", "P: 8, densities: {I: 0.5}", "densities below 1 are not supported"),
         ("name: conv1d", "name: conv1d\n    flatten: [[P, R]]", "flatten is not supported"),
         ("default: 1", "default: 0", "must be at least 1, got 0"),
+        ("[[[P]]]", "[]", "at least one rank is expected"),
+        ("[[[P]]]", "[[[P], [R]]]", "a rank of the output must be a single dimension"),
+        ("projection: [R]", "projection: [R, R]", "dimension R is used in two ranks"),
+        ("name: W", "name: W eights", "the name of a dim, coefficient or tensor"),
+        ("P: 8", "P: 10**20", "must be below 2**62"),
+        ("P: 8, R: 3", "P: 10**10, R: 10**9", "fewer than 2**62 MACs are expected"),
     ],
 )
 def test_refused(old, new, part):

@@ -21,7 +21,7 @@ def _name(text: str) -> str:
     return text
 
 
-def _word(text: str) -> str:
+def word(text: str) -> str:
     if not (text.isidentifier() and text.isascii()) or keyword.iskeyword(text):
         raise ValueError(f"the name of a dim, coefficient or tensor is letters, digits and _, got {text!r}")
     return text
@@ -34,7 +34,7 @@ def _pair(value: object) -> tuple[object, ...]:
 Size = Annotated[IntExpr, Field(ge=1, lt=MAX_WORDS)]
 Bits = Annotated[IntExpr, Field(ge=1, le=1024)]
 Name = Annotated[str, AfterValidator(_name)]
-Word = Annotated[str, AfterValidator(_word)]
+Word = Annotated[str, AfterValidator(word)]
 Pair = Annotated[tuple[Size, Size], BeforeValidator(_pair)]  # height, width; `2` stands for `[2, 2]`
 
 Located = tuple[Keys, str]  # the path to a value and what is wrong with it
@@ -191,7 +191,7 @@ def _layer_faults(layer: ExplicitLayer) -> Iterator[Located]:
         yield from _tensor_faults(layer, tensor)
 
 
-def _size_faults(workload: Workload, sizes_key: str) -> Iterator[Located]:
+def size_faults(workload: Workload, sizes_key: str) -> Iterator[Located]:
     """Counts are 64-bit integers somewhere: nothing of a layer may pass that."""
     counts = {"MACs": workload.macs}
     counts |= {f"words of {tensor.name}": workload.tensor_words(tensor) for tensor in workload.tensors}
@@ -220,5 +220,5 @@ def make_workload(layer: ExplicitLayer | ShapedLayer, default_name: str = "") ->
     )
     dims = layer.dims
     workload = Workload(layer.name or default_name, tuple(dims), tuple(dims.values()), tensors, shape)
-    faults = list(_size_faults(workload, sizes_key))
+    faults = list(size_faults(workload, sizes_key))
     return (None if faults else workload), faults

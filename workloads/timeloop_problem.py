@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from .reading import Document, Keys
+from .shapes import size_faults, word
 from .spec import Rank, Tensor, Term, Workload
 from .timeloop_values import Reader, choices
 
@@ -63,6 +64,8 @@ class _Problem:
         self.dims = self.reader.words(at)
         if not self.dims:
             self.reader.fault(at, "at least one dimension is expected")
+        for dim in self.dims:
+            self.name(at, dim)
         for dim in dict.fromkeys(dim for dim in self.dims if self.dims.count(dim) > 1):
             self.reader.fault(at, f"dimension {dim!r} is declared twice")
         for path in self.reader.items((*self.shape_path, "coefficients")):
@@ -70,7 +73,7 @@ class _Problem:
             name = self.reader.text((*path, "name"), required=True)
             default = self.reader.integer((*path, "default"))
             if name is not None:
-                self.coefs[name] = 1 if default is None else default
+                self.coefs[self.name((*path, "name"), name)] = 1 if default is None else default
 
     def sizes(self) -> tuple[int, ...]:
         """The size of each dim; overrides of the coefficients are noted on the way."""
@@ -110,7 +113,9 @@ class _Problem:
             if written not in (None, True, False):
                 self.reader.fault((*path, "read_write"), f"must be true or false, got {written!r}")
             ranks = tuple(self.rank(rank) for rank in self.reader.items((*path, "projection")))
-            found.append(Tensor(self.reader.text((*path, "name"), required=True) or "", ranks, written is True))
+            name = self.name((*path, "name"), self.reader.text((*path, "name"), required=True))
+            self.indexed((*path, "projection"), ranks, output=written is True)
+            found.append(Tensor(name, ranks, written is True))
         outputs = [tensor.name for tensor in found if tensor.output]
         if len(outputs) != 1:
             self.reader.fault(at, f"one data space must be read_write: true, got {', '.join(outputs) or 'none'}")
@@ -118,6 +123,26 @@ class _Problem:
         for name in dict.fromkeys(name for name in names if names.count(name) > 1):
             self.reader.fault(at, f"two data spaces are called {name!r}")
         return tuple(found)
+
+    def name(self, path: Keys, name: str | None) -> str:
+        """The name of a dim, coefficient or tensor, checked."""
+        try:
+            return word(name) if name is not None else ""
+        except ValueError as error:
+            self.reader.fault(path, str(error))
+            return ""
+
+    def indexed(self, path: Keys, ranks: tuple[Rank, ...], output: bool) -> None:
+        """What the model wants of a tensor: each dim in one rank at most; an output without windows."""
+        if not ranks:
+            self.reader.fault(path, "at least one rank is expected")
+        dims = [term.dim for rank in ranks for term in rank]
+        for dim in dict.fromkeys(dim for dim in dims if dims.count(dim) > 1):
+            self.reader.fault(path, f"dimension {dim} is used in two ranks; it may index a tensor once")
+        if output and any(len(rank) > 1 or (rank and rank[0].coef > 1) for rank in ranks):
+            self.reader.fault(
+                path, "a rank of the output must be a single dimension, so that partial sums have one place"
+            )
 
     def rank(self, path: Keys) -> Rank:
         """`[[R, Wdilation], [P, Wstride]]`, `[[C]]`, or just `C`."""
@@ -166,8 +191,11 @@ def read_timeloop_problem(document: Document) -> Workload:
     tensors = problem.tensors()
     name = reader.text(("problem", "name")) or Path(document.source).stem
     shape = reader.text((*problem.shape_path, "name")) or ""
+    workload = Workload(name, problem.dims, sizes, tensors, shape=shape)
+    for _, message in size_faults(workload, ""):
+        reader.fault(("problem",), message)
     reader.finish()
-    return Workload(name, problem.dims, sizes, tensors, shape=shape)
+    return workload
 
 
 def write_timeloop_problem(workload: Workload) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from .expressions import arithmetic
 from .reading import Document, Fault, InputError, Keys, near
+from .shapes import MAX_WORDS
 
 # The local tags of the 0.4 dialect, for `read_yaml(..., tags=TIMELOOP_TAGS)`.
 TIMELOOP_TAGS = ("Component", "Container", "Element", "Hierarchical", "Nothing", "Parallel", "Pipelined")
@@ -121,6 +122,9 @@ class Reader:
             return None
         if number < least:
             self.fault(path, f"must be at least {least:g}, got {value!r}")
+            return None
+        if number >= MAX_WORDS:
+            self.fault(path, f"must be below 2**62, got {number:.3g}")
             return None
         return number
 

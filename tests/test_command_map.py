@@ -196,7 +196,7 @@ def test_bad_input_is_status_2(arguments, words):
 
 
 def test_an_impossible_result_is_never_printed(monkeypatch):
-    """Should the model ever break a bound that no execution can break, the command says so, with a status of its own."""
+    """Should the model break a bound that no execution can break, the command says so, with a status of its own."""
     real = api.evaluate
 
     def too_fast(*arguments):
@@ -228,8 +228,7 @@ def test_nothing_is_written_where_nothing_was_found(tight, tmp_path):
 
 
 def script(*arguments):
-    code = "from ruby_map.mapper import api
-from ruby_map.mapper.command_map import main; main()"
+    code = "from ruby_map.mapper.command_map import main; main()"
     return [sys.executable, "-c", code, *map(str, arguments)]
 
 

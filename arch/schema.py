@@ -68,14 +68,14 @@ def _no_twice(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
-def _is_name(name: str) -> str:
+def checked_name(name: str) -> str:
     # names stand in mapping files and in `level.axis`
     if not re.fullmatch(r"[A-Za-z_][\w-]*", name):
         raise ValueError(f"a name has letters, digits, _ and -, and begins with a letter; got {name!r}")
     return name
 
 
-Name = Annotated[str, AfterValidator(_is_name)]
+Name = Annotated[str, AfterValidator(checked_name)]
 Size = Annotated[IntExpr, Field(ge=1)]
 Names = Annotated[tuple[str, ...], AfterValidator(_no_twice)]
 Rule = Annotated[FactorRule, PlainValidator(_factor_rule)]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ..workloads import Document, Keys, Workload
 from ..workloads.timeloop_values import Reader
+from .schema import checked_name
 from .spec import Architecture, Compute, Storage
 from .timeloop_apply import apply_timeloop_constraints
 from .timeloop_components import Attributes, Part, class_kind, compute, joined, meshes, storage
@@ -102,10 +103,15 @@ def _parts_checked(reader: Reader, root: Keys, parts: list[Part]) -> None:
 
 
 def _named(reader: Reader, root: Keys, levels: tuple[Storage, ...], found: Compute | None) -> None:
-    """At least one level; every name once."""
+    """At least one level; every name once, and one that a mapping file can say."""
     if not levels:
         reader.fault(root, "at least one storage level is expected")
     names = [level.name for level in levels] + ([found.name] if found else [])
+    for name in (*names, *(axis.name for level in levels for axis in level.fanout)):
+        try:
+            checked_name(name)
+        except ValueError as error:
+            reader.fault(root, str(error))
     for name in dict.fromkeys(name for name in names if names.count(name) > 1):
         reader.fault(root, f"two components are called {name!r}; names must differ")
 

@@ -228,6 +228,7 @@ def test_refused_attributes(attributes, part):
         (flat("depth: 4", rest="nodez: []"), "unknown key"),
         (flat("depth: 4").replace("0.3", "0.9"), "must be one of 0.2, 0.3, 0.4"),
         (flat("depth: 4").replace("GLB", "GLB[3..1]"), "upwards"),
+        (flat("depth: 4").replace("GLB", "G LB"), "a name has letters"),
         (flat("depth: 4").replace("GLB", "DRAM"), "two components are called 'DRAM'"),
         (flat("depth: 4").replace("class: mac", "class: SRAM, attributes: {depth: 2}"), "innermost component"),
         (flat("depth: 4").replace("name: DRAM", "name: 'DRAM[0..1]'").replace("[3", "["), "1 instance"),

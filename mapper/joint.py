@@ -4,7 +4,7 @@ The state after some dims is what they share so far: the product of their bounds
 loops at each limited level. `weights[d][state]` counts the ways to choose the chains of dims d, d+1, ... from there.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import factorial
@@ -15,7 +15,6 @@ from .factor import SAFE, BigInts, ChainSpace, divide
 from .mapping import Ints
 from .rules import Shared
 
-CHUNK = 2**21  # pairs of state and group looked at together
 BITS = 62  # of a number that holds a state and a random number; few make draws slow, never wrong
 
 
@@ -74,16 +73,24 @@ class Joint:
             weight = weight * np.array(values, dtype=object).reshape(along)
         return weight
 
+    def _moves(self, dim: int) -> Iterator[tuple[tuple[slice, ...], tuple[slice, ...]]]:
+        """For each group of `dim`: the states that it fits, and in the same order the states it leads to."""
+        for told in self._told(dim).tolist():
+            there = tuple(
+                slice(value - 1, None, value) if product else slice(value, None)
+                for value, product in zip(told, self._products, strict=True)
+            )
+            fits = (
+                size // value if product else max(0, size - value)
+                for size, value, product in zip(self.shape, told, self._products, strict=True)
+            )
+            yield tuple(map(slice, fits)), there
+
     def _before(self, dim: int, after: BigInts) -> BigInts:
         """weights[dim] from weights[dim + 1]: sum over groups of chains * weights[dim + 1][state with the group]."""
         weight = np.zeros(self.shape, dtype=object)
-        for count, told in zip(self._counts(dim), self._told(dim), strict=True):
-            source = tuple(
-                slice(value - 1, None, value) if product else slice(value, None)
-                for value, product in zip(told.tolist(), self._products, strict=True)
-            )
-            part = after[source]
-            weight[tuple(map(slice, part.shape))] += count * part
+        for count, (here, there) in zip(self._counts(dim), self._moves(dim), strict=True):
+            weight[here] += count * after[there]
         return weight
 
     @cached_property
@@ -94,21 +101,28 @@ class Joint:
             steps.append(step)
         return steps
 
+    def _entries(self, dim: int, states: Ints) -> tuple[Ints, Ints, Ints]:
+        """The choices of `dim` that can be completed, state by state: place in `states`, group, state led to."""
+        flats = np.arange(self.weights[dim].size).reshape(self.shape)
+        place = np.full(flats.size, -1)
+        place[states] = np.arange(len(states))
+        leads_on = self.weights[dim + 1].reshape(-1) != 0
+        found = []
+        for number, (here, there) in enumerate(self._moves(dim)):
+            state, flat = place[flats[here]].reshape(-1), flats[there].reshape(-1)
+            kept = np.flatnonzero((state >= 0) & leads_on[flat])
+            found.append(np.stack([state[kept], np.full(len(kept), number), flat[kept]]))
+        state, group, flat = np.concatenate(found, axis=1)
+        sort = np.argsort(state, kind="stable")
+        return state[sort], group[sort], flat[sort]
+
     def _step(self, dim: int, states: Ints) -> tuple[_Step, Ints]:
-        counts, after, told = self._counts(dim), self.weights[dim + 1].reshape(-1), self._told(dim)
-        rows: list[tuple[Ints, Ints, Ints]] = []
-        size = max(1, CHUNK // len(told))
-        for chunk in range(0, len(states), size):
-            here = np.stack(np.unravel_index(states[chunk : chunk + size], self.shape), axis=1)[:, None]
-            new = np.where(self._products, (here + 1) * told - 1, here + told)  # (state, group, shared)
-            state, group = np.nonzero((new < self.shape).all(axis=2))
-            flat = np.ravel_multi_index(tuple(new[state, group].T), self.shape)
-            leads_on = after[flat] != 0
-            rows.append((state[leads_on] + chunk, group[leads_on], flat[leads_on]))
-        state, group, flat = (np.concatenate([row[i] for row in rows]) for i in range(3))
+        """The tables of `dim` for the `states` reachable before it, and the states reachable after it."""
+        state, group, flat = self._entries(dim, states)
+        counts = self._counts(dim)
         start = np.searchsorted(state, np.arange(len(states) + 1))
         next_states, following = np.unique(flat, return_inverse=True)
-        onward = after[flat]
+        onward = self.weights[dim + 1].reshape(-1)[flat]
         ways = counts[group] * onward
         end = np.cumsum(ways)
         bits = BITS - len(states).bit_length()
@@ -116,7 +130,7 @@ class Joint:
         before = _compact(np.concatenate([np.zeros(1, dtype=object), end]))
         onward = onward.astype(before.dtype)  # both wide or neither: chains * onward is as large as before
         step = _Step(
-            start, group, state * len(told) + group, following, onward, before, bits,
+            start, group, state * len(counts) + group, following, onward, before, bits,
             (state << bits) + share.astype(np.int64),
         )  # fmt: skip
         return step, next_states

@@ -9,8 +9,10 @@ import sys
 import time
 
 import pytest
-from ruby_map.mapper import api
+from ruby_map.arch import load_arch
+from ruby_map.mapper import SearchOptions, api, evaluate_mapping, explore, result_json
 from ruby_map.mapper.command_map import main
+from ruby_map.workloads import InputError, load_workload
 from typer.testing import CliRunner
 
 TOY = ("toy_6pe", "rank1_100")
@@ -219,6 +221,26 @@ def test_out_makes_a_folder_and_never_mixes_results(tmp_path):
     assert (again.exit_code, again.stdout) == (2, "")
     assert "already holds files" in again.stderr
     assert json.loads((folder / "stats.json").read_text()) == found
+
+
+def test_the_written_mapping_costs_what_the_search_said(tmp_path):
+    """mapping.yaml, read back and evaluated, gives every count and cost of the search again."""
+    found = the_json(*LAYER, "--mapspace", "ruby", "--samples", 4000, "--out", tmp_path / "results")
+    again = result_json(evaluate_mapping(*LAYER, tmp_path / "results" / "mapping.yaml"))
+    for key in ("cycles", "energy_pj", "edp", "utilization", "levels", "mapping"):
+        assert again[key] == found[key]
+
+
+def test_python_takes_objects_and_gives_what_the_command_gives():
+    """explore with loaded objects and options equals the command with names."""
+    arch, workload = load_arch(TOY[0]), load_workload(TOY[1])
+    result = explore(arch, workload, "ruby", SearchOptions(objective="delay", seed=5))
+    found = the_json(*TOY, "--mapspace", "ruby", "--objective", "delay", "--seed", 5)
+    same = result_json(result)
+    del same["search"]["seconds"], found["search"]["seconds"]
+    assert same == found
+    with pytest.raises(InputError, match="objective: must be one of"):
+        explore(arch, "nonsense", "ruby", SearchOptions(objective="speed"))
 
 
 def test_nothing_is_written_where_nothing_was_found(tight, tmp_path):

@@ -53,7 +53,7 @@ class Statistics:
 
     @property
     def interrupted(self) -> bool:
-        return self.stopped_by == "interrupted"
+        return "interrupted" in self.stopped_by  # of a network: the reasons of all layers
 
 
 class Recorder:

@@ -1,5 +1,6 @@
 """`ruby-map`: statuses, messages, JSON and nothing else, folders, and the same answer for any number of processes."""
 
+import itertools
 import json
 import os
 import pty
@@ -241,6 +242,40 @@ def test_python_takes_objects_and_gives_what_the_command_gives():
     assert same == found
     with pytest.raises(InputError, match="objective: must be one of"):
         explore(arch, "nonsense", "ruby", SearchOptions(objective="speed"))
+
+
+def interrupt_at(call):
+    """A progress callback that stands for Ctrl-C at its `call`-th chunk."""
+    calls = itertools.count(1)
+
+    def progress(layer, recorder):
+        if next(calls) == call:
+            raise KeyboardInterrupt
+
+    return progress
+
+
+def test_an_interrupted_layer_keeps_its_best():
+    """Ctrl-C after a chunk gives the best of what was recorded until then."""
+    result = explore(*LAYER, "ruby-s", SearchOptions(victory=10**9), progress=interrupt_at(2))
+    assert result.statistics.stopped_by == "interrupted"
+    whole = explore(*LAYER, "ruby-s", SearchOptions(victory=10**9, samples=result.statistics.evaluated))
+    assert result.edp == whole.edp
+
+
+def test_an_interrupted_network_has_no_totals(monkeypatch):
+    """The layers searched so far are shown, what is missing is said, and nothing is summed."""
+    result = explore("eyeriss_like", "alexnet", "ruby-s", SearchOptions(samples=4096), progress=interrupt_at(2))
+    assert (len(result.layers), result.missing, result.found) == (2, 6, False)
+    text = str(result)
+    assert "conv1" in text
+    assert "interrupted: 6 layers were not searched" in text
+    assert "lower bound" not in text
+    told = result_json(result)
+    assert told["edp"] is None
+    assert told["layers"][0]["edp"] > 0
+    monkeypatch.setattr("ruby_map.mapper.command_map.explore", lambda *_, **__: result)
+    assert run("eyeriss_like", "alexnet").exit_code == 130
 
 
 def test_nothing_is_written_where_nothing_was_found(tight, tmp_path):

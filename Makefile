@@ -28,9 +28,8 @@ lint: $(VENV)/.dev ## ruff: faults and format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(VENV)/.dev ## mypy, strict, over the parts and over the tests
+types: $(VENV)/.dev ## mypy, strict, over the four parts
 	$(BIN)/mypy
-	$(BIN)/mypy tests
 
 check: lint types test ## all that has to pass before a commit
 

@@ -1,36 +1,56 @@
 """Padding: dims rounded up so that perfect factors fill the array, at the price of MACs on zeros."""
 
 from dataclasses import replace
+from fractions import Fraction
 from itertools import product
 from math import prod
 
 from ..arch import Architecture
 from ..workloads import Workload
-from .presets import axis_fill, perfect_rules
+from .factor import divisors
+from .presets import perfect_rules
+from .rules import Rules
 
 
 def padded(arch: Architecture, workload: Workload) -> Workload:
-    """`workload` with dims rounded up where perfect factors leave a part of a fanout axis idle.
+    """`workload` with dims rounded up where that saves steps with perfect factors.
 
-    Each such axis is given to one dim that may fill it alone, and that dim becomes a multiple of the axis size; of
-    all such choices the one with the fewest MACs is taken. An axis that no dim reaches (all smaller) is left alone.
-    A dim given several axes becomes a multiple of their product. `ineffectual_macs` counts the MACs added.
+    Each axis is given to one dim at least as large, or to none; a dim becomes a multiple of the axes it was given. The
+    choice with the fewest steps is taken, MACs / places used; among equals the one with the fewest MACs, but on an
+    array of one axis the one that fills it. `ineffectual_macs` counts the MACs added.
     docs/decisions/010-padding.md has the reasons.
     """
     rules = perfect_rules(arch, workload)
-    takers: list[list[tuple[int, int]]] = []  # per axis to fill, the (dim, axis size) that could
-    for index, slot in enumerate(arch.slots):
-        if slot.axis is not None:
-            filled, could = axis_fill(rules, index)
-            dims = [d for d in sorted(rules.loops[index]) if rules.bounds(index, d)[1] >= slot.axis.size]
-            if filled < could and dims:
-                takers.append([(d, slot.axis.size) for d in dims])
-    sizes = min((_rounded_up(workload.sizes, choice) for choice in product(*takers)), key=prod)
+    axes = [(index, slot.axis.size) for index, slot in enumerate(arch.slots) if slot.axis is not None]
+    takers = [[None, *(d for d in sorted(rules.loops[i]) if rules.bounds(i, d)[1] >= size)] for i, size in axes]
+    choices = {_rounded_up(workload.sizes, choice, [size for _, size in axes]) for choice in product(*takers)}
+
+    def price(sizes: tuple[int, ...]) -> tuple[Fraction, int]:
+        used = _used(rules, axes, sizes)
+        return Fraction(prod(sizes), used), -used if len(axes) == 1 else prod(sizes)
+
+    best = min(sorted(choices), key=price)
     macs = workload.macs - workload.ineffectual_macs
-    return replace(workload, sizes=sizes, ineffectual_macs=prod(sizes) - macs)
+    return replace(workload, sizes=best, ineffectual_macs=prod(best) - macs)
 
 
-def _rounded_up(sizes: tuple[int, ...], choice: tuple[tuple[int, int], ...]) -> tuple[int, ...]:
+def _rounded_up(sizes: tuple[int, ...], choice: tuple[int | None, ...], steps: list[int]) -> tuple[int, ...]:
     """`sizes` rounded up to multiples of the axes each dim was given."""
-    steps = [prod(size for d, size in choice if d == dim) for dim in range(len(sizes))]
-    return tuple(-(-size // step) * step for size, step in zip(sizes, steps, strict=True))
+    given = [prod(step for d, step in zip(choice, steps, strict=True) if d == dim) for dim in range(len(sizes))]
+    return tuple(-(-size // step) * step for size, step in zip(sizes, given, strict=True))
+
+
+def _used(rules: Rules, axes: list[tuple[int, int]], sizes: tuple[int, ...]) -> int:
+    """How many places of the array perfect factors of `sizes` can use, over all axes at once."""
+    filled = {(1,) * len(axes)}  # what the dims so far can make of each axis
+    for dim, size in enumerate(sizes):
+        limits = [rules.bounds(slot, dim) for slot, _ in axes]
+        steps = [int(step) for step in divisors(size)]
+        options = [
+            spread
+            for spread in product(*([s for s in steps if least <= s <= most] for least, most in limits))
+            if size % prod(spread) == 0
+        ]
+        longer = (tuple(a * b for a, b in zip(one, spread, strict=True)) for one in filled for spread in options)
+        filled = {one for one in longer if all(part <= axis[1] for part, axis in zip(one, axes, strict=True))}
+    return max(map(prod, filled), default=1)

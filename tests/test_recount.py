@@ -1,6 +1,7 @@
 """Flagged reads counted anew: against the executor on small nests, against the closed form on large ones."""
 
 import dataclasses
+from itertools import product
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage
 from ruby_map.mapper.counts import Counts, Flow, Nest, count
 from ruby_map.mapper.mapping import MappingBatch
-from ruby_map.mapper.recount import recount, words
+from ruby_map.mapper.recount import _distinct, _sets, _Tiles, recount, words
 from ruby_map.mapper.simulate import simulate
 from ruby_map.workloads import Tensor, Term, Workload
 
@@ -95,6 +96,24 @@ def test_convolutions_recount_as_the_executor_counts(batch):
 def test_any_flow_is_listed_as_the_closed_form_counts_it(batch):
     """Where nothing is flagged the listing, forced upon every tensor and pair of keepers, finds the same words."""
     assert_words_equal_flows(batch)
+
+
+def intervals():
+    """Start and last index of an interval of 1-3 indices, so close together that sets often meet."""
+    return st.tuples(st.integers(0, 2), st.integers(0, 2)).map(lambda found: (found[0], sum(found)))
+
+
+@settings(max_examples=10_000 if DEEP else 400)
+@given(st.lists(st.lists(st.tuples(intervals(), intervals()), min_size=1, max_size=4), min_size=1, max_size=3))
+def test_sets_per_rank_tell_children_apart_as_whole_sets_do(ranks):
+    """Any tiles and held tiles, also such as no nest makes: as many words as in the different sets of new words."""
+    needed = set()
+    for child in product(*ranks):
+        tile, held = (frozenset(product(*(range(a, b + 1) for a, b in box))) for box in zip(*child, strict=True))
+        needed.add(tile - held)
+    columns = [np.array([[*tile, *held] for tile, held in rank]).T for rank in ranks]
+    sets = [_sets(_Tiles(np.zeros(len(rank[0]), np.int64), *rank), held=True) for rank in columns]
+    assert _distinct(sets) == sum(map(len, needed))
 
 
 def assert_words_equal_flows(batch):

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from math import prod
-from operator import mul
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 from ..workloads import Tensor
 from .mapping import Bools, Floats, Ints, MappingBatch
 from .prefixes import Prefixes, level_slots, prefixes
-from .ranks import Overlap, RankView
+from .ranks import RankView
 
 # Tables over all pairs of chains of a window's dims are built up to this many rows, else the batch's own pairs.
 PAIR_LIMIT = 1 << 16
@@ -87,7 +86,8 @@ def _add_pair(
     else:
         counts.reads[where, parent, v] = moved
     if not macs:
-        filled = Flow(nest, tensor, child).words()
+        # without a fanout between the two, what one hands out is what the other receives
+        filled = Flow(nest, tensor, child).words() if nest.fans_out(parent, child) else moved
         first = nest.distinct(tensor, child) if tensor.output else 0.0
         counts.fills[where, child, v] = filled - first
     levels = nest.batch.arch.levels
@@ -109,8 +109,10 @@ class Nest:
     """A batch with what all its tensors share: positions of loops, views of its chain tables."""
 
     batch: MappingBatch
-    _before: dict[tuple[int, int, int], Ints] = field(default_factory=dict)
+    _before: dict[tuple[int, int, int], Floats] = field(default_factory=dict)
+    _which: dict[tuple[int, int, tuple[int, ...]], Ints] = field(default_factory=dict)
     _extents: dict[tuple[int, int], Ints] = field(default_factory=dict)
+    _gathered: dict[tuple[int, int], tuple[object, Floats, Floats | None]] = field(default_factory=dict)
 
     @property
     def levels(self) -> int:
@@ -129,12 +131,47 @@ class Nest:
         np.put_along_axis(position, order, np.arange(order.shape[1], dtype=np.int8)[None, :, None], axis=1)
         return position
 
-    def before(self, level: int, e: int, d: int) -> Ints:
+    def fans_out(self, parent: int, child: int) -> bool:
+        """Whether one instance of `parent` has several of `child` below it."""
+        return any(self.batch.arch.axes[parent:child])
+
+    def before(self, level: int, e: int, d: int) -> Floats:
         """1 where the loop of dim e lies outside that of dim d at `level`, else 0. # (mapping,)"""
         key = (level, e, d)
         if key not in self._before:
-            self._before[key] = (self.position[level, e] < self.position[level, d]).astype(np.int64)
+            self._before[key] = (self.position[level, e] < self.position[level, d]).astype(np.float64)
         return self._before[key]
+
+    def which(self, level: int, dims: tuple[int, ...], d: int) -> Ints:
+        """Which of `dims` have their loop of `level` outside that of dim d, as a binary number. # (mapping,)"""
+        key = (level, d, dims)
+        if key not in self._which:
+            number = np.zeros(len(self.batch), np.int64)
+            for e in dims:
+                number = 2 * number + (self.position[level, e] < self.position[level, d])
+            self._which[key] = number
+        return self._which[key]
+
+    def at_cut(self, owner: object, columns: NDArray[Any], row: Ints, level: int, e: int, d: int) -> Floats:
+        """columns[0] at `row`, columns[1] where the loop of dim e lies outside that of dim d at `level`: the cut
+        of e at the increments of that loop of d; of d itself the difference. # (mapping,)
+
+        What is gathered is kept for all flows that read the same columns of the same owner.
+        """
+        key = (id(owner), level)
+        if key not in self._gathered:
+            outside = columns[0][row].astype(np.float64)
+            more = columns[1][row] - outside if self.repeats(level, e) else None
+            self._gathered[key] = owner, outside, more  # the owner is kept, and with it its id
+        _, outside, more = self._gathered[key]
+        if more is None:
+            return outside if e != d else np.zeros(len(row))
+        if e == d:
+            return more
+        # the arithmetic form of a choice: a random mask costs a select more than these two passes
+        chosen: Floats = more * self.before(level, e, d)
+        chosen += outside
+        return chosen
 
     def row(self, d: int) -> Ints:
         return self.batch.rows[:, d]
@@ -142,10 +179,13 @@ class Nest:
     def view(self, d: int, c: int, lo: int, hi: int, shared: int | None = None) -> Prefixes:
         return prefixes(self.batch.tables[d], self.batch.arch, c, lo, hi, shared)
 
+    def repeats(self, level: int, d: int) -> bool:
+        """Whether some chain of dim d has a temporal loop of bound over 1 at `level`."""
+        return level_slots(self.batch.tables[d], self.batch.arch)[level].repeats
+
     def loops(self, level: int) -> list[int]:
         """Dims with a temporal loop of bound over 1 at `level` in some chain."""
-        slots = (level_slots(self.batch.tables[d], self.batch.arch)[level] for d in self.dims)
-        return [d for d, slot in zip(self.dims, slots, strict=True) if slot.repeats]
+        return [d for d in self.dims if self.repeats(level, d)]
 
     def active(self, d: int, c: int) -> Ints:
         """Coordinates of dim d that ever hold a tile at boundary c. # (mapping,)"""
@@ -258,22 +298,16 @@ class Flow:
         own = next((rank for rank in self.ranks if d in rank.dims), None)
         if own is not None and len(own.dims) == 1:
             return 0.0  # the tile moves by at least its own length
-        times: Floats = np.ones(len(nest.batch))
-        for e, view in self.irrelevant:
-            row = nest.row(e)
-            if e == d:
-                times = times * (view.number[level + 1] - view.number[level])[row]
-            else:
-                times = times * _pick(view.number[level : level + 2], nest.before(level, e, d), row)
-        columns = [rank.columns(nest, level, d) for rank in self.ranks]
-
-        def product_of(name: str) -> Floats:
-            picked = (_pick(getattr(sums, name), which, row) for sums, which, row in columns)
-            return reduce(mul, picked, times)
-
+        times = [
+            nest.at_cut(view, view.number[level : level + 2], nest.row(e), level, e, d) for e, view in self.irrelevant
+        ]
         if not any(rank.view.shared for rank in self.ranks):
-            return product_of("words")
-        return product_of("words") + product_of("kept_by_all") - product_of("kept")
+            return _product([*times, *(rank.words(nest, level, d) for rank in self.ranks)], len(nest.batch))
+        sums = {}
+        for name in ("words", "kept", "kept_by_all"):
+            picked = [rank.pick(nest, level, d, name) for rank in self.ranks]
+            sums[name] = _product([*times, *picked], len(nest.batch))
+        return sums["words"] + sums["kept_by_all"] - sums["kept"]
 
 
 @dataclass(eq=False)
@@ -314,14 +348,20 @@ class RankColumns:
             cache[key] = best(every)
         return cls(cache[key], dims, row)  # type: ignore[arg-type]
 
-    def columns(self, nest: Nest, level: int, d: int) -> tuple[Overlap, Ints, Ints]:
-        """The overlap of an increment of dim d's loop at `level`: sums, and which row and column to take."""
+    def words(self, nest: Nest, level: int, d: int) -> Floats:
+        """Overlaps at the increments of dim d's loop at `level`. # (mapping,)"""
+        if len(self.dims) > 1:
+            return self.pick(nest, level, d, "words")
+        (e,) = self.dims
+        return nest.at_cut(self.view, self.view.overlap(None, level, 1).words, self.row, level, e, d)
+
+    def pick(self, nest: Nest, level: int, d: int, name: str) -> Floats:
+        """One of the sums of an Overlap, for the increments of dim d's loop at `level`. # (mapping,)"""
         moving = self.dims.index(d) if d in self.dims else None
-        others = [e for e in self.dims if e != d]
-        which = np.zeros(len(self.row), np.int64)
-        for e in others:
-            which = 2 * which + nest.before(level, e, d)
-        return self.view.overlap(moving, level, len(others)), which, self.row
+        others = tuple(e for e in self.dims if e != d)
+        columns: Floats = getattr(self.view.overlap(moving, level, len(others)), name)
+        picked: Floats = columns.reshape(-1)[nest.which(level, others, d) * columns.shape[1] + self.row]
+        return picked
 
 
 def _shared_level(nest: Nest, child: int, parent: int | None) -> int | None:
@@ -332,14 +372,8 @@ def _shared_level(nest: Nest, child: int, parent: int | None) -> int | None:
     return next((level for level in range(child - 1, parent - 1, -1) if levels[level].fanout), None)
 
 
-def _pick(columns: NDArray[Any], which: Ints, row: Ints) -> NDArray[Any]:
-    """columns[which, row], as one flat gather. # (mapping,)"""
-    picked: NDArray[Any] = columns.reshape(-1)[which * columns.shape[1] + row]
-    return picked
-
-
 def _product(factors: Iterable[NDArray[Any]], n: int) -> Floats:
     total = np.ones(n)
     for factor in factors:
-        total = total * factor
+        total *= factor
     return total

@@ -117,8 +117,7 @@ class _Pair:
             else:
                 factors.append(self._number(e, view, cut))
         for rank in flow.ranks:
-            overlap, which, row = rank.columns(self.nest, level, d)
-            words = int(overlap.words[which[0], row[0]])
+            words = int(rank.words(self.nest, level, d)[0])
             whole = len(rank.dims) == 1 and rank is not own and words == self.batch.workload.sizes[rank.dims[0]]
             factors.append(self._size(rank.dims[0]) if whole else sympy.Integer(words))
         return reduce(mul, factors, sympy.Integer(1))

@@ -21,6 +21,7 @@ from .mapspace import Mapspace
 from .padding import padded
 from .presets import PRESETS
 from .record import Recorder
+from .recount import recount
 from .report import NetworkResult, Result
 from .sanity import check
 from .search import Problem, SearchOptions, search, unknown
@@ -124,7 +125,7 @@ def evaluate_mapping(
         raise InputError(Fault(work.name, None, "", "a mapping is of one layer; name one, as NETWORK/LAYER"))
     batch = read_mapping(mapping, machine, work)
     figures = table or energy_table(machine)
-    found = evaluate(batch, figures, costs)
+    found = evaluate(batch, figures, costs, recount(batch))
     check(batch, found)
     why = "" if validity(batch)[0] == REASONS.index("valid") else hint(batch)
     return Result(machine, work, figures, batch, found, hint=why)
@@ -144,6 +145,6 @@ def _explore_layer(
     if best is None:
         why = hint(Problem(space, table, options.strategy, seed=options.seed).propose(0))
         return Result(space.arch, space.workload, table, None, None, went, "", options.objective, options.seed, why)
-    found = evaluate(best, table, costs)
+    found = evaluate(best, table, costs, recount(best))
     check(best, found)
     return Result(space.arch, space.workload, table, best, found, went, "", options.objective, options.seed)

@@ -82,9 +82,11 @@ def used_bits(nest: Nest, level: int) -> Floats:
     return used
 
 
-def evaluate(batch: MappingBatch, table: EnergyTable, options: CostOptions | None = None) -> Costs:
-    """Costs of every mapping of `batch`, valid or not."""
-    counts = count(batch)
+def evaluate(
+    batch: MappingBatch, table: EnergyTable, options: CostOptions | None = None, counts: Counts | None = None
+) -> Costs:
+    """Costs of every mapping of `batch`, valid or not; from its `counts` where they are known already."""
+    counts = counts or count(batch)
     workload, arch = batch.workload, batch.arch
     level_cycles = bandwidth_cycles(batch, counts)
     cycles = np.maximum(counts.cycles, level_cycles.max(axis=1))

@@ -88,12 +88,7 @@ class Result:
 
     def _totals(self) -> str:
         zeros = self.workload.ineffectual_macs
-        lines = tables.totals(
-            self.cycles, self.energy_pj, self.utilization, self.macs, zeros, self.area_um2, self.ideal
-        )
-        if not self._costs.counts.exact[0]:
-            lines += "\nnote         reads are an upper bound for this mapping (overlapping windows), the rest is exact"
-        return lines
+        return tables.totals(self.cycles, self.energy_pj, self.utilization, self.macs, zeros, self.area_um2, self.ideal)
 
 
 @dataclass(frozen=True, eq=False)

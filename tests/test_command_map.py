@@ -9,10 +9,14 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 from ruby_map.arch import load_arch
 from ruby_map.mapper import SearchOptions, api, evaluate_mapping, explore, result_json
 from ruby_map.mapper.command_map import main
+from ruby_map.mapper.counts import count
+from ruby_map.mapper.mapping_file import mapping_yaml
+from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.workloads import InputError, load_workload
 from typer.testing import CliRunner
 
@@ -242,6 +246,16 @@ def test_python_takes_objects_and_gives_what_the_command_gives():
     assert same == found
     with pytest.raises(InputError, match="objective: must be one of"):
         explore(arch, "nonsense", "ruby", SearchOptions(objective="speed"))
+
+
+def test_reported_counts_are_exact_even_where_the_search_had_a_bound(tmp_path):
+    """A mapping whose reads the vectorised count only bounds is counted anew before it is reported."""
+    arch, layer = load_arch(LAYER[0]), load_workload(LAYER[1])
+    sample = Mapspace(arch, layer, "ruby").sample(np.random.default_rng(0), 500)
+    bounded = next(sample.take([int(i)]) for i in np.flatnonzero(~count(sample).exact))
+    (tmp_path / "mapping.yaml").write_text(mapping_yaml(bounded))
+    result = evaluate_mapping(arch, layer, tmp_path / "mapping.yaml")
+    assert result.costs.counts.exact.all()
 
 
 def interrupt_at(call):

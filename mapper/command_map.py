@@ -28,8 +28,10 @@ NAME = "a library name (see --list) or a path"
 
 
 def ruby_map(
-    arch: Annotated[str, typer.Argument(help=f"The architecture: {NAME}.")] = "",
-    workload: Annotated[str, typer.Argument(help=f"A layer, NETWORK/LAYER, or a network: {NAME}.")] = "",
+    arch: Annotated[str, typer.Argument(metavar="ARCH", help=f"The architecture: {NAME}.")] = "",
+    workload: Annotated[
+        str, typer.Argument(metavar="WORKLOAD", help=f"A layer, NETWORK/LAYER, or a network: {NAME}.")
+    ] = "",
     mapspace: Annotated[
         str, typer.Option(help=f"{', '.join(PRESETS)}: where bounds need not divide.", rich_help_panel=_SPACE)
     ] = "ruby-s",

@@ -21,7 +21,7 @@ from .presets import Preset, remainders
 from .rules import Limit, Rules, conflict, limits
 
 LISTED = 2**17  # chains of one dim kept in one table; beyond that each batch has a table of its own
-MOST_STATES = 2**20  # of what the dims share, as arrays of Python integers
+MOST_STATES = 2**18  # of what the dims share; more would take minutes and gigabytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +128,10 @@ class Mapspace:
         for first in range(start, stop, size):
             yield self.at(range(first, min(first + size, stop)))
 
+    def every_keep(self) -> Bools:
+        """Every choice of what is kept. # (choice, level, tensor)"""
+        return self._kept(np.arange(self.size.bypass)[:, None] & self._places > 0)
+
     # Mappings by chance
 
     def sample(self, rng: np.random.Generator, n: int) -> MappingBatch:
@@ -176,9 +180,7 @@ class Mapspace:
                 listed.append(None)
                 continue
             counts = space.counts.astype(np.int64)
-            first, group = np.cumsum(counts) - counts, np.repeat(np.arange(len(counts)), counts)
-            bounds = space.unrank(group, np.arange(len(group)) - first[group])
-            listed.append((ChainTable(space.size, bounds), first))
+            listed.append((every_chain(space), np.cumsum(counts) - counts))
         return listed
 
     def _over_one(self, tables: Sequence[ChainTable], rows: Ints) -> Bools | None:
@@ -292,6 +294,13 @@ class Mapspace:
 
 def _and(found: Sequence[Limit]) -> str:
     return " and ".join(dict.fromkeys(limit.text for limit in found))
+
+
+def every_chain(space: ChainSpace) -> ChainTable:
+    """All chains of one dim, group by group."""
+    counts = space.counts.astype(np.int64)
+    first, group = np.cumsum(counts) - counts, np.repeat(np.arange(len(counts)), counts)
+    return ChainTable(space.size, space.unrank(group, np.arange(len(group)) - first[group]))
 
 
 def below(rng: np.random.Generator, high: BigInts) -> BigInts:

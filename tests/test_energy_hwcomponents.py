@@ -1,6 +1,7 @@
 """The engine `hwcomponents`, against a stand-in for the package hwcomponents-cacti."""
 
 import sys
+from importlib.util import find_spec
 from types import ModuleType, SimpleNamespace
 
 import pytest
@@ -88,3 +89,13 @@ def test_a_memory_that_cacti_refuses(install):
     install(only_small)
     with pytest.raises(InputError, match="an SRAM of 131072 B x 64 b, .*no organisation found"):
         energy_table(load_arch("eyeriss_like"), engine="hwcomponents")
+
+
+@pytest.mark.skipif(find_spec("hwcomponents_cacti") is None, reason="needs hwcomponents-cacti, built from source")
+def test_the_real_package_tells_the_grid():
+    """CACTI itself gives the Eyeriss-like machine the shipped figures, to the digits that the grid keeps."""
+    hwcomponents._figures.cache_clear()
+    arch = load_arch("eyeriss_like")
+    told, default = energy_table(arch, engine="hwcomponents").levels[1], energy_table(arch).levels[1]
+    for name in ("read_pj", "write_pj", "leak_pj_per_cycle", "area_um2"):
+        assert getattr(told, name) == pytest.approx(getattr(default, name), rel=1e-5)

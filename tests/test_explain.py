@@ -1,14 +1,19 @@
 """The symbolic explanation of a count is that count."""
 
+from pathlib import Path
+
 import numpy as np
 from hypothesis import given, settings
-from ruby_map.arch import Architecture, Axis, Compute, Storage
+from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch
 from ruby_map.mapper.counts import count
 from ruby_map.mapper.explain import explain, explanation_text
 from ruby_map.mapper.mapping import MappingBatch
-from ruby_map.workloads import Workload
+from ruby_map.mapper.mapping_file import read_mapping
+from ruby_map.workloads import Workload, load_workload
 
 from .strategies import mappings, plain
+
+DOCS = Path(__file__).parent.parent / "docs"
 
 
 @settings(max_examples=150, deadline=None)
@@ -35,3 +40,10 @@ def test_the_toy_explained():
     assert "- D*(M@DRAM - 1) = 200   (in place when M steps at DRAM)" in text
     assert "Z: updates of GLB = 51\n    D@GLB*M = 51   (sizes of all tiles moved in)" in text
     assert "D@GLB.PE = 6, D'@GLB.PE = 4" in text
+
+
+def test_the_page_on_explanations_is_current():
+    """docs/explain.md shows what the command prints for the mapping beside it."""
+    arch, workload = load_arch("eyeriss_like"), load_workload("resnet50/conv2_x_3x3")
+    mapping = read_mapping(DOCS / "examples/conv2_x_3x3.mapping.yaml", arch, workload)
+    assert explanation_text(mapping) in (DOCS / "explain.md").read_text()

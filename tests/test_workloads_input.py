@@ -191,3 +191,14 @@ def test_a_spoilt_file_is_read_or_told(text: str, spoils: list[tuple[int, int, s
             assert load_workload(path).macs >= 1
         except InputError as error:
             assert all(fault.message and fault.source for fault in error.faults)  # noqa: PT017
+
+
+def test_a_missing_dim_is_told_beside_values_of_the_wrong_kind(tmp_path):
+    """One run tells of a negative size, a word for a number, a misspelt key and a dim left out."""
+    path = tmp_path / "layer.yaml"
+    path.write_text("shape: conv2d\nsizes: {N: 1, M: -8, C: four, P: 7, Q: 7, R: 3}\nstrid: 2\n")
+    with pytest.raises(InputError) as error:
+        load_workload(str(path))
+    told = [fault.message for fault in error.value.faults]
+    assert len(told) == 4
+    assert any("the size of S is missing" in message for message in told)

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from .checking import IntExpr, Section, check
 from .reading import Document, Fault, InputError, Keys, near, path_text, read_yaml
-from .shapes import ExplicitLayer, Name, ShapedLayer, make_workload
+from .shapes import ExplicitLayer, Name, ShapedLayer, key_faults, make_workload
 from .spec import Network, Workload
 from .timeloop_problem import read_timeloop_problem
 
@@ -58,7 +58,11 @@ def _layer(document: Document, at: Keys, default_name: str, counted: bool = Fals
         model = _CountedExplicit if counted else ExplicitLayer
     else:
         model = _CountedShaped if counted else ShapedLayer
-    layer = check(document, model, at)
+    try:
+        layer = check(document, model, at)
+    except InputError as error:  # values of the wrong kind; what is missing or unknown is told with them
+        named = (document.fault(at + path, message) for path, message in key_faults(document.get(at)))
+        raise InputError(dict.fromkeys((*error.faults, *named))) from None
     workload, faults = make_workload(layer, default_name)
     if workload is None:
         raise InputError(document.fault(at + path, message) for path, message in faults)

@@ -128,6 +128,21 @@ def _shape_faults(layer: ShapedLayer) -> Iterator[Located]:
             yield (key,), f"{layer.shape} has no {key}"
 
 
+def key_faults(data: object) -> list[Located]:
+    """What is missing or unknown in a shaped layer as it is written, whatever its values are."""
+    if not isinstance(data, dict) or data.get("shape") not in SHAPES or not isinstance(data.get("sizes"), dict):
+        return []
+    word_bits = data.get("word_bits")
+    layer = ShapedLayer.model_construct(
+        shape=data["shape"],
+        sizes=data["sizes"],
+        stride=data.get("stride"),
+        dilation=data.get("dilation"),
+        word_bits=word_bits if isinstance(word_bits, dict) else {},
+    )
+    return list(_shape_faults(layer))
+
+
 def _expand(layer: ShapedLayer) -> ExplicitLayer:
     """The explicit form of a layer without `_shape_faults`."""
     shape = SHAPES[layer.shape]

@@ -76,11 +76,15 @@ class RankView:
     def shared(self) -> bool:
         return all(part.shared is not None for part in self.parts) and len(self.parts) == 2
 
+    @property
+    def _shared_level(self) -> int:
+        level = self.parts[0].shared
+        assert level is not None
+        return level
+
     def _group(self, i: int) -> tuple[Ints, Ints, Ints]:
         """Bound, last digit and stride of the shared fanout group of dim i. # (combination,) each"""
-        level = self.parts[i].shared
-        assert level is not None
-        slots, rows = self.parts[i].slots[level], self.rows[i]
+        slots, rows = self.parts[i].slots[self._shared_level], self.rows[i]
         assert slots.fanout is not None
         return slots.fanout[rows], slots.fanout_digit[rows], slots.fanout_stride[rows]
 
@@ -92,13 +96,18 @@ class RankView:
             return np.ones(self.n, bool)
         if not self.shared:
             return ~self.meets
-        ragged = np.ones(self.n, bool)
-        elsewhere = np.zeros(self.n, bool)
+        ragged = []
+        elsewhere, inside = np.zeros(self.n, bool), np.zeros(self.n, bool)
         for i, (part, rows) in enumerate(zip(self.parts, self.rows, strict=True)):
             fanout, digit, _ = self._group(i)
-            ragged &= (digit + 1 < fanout) | (part.clip != part.tile)[rows]
+            short = (digit + 1 < fanout) | (part.clip != part.tile)[rows]
+            for slots in part.slots[self._shared_level + 1 : part.c]:  # loops that children run by themselves
+                short |= (slots.digit + 1 < slots.bound)[rows]
+                inside |= (slots.bound > 1)[rows]
+            ragged.append(short)
             elsewhere |= fanout != self.spread[i]
-        return ~(self.meets & (ragged | elsewhere))
+        unlike = np.logical_and.reduce(ragged) | inside & np.logical_or.reduce(ragged)
+        return ~(self.meets & (unlike | elsewhere))
 
     def length(self, extents: Sequence[Ints]) -> Ints:
         """Length of the interval of tiles with these extents. # (combination,)"""
@@ -201,21 +210,22 @@ class RankView:
         return Overlap(words, kept, by_all)
 
     def _classes(self, ranges: list[list[Range]], moving: int | None, step: Ints) -> list[tuple[Range, ...]]:
-        """One range per dim each; a last range whose overlap is that of the one below it joins that one."""
-        ragged = [i for i, parts in enumerate(ranges) if len(parts) > 1]
-        if len(ragged) != 1:
-            return list(product(*ranges))
-        (i,) = ragged
-        below, last, *above = ranges[i]
+        """One range per dim each; a last range whose overlap is that of the one below it joins that one, where the
+        other dims' coordinates are all alike."""
         others = [parts[0] for parts in ranges]
-
-        def at(part: Range) -> tuple[Range, ...]:
-            return (*others[:i], part, *others[i + 1 :])
-
-        same = (below.offset == last.offset) & (below.first == last.first)
-        same &= self._pair(at(below), moving, step)[1] == self._pair(at(last), moving, step)[1]
-        joined = [recount(below, below.count + last.count * same), recount(last, last.count * ~same), *above]
-        return [at(part) for part in joined]
+        joined = []
+        for i, parts in enumerate(ranges):
+            if len(parts) == 1:
+                joined.append(parts)
+                continue
+            below, last, *above = parts
+            low, high = ([*others[:i], part, *others[i + 1 :]] for part in (below, last))
+            same = (below.offset == last.offset) & (below.first == last.first)
+            same &= self._pair(low, moving, step)[1] == self._pair(high, moving, step)[1]
+            for part in (part for j, found in enumerate(ranges) if j != i for part in found[1:]):
+                same &= part.count == 0
+            joined.append([recount(below, below.count + last.count * same), recount(last, last.count * ~same), *above])
+        return list(product(*joined))
 
 
 def _apart(parts: Sequence[Range], ranges: list[list[Range]]) -> Bools:

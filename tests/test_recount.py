@@ -183,6 +183,40 @@ def test_children_of_two_fanouts_that_share_words_are_served_together():
     assert recount(batch).origin_reads[0].tolist() == simulate(batch).origin_reads[0].tolist()
 
 
+@pytest.mark.parametrize(
+    ("sizes", "coefs", "axes", "factors", "order", "flow"),
+    [
+        pytest.param(
+            (9, 3, 2, 2),
+            (1, 2),
+            (0, 1, 0),
+            [[1, 1, 1, 1], [2, 1, 1, 2], [3, 1, 2, 1], [2, 3, 1, 1]],
+            [[0, 1, 2, 3], [1, 3, 0, 2], [0, 1, 2, 3]],
+            (1, 2),
+            id="children on a diagonal, one holding nothing, one holding all",
+        ),
+        pytest.param(
+            (14, 6, 7, 3),
+            (1, 2),
+            (0, 1, 0, 0),
+            [[2, 1, 1, 1], [3, 1, 1, 1], [1, 3, 1, 2], [4, 2, 3, 1], [1, 1, 3, 2]],
+            [[0, 2, 1, 3], [0, 1, 2, 3], [3, 2, 0, 1], [2, 0, 3, 1]],
+            (0, 3),
+            id="loops of a bypassed level between the array and the child",
+        ),
+    ],
+)
+def test_closed_form_is_exact_or_flagged(sizes, coefs, axes, factors, order, flow):
+    """Old failures: `count` was above the executor's count in a nest that it did not flag."""
+    inputs = tuple((Term(p, coefs[0]), Term(r, coefs[1])) for p, r in ("PR", "QS"))
+    tensors = (plain("W", "RS"), Tensor("I", inputs), plain("O", "PQ", True))
+    workload = Workload("window", tuple("PQRS"), sizes, tensors)
+    keep = np.array([[[level in (0, *flow)] * 3 for level in range(len(axes))]])
+    batch = MappingBatch.of(machine(*axes), workload, np.array([factors]), np.array([order], np.int8), keep)
+    assert count(batch).exact[0] == np.array_equal(count(batch).reads, simulate(batch).reads)
+    assert_recount_equals_executor(batch)
+
+
 def test_recount_takes_one_mapping():
     """More than one mapping is a mistake of the caller, said in words."""
     rng = np.random.default_rng(0)

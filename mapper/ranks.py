@@ -107,7 +107,8 @@ class RankView:
             ragged.append(short)
             elsewhere |= fanout != self.spread[i]
         unlike = np.logical_and.reduce(ragged) | inside & np.logical_or.reduce(ragged)
-        return ~(self.meets & (unlike | elsewhere))
+        exact: Bools = ~(self.meets & (unlike | elsewhere))
+        return exact
 
     def length(self, extents: Sequence[Ints]) -> Ints:
         """Length of the interval of tiles with these extents. # (combination,)"""

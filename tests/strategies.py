@@ -23,11 +23,12 @@ def matmuls(draw, most=7):
 
 
 @st.composite
-def convolutions(draw, most=6, two_windows=None):
+def convolutions(draw, most=6, two_windows=None, grouped=None):
     """A convolution with strides and dilations; one or two window ranks, groups now and then."""
     both = draw(st.booleans()) if two_windows is None else two_windows
     stride, dilation = draw(st.integers(1, 3)), draw(st.integers(1, 3))
-    dims = "MCPR" + ("QS" if both else "") + ("G" if draw(st.integers(0, 3)) == 0 else "")
+    groups = draw(st.integers(0, 3)) == 0 if grouped is None else grouped
+    dims = "MCPR" + ("QS" if both else "") + ("G" if groups else "")
     sizes = tuple(draw(st.integers(1, 3 if d in "MCG" or both else most)) for d in dims)
     group = ((Term("G"),),) if "G" in dims else ()
     window = lambda p, r: (Term(p, stride), Term(r, dilation))  # noqa: E731

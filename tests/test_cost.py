@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, LoopConstraint, Storage
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
@@ -105,7 +105,6 @@ def test_bandwidth_binds():
     assert evaluate(mapping(slow, workload, factors), table(slow)).cycles[0] == np.ceil((12 + 6 + 24) / 2)
 
 
-@settings(max_examples=100, deadline=None)
 @given(mappings(), st.floats(0.1, 50), st.floats(1, 10))
 def test_more_bandwidth_never_adds_cycles(batch, bandwidth, times):
     """Raising every bandwidth leaves cycles equal or fewer, and never below compute."""
@@ -129,7 +128,6 @@ def test_leakage_only_when_asked():
     assert with_leak.energy_pj[0] - without.energy_pj[0] == pytest.approx(12 * (1 + 2 + 4 * 0.25))
 
 
-@settings(max_examples=150, deadline=None)
 @given(mappings())
 def test_every_result_keeps_the_physical_bounds(batch):
     """Coverage, cycles and compulsory traffic hold for any mapping."""

@@ -1,11 +1,10 @@
 """The vectorised model against the executor, and the laws its counts obey."""
 
 import dataclasses
-import os
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage
 from ruby_map.mapper.counts import Counts, count
@@ -17,8 +16,6 @@ from .strategies import convolutions, machines, mappings, matmuls, plain
 
 FIELDS = tuple(field.name for field in dataclasses.fields(Counts) if field.name != "exact")
 READS = ("reads", "origin_reads")  # what may be too high where a mapping is not flagged exact
-# `make test-deep` sets RUBY_DEEP: thousands of nests per class in place of hundreds
-MANY = settings(max_examples=5000 if os.environ.get("RUBY_DEEP") else 250, deadline=None)
 
 
 def assert_equals_executor(batch):
@@ -31,43 +28,27 @@ def assert_equals_executor(batch):
             assert (mine >= truth).all(), f"{name}: the model counts fewer words than the executor"
 
 
-@MANY
-@given(mappings(workloads=matmuls(), arch=machines(bandwidths=True)))
-def test_imperfect_matmul_counts_equal_the_executor(batch):
-    """Every count of a matrix product, all slots imperfect, any order and bypass, is the executor's."""
-    assert count(batch).exact.all()
-    assert_equals_executor(batch)
+RUN_CLASSES = {
+    "matmul": matmuls(),
+    "one window": convolutions(two_windows=False, most=8),
+    "two windows": convolutions(two_windows=True),
+    "grouped": convolutions(grouped=True),
+}
 
 
-@MANY
-@given(mappings(workloads=matmuls(), arch=machines(bandwidths=True), perfect=True))
-def test_perfect_matmul_counts_equal_the_executor(batch):
-    """Every count of a perfect nest is the executor's."""
-    assert_equals_executor(batch)
+@pytest.mark.parametrize("perfect", [False, True], ids=["imperfect", "perfect"])
+@pytest.mark.parametrize("run_class", RUN_CLASSES)
+def test_every_count_equals_the_executor(run_class, perfect):
+    """Any order, levels, axes, bypass, strides and dilations: equal where flagged exact, never below elsewhere."""
+
+    @given(mappings(workloads=RUN_CLASSES[run_class], arch=machines(bandwidths=True), perfect=perfect))
+    def holds(batch):
+        assert_equals_executor(batch)
+        assert run_class != "matmul" or count(batch).exact.all()
+
+    holds()
 
 
-@MANY
-@given(mappings(workloads=convolutions(two_windows=False, most=8), arch=machines(bandwidths=True)))
-def test_window_counts_equal_the_executor(batch):
-    """One sliding window, strided and dilated: equal where flagged exact, never below elsewhere."""
-    assert_equals_executor(batch)
-
-
-@MANY
-@given(mappings(workloads=convolutions(two_windows=True), arch=machines(bandwidths=True)))
-def test_two_window_counts_equal_the_executor(batch):
-    """Two sliding windows, groups now and then: equal where flagged exact, never below elsewhere."""
-    assert_equals_executor(batch)
-
-
-@MANY
-@given(mappings(workloads=convolutions(), arch=machines(bandwidths=True), perfect=True))
-def test_perfect_convolution_counts_equal_the_executor(batch):
-    """A perfect convolution nest is always flagged exact when nothing is clipped, and is the executor's."""
-    assert_equals_executor(batch)
-
-
-@settings(max_examples=150, deadline=None)
 @given(mappings(n=4))
 def test_a_batch_of_one_equals_a_row(batch):
     """What a mapping counts does not depend on its neighbours in the batch."""
@@ -78,7 +59,6 @@ def test_a_batch_of_one_equals_a_row(batch):
             np.testing.assert_array_equal(getattr(alone, name)[0], getattr(together, name)[i], err_msg=name)
 
 
-@settings(max_examples=100, deadline=None)
 @given(mappings(n=3))
 def test_tables_with_other_chains_change_nothing(batch):
     """Counts read a table's rows: more rows, in another order, give the same."""
@@ -90,7 +70,6 @@ def test_tables_with_other_chains_change_nothing(batch):
         np.testing.assert_array_equal(getattr(count(other), name), getattr(count(batch), name), err_msg=name)
 
 
-@settings(max_examples=150, deadline=None)
 @given(mappings(workloads=matmuls()))
 def test_macs_are_exact(batch):
     """The level next to the MACs is updated once per MAC, less what spatial reduction merges: never lost."""
@@ -103,7 +82,6 @@ def test_macs_are_exact(batch):
     assert counts.cycles[0] * counts.instances[0, -1] >= batch.workload.macs
 
 
-@settings(max_examples=150, deadline=None)
 @given(mappings(), st.randoms(use_true_random=False))
 def test_permuting_tensors_changes_nothing(batch, random):
     """The order in which tensors are listed does not matter."""
@@ -115,7 +93,6 @@ def test_permuting_tensors_changes_nothing(batch, random):
         np.testing.assert_array_equal(getattr(count(other), name), getattr(count(batch), name)[:, :, perm])
 
 
-@settings(max_examples=150, deadline=None)
 @given(mappings(arch=machines(most_levels=4)), st.data())
 def test_bypassing_a_level_changes_only_its_neighbours(batch, data):
     """Levels outside the two keepers around a bypassed level count what they counted before."""
@@ -134,7 +111,6 @@ def test_bypassing_a_level_changes_only_its_neighbours(batch, data):
         np.testing.assert_array_equal(getattr(kept, name)[0, others, v], getattr(bypassed, name)[0, others, v])
 
 
-@settings(max_examples=150, deadline=None)
 @given(mappings(workloads=matmuls(most=8), arch=machines(most_levels=3)), st.data())
 def test_splitting_a_loop_at_its_level_changes_nothing(batch, data):
     """One temporal loop written as two at neighbouring levels, the inner one bypassed by all, counts the same."""

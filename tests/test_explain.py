@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch
 from ruby_map.mapper.counts import count
 from ruby_map.mapper.explain import explain, explanation_text
@@ -16,7 +16,6 @@ from .strategies import mappings, plain
 DOCS = Path(__file__).parent.parent / "docs"
 
 
-@settings(max_examples=150, deadline=None)
 @given(mappings())
 def test_every_explained_count_is_the_models(batch):
     """Evaluating the symbols gives the model's figure, for every tensor, level and action."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage
 from ruby_map.mapper.mapping import MappingBatch
@@ -240,7 +240,6 @@ def meshed(draw):
     return Architecture("random", levels, arch.compute)
 
 
-@settings(max_examples=100)
 @given(mappings(arch=meshed()))
 def test_written_mappings_read_back(batch):
     """Whatever is written reads back as the same mapping."""

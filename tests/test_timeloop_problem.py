@@ -2,7 +2,7 @@
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ruby_map.workloads import InputError, Tensor, Term, load_workload, parse_yaml
 from ruby_map.workloads.timeloop_problem import read_timeloop_problem, write_timeloop_problem
@@ -121,7 +121,6 @@ def test_dense_is_fine():
     assert read(CONV1D.replace("P: 8", "P: 8, densities: {I: 1.0, W: {density: 1}}")).macs == 24
 
 
-@settings(max_examples=60)
 @given(st.one_of(matmuls(), convolutions()))
 def test_written_problems_read_back(workload):
     """Writing a workload and reading it gives the same dims, sizes and tensors."""

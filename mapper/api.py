@@ -147,4 +147,5 @@ def _explore_layer(
         return Result(space.arch, space.workload, table, None, None, went, "", options.objective, options.seed, why)
     found = evaluate(best, table, costs, recount(best))
     check(best, found)
-    return Result(space.arch, space.workload, table, best, found, went, "", options.objective, options.seed)
+    told = Result(space.arch, space.workload, table, best, found, went, "", options.objective, options.seed)
+    return replace(told, lower_bound=outcome.lower_bound, optimal=outcome.optimal)

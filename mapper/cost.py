@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arch import Architecture
 from ..energy import EnergyTable
 from .counts import Counts, Nest, count
 from .mapping import Bools, Floats, MappingBatch
@@ -94,7 +95,7 @@ def evaluate(
     compute = workload.macs * table.compute.compute_pj
     leak = np.zeros(len(batch))
     if options is not None and options.leakage:
-        leak = cycles * leak_pj_per_cycle(batch, table)
+        leak = cycles * leak_pj_per_cycle(arch, table)
     units = arch.instances(len(arch.levels))
     return Costs(
         counts=counts,
@@ -134,8 +135,7 @@ def bandwidth_cycles(batch: MappingBatch, counts: Counts) -> Floats:
     return cycles
 
 
-def leak_pj_per_cycle(batch: MappingBatch, table: EnergyTable) -> float:
+def leak_pj_per_cycle(arch: Architecture, table: EnergyTable) -> float:
     """Leakage of all instances, used or not, in one cycle."""
-    arch = batch.arch
     figures = [level.leak_pj_per_cycle for level in table.levels] + [table.compute.leak_pj_per_cycle]
     return sum(pj * arch.instances(level) for level, pj in enumerate(figures))

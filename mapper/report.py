@@ -34,10 +34,20 @@ class Result:
     objective: str | None = None
     seed: int | None = None
     hint: str = ""  # where nothing valid was found: what stands in the way
+    lower_bound: float | None = None  # of the objective, over the whole mapspace, where the search proved one
+    optimal: bool = False  # whether it is proven that no mapping of the mapspace is better
 
     @property
     def found(self) -> bool:
         return self.batch is not None
+
+    @property
+    def gap(self) -> float | None:
+        """By how much of the objective found the best possible may be below it, where the search proved something."""
+        if self.lower_bound is None or self.objective is None or self.batch is None:
+            return None
+        found = {"edp": self.edp, "energy": self.energy_pj, "delay": self.cycles}[self.objective]
+        return max(0.0, 1 - self.lower_bound / found) if found else 0.0
 
     @property
     def cycles(self) -> float:
@@ -84,6 +94,8 @@ class Result:
             parts += [loop_nest(self.batch), tables.level_table(self.batch, self._costs), self._totals()]
         if self.statistics.evaluated:
             parts.append(tables.search_line(self.statistics))
+        if self.gap is not None:
+            parts.append(tables.proof_line(str(self.objective), self.optimal, self.gap))
         return "\n\n".join(parts)
 
     def _totals(self) -> str:
@@ -187,6 +199,8 @@ def result_json(result: Result | NetworkResult) -> Json:
         "mapping": write_mapping(result.batch) if result.batch is not None else None,
         "search": _search_json(result.statistics),
     }
+    if result.gap is not None:
+        whole |= {"optimal": result.optimal, "lower_bound": result.lower_bound, "gap": result.gap}
     return whole | ({} if found else {"hint": result.hint})
 
 

@@ -52,7 +52,11 @@ def _exhaustive(space: Mapspace, seed: int, chunk: int) -> MappingBatch:
     return next(iter(space.batches(start, min(start + CHUNK, space.size.total), CHUNK)))
 
 
-STRATEGIES: dict[str, Strategy] = {"random": Strategy(_random), "exhaustive": Strategy(_exhaustive, finite=True)}
+STRATEGIES: dict[str, Strategy] = {
+    "random": Strategy(_random),
+    "exhaustive": Strategy(_exhaustive, finite=True),
+    "optimal": Strategy(_random),  # begins at random, then proves (optimal.py)
+}
 
 
 @dataclass(frozen=True)
@@ -117,6 +121,8 @@ class Outcome:
 
     best: MappingBatch | None
     statistics: Statistics
+    lower_bound: float | None = None  # what no mapping can beat, where the search proved something
+    optimal: bool = False  # whether it is proven that no mapping is better
 
 
 def score(problem: Problem, chunk: int) -> Scores:
@@ -141,8 +147,12 @@ def search(
 
     Raises InputError where the options are wrong, or ask for every mapping of a space too large for that.
     """
-    problem = Problem(space, table, options.strategy, options.objective, options.seed, costs)
     chunks = _chunks(space, options)
+    if options.strategy == "optimal":
+        from .optimal import optimal  # which begins with a search of this file
+
+        return optimal(space, table, options, costs, progress)
+    problem = Problem(space, table, options.strategy, options.objective, options.seed, costs)
     recorder = Recorder(_stop(options))
     began = time.monotonic()
     try:

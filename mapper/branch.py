@@ -1,0 +1,124 @@
+"""Branch and bound over the chains of a mapspace, for one choice of kept tensors.
+
+A node is a set of chain combinations per group of dims. The node with the least bound is opened first: one of its sets
+is replaced by each of its subsets. What cannot beat the best found is dropped; what is down to one chain per dim is
+evaluated. While nodes are open, the least of their bounds is a bound on everything not yet seen.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .chain_tree import Tree, grow
+from .groups import Group
+from .mapping import Floats, Ints
+from .relax import ROUNDING, Bound, Relaxation
+
+OPENED = 4096  # nodes opened at once
+MOST_OPEN = 8_000_000  # nodes kept; beyond it those next to being dropped are opened first, until there is room
+
+Objective = Callable[[Bound], Floats]
+Evaluate = Callable[[Ints, Floats], None]  # (chain combination per group, bounds) of nodes with one chain per dim
+
+
+@dataclass(eq=False)
+class Branching:
+    """The open nodes of one choice of kept tensors."""
+
+    relaxation: Relaxation
+    objective: Objective
+    weights: list[list[float]]
+    trees: list[Tree] = field(init=False)
+    nodes: Ints = field(init=False)  # (node, group)
+    bounds: Floats = field(init=False)  # (node,)
+    opening: float = np.inf  # the least bound of nodes being opened
+    opened: int = 0
+
+    def __post_init__(self) -> None:
+        columns = self.relaxation.columns
+        self.trees = [grow(each, weights) for each, weights in zip(columns, self.weights, strict=True)]
+        self.nodes = np.zeros((1, len(self.trees)), np.int64)
+        self.bounds = self.bound(self.nodes)
+
+    @property
+    def least(self) -> float:
+        """No mapping among the open nodes is below it; inf when there are none."""
+        return min(float(self.bounds.min(initial=np.inf)), self.opening)
+
+    def bound(self, nodes: Ints) -> Floats:
+        """The bound of each node, inf where nothing in it is valid."""
+        found = self.relaxation.bound(lambda g, column: self.trees[g].low[column][nodes[:, g]], len(nodes))
+        return np.where(found.possible, self.objective(found), np.inf)
+
+    def step(self, best: Callable[[], float], evaluate: Evaluate) -> None:
+        """Open some nodes; single chains among their parts go to `evaluate`, which may lower `best`."""
+        chosen = self._choose()
+        nodes, bounds = self.nodes[chosen], self.bounds[chosen]
+        self.opening = float(bounds.min())
+        self.nodes, self.bounds = np.delete(self.nodes, chosen, axis=0), np.delete(self.bounds, chosen)
+        nodes, bounds = self._parts(nodes, bounds)
+        single = self._spread(nodes).max(axis=1) == 0
+        hope = bounds < best() * (1 - ROUNDING)
+        self._evaluate(nodes[single & hope], bounds[single & hope], evaluate)
+        limit = best() * (1 - ROUNDING)
+        keep = ~single & (bounds < limit)
+        still = self.bounds < limit
+        self.nodes = np.concatenate([self.nodes[still], nodes[keep]])
+        self.bounds = np.concatenate([self.bounds[still], bounds[keep]])
+        self.opening = np.inf
+        self.opened += len(chosen)
+
+    def _choose(self) -> Ints:
+        n = len(self.bounds)
+        if n <= OPENED:
+            return np.arange(n)
+        if n > MOST_OPEN:
+            return np.argpartition(self.bounds, n - OPENED)[n - OPENED :]
+        return np.argpartition(self.bounds, OPENED)[:OPENED]
+
+    def _spread(self, nodes: Ints) -> Floats:
+        return np.stack([tree.spread[nodes[:, g]] for g, tree in enumerate(self.trees)], axis=1)
+
+    def _parts(self, nodes: Ints, bounds: Floats) -> tuple[Ints, Floats]:
+        """The children of each node along the group that is least alike, with their bounds."""
+        along = self._spread(nodes).argmax(axis=1)
+        found, least = [], []
+        for g, tree in enumerate(self.trees):
+            mine = nodes[along == g]
+            number = tree.children[mine[:, g]]
+            parts = np.repeat(mine, number, axis=0)
+            place = np.arange(len(parts)) - np.repeat(np.cumsum(number) - number, number)
+            parts[:, g] = np.repeat(tree.first[mine[:, g]], number) + place
+            found.append(parts)
+            least.append(np.repeat(bounds[along == g], number))
+        parts = np.concatenate(found)
+        return parts, np.maximum(np.concatenate(least), self.bound(parts))
+
+    def _evaluate(self, nodes: Ints, bounds: Floats, evaluate: Evaluate) -> None:
+        order = np.argsort(bounds)
+        rows = np.stack([tree.row[nodes[:, g]] for g, tree in enumerate(self.trees)], axis=1)
+        evaluate(rows[order], bounds[order])
+
+
+def importance(relaxation: Relaxation, rows: Ints) -> list[list[float]]:
+    """How much each column matters, group by group: its share in energy, capacity and cycles at the combination
+    `rows` # (group,)."""
+    weights = [[0.0] * len(columns) for columns in relaxation.columns]
+    for product, share in relaxation.shares(lambda g, column: relaxation.columns[g][column][rows[g : g + 1]]):
+        for g, column in enumerate(product):
+            weights[g][column] += share
+    return weights
+
+
+def combination(groups: list[Group], chains: Ints) -> Ints | None:
+    """The row of each group that has these bounds # (slot, dim); None where one has not. # (group,)"""
+    found = []
+    for group in groups:
+        alike = np.ones(len(group), bool)
+        for d, rows in group.rows.items():
+            alike &= (group.tables[d].bounds == chains[:, d]).all(axis=1)[rows]
+        if not alike.any():
+            return None
+        found.append(int(alike.argmax()))
+    return np.array(found)

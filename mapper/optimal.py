@@ -1,0 +1,268 @@
+"""`--search optimal`: the best mapping of a mapspace, with a proof that no other is better.
+
+Branch and bound over chains (branch.py) with a bound that holds for all loop orders (relax.py); of each combination of
+chains that the bound cannot rule out, the best loop orders (best_order.py). docs/optimal.md argues why nothing better
+is passed over. Stopped early, by time or Ctrl-C, it gives the best found and what is proven so far.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from itertools import permutations, product
+from math import prod
+
+import numpy as np
+
+from ..energy import EnergyTable
+from .best_order import best_orders
+from .bounds import ideal
+from .branch import Branching, combination, importance
+from .cost import CostOptions, evaluate, validity
+from .flows import Charge, charges
+from .groups import Group, grouped
+from .mapping import Bools, Floats, Ints, MappingBatch
+from .mapspace import Mapspace, every_chain
+from .record import Recorder, Statistics, Stop
+from .recount import recount
+from .relax import ROUNDING, Bound, Relaxation
+from .search import OBJECTIVES, Outcome, SearchOptions, search
+
+MOST_CHAINS = 1_000_000  # chain combinations of one group of dims; beyond that only the ideal bounds are known
+FIRST_LOOK = 30_000  # mappings drawn at random for a first best
+EVALUATED = 2048  # chain combinations evaluated at once
+MOST_ORDERS = 5_000  # loop orders tried for one combination of chains where energy alone does not decide
+
+
+def optimal(
+    space: Mapspace,
+    table: EnergyTable,
+    options: SearchOptions,
+    costs: CostOptions | None = None,
+    progress: Callable[[Recorder], None] | None = None,
+) -> Outcome:
+    """The best mapping of `space`, with `lower_bound` and whether it is `optimal`."""
+    return _Optimal(space, table, options, costs or CostOptions(), progress).run()
+
+
+@dataclass(eq=False)
+class _Optimal:
+    space: Mapspace
+    table: EnergyTable
+    options: SearchOptions
+    costs: CostOptions
+    progress: Callable[[Recorder], None] | None
+    best: MappingBatch | None = None
+    unresolved: float = np.inf  # the least bound of chains evaluated without certainty
+    groups: list[Group] = field(default_factory=list)
+
+    def run(self) -> Outcome:
+        self.recorder = Recorder(Stop(None))
+        self.began = time.monotonic()
+        self.pending = self._ideal()  # a bound on all that is not looked at yet
+        try:
+            self._first_look()
+            self._prove()
+        except KeyboardInterrupt:
+            self.statistics.stopped_by = "interrupted"
+        self.statistics.seconds = time.monotonic() - self.began
+        value = self.recorder.best
+        lower = min(value, max(self.pending, self._ideal()), self.unresolved)
+        proven = self.best is not None and lower >= value * (1 - ROUNDING)
+        return Outcome(self.best, self.statistics, lower if np.isfinite(lower) else None, proven)
+
+    @property
+    def statistics(self) -> Statistics:
+        return self.recorder.statistics
+
+    def objective(self, bound: Bound) -> Floats:
+        if self.options.objective == "energy":
+            return bound.energy_pj
+        return bound.cycles if self.options.objective == "delay" else bound.energy_pj * bound.cycles
+
+    def _ideal(self) -> float:
+        least = ideal(self.space.arch, self.space.workload, self.table)
+        return {"energy": least.energy_pj, "delay": float(least.cycles), "edp": least.edp}[self.options.objective]
+
+    def _first_look(self) -> None:
+        """A first best from a short random search."""
+        limit = self.options.time_limit
+        look = replace(
+            self.options, strategy="random", samples=FIRST_LOOK, time_limit=None if limit is None else limit / 4
+        )
+        outcome = search(self.space, self.table, look, self.costs)
+        if outcome.statistics.interrupted:
+            raise KeyboardInterrupt
+        self.statistics.evaluated, self.statistics.valid = outcome.statistics.evaluated, outcome.statistics.valid
+        self.statistics.invalid = outcome.statistics.invalid
+        if outcome.best is not None:
+            self._take(outcome.best)
+
+    # Proof
+
+    def _prove(self) -> None:
+        """Open nodes of all choices of kept tensors until none can beat the best, or time is up."""
+        tables = [every_chain(s) if s.total <= MOST_CHAINS else None for s in self.space.chains]
+        known = [t for t in tables if t is not None]
+        parts = grouped(self.space.workload)
+        most = max((prod(self.space.chains[d].total for d in dims) for dims in parts), default=0)
+        if len(known) < len(tables) or most > MOST_CHAINS:
+            self.statistics.stopped_by = f"more than {MOST_CHAINS:,} chains of one dim or window"
+            return
+        self.tables = tuple(known)
+        self.groups = [Group(self.space.arch, self.space.workload, self.tables, dims) for dims in parts or [(0,)]]
+        waiting = []
+        for keep in self.space.every_keep():
+            if self._late():
+                return
+            relaxed = Relaxation(self.groups, self.table, keep, self.costs.leakage)
+            self._improve(relaxed)
+            waiting.append(self._root(relaxed))
+        self._branch(waiting)
+
+    def _root(self, relaxed: Relaxation) -> Branching:
+        rows = None if self.best is None else combination(self.groups, self.best.factors[0])
+        some = np.zeros(len(self.groups), np.int64) if rows is None else rows
+        return Branching(relaxed, self.objective, importance(relaxed, some))
+
+    def _branch(self, waiting: list[Branching]) -> None:
+        while True:
+            waiting = [one for one in waiting if one.least < self.recorder.best * (1 - ROUNDING)]
+            self.pending = min((one.least for one in waiting), default=np.inf)
+            if not waiting:
+                self.statistics.stopped_by = "every mapping ruled out or seen"
+                return
+            if self._late():
+                return
+            one = min(waiting, key=lambda each: each.least)
+
+            def seen(rows: Ints, bounds: Floats, keep: Bools = one.relaxation.keep) -> None:
+                self._evaluate(rows, bounds, keep)
+
+            one.step(lambda: self.recorder.best, seen)
+            self._tell()
+
+    def _late(self) -> bool:
+        limit = self.options.time_limit
+        if limit is None or time.monotonic() - self.began < limit:
+            return False
+        self.statistics.stopped_by = "time limit"
+        return True
+
+    def _tell(self) -> None:
+        self.statistics.seconds = time.monotonic() - self.began
+        if self.progress:
+            self.progress(self.recorder)
+
+    # Better mappings
+
+    def _improve(self, relaxed: Relaxation) -> None:
+        """From the best so far, exchange the chains of one group, then of two, while that finds better ones."""
+        if self.best is None:
+            return
+        rows = combination(self.groups, self.best.factors[0])
+        if rows is None:
+            return
+        single = [(g,) for g in range(len(self.groups))]
+        pairs = [(g, h) for g in range(len(self.groups)) for h in range(g) if self._together(g, h) <= MOST_CHAINS // 4]
+        before = np.inf
+        while self.recorder.best < before:
+            before = self.recorder.best
+            for exchanged in [*single, *pairs]:
+                if self._late():
+                    return
+                rows = self._exchange(relaxed, rows, exchanged)
+
+    def _together(self, *exchanged: int) -> int:
+        return prod(len(self.groups[g]) for g in exchanged)
+
+    def _exchange(self, relaxed: Relaxation, rows: Ints, exchanged: tuple[int, ...]) -> Ints:
+        """Evaluate the combinations with the least bounds that differ from `rows` in these groups alone."""
+        n = self._together(*exchanged)
+        grid = np.unravel_index(np.arange(n), [len(self.groups[g]) for g in exchanged])
+        where = {g: grid[i] for i, g in enumerate(exchanged)}
+        found = relaxed.bound(
+            lambda g, column: relaxed.columns[g][column][where[g] if g in where else rows[g : g + 1]], n
+        )
+        bounds = np.where(found.possible, self.objective(found), np.inf)
+        few = np.argsort(bounds)[:64]
+        few = few[bounds[few] < self.recorder.best * (1 - ROUNDING)]
+        tried = np.repeat(rows[None], len(few), axis=0)
+        for g in exchanged:
+            tried[:, g] = where[g][few]
+        before = self.recorder.best
+        self._evaluate(tried, np.full(len(few), np.inf), relaxed.keep)
+        if self.recorder.best < before and self.best is not None:
+            better = combination(self.groups, self.best.factors[0])
+            return rows if better is None else better
+        return rows
+
+    # Evaluation
+
+    def _evaluate(self, rows: Ints, bounds: Floats, keep: Bools) -> None:
+        """Give each combination of chains its best orders, as long as its bound is below the best found."""
+        for start in range(0, len(rows), EVALUATED):
+            part = slice(start, start + EVALUATED)
+            hope = (bounds[part] < self.recorder.best * (1 - ROUNDING)) | np.isinf(bounds[part])
+            if hope.any():
+                self._evaluate_part(rows[part][hope], bounds[part][hope], keep)
+
+    def _evaluate_part(self, rows: Ints, bounds: Floats, keep: Bools) -> None:
+        batch = self._batch(rows, keep)
+        valid = np.flatnonzero(validity(batch) == 0)
+        self.statistics.evaluated += len(batch)
+        self.statistics.valid += len(valid)
+        if not len(valid):
+            return
+        batch, bounds = batch.take(valid), bounds[valid]
+        costs = evaluate(batch, self.table, self.costs)
+        values = OBJECTIVES[self.options.objective](costs)
+        where = int(values.argmin())
+        self._take(batch.take([where]))
+        self._settle(batch, bounds, ~costs.counts.exact | (costs.cycles > costs.counts.cycles))
+
+    def _charges(self, keep: Bools) -> list[Charge]:
+        return charges(self.space.arch, self.space.workload, self.table, keep)
+
+    def _batch(self, rows: Ints, keep: Bools) -> MappingBatch:
+        chains = np.zeros((len(rows), len(self.tables)), np.int64)
+        for g, group in enumerate(self.groups):
+            for d, of_group in group.rows.items():
+                chains[:, d] = of_group[rows[:, g]]
+        n, arch = len(rows), self.space.arch
+        order = np.zeros((n, len(arch.levels), len(self.tables)), np.int8)
+        kept = np.repeat(keep[None], n, axis=0)
+        batch = MappingBatch(arch, self.space.workload, self.tables, chains, order, kept)
+        return replace(batch, order=best_orders(batch, self._charges(keep), self.space.orders.levels))
+
+    def _settle(self, batch: MappingBatch, bounds: Floats, doubtful: Bools) -> None:
+        """Try every loop order of the chains for which the least energy by closed form does not decide."""
+        for i in np.flatnonzero(doubtful).tolist():
+            if not bounds[i] < self.recorder.best * (1 - ROUNDING):
+                continue
+            every = self._every_order(batch.take([i]))
+            if every is None:
+                self.unresolved = min(self.unresolved, float(bounds[i]))
+                continue
+            for j in range(len(every)):
+                self._take(every.take([j]))
+
+    def _every_order(self, batch: MappingBatch) -> MappingBatch | None:
+        """The one mapping of `batch` in every order that can make a difference; None if there are too many."""
+        temporal = [s for s, slot in enumerate(batch.arch.slots) if not slot.spatial]
+        choices = []
+        for s, level in zip(temporal, self.space.orders.levels, strict=True):
+            moving = [d for d in level.free if batch.tables[d].bounds[batch.rows[0, d], s] > 1]
+            front = (*level.outermost, *level.idle, *(d for d in level.free if d not in moving))
+            choices.append([(*front, *middle, *level.innermost) for middle in permutations(moving)])
+        if prod(map(len, choices)) > MOST_ORDERS:
+            return None
+        orders = np.array(list(product(*choices)), np.int8)
+        return replace(batch.take(np.zeros(len(orders), np.int64)), order=orders)
+
+    def _take(self, batch: MappingBatch) -> None:
+        """Take the one mapping of `batch` if it is better than the best, counted exactly."""
+        costs = evaluate(batch, self.table, self.costs, recount(batch))
+        value = float(OBJECTIVES[self.options.objective](costs)[0])
+        if value < self.recorder.best:
+            self.best, self.recorder.best = batch, value
+            self.statistics.trace.append((self.statistics.evaluated, value))

@@ -1,21 +1,39 @@
 """Architectures: storage levels, fanout, compute, constraints, and the library of them."""
 
 from .base import library_archs
+from .components import component_classes
 from .fit import check_fit
 from .load import load_arch, parse_arch
-from .spec import FREE, Architecture, Axis, Component, Compute, FactorRule, LoopConstraint, Slot, Storage
+from .spec import (
+    FREE,
+    Architecture,
+    Axis,
+    Component,
+    ComponentClass,
+    ComponentPart,
+    Compute,
+    FactorRule,
+    LoopConstraint,
+    Slot,
+    Storage,
+    Written,
+)
 
 __all__ = [
     "FREE",
     "Architecture",
     "Axis",
     "Component",
+    "ComponentClass",
+    "ComponentPart",
     "Compute",
     "FactorRule",
     "LoopConstraint",
     "Slot",
     "Storage",
+    "Written",
     "check_fit",
+    "component_classes",
     "library_archs",
     "load_arch",
     "parse_arch",

@@ -46,7 +46,7 @@ class _Overlay:
                 self.places[there + path[len(source) :]] = place
 
     def mapping(self, key: str) -> None:
-        """`variables` and `compute`: key by key."""
+        """`variables`, `compute` and `components`: key by key."""
         given, target = self.over.data[key], self.data.get(key, {})
         if not isinstance(given, dict) or not isinstance(target, dict):
             return self.put(self.data, key, (), (key,), given)
@@ -76,7 +76,7 @@ class _Overlay:
 
     def result(self) -> Document:
         for key, value in self.over.data.items():
-            if key in ("variables", "compute"):
+            if key in ("variables", "compute", "components"):
                 self.mapping(key)
             elif key == "levels":
                 self.levels()
@@ -90,8 +90,8 @@ class _Overlay:
 def with_base(document: Document, depth: int = 0) -> Document:
     """`document` with what it takes over from its `base`, if it has one. Raises InputError.
 
-    What it says replaces the base's: `variables` and `compute` key by key, `levels` by name and then key by key,
-    anything else whole.
+    What it says replaces the base's: `variables`, `compute` and `components` key by key, `levels` by name and then
+    key by key, anything else whole.
     """
     if not isinstance(document.data, dict) or "base" not in document.data:
         return document

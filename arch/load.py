@@ -6,8 +6,9 @@ from typing import Any
 from ..workloads import Document, Fault, InputError, arithmetic, check, near, read_yaml
 from ..workloads.timeloop_values import TIMELOOP_TAGS
 from .base import find_arch, with_base
+from .components import component_classes
 from .schema import CAPACITIES, ComputeUnit, Fanout, Level, Loops, Machine, TemporalLoops
-from .spec import Architecture, Axis, Compute, LoopConstraint, Storage
+from .spec import Architecture, Axis, ComponentClass, Compute, LoopConstraint, Storage
 
 Number = int | float
 
@@ -42,13 +43,18 @@ def parse_arch(document: Document, variables: Mapping[str, Number] | None = None
     faults: list[Fault] = []
     names = _variables(document, variables or {}, faults)
     faults += _across_levels(document)
+    components: tuple[ComponentClass, ...] = ()
+    try:
+        components = component_classes(document)
+    except InputError as error:
+        faults += error.faults
     try:
         machine = check(document, Machine, names=names)
     except InputError as error:
         raise InputError(_in_order([*error.faults, *faults])) from None
     if faults:
         raise InputError(_in_order(faults))
-    return _architecture(machine)
+    return _architecture(machine, components)
 
 
 def _in_order(faults: list[Fault]) -> list[Fault]:
@@ -139,7 +145,8 @@ def _storage(level: Level, machine: Machine) -> Storage:
     )
 
 
-def _architecture(machine: Machine) -> Architecture:
+def _architecture(machine: Machine, components: tuple[ComponentClass, ...]) -> Architecture:
     unit = machine.compute
     compute = Compute(unit.name, unit.cls, attributes=_attributes(unit, machine), word_bits=unit.word_bits)
-    return Architecture(machine.name, tuple(_storage(level, machine) for level in machine.levels), compute)
+    levels = tuple(_storage(level, machine) for level in machine.levels)
+    return Architecture(machine.name, levels, compute, components)

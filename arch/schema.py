@@ -290,5 +290,6 @@ class Machine(Section):
     technology: Technology | None = None
     clock_ns: Rate | None = None
     variables: dict[str, Any] = {}  # computed before the rest is read
+    components: Any = None  # read by `component_classes`
     levels: Annotated[tuple[Level, ...], Field(min_length=1)]
     compute: ComputeUnit

@@ -5,6 +5,8 @@ from functools import cached_property
 from math import prod
 from typing import Literal
 
+from ..workloads import Fault
+
 
 @dataclass(frozen=True, slots=True)
 class FactorRule:
@@ -102,6 +104,39 @@ class Compute(Component):
 
 
 @dataclass(frozen=True, slots=True)
+class Written:
+    """A number, text or nothing as an input file has it, and where: its faults show when it is computed."""
+
+    value: int | float | str | None
+    source: str
+    line: int | None
+    path: str
+
+    def fault(self, message: str) -> Fault:
+        return Fault(self.source, self.line, self.path, message)
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentPart:
+    """One part of a compound class. Its attributes and count are expressions of the compound's attributes."""
+
+    name: str
+    cls: Written
+    count: Written
+    attributes: tuple[tuple[str, Written], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentClass:
+    """A class of component made of parts: its actions are sums of theirs, and so are its area and leakage."""
+
+    name: Written
+    attributes: tuple[tuple[str, Written], ...]  # defaults; None: whoever uses the class must give it
+    parts: tuple[ComponentPart, ...]
+    actions: tuple[tuple[str, tuple[tuple[str, Written], ...]], ...]  # action -> ("part.action", how many times)
+
+
+@dataclass(frozen=True, slots=True)
 class Slot:
     """A place for loops: the temporal loops of a level (axis None) or one fanout axis below it."""
 
@@ -122,6 +157,7 @@ class Architecture:
     name: str
     levels: tuple[Storage, ...]
     compute: Compute
+    components: tuple[ComponentClass, ...] = ()  # classes of its own, beside those that an energy engine knows
 
     @cached_property
     def slots(self) -> tuple[Slot, ...]:

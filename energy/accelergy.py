@@ -18,7 +18,8 @@ import yaml
 from ..arch import Architecture, Component, Compute, Storage
 from ..workloads import Fault, InputError, read_yaml
 from .ert import Areas, Energies, apply_art, apply_ert, blank_table, component_name, read_art, read_ert
-from .estimate import CLOCK_NS, COMPUTE, GIVEN, NODE_NM, STORAGE, estimate_compute, estimate_level
+from .estimate import CLOCK_NS, GIVEN, NODE_NM, estimate_compute, estimate_level
+from .primitives import COMPUTE, STORAGE
 from .spec import EnergyTable
 
 PROGRAM = "accelergy"
@@ -87,10 +88,23 @@ def _component(component: Component, instances: int, version: str) -> dict[str, 
 
 
 def description(arch: Architecture, version: str) -> dict[str, Any]:
-    """`arch` as Accelergy's input of `version` 0.3 or 0.4; components with figures of their own are left out."""
+    """`arch` as Accelergy's input of `version` 0.3 or 0.4; components with figures of their own are left out.
+
+    Raises InputError for components of a class that `arch` defines: Accelergy takes its classes from elsewhere.
+    """
     parts: list[tuple[Component, int]] = [(level, arch.instances(index)) for index, level in enumerate(arch.levels)]
     parts.append((arch.compute, arch.instances(len(arch.levels))))
-    local = [_component(part, number, version) for part, number in parts if part.attribute("energy") is None]
+    asked = [(part, number) for part, number in parts if part.attribute("energy") is None]
+    own = {found.name.value for found in arch.components}
+    ways = "the engine default knows it, or define it among Accelergy's classes"
+    refused = [
+        Fault(arch.name, None, part.name, f"the class {part.cls} of this architecture is not passed on; {ways}")
+        for part, _ in asked
+        if part.cls in own
+    ]
+    if refused:
+        raise InputError(refused)
+    local = [_component(part, number, version) for part, number in asked]
     return {"architecture": {"version": float(version), "subtree": [{"name": "system", "local": local}]}}
 
 

@@ -9,10 +9,14 @@ from dataclasses import dataclass
 
 NODE_NM = 45.0  # of the Aladdin tables
 
-# Two address generators, one for reads and one for writes, which Accelergy's compound buffers carry: adders of 16 bits
-# (a 32-bit one is 0.0857 pJ and 179 um^2, as in the MAC). In an access one adds and the other is idle, 0.0119 pJ.
-ADDRESS_GENERATORS_PJ = (0.0857 + 0.0119) * 16 / 32
-ADDRESS_GENERATORS_UM2 = 2 * 89.5
+# Of 32 bits; an adder is linear in them, a multiplier square.
+ADDER_PJ, ADDER_IDLE_PJ, ADDER_UM2 = 0.0857, 0.0119, 179.0
+MULTIPLIER_PJ, MULTIPLIER_UM2 = 8.63, 4600.0
+
+# Two address generators, one for reads and one for writes, which Accelergy's compound buffers carry: adders of 16
+# bits. In an access one adds and the other is idle.
+ADDRESS_GENERATORS_PJ = (ADDER_PJ + ADDER_IDLE_PJ) * 16 / 32
+ADDRESS_GENERATORS_UM2 = 2 * ADDER_UM2 * 16 / 32
 
 DRAM_PJ_PER_BIT = {"LPDDR4": 8.0, "LPDDR": 40.0, "DDR3": 70.0, "GDDR5": 14.0, "HBM2": 3.9}
 
@@ -42,15 +46,22 @@ def address_generators() -> Figures:
     return Figures(ADDRESS_GENERATORS_PJ, ADDRESS_GENERATORS_PJ, 0.0, ADDRESS_GENERATORS_UM2, "address generators")
 
 
+def register_array(depth: int, width_bits: float) -> Figures:
+    """A register file of `depth` words of `width_bits`, without address generators."""
+    comparators = depth * _address_bits(depth) / 32
+    energy = 0.009 * width_bits + 0.029015 * comparators
+    return Figures(energy, energy, 0.0, 5.98 * width_bits + 70 * comparators, "closed form: Aladdin registers, 45 nm")
+
+
 def register_file(depth: int, width_bits: int) -> Figures:
     """A register file of `depth` words of `width_bits`, with its two address generators.
 
     >>> round(register_file(12, 16).read_pj, 5)
     0.23632
     """
-    comparators = depth * _address_bits(depth) / 32
-    energy = 0.009 * width_bits + 0.029015 * comparators + ADDRESS_GENERATORS_PJ
-    area = 5.98 * width_bits + 70 * comparators + ADDRESS_GENERATORS_UM2
+    bare = register_array(depth, width_bits)
+    energy = bare.read_pj + ADDRESS_GENERATORS_PJ
+    area = bare.area_um2 + ADDRESS_GENERATORS_UM2
     return Figures(energy, energy, 0.0, area, "closed form: Aladdin register file, 45 nm")
 
 
@@ -59,18 +70,31 @@ def register() -> Figures:
     return Figures(0.009, 0.009, 0.0, 5.98, "closed form: Aladdin register of any width, 45 nm")
 
 
-def integer_mac(bits: int) -> Figures:
+def adder(bits: float, idle: bool = False) -> Figures:
+    """An integer adder that adds, or that is idle while its component works."""
+    energy = (ADDER_IDLE_PJ if idle else ADDER_PJ) * bits / 32
+    return Figures(energy, energy, 0.0, ADDER_UM2 * bits / 32, "closed form: Aladdin adder, 45 nm")
+
+
+def multiplier(bits: float) -> Figures:
+    """An integer multiplier of two factors of `bits`."""
+    square = (bits / 32) ** 2
+    energy = MULTIPLIER_PJ * square
+    return Figures(energy, energy, 0.0, MULTIPLIER_UM2 * square, "closed form: Aladdin multiplier, 45 nm")
+
+
+def integer_mac(bits: float) -> Figures:
     """An integer multiply-accumulate: an adder, linear in the bits, and a multiplier, square in them.
 
     >>> round(integer_mac(8).read_pj, 4)
     0.5608
     """
-    part = bits / 32
-    energy = 0.0857 * part + 8.63 * part**2
-    return Figures(energy, energy, 0.0, 179 * part + 4600 * part**2, "closed form: Aladdin integer MAC, 45 nm")
+    energy = adder(bits).read_pj + multiplier(bits).read_pj
+    area = adder(bits).area_um2 + multiplier(bits).area_um2
+    return Figures(energy, energy, 0.0, area, "closed form: Aladdin integer MAC, 45 nm")
 
 
-def dram(kind: str, width_bits: int) -> Figures:
+def dram(kind: str, width_bits: float) -> Figures:
     """A DRAM interface of one of the kinds in DRAM_PJ_PER_BIT; off chip, so it has no area and no leakage here.
 
     >>> dram("LPDDR4", 64).read_pj

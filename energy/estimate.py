@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Concatenate
 
 from ..arch import Architecture, Component, Compute, Storage
@@ -9,25 +10,14 @@ from ..workloads import Fault, InputError, near
 from . import closed_form
 from .cacti import OutsideGrid, Sram, scaled, sram
 from .closed_form import Figures
+from .compound import INHERITED, Classes, by_name, class_faults, compound_estimate, shipped
+from .primitives import COMPUTE, STORAGE, Estimate, Memory, Value
 from .spec import ComputeEnergy, LevelEnergy
 
 # Leakage is a power; a cycle of this length makes it an energy where a component has no `clock_ns`. It is the clock
 # behind the closed forms.
 CLOCK_NS = 5.0
 NODE_NM = 45.0  # where a component has no `technology_nm`
-
-# What a class is to the built-in estimates, with the names of the Timeloop and Accelergy exercises. In lower case.
-STORAGE = {
-    "dram": "DRAM",
-    "sram": "SRAM",
-    "smartbuffer_sram": "SRAM",
-    "regfile": "regfile",
-    "register_file": "regfile",
-    "smartbuffer_rf": "regfile",
-    "reg": "reg",
-    "reg_storage": "reg",
-}
-COMPUTE = {"intmac": "intmac", "lmac": "intmac"}
 
 
 def _fault(arch: Architecture, component: Component, message: str) -> InputError:
@@ -49,13 +39,78 @@ def _node(arch: Architecture, component: Component) -> float:
     return _number(arch, component, "technology_nm", NODE_NM)
 
 
+def compound_classes(arch: Architecture) -> Classes:
+    """The compound classes that the components of `arch` may have: the shipped ones and its own."""
+    return {**shipped(), **by_name(arch.components)}
+
+
 def _class(arch: Architecture, component: Component, known: Mapping[str, str]) -> str:
     cls = known.get(component.cls.lower())
     if cls is None:
         rule = f"for a built-in estimate the class must be one of {', '.join(dict.fromkeys(known.values()))}"
-        ways = "any other class needs its figures in `energy`, or an ERT file"
-        raise _fault(arch, component, f"{rule}; got {component.cls!r}{near(component.cls, known)}; {ways}")
+        compounds = compound_classes(arch)
+        hint = near(component.cls, [*known, *compounds])
+        ways = f"or compound, {', '.join(compounds)}; any other class needs its figures in `energy`, or an ERT file"
+        raise _fault(arch, component, f"{rule}; got {component.cls!r}{hint}; {ways}")
     return cls
+
+
+def own_class_faults(arch: Architecture) -> list[Fault]:
+    """What is wrong with the compound classes that `arch` defines, used or not."""
+    return class_faults(by_name(arch.components), {*STORAGE, *COMPUTE})
+
+
+def _sizes(arch: Architecture, component: Storage | Compute) -> dict[str, Value]:
+    """What a compound class may declare and is then given of a component, beside its free attributes."""
+    found: dict[str, Value] = {"technology_nm": _node(arch, component), "word_bits": component.word_bits}
+    found["clock_ns"] = _number(arch, component, "clock_ns", CLOCK_NS)
+    if (kind := component.attribute("type")) is not None:
+        found["type"] = str(kind)
+    if isinstance(component, Storage):
+        found |= {"width_bits": component.width_bits, "banks": component.banks, "ports": component.ports}
+        if component.capacity_bits is not None:
+            found["capacity_bits"] = component.capacity_bits
+    return found
+
+
+def _given_to(arch: Architecture, component: Storage | Compute, declared: Classes) -> dict[str, Value]:
+    """The sizes and free attributes of a component, which its compound class must have declared and needs."""
+    cls = component.cls
+    wanted = {name: default.value for name, default in declared[cls].attributes}
+    given, bad = _sizes(arch, component), []
+    for name, value in component.attributes:
+        if name in ("energy", "type", *INHERITED):
+            continue
+        if name not in wanted:
+            known = f"; known: {', '.join(wanted)}{near(name, wanted)}"
+            bad.append(f"the class {cls} has no attribute {name!r}{known}")
+        elif isinstance(value, bool) or not isinstance(value, int | float | str):
+            bad.append(f"{name} must be a number or text, got {value!r}")
+        else:
+            given[name] = value
+    bad += [f"the class {cls} must be given {name}" for name in wanted if wanted[name] is None and name not in given]
+    if bad:
+        raise InputError(Fault(arch.name, None, component.name, message) for message in bad)
+    return given
+
+
+def _compound(arch: Architecture, component: Storage | Compute, memory: Memory, needed: tuple[str, ...]) -> Estimate:
+    """The sums of a component's compound class, which has the actions `needed`. Raises InputError with every fault."""
+    faults = own_class_faults(arch)
+    if faults:
+        raise InputError(faults)
+    classes = compound_classes(arch)
+    actions = [name for name, _ in classes[component.cls].actions]
+    missing = [name for name in needed if name not in actions]
+    if missing:
+        rule = f"the class {component.cls} must have the action {', '.join(missing)} here"
+        raise _fault(arch, component, f"{rule}; it has {', '.join(actions)}")
+    given = _given_to(arch, component, classes)
+    try:
+        return compound_estimate(classes, component.cls, given, memory)
+    except InputError as error:
+        told = (replace(fault, message=f"{fault.message}; used by {component.name}") for fault in error.faults)
+        raise InputError(told) from None
 
 
 def _dram(arch: Architecture, level: Storage) -> Figures:
@@ -82,7 +137,7 @@ def _registers(arch: Architecture, level: Storage, cls: str) -> Figures:
     return closed_form.register() if depth == 1 else closed_form.register_file(depth, level.width_bits)
 
 
-def _sram(arch: Architecture, level: Storage, memory: Callable[[Sram], Figures]) -> Figures:
+def _sram(arch: Architecture, level: Storage, memory: Memory) -> Figures:
     """The memory itself from CACTI, and the two address generators of every buffer."""
     _depth(arch, level)
     bits = level.capacity_bits or 0
@@ -111,14 +166,34 @@ def _guarded[C: Component, **P, E](
     return guarded
 
 
+def _leak(arch: Architecture, component: Component, leak_uw: float) -> float:
+    """pJ per cycle: uW * ns = fJ."""
+    return leak_uw * _number(arch, component, "clock_ns", CLOCK_NS) / 1000
+
+
+def _compound_level(arch: Architecture, level: Storage, memory: Memory) -> LevelEnergy:
+    found = _compound(arch, level, memory, ("read", "write"))
+    read, write = found.energies["read"], found.energies["write"]
+    update, leak = found.energies.get("update", write), _leak(arch, level, found.leak_uw)
+    return LevelEnergy(level.name, read, write, update, leak, found.area_um2, found.source)
+
+
+def _compound_compute(arch: Architecture, compute: Compute, memory: Memory) -> ComputeEnergy:
+    found = _compound(arch, compute, memory, ("compute",))
+    leak = _leak(arch, compute, found.leak_uw)
+    return ComputeEnergy(compute.name, found.energies["compute"], leak, found.area_um2, found.source)
+
+
 @_guarded
-def estimate_level(arch: Architecture, level: Storage, memory: Callable[[Sram], Figures] = sram) -> LevelEnergy:
+def estimate_level(arch: Architecture, level: Storage, memory: Memory = sram) -> LevelEnergy:
     """One level by its class: DRAM, register file and register by closed forms, SRAM by `memory` (the CACTI grid).
 
     An update costs a write. Raises InputError for a class, type, node or size without an estimate.
     """
     if level.attribute("energy") is not None:
         return _given_level(arch, level)
+    if level.cls in compound_classes(arch):
+        return _compound_level(arch, level, memory)
     cls = _class(arch, level, STORAGE)
     if cls == "DRAM":
         found = _dram(arch, level)  # off chip: the chip's technology says nothing of it
@@ -127,16 +202,20 @@ def estimate_level(arch: Architecture, level: Storage, memory: Callable[[Sram], 
     else:
         node = _node(arch, level)
         found = scaled(_registers(arch, level, cls), closed_form.NODE_NM, node)
-    # uW * ns = fJ
-    leak = found.leak_uw * _number(arch, level, "clock_ns", CLOCK_NS) / 1000
+    leak = _leak(arch, level, found.leak_uw)
     return LevelEnergy(level.name, found.read_pj, found.write_pj, found.write_pj, leak, found.area_um2, found.source)
 
 
 @_guarded
-def estimate_compute(arch: Architecture, compute: Compute) -> ComputeEnergy:
-    """One MAC unit by the closed form. Raises InputError for a class or node without an estimate."""
+def estimate_compute(arch: Architecture, compute: Compute, memory: Memory = sram) -> ComputeEnergy:
+    """One MAC unit by the closed form; `memory` is for the parts of a compound class.
+
+    Raises InputError for a class or node without an estimate.
+    """
     if compute.attribute("energy") is not None:
         return _given_compute(arch, compute)
+    if compute.cls in compound_classes(arch):
+        return _compound_compute(arch, compute, memory)
     _class(arch, compute, COMPUTE)
     node = _node(arch, compute)
     found = scaled(closed_form.integer_mac(compute.word_bits), closed_form.NODE_NM, node)

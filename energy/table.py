@@ -12,7 +12,7 @@ from .accelergy import accelergy_table
 from .cacti import Sram, sram
 from .closed_form import Figures
 from .ert import apply_art, apply_ert, blank_table, has_art, read_art, read_ert
-from .estimate import estimate_compute, estimate_level
+from .estimate import estimate_compute, estimate_level, own_class_faults
 from .hwcomponents import cacti_memory
 from .spec import EnergyTable
 
@@ -30,9 +30,10 @@ def hwcomponents_table(arch: Architecture) -> EnergyTable:
 def _estimated(arch: Architecture, memory: Callable[[Sram], Figures]) -> EnergyTable:
     faults: list[Fault] = []
     levels = [_gather(faults, partial(estimate_level, arch, level, memory)) for level in arch.levels]
-    compute = _gather(faults, partial(estimate_compute, arch, arch.compute))
+    compute = _gather(faults, partial(estimate_compute, arch, arch.compute, memory))
+    faults += own_class_faults(arch)  # of classes that nothing uses too
     if faults or compute is None:
-        raise InputError(faults)
+        raise InputError(dict.fromkeys(faults))
     return EnergyTable(arch.name, tuple(level for level in levels if level is not None), compute)
 
 

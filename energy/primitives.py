@@ -1,0 +1,111 @@
+"""Classes that are known here: of levels and compute units, and of the bare parts of compound components."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from . import closed_form
+from .cacti import Sram, scaled
+from .closed_form import Figures
+
+# What a class is to the built-in estimates, with the names of the Timeloop and Accelergy exercises. In lower case.
+STORAGE = {
+    "dram": "DRAM",
+    "sram": "SRAM",
+    "smartbuffer_sram": "SRAM",
+    "regfile": "regfile",
+    "register_file": "regfile",
+    "smartbuffer_rf": "regfile",
+    "reg": "reg",
+    "reg_storage": "reg",
+}
+COMPUTE = {"intmac": "intmac", "lmac": "intmac"}
+
+Value = int | float | str
+Values = Mapping[str, Value]
+Memory = Callable[[Sram], Figures]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One component: pJ of each of its actions, its leakage and area, and where they come from."""
+
+    energies: Mapping[str, float]
+    leak_uw: float
+    area_um2: float
+    source: str
+
+
+@dataclass(frozen=True)
+class Primitive:
+    """A class that is not made of others. Raises ValueError for sizes without an estimate."""
+
+    attributes: Mapping[str, Value | None]  # with their defaults; None: must be given
+    actions: tuple[str, ...]
+    estimate: Callable[[Values, Memory], Estimate]
+
+
+def number(values: Values, name: str) -> float:
+    """The attribute `name`. Raises ValueError where it is no number greater than 0."""
+    value = values[name]
+    if not isinstance(value, int | float) or not 0 < value < math.inf:
+        raise ValueError(f"{name} must be a number greater than 0, got {value!r}")
+    return float(value)
+
+
+def _at_node(values: Values, **actions: Figures) -> Estimate:
+    """The closed forms of a component's actions, scaled to its node."""
+    found = {name: scaled(each, closed_form.NODE_NM, number(values, "technology_nm")) for name, each in actions.items()}
+    any_of_them = next(iter(found.values()))
+    energies = {name: each.write_pj if name == "write" else each.read_pj for name, each in found.items()}
+    return Estimate(energies, any_of_them.leak_uw, any_of_them.area_um2, any_of_them.source)
+
+
+def _sram_array(values: Values, memory: Memory) -> Estimate:
+    width, node = number(values, "width_bits"), number(values, "technology_nm")
+    ports, banks = int(number(values, "ports")), int(number(values, "banks"))
+    found = memory(Sram(node, number(values, "capacity_bits") / 8, width, ports, banks))
+    return Estimate({"read": found.read_pj, "write": found.write_pj}, found.leak_uw, found.area_um2, found.source)
+
+
+def _regfile_array(values: Values, _: Memory) -> Estimate:
+    width = number(values, "width_bits")
+    found = closed_form.register_array(math.ceil(number(values, "capacity_bits") / width), width)
+    return _at_node(values, read=found, write=found)
+
+
+def _reg(values: Values, _: Memory) -> Estimate:
+    return _at_node(values, read=closed_form.register(), write=closed_form.register())
+
+
+def _adder(values: Values, _: Memory) -> Estimate:
+    bits = number(values, "bits")
+    return _at_node(values, add=closed_form.adder(bits), idle=closed_form.adder(bits, idle=True))
+
+
+def _multiplier(values: Values, _: Memory) -> Estimate:
+    return _at_node(values, multiply=closed_form.multiplier(number(values, "bits")))
+
+
+def _intmac(values: Values, _: Memory) -> Estimate:
+    return _at_node(values, compute=closed_form.integer_mac(number(values, "bits")))
+
+
+def _dram(values: Values, _: Memory) -> Estimate:
+    kinds = closed_form.DRAM_PJ_PER_BIT
+    if values["type"] not in kinds:
+        raise ValueError(f"the type of a DRAM must be one of {', '.join(kinds)}; got {values['type']!r}")
+    found = closed_form.dram(str(values["type"]), number(values, "width_bits"))
+    return Estimate({"read": found.read_pj, "write": found.write_pj}, 0.0, 0.0, found.source)
+
+
+_MEMORY: dict[str, Value | None] = {"capacity_bits": None, "width_bits": None}
+PRIMITIVES = {
+    "sram_array": Primitive(_MEMORY | {"banks": 1, "ports": 2}, ("read", "write"), _sram_array),
+    "regfile_array": Primitive(_MEMORY, ("read", "write"), _regfile_array),
+    "reg": Primitive({}, ("read", "write"), _reg),
+    "adder": Primitive({"bits": None}, ("add", "idle"), _adder),
+    "multiplier": Primitive({"bits": None}, ("multiply",), _multiplier),
+    "intmac": Primitive({"bits": None}, ("compute",), _intmac),
+    "DRAM": Primitive({"width_bits": None, "type": "LPDDR4"}, ("read", "write"), _dram),
+}

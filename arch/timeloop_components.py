@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import prod
 from typing import Any
 
 from ..workloads import Keys
@@ -15,24 +16,25 @@ NETWORK_CLASSES = ("XY_NoC", "Legacy", "ReductionTree", "SimpleMulticast")
 
 _WORD = ("word_bits", "word_width", "datawidth")
 _BLOCK = ("block_size", "n_words")
+_CLUSTER = ("cluster_size",)
 _WIDTH = ("width", "memory_width", "data_storage_width")
 _DEPTH = ("depth", "memory_depth", "data_storage_depth")
 _BANKS = ("num_banks", "n_banks")
-_PORTS = ("num_ports", "n_ports")
+_PORTS = ("num_ports", "n_ports", "nports")
 _USED = {
     *_WORD,
     *_BLOCK,
+    *_CLUSTER,
     *_WIDTH,
     *_DEPTH,
     *_BANKS,
     *_PORTS,
-    *("entries", "sizeKB", "cluster_size", "multiple_buffering", "read_bandwidth", "write_bandwidth", "bandwidth"),
+    *("entries", "sizeKB", "multiple_buffering", "read_bandwidth", "write_bandwidth", "bandwidth"),
     *("instances", "meshX", "meshY", "technology"),
 }
 # Attributes that change Timeloop's counts, cycles or energies in ways this model has no words for.
 # Each with the values that change nothing; with none, it is refused whatever its value.
 _REFUSED: dict[str, tuple[object, ...]] = {
-    "cluster_size": (1,),
     "min_utilization": (0, 0.0),
     "shared_bandwidth": (),
     "per_dataspace_bandwidth_consumption_scale": ({},),
@@ -157,8 +159,12 @@ def storage(reader: Reader, path: Keys, name: str, cls: str, attributes: Attribu
     attributes.refuse()
     dram = "DRAM" in cls or attributes.value("technology") == "DRAM"
     word = attributes.integer(*_WORD) or 16
-    block = _block(attributes, word)
+    block, cluster = _block(attributes, word)
     words = _words(attributes, word, block)
+    if cluster > 1 and words != block:
+        at = attributes.path(_CLUSTER) or attributes.path(_WIDTH) or path
+        reader.fault(at, f"a cluster ({cluster} instances here) is supported for registers of depth 1 only")
+    own = attributes.rest() if cluster == 1 else tuple(sorted((*attributes.rest(), ("cluster_size", cluster))))
     if not dram and all(attributes.path(names) is None for names in (_DEPTH, ("entries",), ("sizeKB",))):
         reader.fault(path, f"{name}: one of depth, entries, sizeKB is missing; only a DRAM may be unbounded")
     half = attributes.number("bandwidth")
@@ -169,10 +175,10 @@ def storage(reader: Reader, path: Keys, name: str, cls: str, attributes: Attribu
     return Storage(
         name,
         cls,
-        attributes=attributes.rest(),
+        attributes=own,
         capacity_bits=None if words is None else words * word,
         word_bits=word,
-        width_bits=block * word,
+        width_bits=cluster * block * word,
         banks=attributes.integer(*_BANKS) or 1,
         ports=attributes.integer(*_PORTS) or 2,
         read_bandwidth=_positive(attributes, "read_bandwidth", read),
@@ -187,23 +193,31 @@ def _positive(attributes: Attributes, name: str, bandwidth: float | None) -> flo
     return None if bandwidth is None else float(bandwidth)
 
 
-def _block(attributes: Attributes, word: int) -> int:
-    """Words of one vector access."""
-    block, width = attributes.integer(*_BLOCK), attributes.integer(*_WIDTH)
+def _block(attributes: Attributes, word: int) -> tuple[int, int]:
+    """Words of one vector access of an instance, and how many instances share one memory of the given width.
+
+    As in Timeloop the energies of a level are those of an access to the whole memory, and an instance pays its share.
+    """
+    block, cluster = attributes.integer(*_BLOCK), attributes.integer(*_CLUSTER)
+    width = attributes.integer(*_WIDTH)
     if width is None:
-        return block or 1
+        return block or 1, cluster or 1
     at = attributes.path(_WIDTH) or ()
-    if block is None:
-        if width % word:
-            attributes.reader.fault(at, f"must be a multiple of the word's {word} bits, got {width}")
-        return max(1, width // word)
-    if width != block * word:
+    known = word * (block or 1) * (cluster or 1)
+    if width % known or (block and cluster and width != known):
+        rule = "a multiple of " if block is None or cluster is None else ""
         attributes.reader.fault(
-            at,
-            f"must be word_bits * block_size = {word} * {block} = {block * word}, got {width}"
-            + ("; clusters (cluster_size over 1) are not supported" if width % (block * word) == 0 else ""),
+            at, f"must be {rule}word_bits * block_size * cluster_size = {_product(word, block, cluster)}, got {width}"
         )
-    return block
+        return block or 1, cluster or 1
+    if block is None:
+        return width // known, cluster or 1
+    return block, cluster or width // known
+
+
+def _product(word: int, block: int | None, cluster: int | None) -> str:
+    known = [number for number in (word, block, cluster) if number is not None]
+    return " * ".join(map(str, known)) + (f" = {prod(known)}" if len(known) > 1 else "")
 
 
 def _words(attributes: Attributes, word: int, block: int) -> int | None:

@@ -36,12 +36,13 @@ def _attributes(component: Storage | Compute) -> Entry:
 
 def _storage(level: Storage) -> Entry:
     """Class and attributes of one level."""
-    block = level.width_bits // level.word_bits
-    found: Entry = {"word_bits": level.word_bits, "width": level.width_bits, "block_size": block}
+    shared = level.attribute("cluster_size", 1)
+    row = level.width_bits // (shared if isinstance(shared, int) else 1)  # of one instance
+    found: Entry = {"word_bits": level.word_bits, "width": level.width_bits, "block_size": row // level.word_bits}
     if level.capacity_bits is not None:
-        whole = level.capacity_bits % level.width_bits == 0
+        whole = level.capacity_bits % row == 0
         words = level.capacity_bits // level.word_bits
-        found |= {"depth": level.capacity_bits // level.width_bits} if whole else {"entries": words}
+        found |= {"depth": level.capacity_bits // row} if whole else {"entries": words}
     found |= {"n_banks": level.banks, "n_ports": level.ports}
     for name in ("read_bandwidth", "write_bandwidth"):
         if getattr(level, name) is not None:

@@ -187,6 +187,14 @@ def test_bandwidth_is_split_in_halves():
     assert (level.read_bandwidth, level.write_bandwidth) == (1.5, 1.5)
 
 
+@pytest.mark.parametrize("written", ["width: 512", "block-size: 1", "width: 512, block-size: 1", ""])
+def test_a_cluster_shares_one_access(written):
+    """64 registers of a word each in one memory: each holds its word and pays a 64th of an access."""
+    text = flat(f"memory_depth: 1, cluster-size: 64, word-bits: 8{written and ', '}{written}", cls="reg_storage")
+    level = read(text).levels[1]
+    assert (level.capacity_bits, level.word_bits, level.width_bits) == (8, 8, 512)
+
+
 @pytest.mark.parametrize(
     ("attributes", "part"),
     [
@@ -195,13 +203,14 @@ def test_bandwidth_is_split_in_halves():
         ("depth: 4, network_read: noc", "network_read is not supported"),
         ("depth: 4, network_type: 'M:N'", "network_type is not supported"),
         ("depth: 4, vector_access_energy: 3", "vector_access_energy is not supported"),
-        ("depth: 4, cluster_size: 2", "cluster_size is not supported"),
+        ("depth: 4, cluster_size: 2", "a cluster (2 instances here) is supported for registers of depth 1 only"),
         ("depth: 4, allow_overbooking: true", "allow_overbooking is not supported"),
         ("depth: 4, metadata_datawidth: 2", "metadata_datawidth is not supported"),
         ("depth: 4, multiple_buffering: 1.5", "must be an integer"),
-        ("depth: 4, width: 64, block_size: 2", "clusters"),
-        ("depth: 4, width: 24", "multiple of the word's 16 bits"),
-        ("depth: 4, width: 30, block_size: 1", "must be word_bits * block_size = 16 * 1 = 16, got 30"),
+        ("depth: 4, width: 64, block_size: 2", "a cluster (2 instances here)"),
+        ("depth: 4, width: 24", "must be a multiple of word_bits * block_size * cluster_size = 16, got 24"),
+        ("depth: 4, width: 30, block_size: 1", "word_bits * block_size * cluster_size = 16 * 1 = 16, got 30"),
+        ("depth: 1, width: 96, block_size: 1, cluster_size: 4", "= 16 * 1 * 4 = 64, got 96"),
         ("depth: 4, entries: 5", "sizes must agree"),
         ("depth: 4, memory_depth: 5", "mean the same"),
         ("depth: 0", "must be at least 1, got 0"),

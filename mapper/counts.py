@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..workloads import Tensor
-from .mapping import Bools, Floats, Ints, MappingBatch
-from .prefixes import Prefixes, level_slots, prefixes
+from .mapping import Bools, ChainTable, Floats, Ints, MappingBatch
+from .prefixes import Prefixes, level_slots, outside, prefixes
 from .ranks import RankView
 
 # Tables over all pairs of chains of a window's dims are built up to this many rows, else the batch's own pairs.
@@ -112,6 +112,9 @@ class Nest:
     _before: dict[tuple[int, int, int], Floats] = field(default_factory=dict)
     _which: dict[tuple[int, int, tuple[int, ...]], Ints] = field(default_factory=dict)
     _extents: dict[tuple[int, int], Ints] = field(default_factory=dict)
+    _combinations: dict[tuple[tuple[int, ...], int], tuple[tuple[ChainTable, ...], tuple[int, ...], Ints]] = field(
+        default_factory=dict
+    )
     _gathered: dict[tuple[int, int], tuple[object, Floats, Floats | None]] = field(default_factory=dict)
 
     @property
@@ -186,6 +189,21 @@ class Nest:
     def loops(self, level: int) -> list[int]:
         """Dims with a temporal loop of bound over 1 at `level` in some chain."""
         return [d for d in self.dims if self.repeats(level, d)]
+
+    def combinations(self, dims: tuple[int, ...], c: int) -> tuple[tuple[ChainTable, ...], tuple[int, ...], Ints]:
+        """The tables of a rank's dims as boundary c sees them, their lengths, and which combination of their rows
+        each mapping has. # (mapping,)"""
+        key = (dims, c)
+        if key not in self._combinations:
+            arch, tables = self.batch.arch, [self.batch.tables[d] for d in dims]
+            if len(dims) == 1:
+                self._combinations[key] = tuple(tables), (len(tables[0].bounds),), self.row(dims[0])
+            else:
+                seen = [outside(table, arch, c) for table in tables]
+                shape = tuple(len(table.bounds) for table, _ in seen)
+                rows = tuple(which[self.row(d)] for d, (_, which) in zip(dims, seen, strict=True))
+                self._combinations[key] = tuple(t for t, _ in seen), shape, np.ravel_multi_index(rows, shape)
+        return self._combinations[key]
 
     def active(self, d: int, c: int) -> Ints:
         """Coordinates of dim d that ever hold a tile at boundary c. # (mapping,)"""
@@ -324,20 +342,17 @@ class RankColumns:
     ) -> "RankColumns":
         dims = tuple(d for d, _ in terms)
         coefs = tuple(coef for _, coef in terms)
-        tables = tuple(nest.batch.tables[d] for d in dims)
-        rows = [nest.row(d) for d in dims]
-        shape = tuple(len(table.bounds) for table in tables)
+        tables, shape, row = nest.combinations(dims, child)
         shared = _shared_level(nest, child, parent) if len(dims) == 2 else None
 
         def view(combinations: tuple[Ints, ...], shared: int | None) -> RankView:
-            parts = tuple(nest.view(d, child, lo, hi, shared) for d in dims)
+            parts = tuple(prefixes(table, nest.batch.arch, child, lo, hi, shared) for table in tables)
             return RankView(coefs, parts, combinations, parent)
 
         def best(combinations: tuple[Ints, ...]) -> RankView:
             plain = view(combinations, None)
             return view(combinations, shared) if shared is not None and plain.meets.any() else plain
 
-        row = np.ravel_multi_index(tuple(rows), shape)
         if prod(shape) > max(PAIR_LIMIT, *shape):
             pairs, row = np.unique(row, return_inverse=True)
             return cls(best(np.unravel_index(pairs, shape)), dims, row)

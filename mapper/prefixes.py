@@ -295,6 +295,24 @@ def recount(part: Range, count: Ints) -> Range:
     return Range(count, part.offset, part.first, part.last)
 
 
+def outside(table: ChainTable, arch: Architecture, c: int) -> tuple[ChainTable, Ints]:
+    """The chains of `table` as boundary `c` sees them, and which of those each chain is. # (chain,)
+
+    Slots of level c and inside matter to c by the product of their bounds alone, so chains that differ only there
+    become one: the table of a window's pairs of chains stays small.
+    """
+    key = ("outside", arch.axes, c)
+    if key not in table.cache:
+        first = next((s for s, slot in enumerate(arch.slots) if slot.level == c), None)
+        merged = table.bounds.copy()
+        if first is not None:
+            merged[:, first] = table.bounds[:, first:].prod(axis=1)
+            merged[:, first + 1 :] = 1
+        chains, which = np.unique(merged, axis=0, return_inverse=True)
+        table.cache[key] = ChainTable(table.size, chains), which.reshape(-1)
+    return table.cache[key]  # type: ignore[return-value]
+
+
 def prefixes(table: ChainTable, arch: Architecture, c: int, lo: int, hi: int, shared: int | None = None) -> Prefixes:
     """The (cached) Prefixes of a chain table."""
     key = ("prefixes", arch.axes, c, lo, hi, shared)

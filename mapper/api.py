@@ -139,6 +139,7 @@ def _explore_layer(
     progress: Progress | None,
 ) -> Result:
     """The result of one search; `hint` from its own first chunk where nothing was valid."""
+    space.prepare()
     tell = None if progress is None else lambda recorder: progress(space.workload, recorder)
     outcome = search(space, table, options, costs, tell)
     best, went = outcome.best, outcome.statistics

@@ -11,11 +11,16 @@ from math import factorial
 
 import numpy as np
 
-from .factor import SAFE, BigInts, ChainSpace, divide
+from .factor import SAFE, BigInts, ChainSpace, divide, fitting
 from .mapping import Ints
 from .rules import Shared
 
+MOST_ENTRIES = 2**21  # of the table that samples and numbers need for one dim: half a gigabyte
 BITS = 62  # of a number that holds a state and a random number; few make draws slow, never wrong
+
+
+class TooLargeError(Exception):
+    """The combinations can be counted, but their tables would not fit in memory; the message says how large."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +47,8 @@ class Joint:
     def __init__(self, spaces: Sequence[ChainSpace], shared: Sequence[Shared], fixed_orders: int = 1):
         self.spaces = tuple(spaces)
         self.shared = tuple(shared) or (Shared("loops", 0, frozenset(), 0),)
-        self.shape = tuple(len(one.values) for one in self.shared)
         self._products = np.array([one.kind == "product" for one in self.shared])
+        self.shapes = [state_shape(self.shared, dim) for dim in range(len(self.spaces) + 1)]
         self.weights = [self._last(fixed_orders)]
         for dim in reversed(range(len(self.spaces))):
             self.weights.insert(0, self._before(dim, self.weights[0]))
@@ -63,38 +68,42 @@ class Joint:
 
     def _last(self, fixed_orders: int) -> BigInts:
         """The weight of each final state: its number of loop orders, 0 where an axis is used too little."""
-        weight = np.full(self.shape, fixed_orders, dtype=object)
+        shape = self.shapes[-1]
+        weight = np.full(shape, fixed_orders, dtype=object)
         for column, one in enumerate(self.shared):
             if one.kind == "product":
                 values = [int(value / one.most >= one.share) for value in one.values]
             else:
-                values = [factorial(value) if one.orders else 1 for value in one.values]
-            along = [-1 if axis == column else 1 for axis in range(len(self.shape))]
+                values = [factorial(value) if one.orders else 1 for value in range(shape[column])]
+            along = [-1 if axis == column else 1 for axis in range(len(shape))]
             weight = weight * np.array(values, dtype=object).reshape(along)
         return weight
 
     def _moves(self, dim: int) -> Iterator[tuple[tuple[slice, ...], tuple[slice, ...]]]:
         """For each group of `dim`: the states that it fits, and in the same order the states it leads to."""
         for told in self._told(dim).tolist():
-            there = tuple(
-                slice(value - 1, None, value) if product else slice(value, None)
-                for value, product in zip(told, self._products, strict=True)
-            )
-            fits = (
-                size // value if product else max(0, size - value)
-                for size, value, product in zip(self.shape, told, self._products, strict=True)
-            )
-            yield tuple(map(slice, fits)), there
+            here, there = [], []
+            for before, after, value, product in zip(
+                self.shapes[dim], self.shapes[dim + 1], told, self._products, strict=True
+            ):
+                fits = after // value if product else max(0, min(before, after - value))
+                here.append(slice(fits))
+                there.append(slice(value - 1, None, value) if product else slice(value, value + fits))
+            yield tuple(here), tuple(there)
 
     def _before(self, dim: int, after: BigInts) -> BigInts:
         """weights[dim] from weights[dim + 1]: sum over groups of chains * weights[dim + 1][state with the group]."""
-        weight = np.zeros(self.shape, dtype=object)
-        for count, (here, there) in zip(self._counts(dim), self._moves(dim), strict=True):
+        counts = self._counts(dim)
+        after = _compact(after)
+        after = fitting(after, float(after.max()) * float(counts.sum()))
+        weight = np.zeros(self.shapes[dim], after.dtype)
+        for count, (here, there) in zip(counts, self._moves(dim), strict=True):
             weight[here] += count * after[there]
         return weight
 
     @cached_property
-    def _steps(self) -> list[_Step]:
+    def steps(self) -> list[_Step]:
+        """The tables for samples and numbers, a dim each. Raises TooLargeError."""
         steps, states = [], np.zeros(1, np.int64)  # states as flat indices, 0 the empty start
         for dim in range(len(self.spaces)):
             step, states = self._step(dim, states)
@@ -103,14 +112,18 @@ class Joint:
 
     def _entries(self, dim: int, states: Ints) -> tuple[Ints, Ints, Ints]:
         """The choices of `dim` that can be completed, state by state: place in `states`, group, state led to."""
-        flats = np.arange(self.weights[dim].size).reshape(self.shape)
-        place = np.full(flats.size, -1)
+        flats = np.arange(self.weights[dim + 1].size).reshape(self.shapes[dim + 1])
+        place = np.full(self.weights[dim].size, -1)
         place[states] = np.arange(len(states))
+        place = place.reshape(self.shapes[dim])
         leads_on = self.weights[dim + 1].reshape(-1) != 0
-        found = []
+        found, entries = [], 0
         for number, (here, there) in enumerate(self._moves(dim)):
-            state, flat = place[flats[here]].reshape(-1), flats[there].reshape(-1)
+            state, flat = place[here].reshape(-1), flats[there].reshape(-1)
             kept = np.flatnonzero((state >= 0) & leads_on[flat])
+            entries += len(kept)
+            if entries > MOST_ENTRIES:
+                raise TooLargeError(f"a table of more than {MOST_ENTRIES:,} entries for one dim")
             found.append(np.stack([state[kept], np.full(len(kept), number), flat[kept]]))
         state, group, flat = np.concatenate(found, axis=1)
         sort = np.argsort(state, kind="stable")
@@ -122,11 +135,12 @@ class Joint:
         counts = self._counts(dim)
         start = np.searchsorted(state, np.arange(len(states) + 1))
         next_states, following = np.unique(flat, return_inverse=True)
-        onward = self.weights[dim + 1].reshape(-1)[flat]
+        onward = self.weights[dim + 1].reshape(-1)[flat].astype(object)
         ways = counts[group] * onward
         end = np.cumsum(ways)
         bits = BITS - len(states).bit_length()
-        share = (end - (end - ways)[start[state]]) * 2**bits // self.weights[dim].reshape(-1)[states[state]]
+        ways_on = self.weights[dim].reshape(-1)[states].astype(object)
+        share = (end - (end - ways)[start[state]]) * 2**bits // ways_on[state]
         before = _compact(np.concatenate([np.zeros(1, dtype=object), end]))
         onward = onward.astype(before.dtype)  # both wide or neither: chains * onward is as large as before
         step = _Step(
@@ -142,7 +156,7 @@ class Joint:
         very number to which a share was rounded (once in 2**40 or so) more bits decide, in integers.
         """
         groups, state = np.empty((n, len(self.spaces)), np.int64), np.zeros(n, np.int64)
-        for dim, step in enumerate(self._steps):
+        for dim, step in enumerate(self.steps):
             drawn = (state << step.bits) + rng.integers(0, 1 << step.bits, n)
             entry = np.searchsorted(step.threshold, drawn, side="right")
             for i in np.flatnonzero(step.threshold[np.maximum(entry - 1, 0)] == drawn):
@@ -154,7 +168,7 @@ class Joint:
         """Of combinations by number: their groups # (combination, dim), the chain in each group, the loop order."""
         groups, ranks, state = np.empty((len(index), len(self.spaces)), np.int64), [], np.zeros(len(index), np.int64)
         rest = index
-        for dim, step in enumerate(self._steps):
+        for dim, step in enumerate(self.steps):
             sought = step.before[step.start[state]] + rest
             entry = np.searchsorted(step.before, sought, side="right") - 1
             rank, rest = divide(sought - step.before[entry], step.onward[entry])
@@ -165,7 +179,7 @@ class Joint:
     def rank(self, groups: Ints, ranks: Sequence[BigInts], order: BigInts) -> BigInts:
         """The number of each combination; ValueError if the dims do not fit together."""
         index, state = order, np.zeros(len(groups), np.int64)
-        for dim, step in enumerate(self._steps):
+        for dim, step in enumerate(self.steps):
             sought = state * len(self.spaces[dim].counts) + groups[:, dim]
             entry = np.minimum(np.searchsorted(step.key, sought), len(step.key) - 1)
             if (step.key[entry] != sought).any():
@@ -173,6 +187,14 @@ class Joint:
             index = index + (step.before[entry] - step.before[step.start[state]]) + ranks[dim] * step.onward[entry]
             state = step.next[entry]
         return index
+
+
+def state_shape(shared: Sequence[Shared], dim: int) -> tuple[int, ...]:
+    """How many values each shared quantity may have before `dim`: no more loops than the dims before it."""
+    return tuple(
+        len(one.values) if one.kind == "product" else 1 + min(one.most, sum(d < dim for d in one.members))
+        for one in shared
+    )
 
 
 def _compact(values: BigInts) -> BigInts:

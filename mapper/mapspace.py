@@ -14,14 +14,14 @@ import numpy as np
 from ..arch import Architecture
 from ..workloads import Fault, InputError, Workload
 from .factor import SAFE, BigInts, ChainSpace, divide
-from .joint import Joint
+from .joint import Joint, TooLargeError
 from .mapping import Bools, ChainTable, Ints, MappingBatch
 from .orders import Orders, level_orders
 from .presets import Preset, remainders
 from .rules import Limit, Rules, conflict, limits
 
 LISTED = 2**17  # chains of one dim kept in one table; beyond that each batch has a table of its own
-MOST_STATES = 2**18  # of what the dims share; more would take minutes and gigabytes
+MOST_STATES = 2**22  # of what the dims share; more would take minutes and gigabytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +88,17 @@ class Mapspace:
         permutation = 1 if self.distinct else self.orders.count
         bypass = 2 ** len(self._choice)
         return Size(self._joint.total // permutation, permutation, 1, bypass, self._joint.total * bypass)
+
+    def prepare(self) -> None:
+        """Make the tables that samples and numbers need, now rather than at first use.
+
+        Raises InputError where distinct orders make them too large: `size` is known, but nothing can be drawn.
+        """
+        try:
+            _ = self._joint.steps
+        except TooLargeError as error:
+            choice = "constrain the loops of some levels, or search all orders"
+            raise self._error([f"drawing distinct loop orders here needs {error}; {choice}"]) from None
 
     # Mappings by number
 

@@ -7,9 +7,7 @@ from math import prod
 
 from ..arch import Architecture
 from ..workloads import Workload
-from .factor import divisors
-from .presets import perfect_rules
-from .rules import Rules
+from .presets import array_fill, perfect_rules
 
 
 def padded(arch: Architecture, workload: Workload) -> Workload:
@@ -26,7 +24,7 @@ def padded(arch: Architecture, workload: Workload) -> Workload:
     choices = {_rounded_up(workload.sizes, choice, [size for _, size in axes]) for choice in product(*takers)}
 
     def price(sizes: tuple[int, ...]) -> tuple[Fraction, int]:
-        used = _used(rules, axes, sizes)
+        used = array_fill(replace(rules, sizes=sizes))
         return Fraction(prod(sizes), used), -used if len(axes) == 1 else prod(sizes)
 
     best = min(sorted(choices), key=price)
@@ -38,19 +36,3 @@ def _rounded_up(sizes: tuple[int, ...], choice: tuple[int | None, ...], steps: l
     """`sizes` rounded up to multiples of the axes each dim was given."""
     given = [prod(step for d, step in zip(choice, steps, strict=True) if d == dim) for dim in range(len(sizes))]
     return tuple(-(-size // step) * step for size, step in zip(sizes, given, strict=True))
-
-
-def _used(rules: Rules, axes: list[tuple[int, int]], sizes: tuple[int, ...]) -> int:
-    """How many places of the array perfect factors of `sizes` can use, over all axes at once."""
-    filled = {(1,) * len(axes)}  # what the dims so far can make of each axis
-    for dim, size in enumerate(sizes):
-        limits = [rules.bounds(slot, dim) for slot, _ in axes]
-        steps = [int(step) for step in divisors(size)]
-        options = [
-            spread
-            for spread in product(*([s for s in steps if least <= s <= most] for least, most in limits))
-            if size % prod(spread) == 0
-        ]
-        longer = (tuple(a * b for a, b in zip(one, spread, strict=True)) for one in filled for spread in options)
-        filled = {one for one in longer if all(part <= axis[1] for part, axis in zip(one, axes, strict=True))}
-    return max(map(prod, filled), default=1)

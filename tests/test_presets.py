@@ -58,9 +58,26 @@ def test_unknown_preset():
         (machine(Axis("X", 16)), nest(M=127), (False, False, True), "glb.X: divisors of M fill 1 of 16"),
         (machine(Axis("X", 12)), nest(M=64, R=3), (False, False, False), "perfect factors fit"),
         (machine(Axis("X", 16)), nest(M=13), (False, False, False), "perfect factors fit"),
-        (machine(capacity_bits=512), nest(M=127), (False, True), "glb: the tensors do not fit"),
+        (machine(capacity_bits=512), nest(M=127), (False, True), "glb: perfect tiles fill 6% of its capacity"),
         (machine(capacity_bits=1 << 20), nest(M=127), (False, False), "perfect factors fit"),
         (machine(capacity_bits=512), nest(M=128), (False, False), "perfect factors fit"),
+        # 13 x 2 fill 26 of 31 elements: what is left is less than half
+        (machine(capacity_bits=1000), nest(M=13, K=64), (False, False), "perfect factors fit"),
+        (machine(capacity_bits=1000), nest(M=127, K=131), (False, True), "glb: perfect tiles fill 3% of its capacity"),
+        (machine(Axis("X", 14)), nest(M=13, Q=26), (False, False, False), "perfect factors fit"),  # 13 of 14 will do
+        (machine(Axis("X", 4), Axis("Y", 4)), nest(M=4), (False, False, False, False), "perfect factors fit"),
+        (
+            machine(Axis("X", 4), Axis("Y", 6)),
+            nest(M=36),
+            (False, False, True, True),
+            "glb.X: divisors fill 18 places of all axes at once, 24 axis by axis; glb.Y: divisors fill 18",
+        ),
+        (
+            machine(Axis("X", 16), temporal=LoopConstraint(dims=())),
+            nest(M=127),
+            (False, False, True),
+            "glb.X: divisors of M fill 1 of 16",
+        ),
     ],
 )
 def test_auto(arch, work, flags, reason):

@@ -3,10 +3,12 @@
 from .cacti import EnergyWarning
 from .ert import read_art, read_ert, write_art, write_ert
 from .spec import ComputeEnergy, EnergyTable, LevelEnergy
+from .store import CacheWarning
 from .table import ENGINES, default_table, energy_table
 
 __all__ = [
     "ENGINES",
+    "CacheWarning",
     "ComputeEnergy",
     "EnergyTable",
     "EnergyWarning",

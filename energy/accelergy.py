@@ -4,11 +4,13 @@ Classes go to Accelergy as the primitive ones (SRAM, regfile, reg, intmac, DRAM)
 address generators that the built-in estimates add.
 """
 
+import hashlib
+import json
 import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,9 +23,11 @@ from .ert import Areas, Energies, apply_art, apply_ert, blank_table, component_n
 from .estimate import CLOCK_NS, GIVEN, NODE_NM, estimate_compute, estimate_level
 from .primitives import COMPUTE, STORAGE
 from .spec import EnergyTable
+from .store import Entry
 
 PROGRAM = "accelergy"
 TIMEOUT_S = 1800  # CACTI takes seconds for each new memory
+AREA = "area_um2"  # beside the actions in what is kept of a component
 OUTPUTS = ("ERT", "ART", "ERT_summary", "ART_summary")
 
 
@@ -87,8 +91,10 @@ def _component(component: Component, instances: int, version: str) -> dict[str, 
     return found
 
 
-def description(arch: Architecture, version: str) -> dict[str, Any]:
+def description(arch: Architecture, version: str, known: Collection[str] = ()) -> dict[str, Any]:
     """`arch` as Accelergy's input of `version` 0.3 or 0.4; components with figures of their own are left out.
+
+    So are those named in `known`.
 
     Raises InputError for components of a class that `arch` defines: Accelergy takes its classes from elsewhere.
     """
@@ -104,7 +110,7 @@ def description(arch: Architecture, version: str) -> dict[str, Any]:
     ]
     if refused:
         raise InputError(refused)
-    local = [_component(part, number, version) for part, number in asked]
+    local = [_component(part, number, version) for part, number in asked if part.name not in known]
     return {"architecture": {"version": float(version), "subtree": [{"name": "system", "local": local}]}}
 
 
@@ -135,10 +141,12 @@ def _config(program: str, version: str, folder: Path) -> None:
     path.write_text(quoted(paths), encoding="utf-8")
 
 
-def _run(program: str, version: str, arch: Architecture, folder: Path) -> None:
-    """Leave Accelergy's tables in `folder`/out. Raises InputError with the end of its log where it fails."""
-    _config(program, version, folder)
-    (folder / "arch.yaml").write_text(quoted(description(arch, version)), encoding="utf-8")
+def _run(program: str, task: dict[str, Any], folder: Path) -> None:
+    """Leave the tables of `task`, a `description`, in `folder`/out.
+
+    Raises InputError with the end of its log where it fails.
+    """
+    (folder / "arch.yaml").write_text(quoted(task), encoding="utf-8")
     (folder / "out").mkdir()
     log = folder / "log.txt"
     command = [program, "arch.yaml", "-o", "out", "-p", "6", "-f", *OUTPUTS]
@@ -205,8 +213,50 @@ def _given(arch: Architecture) -> tuple[Energies, Areas]:
     return energies, areas
 
 
+def _installed(program: str, version: str, folder: Path) -> str:
+    """What the answers depend on beside the question: the program, its configuration, the files that this names.
+
+    Of files their sizes and times tell whether they are the same: estimators come with large tables.
+    """
+    config = read_yaml(folder / "accelergy_config.yaml").data
+    named = [path for paths in config.values() if isinstance(paths, list) for path in paths]
+    found = hashlib.sha256(json.dumps(config, sort_keys=True).encode())
+    for root in [program, *map(str, named)]:
+        for path in sorted({Path(root), *Path(root).rglob("*")}):
+            if path.is_file() and path.suffix != ".pyc":
+                status = path.stat()
+                found.update(f"{path} {status.st_size} {status.st_mtime_ns}\n".encode())
+    return f"{version} {found.hexdigest()}"
+
+
+def _entries(arch: Architecture, version: str, installed: str) -> dict[str, Entry]:
+    """Where the estimate of each component is kept, by its name: all that it is told of, but for name and number."""
+    found: dict[str, Entry] = {}
+    for part in description(arch, version)["architecture"]["subtree"][0]["local"]:
+        attributes = part["attributes"] | {"actions": part.get("required_actions")}
+        found[component_name(part["name"])] = Entry(PROGRAM, installed, part["class"], attributes)
+    return found
+
+
+def _told(program: str, version: str, arch: Architecture, folder: Path) -> tuple[Energies, Areas]:
+    """What Accelergy says, or said before, of every component without figures of its own."""
+    _config(program, version, folder)
+    entries = _entries(arch, version, _installed(program, version, folder))
+    kept = {name: found for name, entry in entries.items() if (found := entry.read()) is not None and AREA in found}
+    areas = {name: found.pop(AREA) for name, found in kept.items()}
+    energies: Energies = dict(kept)
+    if len(kept) < len(entries):
+        _run(program, description(arch, version, kept), folder)
+        _refuse_dummies(folder / "out")
+        fresh, sizes = read_ert(folder / "out" / "ERT.yaml"), read_art(folder / "out" / "ART.yaml")
+        for name in entries.keys() & fresh.keys() & sizes.keys() - kept.keys():
+            entries[name].write(fresh[name] | {AREA: sizes[name]})
+        energies, areas = fresh | energies, sizes | areas
+    return energies, areas
+
+
 def accelergy_table(arch: Architecture) -> EnergyTable:
-    """The figures that Accelergy gives; a component's own `energy` wins.
+    """The figures that Accelergy gives, or gave before (store.py); a component's own `energy` wins.
 
     Raises InputError where it is not on PATH, is of another version, fails (the message ends its log and tells where
     the rest is), falls back to a dummy, or leaves a component out.
@@ -214,13 +264,12 @@ def accelergy_table(arch: Architecture) -> EnergyTable:
     program = _program()
     version = program_version(program)
     folder = Path(tempfile.mkdtemp(prefix="accelergy-"))
-    _run(program, version, arch, folder)
     out = folder / "out"
-    _refuse_dummies(out)
+    estimated, sizes = _told(program, version, arch, folder)
     energies, areas = _given(arch)
     source = f"Accelergy {version}"
-    table = apply_ert(blank_table(arch), read_ert(out / "ERT.yaml") | energies, out / "ERT.yaml", source)
-    table = apply_art(table, read_art(out / "ART.yaml") | areas, out / "ART.yaml", source)
+    table = apply_ert(blank_table(arch), estimated | energies, out / "ERT.yaml", source)
+    table = apply_art(table, sizes | areas, out / "ART.yaml", source)
     shutil.rmtree(folder)  # kept where anything above failed: the messages point into it
     levels = tuple(
         replace(told, source=source if level.attribute("energy") is None else GIVEN)

@@ -4,14 +4,18 @@ import contextlib
 import importlib
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import cache
+from importlib import metadata
 from typing import Any
 
 from ..workloads import Fault, InputError
-from .cacti import Sram
-from .closed_form import Figures
+from .cacti import FIGURES, Sram
+from .closed_form import Figures, figures
+from .store import Entry
 
-MODULE = "hwcomponents_cacti"
+MODULE, DISTRIBUTION = "hwcomponents_cacti", "hwcomponents-cacti"
+SOURCE = "CACTI by hwcomponents-cacti"
 
 
 @cache
@@ -28,18 +32,28 @@ def _figures(sram: Sram) -> Figures:
         )
         read, write = float(memory.read().energy), float(memory.write().energy)
         leak, area = float(memory.leak_power), float(memory.area)
-    return Figures(read * 1e12, write * 1e12, leak * 1e6, area * 1e12, "CACTI by hwcomponents-cacti")
+    return Figures(read * 1e12, write * 1e12, leak * 1e6, area * 1e12, SOURCE)
 
 
 # A memory that every CACTI can tell: where it fails, the package or its program does.
 PROBE = Sram(45, 8192, 64, ports=1, banks=1)
 
 
-def cacti_memory(place: str) -> Callable[[Sram], Figures]:
-    """The figures of an SRAM by CACTI, once it has been seen to run; `place` begins the message where it does not.
+def _entry(sram: Sram) -> Entry | None:
+    """Where the figures of `sram` are kept; None for a package of no known version."""
+    try:
+        version = metadata.version(DISTRIBUTION)
+    except metadata.PackageNotFoundError:
+        return None
+    return Entry(DISTRIBUTION, version, "SRAM", asdict(sram))
 
-    What is returned, and this itself, raises InputError where the package or its program does not do it. A wheel
-    of the package may hold a CACTI that the machine cannot start (it wants GLIBC 2.38).
+
+def cacti_memory(place: str) -> Callable[[Sram], Figures]:
+    """The figures of an SRAM by CACTI, or those that it told before; `place` begins the message where it does not run.
+
+    What is returned raises InputError where the package or its program does not tell a memory that is not kept. A
+    wheel of the package may hold a CACTI that the machine cannot start (it wants GLIBC 2.38): before the first memory
+    a simple one is tried, to tell one from the other.
     """
 
     def told(sram: Sram, what: str) -> Figures:
@@ -52,5 +66,15 @@ def cacti_memory(place: str) -> Callable[[Sram], Figures]:
             why = " ".join(f"{type(error).__name__}: {error}".split())
             raise InputError(Fault(place, None, "", f"hwcomponents-cacti does not tell {what}: {why}")) from None
 
-    told(PROBE, "even a simple memory; build it from source (pip install --no-binary hwcomponents-cacti)")
-    return lambda sram: told(sram, f"an SRAM of {sram}")
+    def memory(sram: Sram) -> Figures:
+        entry = _entry(sram)
+        kept = entry and entry.read()
+        if kept and kept.keys() == set(FIGURES):
+            return figures(kept.__getitem__, SOURCE)
+        told(PROBE, "even a simple memory; build it from source (pip install --no-binary hwcomponents-cacti)")
+        found = told(sram, f"an SRAM of {sram}")
+        if entry:
+            entry.write({name: getattr(found, name) for name in FIGURES})
+        return found
+
+    return memory

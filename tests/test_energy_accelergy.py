@@ -68,6 +68,7 @@ def install(tmp_path, monkeypatch):
     """Puts a stand-in on PATH, with a home and a temporary folder of the test's own; gives the file of what it saw."""
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("RUBY_MAP_CACHE", str(tmp_path / "cache"))
     (tmp_path / "tmp").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
 
@@ -202,3 +203,39 @@ def test_the_users_configuration_is_used(install, tmp_path, monkeypatch):
     message = refused(load_arch("eyeriss_like"))
     folder = Path(message.partition("its log: ")[2].partition(";")[0]).parent
     assert "mine: true" in (folder / "accelergy_config.yaml").read_text()
+
+
+def test_estimates_are_kept(install, tmp_path):
+    """A second run asks Accelergy for nothing; another architecture only for the components that differ."""
+    seen = install("0.4")
+    arch = load_arch("eyeriss_like")
+    first = energy_table(arch, engine="accelergy")
+    seen.unlink()
+    assert energy_table(arch, engine="accelergy") == first
+    assert not seen.exists()
+    other = energy_table(load_arch("eyeriss_like", {"columns": 7, "glb_kib": 64}), engine="accelergy")
+    asked = json.loads(seen.read_text())["arch"]["subtree"][0]["local"]
+    assert [part["name"] for part in asked] == ["shared_glb"]
+    assert other.levels[1].read_pj == 1
+    assert other.levels[2:] == first.levels[2:]
+    assert os.listdir(tmp_path / "tmp") == []
+
+
+def test_another_program_is_asked_anew(install, tmp_path):
+    """What is kept belongs to the program, its configuration and its estimators as they were."""
+    seen = install("0.4")
+    arch = load_arch("eyeriss_like")
+    energy_table(arch, engine="accelergy")
+    seen.unlink()
+    tables = tmp_path / "share" / "accelergy" / "estimation_plug_ins"
+    tables.mkdir(parents=True)
+    (tables / "table.csv").write_text("1")
+    energy_table(arch, engine="accelergy")
+    assert seen.exists()
+
+
+def test_nothing_is_kept_of_a_dummy(install, tmp_path):
+    """A refused estimate is not found later on."""
+    install("0.4", "dummy")
+    refused(load_arch("eyeriss_like"))
+    assert not (tmp_path / "cache").exists()

@@ -11,13 +11,15 @@ from ruby_map.workloads import InputError
 
 
 @pytest.fixture
-def install(monkeypatch):
-    """Puts a package in place whose memories are `memory(**sizes)`."""
+def install(monkeypatch, tmp_path):
+    """Puts a package in place whose memories are `memory(**sizes)`; what is kept, in a folder of the test's own."""
+    monkeypatch.setenv("RUBY_MAP_CACHE", str(tmp_path / "cache"))
 
-    def put(memory):
+    def put(memory, version="9.9"):
         package = ModuleType("hwcomponents_cacti")
         package.SRAM = memory
         monkeypatch.setitem(sys.modules, "hwcomponents_cacti", package)
+        monkeypatch.setattr("importlib.metadata.version", lambda name: version)
 
     hwcomponents._figures.cache_clear()
     yield put
@@ -91,9 +93,30 @@ def test_a_memory_that_cacti_refuses(install):
         energy_table(load_arch("eyeriss_like"), engine="hwcomponents")
 
 
+def test_figures_are_kept(install):
+    """What CACTI told once is not asked again, by another process neither; a new version of the package is."""
+    asked = []
+
+    def memory(**sizes):
+        asked.append(sizes)
+        return memory_of(**sizes)
+
+    install(memory)
+    arch = load_arch("eyeriss_like")
+    first = energy_table(arch, engine="hwcomponents")
+    hwcomponents._figures.cache_clear()  # as in a new process
+    number = len(asked)
+    assert energy_table(arch, engine="hwcomponents") == first
+    assert len(asked) == number
+    install(memory, version="10.0")
+    energy_table(arch, engine="hwcomponents")
+    assert len(asked) > number
+
+
 @pytest.mark.skipif(find_spec("hwcomponents_cacti") is None, reason="needs hwcomponents-cacti, built from source")
-def test_the_real_package_tells_the_grid():
+def test_the_real_package_tells_the_grid(monkeypatch):
     """CACTI itself gives the Eyeriss-like machine the shipped figures, to the digits that the grid keeps."""
+    monkeypatch.setenv("RUBY_MAP_CACHE", "")
     hwcomponents._figures.cache_clear()
     arch = load_arch("eyeriss_like")
     told, default = energy_table(arch, engine="hwcomponents").levels[1], energy_table(arch).levels[1]

@@ -12,10 +12,10 @@ from itertools import combinations
 
 import numpy as np
 
-from .counts import Flow, Nest
 from .flows import Charge
 from .mapping import Floats, Ints, MappingBatch
 from .orders import LevelOrder, Order
+from .traffic import Flow, Nest
 
 
 class _Nest(Nest):

@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from ..arch import Architecture
 from ..energy import EnergyTable
-from .counts import Counts, Nest, count
+from .counts import Counts, count
 from .mapping import Bools, Floats, MappingBatch
+from .traffic import Nest
 
 # Reason codes of `validity`: the index is the code, 0 is valid.
 REASONS = ("valid", "capacity", "fanout", "utilization")

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from .cost import REASONS, used_bits, validity
-from .counts import Nest
 from .mapping import Ints, MappingBatch
+from .traffic import Nest
+from .violations import violations
 
 
 def hint(batch: MappingBatch) -> str:
@@ -24,8 +25,9 @@ def hint(batch: MappingBatch) -> str:
 
 
 def misfits(batch: MappingBatch) -> list[str]:
-    """What does not fit in the one mapping of `batch`: each overfull level with its tensors, each axis."""
-    found = []
+    """What does not fit in the one mapping of `batch`: each overfull level with its tensors, each axis, and each
+    constraint of the architecture that it violates. Empty for a valid mapping."""
+    found = [f"violates the architecture's constraints: {text}" for text in violations(batch)]
     nest, tensors = Nest(batch), batch.workload.tensors
     for i, level in enumerate(batch.arch.levels):
         if level.capacity_bits is None:
@@ -51,7 +53,6 @@ def misfits(batch: MappingBatch) -> list[str]:
 def _capacity(batch: MappingBatch) -> str:
     """The level that overflows most often, its smallest overflow, and the tiles of that mapping."""
     nest = Nest(batch)
-    words = nest.tile_words()  # (mapping, level, tensor)
     found = []
     for i, level in enumerate(batch.arch.levels):
         if level.capacity_bits is None:
@@ -61,8 +62,8 @@ def _capacity(batch: MappingBatch) -> str:
         over = bits > usable  # (mapping,)
         if over.any():
             nearest = int(np.where(over, bits, np.inf).argmin())
-            named = zip(batch.workload.tensors, words[nearest, i], strict=True)
-            tiles = ", ".join(f"{tensor.name} {size:,.0f}" for tensor, size in named if size)
+            kept = (t for v, t in enumerate(batch.workload.tensors) if batch.keep[nearest, i, v])
+            tiles = ", ".join(f"{tensor.name} {nest.tile(i, tensor)[nearest]:,.0f}" for tensor in kept)
             held = f"it holds {usable:,} bits, and the nearest needs {bits[nearest]:,.0f} (tile words: {tiles})"
             found.append((float(over.mean()), f"{level.name} overflows in {over.mean():.1%} of these; {held}"))
     return max(found)[1]

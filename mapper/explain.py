@@ -15,10 +15,11 @@ import numpy as np
 import sympy
 
 from ..workloads import Tensor
-from .counts import Flow, Nest, RankColumns, keeper_pairs
+from .counts import keeper_pairs
 from .mapping import MappingBatch
 from .prefixes import Prefixes
 from .sanity import InternalError
+from .traffic import Flow, Nest, RankColumns
 
 Expr = Any  # sympy has no types
 

@@ -28,8 +28,9 @@ from math import prod
 import numpy as np
 
 from ..workloads import Tensor
-from .counts import Counts, Flow, Nest, count
+from .counts import Counts, count
 from .mapping import Ints, MappingBatch
+from .traffic import Flow, Nest
 
 # Properties of one set of words along a rank, among the children of one parent instance in one step.
 TILE = 1  # some child's T_r

@@ -1,0 +1,325 @@
+"""What moves between two neighbouring keepers of a tensor: the sums of docs/model.md over a batch of mappings.
+
+Words moved are the sizes of all tiles less what consecutive tiles share. Both sums factor: over the tensor's ranks
+(ranks.py) and over the irrelevant dims (numbers of contexts, prefixes.py). The second has one term per temporal loop
+outside the child, for the increments of that loop; whether another dim's loop of the same level lies outside it is
+all that loop order decides.
+
+The columns of a chain table are NumPy arrays. What is done per mapping is written against the Python array API, in
+the library of the batch's own arrays, so that other libraries can compile it (engine.py).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property, reduce
+from math import prod
+from operator import add
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..workloads import Tensor
+from .mapping import Bools, ChainTable, Floats, Ints, MappingBatch
+from .prefixes import Prefixes, level_slots, outside, prefixes
+from .ranks import RankView
+
+# Tables over all pairs of chains of a window's dims are built up to this many rows, else the batch's own pairs.
+PAIR_LIMIT = 1 << 16
+
+
+@dataclass(eq=False)
+class Nest:
+    """A batch with what all its tensors share: positions of loops, views of its chain tables."""
+
+    batch: MappingBatch
+    _position: dict[tuple[int, int], NDArray[np.int8]] = field(default_factory=dict)
+    _before: dict[tuple[int, int, int], Floats] = field(default_factory=dict)
+    _which: dict[tuple[int, int, tuple[int, ...]], Ints] = field(default_factory=dict)
+    _extents: dict[tuple[int, int], Ints] = field(default_factory=dict)
+    _combinations: dict[tuple[tuple[int, ...], int], tuple[tuple[ChainTable, ...], tuple[int, ...], Ints]] = field(
+        default_factory=dict
+    )
+    _gathered: dict[tuple[int, int], tuple[object, Floats, Floats | None]] = field(default_factory=dict)
+
+    @property
+    def levels(self) -> int:
+        return len(self.batch.arch.levels)
+
+    @property
+    def xp(self) -> Any:
+        """The array library of the batch: what its arrays say of themselves."""
+        return self.batch.rows.__array_namespace__()
+
+    def take(self, column: NDArray[Any], row: Ints) -> NDArray[Any]:
+        """column[row], in the library of the batch. # (mapping,)"""
+        taken: NDArray[Any] = self.xp.asarray(column)[row]
+        return taken
+
+    @cached_property
+    def dims(self) -> list[int]:
+        """Dims that have loops at all: those of size over 1."""
+        return [d for d, size in enumerate(self.batch.workload.sizes) if size > 1]
+
+    def position(self, level: int, d: int) -> NDArray[np.int8]:
+        """Where in the loop order of `level` the loop of dim d stands, 0 outermost. # (mapping,)"""
+        key = (level, d)
+        if key not in self._position:
+            order = self.batch.order[:, level]
+            places = (self.xp.asarray(i, dtype=np.int8) * (order[:, i] == d) for i in range(order.shape[1]))
+            self._position[key] = reduce(add, places)
+        return self._position[key]
+
+    def fans_out(self, parent: int, child: int) -> bool:
+        """Whether one instance of `parent` has several of `child` below it."""
+        return any(self.batch.arch.axes[parent:child])
+
+    def before(self, level: int, e: int, d: int) -> Floats:
+        """1 where the loop of dim e lies outside that of dim d at `level`, else 0. # (mapping,)"""
+        key = (level, e, d)
+        if key not in self._before:
+            self._before[key] = (self.position(level, e) < self.position(level, d)).astype(np.float64)
+        return self._before[key]
+
+    def which(self, level: int, dims: tuple[int, ...], d: int) -> Ints:
+        """Which of `dims` have their loop of `level` outside that of dim d, as a binary number. # (mapping,)"""
+        key = (level, d, dims)
+        if key not in self._which:
+            number = self.xp.zeros(len(self.batch), dtype=np.int64)
+            for e in dims:
+                number = 2 * number + (self.position(level, e) < self.position(level, d))
+            self._which[key] = number
+        return self._which[key]
+
+    def at_cut(self, owner: object, columns: NDArray[Any], row: Ints, level: int, e: int, d: int) -> Floats:
+        """columns[0] at `row`, columns[1] where the loop of dim e lies outside that of dim d at `level`: the cut
+        of e at the increments of that loop of d; of d itself the difference. # (mapping,)
+
+        What is gathered is kept for all flows that read the same columns of the same owner.
+        """
+        key = (id(owner), level)
+        if key not in self._gathered:
+            outside = self.take(columns[0], row).astype(np.float64)
+            more = self.take(columns[1], row) - outside if self.repeats(level, e) else None
+            self._gathered[key] = owner, outside, more  # the owner is kept, and with it its id
+        _, outside, more = self._gathered[key]
+        if more is None:
+            return outside if e != d else self.xp.zeros(len(row))
+        if e == d:
+            return more
+        # the arithmetic form of a choice: a random mask costs a select more than these two passes
+        chosen: Floats = more * self.before(level, e, d)
+        chosen += outside
+        return chosen
+
+    def row(self, d: int) -> Ints:
+        return self.batch.rows[:, d]
+
+    def view(self, d: int, c: int, lo: int, hi: int, shared: int | None = None) -> Prefixes:
+        return prefixes(self.batch.tables[d], self.batch.arch, c, lo, hi, shared)
+
+    def repeats(self, level: int, d: int) -> bool:
+        """Whether some chain of dim d has a temporal loop of bound over 1 at `level`."""
+        return level_slots(self.batch.tables[d], self.batch.arch)[level].repeats
+
+    def loops(self, level: int) -> list[int]:
+        """Dims with a temporal loop of bound over 1 at `level` in some chain."""
+        return [d for d in self.dims if self.repeats(level, d)]
+
+    def combinations(self, dims: tuple[int, ...], c: int) -> tuple[tuple[ChainTable, ...], tuple[int, ...], Ints]:
+        """The tables of a rank's dims as boundary c sees them, their lengths, and which combination of their rows
+        each mapping has. # (mapping,)"""
+        key = (dims, c)
+        if key not in self._combinations:
+            arch, tables = self.batch.arch, [self.batch.tables[d] for d in dims]
+            if len(dims) == 1:
+                self._combinations[key] = tuple(tables), (len(tables[0].bounds),), self.row(dims[0])
+            else:
+                seen = [outside(table, arch, c) for table in tables]
+                shape = tuple(len(table.bounds) for table, _ in seen)
+                row = self.xp.zeros(len(self.batch), dtype=np.int64)
+                for d, (table, which) in zip(dims, seen, strict=True):
+                    row = row * len(table.bounds) + self.take(which, self.row(d))
+                self._combinations[key] = tuple(t for t, _ in seen), shape, row
+        return self._combinations[key]
+
+    def active(self, d: int, c: int) -> Ints:
+        """Coordinates of dim d that ever hold a tile at boundary c. # (mapping,)"""
+        return self.take(self.view(d, c, 0, c).number[0], self.row(d))
+
+    def cycles(self) -> Floats:
+        """Compute cycles: temporal steps in which the spatial origin has work. # (mapping,)"""
+        views = {d: self.view(d, self.levels, 0, 0) for d in self.dims}
+        return self.product(self.take(view.number[self.levels], self.row(d)) for d, view in views.items())
+
+    def instances(self) -> Floats:
+        """Active instances of each level and, last, MAC units. # (mapping, level + 1)"""
+        columns = [self.product(self.active(d, c) for d in self.dims) for c in range(self.levels + 1)]
+        stacked: Floats = self.xp.stack(columns, axis=1)
+        return stacked
+
+    def extent(self, level: int, d: int) -> Ints:
+        """Extent of the largest tile of `level` along dim d. # (mapping,)"""
+        key = (level, d)
+        if key not in self._extents:
+            tile = np.minimum(self.view(d, level, 0, 0).tile, self.batch.workload.sizes[d])
+            self._extents[key] = self.take(tile, self.row(d))
+        return self._extents[key]
+
+    def tile(self, level: int, tensor: Tensor) -> Floats:
+        """Words of the largest tile of `tensor` at `level`, kept there or not. # (mapping,)"""
+        index = {dim: d for d, dim in enumerate(self.batch.workload.dims)}
+        one = self.xp.ones(len(self.batch))
+        return self.product(
+            sum((t.coef * (self.extent(level, index[t.dim]) - 1) for t in rank), one) for rank in tensor.ranks
+        )
+
+    def distinct(self, tensor: Tensor, level: int, origin: bool = False) -> Floats:
+        """Distinct words of the output that the instances of `level` (or the spatial origin alone) ever hold."""
+        workload = self.batch.workload
+        times, found = 1.0, []
+        for d in self.dims:
+            if workload.dims[d] not in tensor.dims:
+                if not origin:
+                    found.append(self.active(d, level))
+            elif origin:
+                found.append(self.take(self.view(d, level, 0, 0).extents, self.row(d)))
+            else:
+                times *= workload.sizes[d]
+        return times * self.product(found)
+
+    def product(self, factors: Iterable[NDArray[Any]]) -> Floats:
+        """The product of arrays, 1 of none. # (mapping,)"""
+        total: Floats = self.xp.ones(len(self.batch))
+        for factor in factors:
+            total *= factor
+        return total
+
+
+@dataclass(eq=False)
+class Flow:
+    """Words of one tensor that move into boundary `child`.
+
+    Without a parent: what all instances receive (rule 2). With one: what the parent level hands out, where
+    identical sets for children of one instance count once (rule 3). `origin`: for the spatial origin alone.
+    """
+
+    nest: Nest
+    tensor: Tensor
+    child: int
+    parent: int | None = None
+    origin: bool = False
+
+    @cached_property
+    def irrelevant(self) -> list[tuple[int, Prefixes]]:
+        """Dims without influence on the words: only coordinate 0 below the parent counts (multicast)."""
+        hi = 0 if self.origin else self.child if self.parent is None else self.parent
+        names = self.nest.batch.workload.dims
+        mine = [d for d in self.nest.dims if names[d] not in self.tensor.dims]
+        return [(d, self.nest.view(d, self.child, 0, hi)) for d in mine]
+
+    @cached_property
+    def ranks(self) -> "list[RankColumns]":
+        lo, hi = 0, self.child
+        if self.origin:
+            lo, hi = (0, 0) if self.parent is None else (self.parent, self.child)
+        index = {dim: d for d, dim in enumerate(self.nest.batch.workload.dims)}
+        found = []
+        for rank in self.tensor.ranks:
+            terms = [(index[t.dim], t.coef) for t in rank if index[t.dim] in self.nest.dims]
+            if terms:
+                found.append(RankColumns.of(self.nest, terms, self.child, lo, hi, self.parent))
+        return found
+
+    def exact(self) -> Bools:
+        """Where the count is the executor's. # (mapping,)"""
+        exact: Bools = self.nest.xp.ones(len(self.nest.batch), dtype=bool)
+        for rank in self.ranks:
+            exact &= self.nest.take(rank.view.exact, rank.row)
+        return exact
+
+    def words(self) -> Floats:
+        """Words moved. # (mapping,)"""
+        nest = self.nest
+        total = nest.product(nest.take(rank.view.sizes, rank.row) for rank in self.ranks)
+        total *= nest.product(nest.take(view.number[self.child], nest.row(d)) for d, view in self.irrelevant)
+        if self.child < self.nest.levels:  # MACs hold nothing between steps
+            for level in range(self.child):
+                for d in self.nest.loops(level):
+                    total -= self.stays(level, d)
+        return total
+
+    def stays(self, level: int, d: int) -> Floats | float:
+        """Words that stay in place at the increments of the loop of dim d at `level`. # (mapping,)"""
+        nest = self.nest
+        own = next((rank for rank in self.ranks if d in rank.dims), None)
+        if own is not None and len(own.dims) == 1:
+            return 0.0  # the tile moves by at least its own length
+        times = [
+            nest.at_cut(view, view.number[level : level + 2], nest.row(e), level, e, d) for e, view in self.irrelevant
+        ]
+        if not any(rank.view.shared for rank in self.ranks):
+            return nest.product([*times, *(rank.words(nest, level, d) for rank in self.ranks)])
+        sums = {}
+        for name in ("words", "kept", "kept_by_all"):
+            picked = [rank.pick(nest, level, d, name) for rank in self.ranks]
+            sums[name] = nest.product([*times, *picked])
+        return sums["words"] + sums["kept_by_all"] - sums["kept"]
+
+
+@dataclass(eq=False)
+class RankColumns:
+    """A rank's sums with, per mapping, the row to take."""
+
+    view: RankView
+    dims: tuple[int, ...]
+    row: Ints  # (mapping,)
+
+    @classmethod
+    def of(
+        cls, nest: Nest, terms: list[tuple[int, int]], child: int, lo: int, hi: int, parent: int | None
+    ) -> "RankColumns":
+        dims = tuple(d for d, _ in terms)
+        coefs = tuple(coef for _, coef in terms)
+        tables, shape, row = nest.combinations(dims, child)
+        shared = _shared_level(nest, child, parent) if len(dims) == 2 else None
+
+        def view(combinations: tuple[Ints, ...], shared: int | None) -> RankView:
+            parts = tuple(prefixes(table, nest.batch.arch, child, lo, hi, shared) for table in tables)
+            return RankView(coefs, parts, combinations, parent)
+
+        def best(combinations: tuple[Ints, ...]) -> RankView:
+            plain = view(combinations, None)
+            return view(combinations, shared) if shared is not None and plain.meets.any() else plain
+
+        if nest.xp is np and prod(shape) > max(PAIR_LIMIT, *shape):
+            pairs, row = np.unique(row, return_inverse=True)
+            return cls(best(np.unravel_index(pairs, shape)), dims, row)
+        key = ("rank", nest.batch.arch.axes, tables, coefs, child, lo, hi, parent)
+        cache = tables[0].cache
+        if key not in cache:
+            every = np.unravel_index(np.arange(prod(shape)), shape)
+            cache[key] = best(every)
+        return cls(cache[key], dims, row)  # type: ignore[arg-type]
+
+    def words(self, nest: Nest, level: int, d: int) -> Floats:
+        """Overlaps at the increments of dim d's loop at `level`. # (mapping,)"""
+        if len(self.dims) > 1:
+            return self.pick(nest, level, d, "words")
+        (e,) = self.dims
+        return nest.at_cut(self.view, self.view.overlap(None, level, 1).words, self.row, level, e, d)
+
+    def pick(self, nest: Nest, level: int, d: int, name: str) -> Floats:
+        """One of the sums of an Overlap, for the increments of dim d's loop at `level`. # (mapping,)"""
+        moving = self.dims.index(d) if d in self.dims else None
+        others = tuple(e for e in self.dims if e != d)
+        columns: Floats = getattr(self.view.overlap(moving, level, len(others)), name)
+        return nest.take(columns.reshape(-1), nest.which(level, others, d) * columns.shape[1] + self.row)
+
+
+def _shared_level(nest: Nest, child: int, parent: int | None) -> int | None:
+    """The innermost level with a fanout between parent and child."""
+    if parent is None:
+        return None
+    levels = nest.batch.arch.levels
+    return next((level for level in range(child - 1, parent - 1, -1) if levels[level].fanout), None)

@@ -102,7 +102,7 @@ def explore(
     results: list[Result] = []
     for space in spaces(machine, work, mapspace, pad=pad, distinct=distinct):
         found = _explore_layer(space, options, figures, costs, progress)
-        results.append(replace(found, mapspace=mapspace))
+        results.append(replace(found, mapspace=mapspace, remainders=space.imperfect, reason=space.reason))
         if found.statistics.interrupted:
             break
     if isinstance(work, Workload):

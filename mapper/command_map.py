@@ -119,17 +119,25 @@ def _list(as_json: bool) -> int:
 
 def _size(found: list[Mapspace], mapspace: str, as_json: bool) -> int:
     """The number of mappings, valid or not, and of the choices that they are combinations of."""
-    sizes = [(space.workload.name, asdict(space.size)) for space in found]
     if not as_json:
         for space in found:
             typer.echo(f"{space.workload.name} on {space.arch.name}, {mapspace}: {space.size} mappings")
+            if mapspace == "auto":
+                told = f"remainders at {space.reason}" if space.imperfect else f"no remainders: {space.reason}"
+                typer.echo(f"  {told}")
             for part, number in asdict(space.size).items():
                 typer.echo(f"  {part:<14} {number:,}")
-    elif len(sizes) > 1:
-        echo_json({"layers": [{"workload": name, "size": size} for name, size in sizes]})
-    else:
-        echo_json({"size": sizes[0][1]})
+            typer.echo(f"  {'log10':<14} {space.size.log10:.2f}")
+        return FOUND
+    layers = [_size_json(space) for space in found]
+    echo_json(layers[0] if len(layers) == 1 else {"layers": layers})
     return FOUND
+
+
+def _size_json(space: Mapspace) -> dict[str, object]:
+    size = space.size
+    told = {"size": asdict(size), "log10": size.log10, "human": str(size)}
+    return {"workload": space.workload.name} | told | {"remainders": list(space.imperfect), "reason": space.reason}
 
 
 def _show(result: Result | NetworkResult, as_json: bool, out: Path | None) -> int:

@@ -80,6 +80,11 @@ class Mapspace:
         self.chains = self._chains(self.rules)
         self._joint = self._combine(self.rules, self.chains)
 
+    @property
+    def imperfect(self) -> tuple[str, ...]:
+        """The names of the slots that may have remainders."""
+        return tuple(slot.name for slot, flag in zip(self.arch.slots, self.remainders, strict=True) if flag)
+
     # Sizes
 
     @cached_property

@@ -34,6 +34,8 @@ class Result:
     objective: str | None = None
     seed: int | None = None
     hint: str = ""  # where nothing valid was found: what stands in the way
+    remainders: tuple[str, ...] = ()  # the slots that may have them in this mapspace
+    reason: str = ""  # why these
     lower_bound: float | None = None  # of the objective, over the whole mapspace, where the search proved one
     optimal: bool = False  # whether it is proven that no mapping of the mapspace is better
 
@@ -71,6 +73,11 @@ class Result:
     def macs(self) -> int:
         return self.workload.macs
 
+    @property
+    def ineffectual_macs(self) -> int:
+        """Those of `macs` on the zeros of padding."""
+        return self.workload.ineffectual_macs
+
     @cached_property
     def area_um2(self) -> float:
         return tables.area_um2(self.arch, self.table)
@@ -88,6 +95,8 @@ class Result:
     def __str__(self) -> str:
         """The loop nest, the accesses, the totals, and how the search went."""
         parts = [tables.heading(self.arch, self.workload)]
+        if self.mapspace == "auto":
+            parts.append(f"remainders at {self.reason}" if self.remainders else f"no remainders: {self.reason}")
         if self.batch is None:
             parts.append("no valid mapping found" + (f"\n{self.hint}" if self.hint else ""))
         else:
@@ -99,7 +108,7 @@ class Result:
         return "\n\n".join(parts)
 
     def _totals(self) -> str:
-        zeros = self.workload.ineffectual_macs
+        zeros = self.ineffectual_macs
         return tables.totals(self.cycles, self.energy_pj, self.utilization, self.macs, zeros, self.area_um2, self.ideal)
 
 
@@ -132,6 +141,11 @@ class NetworkResult:
     @property
     def macs(self) -> int:
         return sum(result.macs * count for result, count in self.layers)
+
+    @property
+    def ineffectual_macs(self) -> int:
+        """Those of `macs` on the zeros of padding."""
+        return sum(result.ineffectual_macs * count for result, count in self.layers)
 
     @property
     def utilization(self) -> float:
@@ -173,7 +187,7 @@ class NetworkResult:
         if self.missing:
             parts.append(f"interrupted: {self.missing} layers were not searched")
         if self.found:
-            zeros = sum(result.workload.ineffectual_macs * count for result, count in self.layers)
+            zeros = self.ineffectual_macs
             sums = (self.cycles, self.energy_pj, self.utilization, self.macs, zeros, self.area_um2, self.ideal)
             parts.append(tables.totals(*sums))
         return "\n\n".join([*parts, tables.search_line(self.statistics)])
@@ -191,6 +205,8 @@ def result_json(result: Result | NetworkResult) -> Json:
         "arch": result.arch.name,
         "workload": result.workload.name,
         "mapspace": result.mapspace,
+        "remainders": list(result.remainders),
+        "reason": result.reason,
         "objective": result.objective,
         "seed": result.seed,
         **_costs_json(result),
@@ -213,7 +229,8 @@ def plain(value: float) -> int | float:
 def _costs_json(result: Result | NetworkResult) -> Json:
     names = ("cycles", "energy_pj", "edp", "utilization")
     costs: Json = {name: plain(getattr(result, name)) if result.found else None for name in names}
-    return costs | {"macs": result.macs, "area_um2": plain(result.area_um2)}
+    work: Json = {"macs": result.macs, "ineffectual_macs": result.ineffectual_macs}
+    return costs | work | {"area_um2": plain(result.area_um2)}
 
 
 def _levels_json(batch: MappingBatch, costs: Costs) -> Json:

@@ -68,7 +68,7 @@ def totals(cycles: float, energy_pj: float, used: float, macs: int, zeros: int, 
         ("utilisation", f"{used:.1%}", ""),
         ("energy", f"{energy_pj / size:,.5g} {unit} ({per_mac:,.4g} pJ per MAC)", _over(energy_pj, best.energy_pj)),
         ("EDP", f"{edp:.5g} pJ cycles", _over(edp, best.edp)),
-        ("MACs", f"{macs:,}", f", {zeros:,} of them on the zeros of padding" if zeros else ""),
+        ("MACs", f"{macs:,}", f", {zeros:,} of them on the zeros of padding ({zeros / macs:.1%})" if zeros else ""),
         ("area", f"{area_um2 / 1e6:,.4g} mm2", ""),
     ]
     return "\n".join(f"{name:<12} {value}{over}" for name, value, over in lines)

@@ -117,6 +117,42 @@ def test_padding_fills_the_array_and_pays():
     assert "MACs         102, 2 of them on the zeros of padding" in found.stdout
 
 
+@pytest.mark.parametrize(
+    ("size", "mapspace", "pad", "cycles", "zeros"),
+    [
+        (127, "pfm", False, 127, 0),  # prime: one element works
+        (127, "pfm", True, 8, 1),
+        (113, "pfm", True, 8, 15),
+        (113, "ruby-s", False, 8, 0),
+    ],
+)
+def test_padding_of_a_prime_on_16_elements(size, mapspace, pad, cycles, zeros, tmp_path):
+    """127 and 113 elements on 16 PEs: 8 cycles when padded to 128, and the zeros are charged and told."""
+    work = tmp_path / "work.yaml"
+    work.write_text(f"name: vector\nshape: rank1\nsizes: {{D: {size}}}\n")
+    options = ["linear_16", work, "--mapspace", mapspace, "--search", "exhaustive", *(["--pad"] if pad else [])]
+    found = the_json(*options)
+    assert (found["cycles"], found["ineffectual_macs"], found["macs"]) == (cycles, zeros, size + zeros)
+    words = f"128, {zeros} of them on the zeros of padding ({zeros / 128:.1%})"
+    assert (words in run(*options).stdout) == pad
+    if pad:
+        exact = the_json("linear_16", work, "--mapspace", "ruby-s", "--search", "exhaustive")
+        assert found["edp"] == pytest.approx(exact["edp"] * 128 / size, rel=1e-3)
+
+
+def test_auto_says_what_it_chose_and_why():
+    """--mapspace auto names the slots with remainders and the reason: in the report, the JSON and the size."""
+    layer, short = ("eyeriss_like", "resnet50/conv4_x_1x1b"), ("--mapspace", "auto", "--victory", "100")
+    why = "shared_glb.PE: divisors of M, C fill 8 of 12"
+    assert f"remainders at {why}\n" in run(*layer, *short).stdout
+    found = the_json(*layer, *short)
+    assert (found["mapspace"], found["remainders"], found["reason"]) == ("auto", ["shared_glb.PE"], why)
+    size = the_json(*layer, *short, "--size")
+    assert (size["remainders"], size["reason"]) == (["shared_glb.PE"], why)
+    assert f"  remainders at {why}\n" in run(*layer, *short, "--size").stdout
+    assert "no remainders: perfect factors fit" in run("linear_5", "rank1_100", "--mapspace", "auto", "--size").stdout
+
+
 def test_distinct_counts_orders_of_unit_loops_once():
     """--distinct makes the mapspace smaller and leaves its best alone."""
     sizes = [the_json(*LAYER, "--size", *more)["size"]["total"] for more in ((), ("--distinct",))]
@@ -132,7 +168,11 @@ def test_size_prints_and_stops():
     assert size["total"] == size["factorization"] * size["permutation"] * size["axes"] * size["bypass"]
     layers = the_json("eyeriss_like", "alexnet", "--size")["layers"]
     assert [layer["workload"] for layer in layers][:2] == ["conv1", "conv2"]
-    assert f"total          {size['total']:,}" in run(*TOY, "--size").stdout
+    whole = the_json(*LAYER, "--size")
+    assert 10 ** whole["log10"] == pytest.approx(whole["size"]["total"])
+    text = run(*LAYER, "--size").stdout
+    for part in (f"total          {whole['size']['total']:,}", f"log10          {whole['log10']:.2f}", whole["human"]):
+        assert part in text
 
 
 def test_list_needs_no_arguments():

@@ -1,8 +1,5 @@
 """`ruby-energy ARCH`: energy and area per action of every component, each with its source."""
 
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from io import StringIO
 from pathlib import Path
@@ -18,13 +15,12 @@ from ..energy import (
     ENGINES,
     ComputeEnergy,
     EnergyTable,
-    EnergyWarning,
     LevelEnergy,
     energy_table,
     write_art,
     write_ert,
 )
-from .commands import FOUND, echo_json, new_app
+from .commands import FOUND, echo_json, new_app, told_warnings
 from .tables import WIDTH
 
 
@@ -55,16 +51,6 @@ def ruby_energy(
     else:
         typer.echo(table_text(machine, table))
     return FOUND
-
-
-@contextmanager
-def told_warnings() -> Iterator[None]:
-    """Figures that are only near what was asked for, as lines on standard error."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", EnergyWarning)
-        yield
-    for warning in caught:
-        typer.echo(f"warning: {warning.message}", err=True)
 
 
 def table_json(table: EnergyTable) -> dict[str, object]:

@@ -14,8 +14,7 @@ from ..arch import Architecture, library_archs
 from ..energy import EnergyTable, energy_table
 from ..workloads import Fault, InputError, Workload, library_workloads
 from .api import Progress, explore, gather, load, spaces
-from .command_energy import told_warnings
-from .commands import FOUND, INTERRUPTED, NOTHING_VALID, echo_json, new_app
+from .commands import FOUND, INTERRUPTED, NOTHING_VALID, echo_json, new_app, told_warnings
 from .mapspace import Mapspace
 from .output import folder_faults, write_folder
 from .presets import PRESETS

@@ -9,7 +9,7 @@ from ..arch import load_arch
 from ..energy import energy_table
 from ..workloads import Fault, InputError
 from .api import evaluate_mapping
-from .commands import FOUND, NOTHING_VALID, echo_json, new_app
+from .commands import FOUND, NOTHING_VALID, echo_json, new_app, told_warnings
 from .compare import comparison, comparison_json
 from .diagnose import misfits
 from .explain import explanation_text
@@ -31,7 +31,8 @@ def model(
 ) -> int:
     """Count and cost one mapping. Status 0: valid; 1: it does not fit the machine (costs are shown all the same);
     2: bad input."""
-    table = energy_table(load_arch(arch), ert, art) if ert or art else None
+    with told_warnings():
+        table = energy_table(load_arch(arch), ert, art)
     result = evaluate_mapping(arch, workload, mapping, table=table)
     assert result.batch is not None
     assert result.costs is not None

@@ -1,11 +1,14 @@
 """What the commands share: faults to standard error, the exit statuses, JSON to standard output."""
 
 import json
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 
 import typer
 
+from ..energy import CacheWarning, EnergyWarning
 from ..workloads import InputError
 from .sanity import InternalError
 
@@ -38,6 +41,17 @@ def new_app(function: Callable[..., int]) -> typer.Typer:
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     app.command()(command(function))
     return app
+
+
+@contextmanager
+def told_warnings() -> Iterator[None]:
+    """Energies only near what was asked for, and troubles with those kept on disk, as lines on standard error."""
+    with warnings.catch_warnings(record=True) as caught:
+        for category in (EnergyWarning, CacheWarning):
+            warnings.simplefilter("always", category)
+        yield
+    for message in dict.fromkeys(str(warning.message) for warning in caught):
+        typer.echo(f"warning: {message}", err=True)
 
 
 def echo_json(value: object) -> None:

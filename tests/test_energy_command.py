@@ -4,7 +4,7 @@ import json
 
 import pytest
 from ruby_map.energy import read_art, read_ert
-from ruby_map.mapper import command_energy
+from ruby_map.mapper import command_energy, command_map, command_model
 
 
 @pytest.fixture
@@ -92,3 +92,31 @@ compute: {name: MAC, class: intmac, word_bits: 16}
     assert status == 0
     assert "nearest point" in json.loads(out)["levels"]["GLB"]["source"]
     assert err.startswith("warning: SRAM of 256 B x 64 b")
+
+
+SMALL = """
+name: small
+technology: 45nm
+levels:
+  - {name: DRAM, class: DRAM, type: LPDDR4, width_bits: 64, word_bits: 16}
+  - {name: GLB, class: SRAM, capacity_bytes: 256, width_bits: 64, word_bits: 16}
+compute: {name: MAC, class: intmac, word_bits: 16}
+"""
+
+
+def test_the_other_commands_tell_them_too(tmp_path, monkeypatch, capsys):
+    """ruby-map and ruby-model warn in the same words, and their object stays alone on standard output."""
+    (tmp_path / "small.yaml").write_text(SMALL)
+    monkeypatch.chdir(tmp_path)
+    calls = [
+        (command_map.main, ["small.yaml", "rank1_100", "--samples", "20", "--out", "found", "--json"]),
+        (command_model.main, ["small.yaml", "rank1_100", "found/mapping.yaml", "--json"]),
+    ]
+    for main, arguments in calls:
+        monkeypatch.setattr("sys.argv", ["ruby", *arguments])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        out, err = capsys.readouterr()
+        assert stop.value.code == 0
+        assert json.loads(out)["energy_pj"] > 0
+        assert err.count("warning: SRAM of 256 B x 64 b") == 1

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .front import UNITS
 from .report import NetworkResult, Result
 from .tables import energy_unit
 
@@ -95,3 +96,47 @@ def _bars(axes: "Axes", series: Series, rows: int) -> None:
         for bar in bars:
             bar.set(edgecolor="white", linewidth=0.5)
         left = [a + b for a, b in zip(left, values, strict=True)]
+
+
+def draw_convergence(result: Result, path: Path) -> None:
+    """Save the best so far by mappings looked at, a step at each improvement."""
+    from matplotlib.figure import Figure
+
+    seen, best = zip(*result.statistics.trace, strict=True)
+    end = max(result.statistics.evaluated, seen[-1])
+    figure = Figure(figsize=(6.5, 3), layout="constrained")
+    axes = figure.add_subplot()
+    axes.step([*seen, end], [*best, best[-1]], where="post", color=PALETTE[0], linewidth=1.2)
+    axes.plot(seen, best, "o", color=PALETTE[0], markersize=2.5)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel("mappings looked at", fontsize=9)
+    axes.set_ylabel(f"best {UNITS[str(result.objective).split(',')[0].strip()]}", fontsize=9)
+    title = f"{result.workload.name} on {result.arch.name}: {best[-1]:.4g} after {seen[-1]:,} of {end:,} mappings"
+    _finish(axes, title)
+    figure.savefig(path, dpi=200)
+
+
+def draw_front(result: Result, path: Path) -> None:
+    """Save the front in its first two axes; a third is the colour."""
+    from matplotlib.figure import Figure
+
+    columns = [[one.value(axis) for one in result.front] for axis in result.axes]
+    figure = Figure(figsize=(6.5, 3.6), layout="constrained")
+    axes = figure.add_subplot()
+    if len(columns) == 2:
+        axes.step(columns[0], columns[1], where="post", color=GREY, linewidth=0.8)
+        axes.plot(columns[0], columns[1], "o", color=PALETTE[0], markersize=3.5)
+    else:
+        dots = axes.scatter(columns[0], columns[1], c=columns[2], s=14, cmap="viridis")
+        figure.colorbar(dots, label=UNITS[result.axes[2]])
+    axes.set_xlabel(UNITS[result.axes[0]], fontsize=9)
+    axes.set_ylabel(UNITS[result.axes[1]], fontsize=9)
+    _finish(axes, f"{result.workload.name} on {result.arch.name}: front of {len(result.front)} mappings")
+    figure.savefig(path, dpi=200)
+
+
+def _finish(axes: "Axes", title: str) -> None:
+    axes.tick_params(labelsize=8)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_title(title, fontsize=9, loc="left")

@@ -1,4 +1,4 @@
-"""The folder that `--out` writes: mapping, statistics, picture and trace; whole or not at all."""
+"""The folder that `--out` writes: mapping, statistics, pictures, trace and front, beside the checkpoint."""
 
 import csv
 import json
@@ -6,14 +6,19 @@ import os
 import shutil
 from pathlib import Path
 
-from ..workloads import Fault
-from .figures import draw_energy
+from ..workloads import Fault, InputError
+from .checkpoint import NAME
+from .figures import draw_convergence, draw_energy, draw_front
 from .mapping_file import mapping_yaml
 from .report import NetworkResult, Result, result_json
+
+PART = ".part"  # while results are being written
 
 
 def folder_faults(folder: Path) -> list[Fault]:
     """Why results cannot be written to `folder`; asked before a search, so that none is lost."""
+    if (folder / NAME).exists():
+        return []  # the checkpoint says whether the run may go on here
     if folder.is_dir() and any(folder.iterdir()):
         return [_fault(folder, "already holds files, and results are never mixed: name another folder or remove it")]
     if folder.exists() and not folder.is_dir():
@@ -27,16 +32,20 @@ def folder_faults(folder: Path) -> list[Fault]:
 def write_folder(result: Result | NetworkResult, folder: Path) -> None:
     """Write the found `result`; a network has a folder per layer besides its own totals.
 
-    The files are written to a sibling that is then renamed, so `folder` never holds half a result.
+    The files are written in a folder beside their places and then moved, `stats.json` last, so what it describes is
+    there. Files of the same run, written when it was interrupted, are replaced. Raises InputError where that fails.
     """
-    folder = folder.absolute()
-    part = folder.with_name(f".{folder.name}.{os.getpid()}.part")
-    part.mkdir(parents=True)
+    part = folder / PART
     try:
+        shutil.rmtree(part, ignore_errors=True)  # left by a run that was killed here
+        part.mkdir(parents=True)
         _write(result, part)
-        if folder.exists():
-            folder.rmdir()  # empty: folder_faults saw to it
-        part.rename(folder)
+        for path in sorted(part.iterdir(), key=lambda path: path.name == "stats.json"):
+            shutil.rmtree(folder / path.name, ignore_errors=True)
+            path.replace(folder / path.name)
+    except OSError as error:
+        why = f"the results cannot be written ({error.strerror}): make room and give --resume to write them"
+        raise InputError(_fault(folder, why)) from None
     finally:
         shutil.rmtree(part, ignore_errors=True)
 
@@ -58,5 +67,20 @@ def _write(result: Result | NetworkResult, folder: Path) -> None:
         (folder / "mapping.yaml").write_text(mapping_yaml(result.batch))
         with (folder / "trace.csv").open("w", newline="") as file:
             rows = csv.writer(file, lineterminator="\n")
-            rows.writerow(["mappings", f"best_{result.objective}"])
+            rows.writerow(["mappings", f"best_{str(result.objective).split(',')[0].strip()}"])
             rows.writerows(result.statistics.trace)
+        draw_convergence(result, folder / "convergence.png")
+        if result.axes:
+            _write_front(result, folder)
+
+
+def _write_front(result: Result, folder: Path) -> None:
+    (folder / "front").mkdir()
+    with (folder / "front.csv").open("w", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(["mapping", *result.axes])
+        for number, one in enumerate(result.front, 1):
+            name = f"front/{number:03d}.yaml"
+            (folder / name).write_text(mapping_yaml(one.batch))
+            rows.writerow([name, *(one.value(axis) for axis in result.axes)])
+    draw_front(result, folder / "front.png")

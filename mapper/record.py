@@ -1,27 +1,70 @@
-"""The record of a search: the best so far, counts by reason, the convergence trace, and the stop rules.
+"""The record of a search: the best so far, the front, counts by reason, the convergence trace, and the stop rules.
 
 Scores arrive chunk by chunk, in order; the rules are applied mapping by mapping, so a chunk is cut at the very
 mapping that ends the search, and what follows it does not count.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .cost import REASONS
-from .mapping import Floats
+from .mapping import Bools, Floats, Ints
+
+Rows = list[tuple[int, tuple[float, ...]]]  # (mapping, objectives)
 
 GIVE_UP = 1_000_000  # invalid mappings in a row, after which an endless search stops
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """The scores of one chunk of mappings."""
+    """What the record needs of one chunk of mappings, and no more: it may come from another machine.
+
+    Only a mapping better than all before it in its chunk can be better than all before it in the search, and
+    likewise for the front.
+    """
 
     chunk: int
     reasons: NDArray[np.int8]  # (mapping,) 0 valid, else an index of REASONS
-    values: Floats  # (mapping,) the objective; inf where invalid
+    records: Ints  # (record,) the mappings better than all before them
+    values: Floats  # (record, objective)
+    candidates: Ints  # (candidate,) the mappings that none before them dominates; none without a front
+    points: Floats  # (candidate, axis)
+
+    @classmethod
+    def of(cls, chunk: int, reasons: NDArray[np.int8], values: Floats, points: Floats | None = None) -> Self:
+        """From the objectives # (mapping, objective) and axes # (mapping, axis) of all mappings; inf where invalid."""
+        records = _records(values)
+        candidates = _candidates(points) if points is not None else np.empty(0, np.int64)
+        chosen = points[candidates] if points is not None else np.empty((0, 0))
+        return cls(chunk, reasons, records, values[records], candidates, chosen)
+
+
+def _records(values: Floats) -> Ints:
+    """The mappings with a (lexicographically) lower row than all before. # (record,)"""
+    first = values[:, 0]
+    before = np.minimum.accumulate(np.concatenate([[np.inf], first[:-1]]))
+    if values.shape[1] == 1:
+        return np.flatnonzero(first < before)
+    least, found = (np.inf,), []
+    for index in np.flatnonzero((first <= before) & np.isfinite(first)):
+        row = tuple(values[index].tolist())
+        if row < least:
+            least = row
+            found.append(index)
+    return np.array(found, np.int64)
+
+
+def _candidates(points: Floats) -> Ints:
+    """The mappings that no earlier one equals or beats on every axis. # (candidate,)"""
+    left, found = np.flatnonzero(np.isfinite(points).all(axis=1)), []
+    while left.size:
+        found.append(left[0])
+        left = left[(points[left] < points[left[0]]).any(axis=1)]
+    return np.array(found, np.int64)
 
 
 @dataclass(frozen=True)
@@ -32,6 +75,9 @@ class Stop:
     samples: int | None = None
     time_limit: float | None = None  # seconds
     give_up: int | None = GIVE_UP  # consecutive invalid mappings
+    valid: int | None = None  # valid mappings
+    patience: tuple[float, int] | None = None  # consecutive valid mappings without that relative improvement
+    target: float | None = None  # of the first objective
 
 
 @dataclass
@@ -42,7 +88,7 @@ class Statistics:
     valid: int = 0
     invalid: dict[str, int] = field(default_factory=lambda: dict.fromkeys(REASONS[1:], 0))
     seconds: float = 0.0
-    # (number of mappings looked at so far, objective) at each improvement
+    # (number of mappings looked at so far, first objective) at each improvement
     trace: list[tuple[int, float]] = field(default_factory=list)
     stopped_by: str = ""
 
@@ -56,57 +102,141 @@ class Statistics:
         return "interrupted" in self.stopped_by  # of a network: the reasons of all layers
 
 
+@dataclass(frozen=True)
+class FrontPoint:
+    """A mapping that no other beats on one axis without losing on another; the first of equals."""
+
+    chunk: int
+    index: int
+    values: tuple[float, ...]  # one per axis
+
+
 class Recorder:
     """Takes scores in chunk order and says when to stop, in `statistics.stopped_by`."""
 
     def __init__(self, stop: Stop) -> None:
         self.stop = stop
         self.statistics = Statistics()
-        self.best = np.inf
+        self.chunks = 0  # the first one not recorded yet
+        self.best = np.inf  # the first objective
+        self.values: tuple[float, ...] = (np.inf,)  # all objectives of the best
         self.where: tuple[int, int] | None = None  # (chunk, index) of the best; the first of equals
+        self.front: list[FrontPoint] = []
         self._since = 0  # valid mappings since the last improvement
+        self._idle = 0  # valid mappings since the last improvement by the fraction of `patience`
+        self._mark = np.inf  # the first objective at that one
         self._dry = 0  # invalid mappings since the last valid one
+
+    @property
+    def since(self) -> int:
+        """Valid mappings since the last improvement: what the victory rule counts."""
+        return self._since
 
     def record(self, scores: Scores, seconds: float) -> None:
         """Count the mappings of one chunk up to the one that ends the search."""
         valid = scores.reasons == 0
-        running = np.minimum.accumulate(np.concatenate([[self.best], scores.values]))
-        better = running[1:] < running[:-1]
-        since = _run(valid, better, self._since)
+        better = [(int(i), tuple(row.tolist())) for i, row in zip(scores.records, scores.values, strict=True)]
+        better = [(i, row) for i, row in better if row < self.values]
+        leaps = self._leaps(better)
+        since = _run(valid, _at(better, len(valid)), self._since)
+        idle = _run(valid, _at(leaps, len(valid)), self._idle)
         dry = _run(~valid, valid, self._dry)
-        end = self._end(since, dry)
-        self._count(scores, better, end)
+        end = self._end(valid, since, idle, dry, better)
+        self._count(scores.reasons[:end])
+        self._improve(scores.chunk, [one for one in better if one[0] < end])
+        self._extend(scores, end)
+        self.statistics.evaluated += end
+        self._mark = next((mark for i, mark in reversed(leaps) if i < end), self._mark)
         if end:
-            self._since, self._dry = int(since[end - 1]), int(dry[end - 1])
+            self._since, self._idle, self._dry = int(since[end - 1]), int(idle[end - 1]), int(dry[end - 1])
+        self.chunks = scores.chunk + 1
         self.statistics.seconds = seconds
         if not self.statistics.stopped_by and self.stop.time_limit is not None and seconds >= self.stop.time_limit:
             self.statistics.stopped_by = "time limit"
 
-    def _end(self, since: NDArray[np.int64], dry: NDArray[np.int64]) -> int:
+    def _leaps(self, better: Rows) -> list[tuple[int, float]]:
+        """Which improvements bring the first objective down by the fraction asked for since the last that did."""
+        fraction = self.stop.patience[0] if self.stop.patience else 0.0
+        mark, found = self._mark, []
+        for index, (value, *_) in better:
+            if value <= mark * (1 - fraction):
+                mark = value
+                found.append((index, value))
+        return found
+
+    def _end(self, valid: Bools, since: Ints, idle: Ints, dry: Ints, better: Rows) -> int:
         """How many mappings of the chunk count: up to and with the first that meets a rule."""
-        left = None if self.stop.samples is None else self.stop.samples - self.statistics.evaluated
+        stop = self.stop
+        left = None if stop.samples is None else stop.samples - self.statistics.evaluated
         ends = [(left, "samples")] if left is not None and left <= len(since) else []
+        ends += [(i + 1, "target") for i, row in better if stop.target is not None and row[0] <= stop.target][:1]
         for run, limit, name in (
-            (since, self.stop.victory, "victory"),
-            (dry, self.stop.give_up, "nothing valid in a row"),
+            (since, stop.victory, "victory"),
+            (idle, stop.patience[1] if stop.patience else None, "patience"),
+            (dry, stop.give_up, "nothing valid in a row"),
+            (self.statistics.valid + np.cumsum(valid), stop.valid, "valid"),
         ):
             if limit is not None and (run >= limit).any():
                 ends.append((int((run >= limit).argmax()) + 1, name))
         end, self.statistics.stopped_by = min(ends, default=(len(since), ""))
         return end
 
-    def _count(self, scores: Scores, better: NDArray[np.bool_], end: int) -> None:
-        numbers = np.bincount(scores.reasons[:end], minlength=len(REASONS))
+    def _count(self, reasons: NDArray[np.int8]) -> None:
+        numbers = np.bincount(reasons, minlength=len(REASONS))
         self.statistics.valid += int(numbers[0])
         for code, reason in enumerate(REASONS[1:], 1):
             self.statistics.invalid[reason] += int(numbers[code])
-        for index in np.flatnonzero(better[:end]):
-            self.best, self.where = float(scores.values[index]), (scores.chunk, int(index))
-            self.statistics.trace.append((self.statistics.evaluated + int(index) + 1, self.best))
-        self.statistics.evaluated += end
+
+    def _improve(self, chunk: int, better: Rows) -> None:
+        for index, row in better:
+            if row[0] < self.best:
+                self.statistics.trace.append((self.statistics.evaluated + index + 1, row[0]))
+            self.best, self.values, self.where = row[0], row, (chunk, index)
+
+    def _extend(self, scores: Scores, end: int) -> None:
+        """Take the candidates that no point of the front equals or beats, and drop the points that they beat."""
+        for index, point in zip(scores.candidates.tolist(), scores.points.tolist(), strict=True):
+            if index < end and not any(_covers(one.values, point) for one in self.front):
+                self.front = [one for one in self.front if not _covers(point, one.values)]
+                self.front.append(FrontPoint(scores.chunk, index, tuple(point)))
+
+    def state(self) -> dict[str, Any]:
+        """All that a later run needs to go on from here, as plain values; `restore` takes it."""
+        return {
+            "statistics": asdict(self.statistics),
+            "chunks": self.chunks,
+            "best": self.best,
+            "values": self.values,
+            "where": self.where,
+            "front": [asdict(point) for point in self.front],
+            "runs": (self._since, self._idle, self._dry),
+            "mark": self._mark,
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from `state`."""
+        seen = state["statistics"]
+        self.statistics = Statistics(**seen | {"trace": [(n, value) for n, value in seen["trace"]]})
+        self.chunks, self.best, self._mark = state["chunks"], state["best"], state["mark"]
+        self.values = tuple(state["values"])
+        self.where = None if state["where"] is None else (state["where"][0], state["where"][1])
+        self.front = [FrontPoint(one["chunk"], one["index"], tuple(one["values"])) for one in state["front"]]
+        self._since, self._idle, self._dry = state["runs"]
 
 
-def _run(counted: NDArray[np.bool_], resets: NDArray[np.bool_], before: int) -> NDArray[np.int64]:
+def _covers(one: tuple[float, ...] | list[float], other: tuple[float, ...] | list[float]) -> bool:
+    """Whether `one` is as good as `other` on every axis."""
+    return all(a <= b for a, b in zip(one, other, strict=True))
+
+
+def _at(events: list[tuple[int, Any]], length: int) -> Bools:
+    """Where the events are. # (mapping,)"""
+    found = np.zeros(length, bool)
+    found[[index for index, _ in events]] = True
+    return found
+
+
+def _run(counted: Bools, resets: Bools, before: int) -> Ints:
     """At each mapping, how many were counted since the last reset; `before` of them in earlier chunks. # (mapping,)"""
     total = np.cumsum(counted)
     return total - np.maximum.accumulate(np.where(resets, total, -before))

@@ -9,6 +9,7 @@ from ..workloads import Workload
 from . import tables
 from .bounds import Ideal, ideal
 from .cost import REASONS, Costs
+from .front import FrontMapping, front_json, front_table
 from .mapping import MappingBatch
 from .mapping_file import write_mapping
 from .nest import loop_nest
@@ -38,6 +39,8 @@ class Result:
     reason: str = ""  # why these
     lower_bound: float | None = None  # of the objective, over the whole mapspace, where the search proved one
     optimal: bool = False  # whether it is proven that no mapping of the mapspace is better
+    axes: tuple[str, ...] = ()  # of the front
+    front: tuple[FrontMapping, ...] = ()  # by its first axis, where one was asked for
 
     @property
     def found(self) -> bool:
@@ -101,6 +104,7 @@ class Result:
             parts.append("no valid mapping found" + (f"\n{self.hint}" if self.hint else ""))
         else:
             parts += [loop_nest(self.batch), tables.level_table(self.batch, self._costs), self._totals()]
+            parts += [front_table(self.front, self.axes)] if self.front else []
         if self.statistics.evaluated:
             parts.append(tables.search_line(self.statistics))
         if self.gap is not None:
@@ -215,6 +219,8 @@ def result_json(result: Result | NetworkResult) -> Json:
         "mapping": write_mapping(result.batch) if result.batch is not None else None,
         "search": _search_json(result.statistics),
     }
+    if result.axes:
+        whole |= {"front": front_json(result.front)}
     if result.gap is not None:
         whole |= {"optimal": result.optimal, "lower_bound": result.lower_bound, "gap": result.gap}
     return whole | ({} if found else {"hint": result.hint})

@@ -8,17 +8,21 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import count as count_from
+from itertools import islice
 
 import numpy as np
 
 from ..energy import EnergyTable
 from ..workloads import Fault, InputError, near
+from .checkpoint import Part
+from .cluster import cluster_faults
 from .cost import CostOptions, Costs, evaluate, validity
 from .mapping import Floats, MappingBatch
 from .mapspace import Mapspace
 from .parallel import in_order
-from .record import Recorder, Scores, Statistics, Stop
+from .record import GIVE_UP, Recorder, Scores, Statistics, Stop
 
 CHUNK = 4096  # mappings; the arrays of a chunk stay in cache
 EXHAUSTIVE_LIMIT = 10_000_000  # mappings; beyond it an exhaustive search must be given an end
@@ -70,23 +74,73 @@ class SearchOptions:
     time_limit: float | None = None  # seconds; the one rule whose effect depends on the machine
     jobs: int = 1
     seed: int = 0
+    give_up: int = GIVE_UP  # consecutive invalid mappings (of endless strategies)
+    valid: int | None = None  # valid mappings drawn
+    patience: tuple[float, int] | None = None  # (f, n): n consecutive valid mappings without an improvement by f
+    target: float | None = None  # of the first objective
+    front: str = ""  # objectives whose Pareto front to keep
+    cluster: str | None = None  # where instead of `jobs` processes here
+
+    @property
+    def objectives(self) -> tuple[str, ...]:
+        """What to minimise: the first, then among equals the second..."""
+        return _names(self.objective)
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The axes of the front."""
+        return _names(self.front)
 
     def faults(self) -> list[Fault]:
         """What is wrong with the options, in the user's words."""
-        named = (("search", self.strategy, STRATEGIES), ("objective", self.objective, OBJECTIVES))
+        lists = (("objective", self.objectives), ("front", self.axes))
         least = (
             ("victory", self.victory, 1),
             ("samples", self.samples, 1),
             ("jobs", self.jobs, 1),
             ("seed", self.seed, 0),
+            ("give-up", self.give_up, 1),
+            ("valid", self.valid, 1),
         )
-        found = [unknown(name, value, choices) for name, value, choices in named if value not in choices]
+        found = [] if self.strategy in STRATEGIES else [unknown("search", self.strategy, STRATEGIES)]
+        for option, names in lists:
+            found += [unknown(option, name, OBJECTIVES) for name in names if name not in OBJECTIVES]
+            found += [_fault(option, "names one of its objectives twice")] if len(set(names)) < len(names) else []
         found += [
             _fault(name, f"must be at least {low}, got {n}") for name, n, low in least if n is not None and n < low
         ]
         if self.time_limit is not None and not self.time_limit > 0:
             found.append(_fault("time-limit", f"must be more than 0 seconds, got {self.time_limit:g}"))
+        return found + self._more_faults()
+
+    def _more_faults(self) -> list[Fault]:
+        found = cluster_faults(self.cluster)
+        if self.target is not None and not self.target > 0:
+            found.append(_fault("target", f"must be more than 0, got {self.target:g}"))
+        if self.patience and not (0 < self.patience[0] < 1 and self.patience[1] >= 1):
+            given = f"got {self.patience[0]:g}:{self.patience[1]}"
+            found.append(_fault("patience", f"must be FRACTION:N with 0 < FRACTION < 1 and N at least 1, {given}"))
+        if len(self.axes) == 1:
+            found.append(_fault("front", f'must name two objectives or more, got "{self.front}"'))
+        if self.strategy == "optimal":
+            more = {"objective": len(self.objectives) > 1, "front": self.front, "patience": self.patience}
+            more |= {"target": self.target, "cluster": self.cluster}
+            rule = "--search optimal proves the best by one objective, in this process"
+            found += [_fault(name, f"{rule}: leave this out or use random") for name, given in more.items() if given]
         return found
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",")) if text else ()
+
+
+def read_patience(text: str) -> tuple[float, int]:
+    """`0.01:5000` as (0.01, 5000). Raises InputError."""
+    fraction, _, number = text.partition(":")
+    try:
+        return float(fraction), int(number)
+    except ValueError:
+        raise InputError(_fault("patience", f'must be FRACTION:N, as 0.01:5000; got "{text}"')) from None
 
 
 def unknown(option: str, value: str, choices: Iterable[str]) -> Fault:
@@ -106,9 +160,10 @@ class Problem:
     space: Mapspace
     table: EnergyTable
     strategy: str = "random"
-    objective: str = "edp"
+    objectives: tuple[str, ...] = ("edp",)
     seed: int = 0
     costs: CostOptions | None = None
+    axes: tuple[str, ...] = ()  # of the front
 
     def propose(self, chunk: int) -> MappingBatch:
         """The mappings of chunk number `chunk`; the same at every call."""
@@ -123,17 +178,21 @@ class Outcome:
     statistics: Statistics
     lower_bound: float | None = None  # what no mapping can beat, where the search proved something
     optimal: bool = False  # whether it is proven that no mapping is better
+    front: tuple[MappingBatch, ...] = ()  # batches of one: the mappings of the front, by their first axis
 
 
 def score(problem: Problem, chunk: int) -> Scores:
     """Propose a chunk, find which mappings are valid, and evaluate those alone."""
     batch = problem.propose(chunk)
     reasons = validity(batch)
-    values = np.full(len(batch), np.inf)  # (mapping,)
+    names = (*problem.objectives, *problem.axes)
+    values = np.full((len(batch), len(names)), np.inf)  # (mapping, objective or axis)
     valid = np.flatnonzero(reasons == 0)
     if valid.size:
-        values[valid] = OBJECTIVES[problem.objective](evaluate(batch.take(valid), problem.table, problem.costs))
-    return Scores(chunk, reasons, values)
+        costs = evaluate(batch.take(valid), problem.table, problem.costs)
+        values[valid] = np.stack([OBJECTIVES[name](costs) for name in names], axis=1)
+    several = len(problem.objectives)
+    return Scores.of(chunk, reasons, values[:, :several], values[:, several:] if problem.axes else None)
 
 
 def search(
@@ -142,42 +201,73 @@ def search(
     options: SearchOptions,
     costs: CostOptions | None = None,
     progress: Callable[[Recorder], None] | None = None,
+    checkpoint: Part | None = None,
 ) -> Outcome:
     """The best mapping of `space` that `options` let it find. Ctrl-C ends it with the best so far.
 
-    Raises InputError where the options are wrong, or ask for every mapping of a space too large for that.
+    With a `checkpoint` it goes on from there, and saves how far it is. Raises InputError where the options are wrong,
+    ask for every mapping of a space too large for that, or the checkpoint cannot be written.
     """
     chunks = _chunks(space, options)
     if options.strategy == "optimal":
         from .optimal import optimal  # which begins with a search of this file
 
         return optimal(space, table, options, costs, progress)
-    problem = Problem(space, table, options.strategy, options.objective, options.seed, costs)
+    problem = Problem(space, table, options.strategy, options.objectives, options.seed, costs, options.axes)
     recorder = Recorder(_stop(options))
-    began = time.monotonic()
+    if checkpoint and (state := checkpoint.load()):
+        recorder.restore(state)
+    if not recorder.statistics.stopped_by:
+        _run(problem, recorder, islice(chunks, recorder.chunks, None), options, progress, checkpoint)
+    if recorder.where is None:
+        return Outcome(None, recorder.statistics)
+    chunk, index = recorder.where
+    front = _front(problem, recorder)
+    return Outcome(problem.propose(chunk).take([index]), recorder.statistics, front=front)
+
+
+def _run(
+    problem: Problem,
+    recorder: Recorder,
+    chunks: Iterable[int],
+    options: SearchOptions,
+    progress: Callable[[Recorder], None] | None,
+    checkpoint: Part | None,
+) -> None:
+    """Record chunk after chunk until a rule, the last mapping or Ctrl-C ends it."""
+    statistics = recorder.statistics
+    began = time.monotonic() - statistics.seconds
     try:
-        with closing(in_order(score, problem, chunks, options.jobs)) as scored:
+        with closing(in_order(score, problem, chunks, options.jobs, options.cluster)) as scored:
             for scores in scored:
                 recorder.record(scores, time.monotonic() - began)
                 if progress:
                     progress(recorder)
-                if recorder.statistics.stopped_by:
+                if statistics.stopped_by:
                     break
+                if checkpoint:
+                    checkpoint.offer(recorder.state)
             else:
-                recorder.statistics.stopped_by = "every mapping visited"
-    except KeyboardInterrupt:
-        recorder.statistics.stopped_by = "interrupted"
-    recorder.statistics.seconds = time.monotonic() - began
-    if recorder.where is None:
-        return Outcome(None, recorder.statistics)
-    chunk, index = recorder.where
-    return Outcome(problem.propose(chunk).take([index]), recorder.statistics)
+                statistics.stopped_by = "every mapping visited"
+        if checkpoint:
+            checkpoint.save(recorder.state())
+    except KeyboardInterrupt:  # what was saved last is what --resume goes on from
+        statistics.stopped_by = "interrupted"
+    statistics.seconds = time.monotonic() - began
+
+
+def _front(problem: Problem, recorder: Recorder) -> tuple[MappingBatch, ...]:
+    """The mappings of the front, by their first axis."""
+    batches = lru_cache(maxsize=8)(problem.propose)
+    points = sorted(recorder.front, key=lambda point: point.values)
+    return tuple(batches(point.chunk).take([point.index]) for point in points)
 
 
 def _stop(options: SearchOptions) -> Stop:
+    more = (options.valid, options.patience, options.target)
     if STRATEGIES[options.strategy].finite:
-        return Stop(None, options.samples, options.time_limit, None)
-    return Stop(options.victory, options.samples, options.time_limit)
+        return Stop(None, options.samples, options.time_limit, None, *more)
+    return Stop(options.victory, options.samples, options.time_limit, options.give_up, *more)
 
 
 def _chunks(space: Mapspace, options: SearchOptions) -> Iterable[int]:

@@ -1,13 +1,16 @@
 """The search: stop rules mapping by mapping, one answer for any number of processes, and why nothing was found."""
 
 import itertools
+import json
 import operator
+import os
 import signal
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from joblib import wrap_non_picklable_objects
 from ruby_map.mapper.cost import REASONS
 from ruby_map.mapper.parallel import in_order
 from ruby_map.mapper.record import Recorder, Scores, Stop
@@ -16,22 +19,27 @@ from ruby_map.mapper.record import Recorder, Scores, Stop
 def scores(values, chunk=0):
     """Scores of one chunk; None is an invalid mapping, for its capacity."""
     reasons = np.array([REASONS.index("capacity") if value is None else 0 for value in values], np.int8)
-    return Scores(chunk, reasons, np.array([np.inf if value is None else value for value in values], float))
+    return Scores.of(chunk, reasons, np.array([[np.inf if value is None else value] for value in values], float))
 
 
 def slow_record(values, stop):
     """The rules said mapping by mapping: (evaluated, valid, best, its place, why it ended)."""
-    best, place, since, dry, valid = np.inf, None, 0, 0, 0
+    best, place, since, dry, valid, idle, mark = np.inf, None, 0, 0, 0, 0, np.inf
     for number, value in enumerate(values, 1):
         if value is None:
             dry += 1
         else:
-            valid, dry, since = valid + 1, 0, since + 1
+            valid, dry, since, idle = valid + 1, 0, since + 1, idle + 1
             if value < best:
                 best, place, since = value, number - 1, 0
+                if stop.patience and value <= mark * (1 - stop.patience[0]):
+                    mark, idle = value, 0
         for met, name in (
             (stop.give_up is not None and dry >= stop.give_up, "nothing valid in a row"),
+            (stop.patience is not None and idle >= stop.patience[1], "patience"),
             (stop.samples is not None and number >= stop.samples, "samples"),
+            (stop.target is not None and best <= stop.target, "target"),
+            (stop.valid is not None and valid >= stop.valid, "valid"),
             (stop.victory is not None and since >= stop.victory, "victory"),
         ):
             if met:
@@ -39,25 +47,70 @@ def slow_record(values, stop):
     return len(values), valid, best, place, ""
 
 
-@given(
-    values=st.lists(st.none() | st.integers(1, 6), max_size=60),
-    size=st.integers(1, 20),
-    victory=st.none() | st.integers(1, 8),
-    samples=st.none() | st.integers(1, 50),
-    give_up=st.none() | st.integers(1, 8),
-)
-def test_rules_apply_mapping_by_mapping_whatever_the_chunks(values, size, victory, samples, give_up):
-    """Cutting the same mappings into chunks of any size changes neither the end nor the best nor the counts."""
-    stop = Stop(victory, samples, None, give_up)
+def record_in_chunks(values, size, stop, through=lambda recorder: recorder):
+    """The recorder after `values` in chunks of `size`; `through` takes it and gives it back between two chunks."""
     recorder = Recorder(stop)
     for chunk, start in enumerate(range(0, len(values), size)):
         recorder.record(scores(values[start : start + size], chunk), 0.0)
         if recorder.statistics.stopped_by:
             break
+        recorder = through(recorder)
+    return recorder
+
+
+LIMIT = st.none() | st.integers(1, 8)
+RULES = st.builds(
+    Stop,
+    victory=LIMIT,
+    samples=st.none() | st.integers(1, 50),
+    give_up=LIMIT,
+    valid=st.none() | st.integers(1, 40),
+    patience=st.none() | st.tuples(st.sampled_from([0.01, 0.2, 0.5]), st.integers(1, 8)),
+    target=st.none() | st.integers(1, 4),
+)
+VALUES = st.lists(st.none() | st.integers(1, 12), max_size=60)
+
+
+@given(values=VALUES, size=st.integers(1, 20), stop=RULES)
+def test_rules_apply_mapping_by_mapping_whatever_the_chunks(values, size, stop):
+    """Cutting the same mappings into chunks of any size changes neither the end nor the best nor the counts."""
+    recorder = record_in_chunks(values, size, stop)
     found = recorder.statistics
     place = None if recorder.where is None else recorder.where[0] * size + recorder.where[1]
     assert (found.evaluated, found.valid, recorder.best, place, found.stopped_by) == slow_record(values, stop)
     assert found.valid + sum(found.invalid.values()) == found.evaluated
+
+
+@given(values=VALUES, size=st.integers(1, 20), stop=RULES)
+def test_a_state_written_and_read_goes_on_as_if_nothing_had_happened(values, size, stop):
+    """Turning the recorder into JSON and back between any two chunks leaves its end as it was."""
+
+    def reborn(recorder):
+        other = Recorder(stop)
+        other.restore(json.loads(json.dumps(recorder.state())))
+        return other
+
+    assert record_in_chunks(values, size, stop, reborn).state() == record_in_chunks(values, size, stop).state()
+
+
+@given(
+    rows=st.lists(st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(1, 3)), max_size=40),
+    size=st.integers(1, 15),
+    samples=st.integers(1, 40),
+)
+def test_lists_of_objectives_and_the_front_are_what_all_pairs_say(rows, size, samples):
+    """Lexicographic best and front equal those of comparing every mapping with every other, for any chunks and end."""
+    recorder = Recorder(Stop(None, samples))
+    for chunk, start in enumerate(range(0, len(rows), size)):
+        values = np.array(rows[start : start + size], float)
+        recorder.record(Scores.of(chunk, np.zeros(len(values), np.int8), values, values[:, :2]), 0.0)
+        if recorder.statistics.stopped_by:
+            break
+    seen = rows[:samples]
+    assert recorder.values == min(seen, default=(np.inf,))
+    beaten = [any(o[0] <= r[0] and o[1] <= r[1] and o[:2] != r[:2] for o in seen) for r in seen]
+    first = [i for i, r in enumerate(seen) if not beaten[i] and r[:2] not in [o[:2] for o in seen[:i]]]
+    assert sorted(point.chunk * size + point.index for point in recorder.front) == first
 
 
 def test_victory_counts_valid_mappings_only():
@@ -111,3 +164,18 @@ def test_workers_leave_ctrl_c_to_the_parent():
     """A worker ignores the interrupt that reaches the whole group of processes; a search in one process does not."""
     assert set(in_order(operator.call, signal.getsignal, [signal.SIGINT] * 4, jobs=2)) == {signal.SIG_IGN}
     assert set(in_order(operator.call, signal.getsignal, [signal.SIGINT], jobs=1)) == {signal.default_int_handler}
+
+
+def test_a_killed_worker_costs_nothing_but_time(tmp_path, capfd):
+    """Others do again what a killed process had begun, in order, and it is said."""
+
+    def die_once(folder, chunk):
+        if chunk == 5 and not os.path.exists(folder):
+            os.mkdir(folder)
+            os.kill(os.getpid(), signal.SIGKILL)
+        return chunk
+
+    work = wrap_non_picklable_objects(die_once)
+    assert list(in_order(work, str(tmp_path / "died"), range(40), jobs=2)) == list(range(40))
+    assert (tmp_path / "died").exists()
+    assert "a worker process died" in capfd.readouterr().err

@@ -1,0 +1,65 @@
+"""The Pareto front of the mappings of one search: counted exactly, as a table, as JSON."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..energy import EnergyTable
+from .cost import CostOptions, Costs, evaluate
+from .mapping import MappingBatch
+from .mapping_file import write_mapping
+from .recount import recount
+from .sanity import check
+from .tables import table_text
+
+UNITS = {"edp": "EDP [pJ cycles]", "energy": "energy [pJ]", "delay": "delay [cycles]"}
+
+
+@dataclass(frozen=True, eq=False)
+class FrontMapping:
+    """A mapping that no other of the search beats on one axis without losing on another."""
+
+    batch: MappingBatch  # of one mapping
+    costs: Costs
+
+    def value(self, axis: str) -> float:
+        """Its place on the axis: pJ, cycles or pJ * cycles."""
+        return float({"edp": self.costs.edp, "energy": self.costs.energy_pj, "delay": self.costs.cycles}[axis][0])
+
+
+def exact_front(
+    batches: Sequence[MappingBatch], axes: Sequence[str], table: EnergyTable, options: CostOptions | None
+) -> tuple[FrontMapping, ...]:
+    """The mappings of a search's front counted exactly, by their first axis.
+
+    The search may rank by a bound on reads, so exact counts can show that one beats another: that one is left out.
+    """
+    found = []
+    for batch in batches:
+        costs = evaluate(batch, table, options, recount(batch))
+        check(batch, costs)
+        found.append(FrontMapping(batch, costs))
+    found.sort(key=lambda one: [one.value(axis) for axis in axes])
+    kept: list[FrontMapping] = []
+    for one in found:  # whatever beats it comes before it
+        if not any(all(other.value(axis) <= one.value(axis) for axis in axes) for other in kept):
+            kept.append(one)
+    return tuple(kept)
+
+
+def front_table(front: Sequence[FrontMapping], axes: Sequence[str]) -> str:
+    """A line per mapping."""
+    rows = [[str(i), *(f"{one.value(axis):,.6g}" for axis in axes)] for i, one in enumerate(front, 1)]
+    return "front\n" + table_text(["", *(UNITS[axis] for axis in axes)], rows, ())
+
+
+def front_json(front: Sequence[FrontMapping]) -> list[dict[str, object]]:
+    """Costs and mapping of each, as in the object of `--json`."""
+    return [
+        {
+            "cycles": one.value("delay"),
+            "energy_pj": one.value("energy"),
+            "edp": one.value("edp"),
+            "mapping": write_mapping(one.batch),
+        }
+        for one in front
+    ]

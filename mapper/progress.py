@@ -1,0 +1,72 @@
+"""How a search goes while it runs: a live line on a terminal, or plain lines for a log."""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.markup import escape
+
+from ..workloads import Workload
+from .api import Progress
+from .record import Recorder
+
+EVERY = 5.0  # seconds between log lines, and at each end
+
+
+def line(layer: Workload, recorder: Recorder) -> str:
+    """Evaluated, valid share, best and when, rate, what remains."""
+    seen = recorder.statistics
+    best = "none yet"
+    if seen.trace:
+        best = f"best {recorder.best:.4g} at {seen.trace[-1][0]:,}"
+    share = f"{seen.valid / max(seen.evaluated, 1):.1%} valid"
+    text = f"{layer.name}: {seen.evaluated:,} mappings, {share}, {best}, {seen.rate:,.0f}/s"
+    return text + (f", {remaining(recorder)}" if not seen.stopped_by else f", ended by: {seen.stopped_by}")
+
+
+def remaining(recorder: Recorder) -> str:
+    """What the stop rules still allow, in the nearest of them."""
+    stop, seen = recorder.stop, recorder.statistics
+    left = []
+    if stop.samples is not None:
+        n = stop.samples - seen.evaluated
+        left.append((n / max(seen.rate, 1e-9), f"{n:,} samples left"))
+    if stop.time_limit is not None:
+        seconds = max(stop.time_limit - seen.seconds, 0.0)
+        left.append((seconds, f"{seconds:.0f} s left"))
+    if stop.victory is not None:
+        n = stop.victory - recorder.since
+        pace = seen.rate * seen.valid / max(seen.evaluated, 1)  # valid mappings per second
+        left.append((n / max(pace, 1e-9), f"{n:,} valid to victory"))
+    return min(left)[1] if left else "no end set"
+
+
+@contextmanager
+def progress(log: bool) -> Iterator[Progress | None]:
+    """What to tell after each chunk: log lines, or a live line on standard error; None where that is no terminal."""
+    if log:
+        yield _log()
+        return
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    with console.status("searching") as status:
+        yield lambda layer, recorder: status.update(escape(line(layer, recorder)))
+
+
+def _log() -> Progress:
+    last = -EVERY
+
+    def show(layer: Workload, recorder: Recorder) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if recorder.statistics.stopped_by or now - last >= EVERY:
+            last = now
+            stamp = time.strftime("%Y-%m-%dT%H:%M:%S%z")
+            sys.stderr.write(f"{stamp} {line(layer, recorder)}\n")
+            sys.stderr.flush()
+
+    return show

@@ -5,12 +5,15 @@ BIN := $(VENV)/bin
 ARCH ?= eyeriss_like
 WORKLOAD ?= resnet50/conv2_x_3x3
 JOBS ?= 2
+QUICK ?=
+# what runs without arguments; energy_interpolation.py needs CACTI and writes its own file
+EXPERIMENTS := $(filter-out %/common.py %/energy_interpolation.py,$(wildcard experiments/*.py))
 
 export PYTHON
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test test-deep lint types check format clean
+.PHONY: help run test test-deep experiments lint types check format clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
@@ -23,6 +26,9 @@ test: $(VENV)/.dev ## set up and run the tests on JOBS=2 processes
 
 test-deep: $(VENV)/.dev ## the laws with many more examples, and the tests marked deep
 	RUBY_DEEP=1 $(BIN)/pytest -q -n $(JOBS)
+
+experiments: $(VENV)/.run ## every experiment, into experiments/results/ (QUICK=--quick for a small size)
+	@for script in $(EXPERIMENTS); do echo "== $$script"; $(BIN)/python $$script $(QUICK) || exit 1; done
 
 lint: $(VENV)/.dev ## ruff: faults and format
 	$(BIN)/ruff check .

@@ -1,0 +1,62 @@
+"""The experiments: each runs at a small size, and the recorded results of the full size say what their claims say."""
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parent.parent / "experiments"
+RESULTS = FOLDER / "results"
+# common.py is what they share; energy_interpolation.py has a test file of its own
+SCRIPTS = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in ("common", "energy_interpolation"))
+
+
+def recorded(name):
+    return json.loads((RESULTS / f"{name}.json").read_text())
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_every_experiment_runs_at_a_small_size(name, tmp_path):
+    """`--quick` writes the JSON and the picture, and the script begins with its claim."""
+    script = FOLDER / f"{name}.py"
+    assert (ast.get_docstring(ast.parse(script.read_text())) or "").startswith("Claim: ")
+    command = [sys.executable, str(script), "--quick", "--out", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    quick = json.loads((tmp_path / f"{name}.json").read_text())
+    assert set(quick) >= set(recorded(name)) - {"matmul_100"}  # the same fields, of a smaller cube
+    assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    assert (RESULTS / f"{name}.png").exists()
+
+
+def test_recorded_sizes():
+    """The table for a fanout of 9, column by column, at 100 and at the largest size; the matmuls of Fig. 7."""
+    found = recorded("mapspace_sizes")
+    at_100, at_4096 = (found["sizes"].index(size) for size in (100, 4096))
+    table = list(found["table"].values())
+    assert [column[at_100] for column in table] == [36, 24, 57, 247, 573, 228, 366]
+    assert [column[at_4096] for column in table] == [91, 46, 96, 10131, 38803, 9387, 15223]
+    assert list(found["matmul_100"]["5"].values()) == [5346, 9261, 6082300, 10090300]
+    assert list(found["matmul_100"]["16"].values()) == [10017, 47048, 10427439, 28941445]
+
+
+def test_recorded_toy():
+    """20 steps with perfect factors or remainders in time alone, 17 with remainders in space."""
+    best = recorded("toy")["best"]
+    assert {preset: one["steps"] for preset, one in best.items()} == {"pfm": 20, "ruby-s": 17, "ruby-t": 20, "ruby": 17}
+
+
+def test_recorded_padding():
+    """Over D, padding has the cycles of Ruby-S; its EDP grows as the zeros do, and perfect factors suffer at primes."""
+    found = recorded("padding")
+    cycles, edp = found["cycles"], found["edp"]
+    assert found["sizes"] == list(range(1, 201))
+    assert cycles["pfm + pad"] == cycles["ruby-s"] == [-(-size // 16) for size in found["sizes"]]
+    for size, padded in ((127, 128), (113, 128), (17, 32)):
+        at = size - 1
+        assert edp["pfm + pad"][at] / edp["ruby-s"][at] == pytest.approx(padded / size, rel=1e-3)
+        assert found["zeros"][at] == pytest.approx(1 - size / padded)
+        assert cycles["pfm"][at] == size

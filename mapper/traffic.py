@@ -6,7 +6,7 @@ outside the child, for the increments of that loop; whether another dim's loop o
 all that loop order decides.
 
 The columns of a chain table are NumPy arrays. What is done per mapping is written against the Python array API, in
-the library of the batch's own arrays, so that other libraries can compile it (engine.py).
+the library that the batch's own arrays name, so that another one can run it.
 """
 
 from collections.abc import Iterable

@@ -3,7 +3,7 @@
 from .base import library_archs
 from .components import component_classes
 from .fit import check_fit
-from .load import load_arch, parse_arch
+from .load import arch_documents, load_arch, parse_arch
 from .spec import (
     FREE,
     Architecture,
@@ -32,6 +32,7 @@ __all__ = [
     "Slot",
     "Storage",
     "Written",
+    "arch_documents",
     "check_fit",
     "component_classes",
     "library_archs",

@@ -24,9 +24,15 @@ def check_fit(arch: Architecture, workload: Workload, source: str) -> None:
         raise InputError(faults)
 
 
+def known_tensors(workload: Workload) -> frozenset[str]:
+    """The tensors that a constraint may name: those of `workload`, or of all shapes where it names them as they do."""
+    names = frozenset(tensor.name for tensor in workload.tensors)
+    return SHAPE_TENSORS if SHAPE_TENSORS.issuperset(names) else names
+
+
 def _tensor_faults(arch: Architecture, workload: Workload) -> Iterator[tuple[str, str]]:
     names = [tensor.name for tensor in workload.tensors]
-    known = SHAPE_TENSORS if SHAPE_TENSORS.issuperset(names) else frozenset(names)
+    known = known_tensors(workload)
     for level in arch.levels:
         lists = {"keep": level.keep, "bypass": level.bypass, "tensor_bits": dict(level.tensor_bits).keys()}
         for key, used in lists.items():

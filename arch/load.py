@@ -1,9 +1,12 @@
 """From a YAML file, or a name of the library, to an `Architecture`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from ..workloads import Document, Fault, InputError, arithmetic, check, near, read_yaml
+from ..workloads import Document, Fault, InputError, Workload, arithmetic, check, near, read_yaml
+from ..workloads.timeloop_problem import read_timeloop_problem
+from ..workloads.timeloop_roots import ROOTS, read_timeloop
 from ..workloads.timeloop_values import TIMELOOP_TAGS
 from .base import find_arch, with_base
 from .components import component_classes
@@ -13,32 +16,66 @@ from .spec import Architecture, Axis, ComponentClass, Compute, LoopConstraint, S
 Number = int | float
 
 
-def load_arch(spec: str, variables: Mapping[str, Number] | None = None) -> Architecture:
+def load_arch(
+    spec: str,
+    variables: Mapping[str, Number] | None = None,
+    *,
+    workload: Workload | None = None,
+    more: Sequence[Path] = (),
+) -> Architecture:
     """The architecture in the file `spec`, or of that name in the library; `variables` replace those of the file.
 
-    Raises InputError with every fault found.
+    `more` are further Timeloop files, read together with `spec` (constraints, variables...); `workload` is what their
+    constraints may speak of as a whole (`keep_only`, `*`). Raises InputError with every fault found.
 
     >>> load_arch("eyeriss_like", {"columns": 7}).instances(2)
     84
+    """
+    from .timeloop_apply import apply_timeloop_constraints
+
+    own, further = arch_documents(spec, more)
+    if own is None:
+        assert further is not None
+        return parse_arch(further, variables, workload)
+    arch = parse_arch(own, variables, workload)
+    return arch if further is None else apply_timeloop_constraints(arch, further, workload)
+
+
+def arch_documents(spec: str, more: Sequence[Path] = ()) -> tuple[Document | None, Document | None]:
+    """The architecture `spec` in this project's form, and what is in Timeloop's: all files together, or only `more`.
+
+    Raises InputError for files that cannot be read, and for root keys of Timeloop files that nobody reads.
     """
     try:
         path = find_arch(spec)
     except LookupError as error:
         raise InputError(Fault(spec, None, "", str(error))) from None
-    return parse_arch(read_yaml(path, tags=TIMELOOP_TAGS), variables)
+    document = read_yaml(path, tags=TIMELOOP_TAGS)
+    if not isinstance(document.data, dict) or not set(ROOTS).isdisjoint(document.data.keys() - {"variables"}):
+        return None, read_timeloop(path, *more)
+    further = read_timeloop(*more) if more else None
+    for key in ("architecture", "arch"):
+        if further is not None and key in further.data:
+            raise InputError(further.fault((key,), f"a second architecture beside {spec}"))
+    return document, further
 
 
-def parse_arch(document: Document, variables: Mapping[str, Number] | None = None) -> Architecture:
+def parse_arch(
+    document: Document, variables: Mapping[str, Number] | None = None, workload: Workload | None = None
+) -> Architecture:
     """The architecture in `document`, in this project's form or one of Timeloop's (root key `architecture` or `arch`).
 
+    The constraints of a Timeloop file may need the `workload`; a `problem` beside them will do.
     Raises InputError with every fault found.
     """
-    if isinstance(document.data, dict) and {"architecture", "arch"} & document.data.keys():
+    if isinstance(document.data, dict) and not set(ROOTS).isdisjoint(document.data.keys() - {"variables"}):
         from .timeloop import read_timeloop_arch
 
         if variables:
             raise InputError(document.fault((), f"has no variables to set: {', '.join(variables)}"))
-        return read_timeloop_arch(document)
+        if workload is None and "problem" in document.data:
+            workload = read_timeloop_problem(document)
+        return read_timeloop_arch(document, workload)
     document = with_base(document)
     faults: list[Fault] = []
     names = _variables(document, variables or {}, faults)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..workloads import Document, Keys, Workload
+from ..workloads.timeloop_roots import REFUSED, root_faults
 from ..workloads.timeloop_values import Reader
 from .schema import checked_name
 from .spec import Architecture, Compute, Storage
@@ -124,9 +125,8 @@ def _root(reader: Reader) -> Keys:
     if reader.faults:
         reader.finish()
     for key in ("sparse_optimizations", "layout"):
-        for path in ((key,), (*given[0], key)):
-            if reader.value(path) not in (None, [], {}):
-                reader.fault(path, f"{key} is not supported: this model is of dense workloads")
+        if reader.value((*given[0], key)) not in (None, [], {}):
+            reader.fault((*given[0], key), f"{key} is not supported{REFUSED[key]}")
     return given[0]
 
 
@@ -139,6 +139,7 @@ def read_timeloop_arch(document: Document, workload: Workload | None = None) -> 
     Raises InputError with every fault, among them each thing that this model cannot honour.
     """
     reader = Reader(document)
+    reader.faults += root_faults(document)
     root = _root(reader)
     architecture = reader.mapping(root)
     version = architecture.get("version")

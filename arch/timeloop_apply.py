@@ -119,6 +119,7 @@ def apply_timeloop_constraints(
     Raises InputError with every fault: unknown targets and keys, contradictions, what has no counterpart here.
     """
     reader = Reader(document)
+    reader.mapping(("mapspace",), ("version", "template", "constraints"))
     applied = _Applied(arch, Constraints(reader, workload))
     for root in ROOTS:
         for path in entries(reader, root):

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..workloads import Keys, Workload
 from ..workloads.timeloop_values import Reader, choices
+from .fit import known_tensors
 from .spec import Axis, FactorRule, LoopConstraint, Storage
 
 _LOOPS = ("factors", "factors_only", "permutation", "remainders", "default_max_factor", "default_min_factor")
@@ -49,10 +50,10 @@ class Constraints:
         if "*" in names:
             workload = self._need(path)
             return tuple(tensor.name for tensor in workload.tensors) if workload else ()
-        known = [tensor.name for tensor in self.workload.tensors] if self.workload else None
+        known = known_tensors(self.workload) if self.workload else frozenset(names)
         for name in names:
-            if known is not None and name not in known:
-                self.reader.fault(path, f"unknown tensor {name!r}{choices(name, known)}")
+            if name not in known:
+                self.reader.fault(path, f"unknown tensor {name!r}{choices(name, sorted(known))}")
         return names
 
     def _fixed_by_tensors(self, path: Keys, found: dict[str, Any]) -> list[FactorRule]:

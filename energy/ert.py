@@ -12,6 +12,7 @@ import yaml
 
 from ..arch import Architecture
 from ..workloads import Document, Fault, InputError, Keys, near, read_yaml
+from ..workloads.timeloop_values import TIMELOOP_TAGS
 from .spec import ComputeEnergy, EnergyTable, LevelEnergy
 
 VERSIONS = ("0.2", "0.3", "0.4")
@@ -126,7 +127,7 @@ def read_ert(path: Path | str) -> Energies:
     Raises InputError for what is no ERT of version 0.2 to 0.4, and for energies that are missing, negative or not
     finite.
     """
-    tables = _Tables(read_yaml(path), "ERT")
+    tables = _Tables(read_yaml(path, tags=TIMELOOP_TAGS), "ERT")
     energies: Energies = {}
     for component, at, value in tables.rows():
         found = energies.setdefault(component, {})
@@ -142,13 +143,13 @@ def read_ert(path: Path | str) -> Energies:
 
 def has_art(path: Path | str) -> bool:
     """Whether the file has areas too: an ERT and an ART often share one file."""
-    data = read_yaml(path).data
+    data = read_yaml(path, tags=TIMELOOP_TAGS).data
     return isinstance(data, dict) and "ART" in data
 
 
 def read_art(path: Path | str) -> Areas:
     """The areas of an ART file. Raises InputError as `read_ert`."""
-    tables = _Tables(read_yaml(path), "ART")
+    tables = _Tables(read_yaml(path, tags=TIMELOOP_TAGS), "ART")
     areas = {component: tables.figure(at, value, "area") for component, at, value in tables.rows()}
     tables.done()
     return areas

@@ -7,15 +7,15 @@ print(result)               # the loop nest, accesses, totals
 result.edp, result.cycles   # numbers
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from ..arch import Architecture, check_fit, load_arch
 from ..energy import EnergyTable, energy_table
 from ..workloads import Fault, InputError, Network, Workload, load_workload
-from .cost import REASONS, CostOptions, evaluate, validity
-from .diagnose import hint
+from .cost import CostOptions, evaluate
+from .diagnose import hint, misfits
 from .mapping_file import read_mapping
 from .mapspace import Mapspace
 from .padding import padded
@@ -38,11 +38,20 @@ def gather[T](faults: list[Fault], load: Callable[[], T]) -> T | None:
         return None
 
 
-def load(arch: Architecture | str, workload: Workload | Network | str) -> tuple[Architecture, Workload | Network]:
-    """Both inputs, read where they are names or paths, and checked together. Raises InputError with all faults."""
+def load(
+    arch: Architecture | str, workload: Workload | Network | str, more: Sequence[Path] = ()
+) -> tuple[Architecture, Workload | Network]:
+    """Both inputs, read where they are names or paths, and checked together. Raises InputError with all faults.
+
+    `more` are Timeloop files (constraints, variables...) to be read together with the file `arch`.
+    """
     faults: list[Fault] = []
-    machine = gather(faults, lambda: load_arch(arch)) if isinstance(arch, str) else arch
-    work = gather(faults, lambda: load_workload(workload)) if isinstance(workload, str) else workload
+    others: list[Fault] = []
+    work = gather(others, lambda: load_workload(workload)) if isinstance(workload, str) else workload
+    machine = (
+        gather(faults, lambda: load_arch(arch, workload=_common(work), more=more)) if isinstance(arch, str) else arch
+    )
+    faults += others
     if machine is None or work is None:
         raise InputError(faults)
     source = arch if isinstance(arch, str) else arch.name
@@ -51,6 +60,13 @@ def load(arch: Architecture | str, workload: Workload | Network | str) -> tuple[
     if faults:
         raise InputError(dict.fromkeys(faults))
     return machine, work
+
+
+def _common(workload: Workload | Network | None) -> Workload | None:
+    """The layer whose dims and tensors all layers share, for constraints that speak of all of them."""
+    layers = layers_of(workload) if workload else []
+    same = {(layer.dims, tuple((tensor.name, tensor.dims) for tensor in layer.tensors)) for layer in layers}
+    return layers[0] if len(same) == 1 else None
 
 
 def layers_of(workload: Workload | Network) -> list[Workload]:
@@ -127,8 +143,7 @@ def evaluate_mapping(
     figures = table or energy_table(machine)
     found = evaluate(batch, figures, costs, recount(batch))
     check(batch, found)
-    why = "" if validity(batch)[0] == REASONS.index("valid") else hint(batch)
-    return Result(machine, work, figures, batch, found, hint=why)
+    return Result(machine, work, figures, batch, found, hint="\n".join(misfits(batch)))
 
 
 def _explore_layer(

@@ -20,8 +20,9 @@ from ..energy import (
     write_art,
     write_ert,
 )
-from .commands import FOUND, echo_json, new_app, told_warnings
+from .commands import FOUND, WITH, echo_json, new_app, told_warnings
 from .tables import WIDTH
+from .timeloop_options import tables
 
 
 def ruby_energy(
@@ -34,14 +35,15 @@ def ruby_energy(
         Path | None, typer.Option("--write-ert", help="Save the energies as an ERT, version 0.4.")
     ] = None,
     to_art: Annotated[Path | None, typer.Option("--write-art", help="Save the areas as an ART, version 0.4.")] = None,
+    more: Annotated[list[Path] | None, typer.Option("--with", help=WITH)] = None,
 ) -> int:
     """Energy per access of the full width, and area per instance, of every component of ARCH, with their sources.
 
     Exit status: 0 found, 2 bad input.
     """
     with told_warnings():
-        machine = load_arch(arch)
-        table = energy_table(machine, ert, art, engine)
+        machine = load_arch(arch, more=more or [])
+        table = energy_table(machine, *tables(arch, more or [], ert, art), engine)
     if to_ert:
         write_ert(table, to_ert)
     if to_art:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -14,19 +14,21 @@ from ..arch import Architecture, library_archs
 from ..energy import EnergyTable, energy_table
 from ..workloads import Fault, InputError, Workload, library_workloads
 from .api import Progress, explore, gather, load, spaces
-from .commands import FOUND, INTERRUPTED, NOTHING_VALID, echo_json, new_app, told_warnings
+from .commands import FOUND, INTERRUPTED, NOTHING_VALID, WITH, echo_json, new_app, told_warnings
 from .mapspace import Mapspace
 from .output import folder_faults, write_folder
 from .presets import PRESETS
 from .record import Recorder
 from .report import NetworkResult, Result, result_json
 from .search import OBJECTIVES, STRATEGIES, SearchOptions, unknown
+from .timeloop_options import FileOptions, file_options, tables
 
 _SPACE, _SEARCH, _STOP, _OUT, _ENERGY = "Mapspace", "Search", "When to stop", "Output", "Energy and area"
 NAME = "a library name (see --list) or a path"
 
 
 def ruby_map(
+    context: typer.Context,
     arch: Annotated[str, typer.Argument(metavar="ARCH", help=f"The architecture: {NAME}.")] = "",
     workload: Annotated[
         str, typer.Argument(metavar="WORKLOAD", help=f"A layer, NETWORK/LAYER, or a network: {NAME}.")
@@ -72,6 +74,9 @@ def ruby_map(
         bool,
         typer.Option("--distinct", help="Orders that differ in unit loops only count once.", rich_help_panel=_SPACE),
     ] = False,
+    more: Annotated[
+        list[Path] | None, typer.Option("--with", help=f"{WITH}; mapper keys are options.", rich_help_panel=_SPACE)
+    ] = None,
 ) -> int:
     """Find the best mapping of WORKLOAD on ARCH, by exact counts.
 
@@ -79,22 +84,35 @@ def ruby_map(
     """
     if names:
         return _list(as_json)
-    options = SearchOptions(strategy, objective, victory, samples, time_limit, jobs, seed)
-    faults = options.faults() + ([] if mapspace in PRESETS else [unknown("mapspace", mapspace, PRESETS)])
+    faults: list[Fault] = []
+    more = more or []
+    files = gather(faults, lambda: file_options(arch, more, on_command_line(context))) if arch else None
+    files = files or FileOptions()
+    mapspace, distinct = files.given.pop("mapspace", mapspace), files.given.pop("distinct", distinct)
+    options = replace(SearchOptions(strategy, objective, victory, samples, time_limit, jobs, seed), **files.given)
+    faults += options.faults() + ([] if mapspace in PRESETS else [unknown("mapspace", mapspace, PRESETS)])
     faults += folder_faults(out) if out else []
     given = {"ARCH": arch, "WORKLOAD": workload}
     missing = [Fault(name, None, "", f"is missing: {NAME}") for name, value in given.items() if not value]
-    loaded = None if missing else gather(faults, lambda: load(arch, workload))
+    loaded = None if missing else gather(faults, lambda: load(arch, workload, more))
     faults += missing
-    table = gather(faults, lambda: _table(loaded[0], ert, art)) if loaded else None
+    table = gather(faults, lambda: _table(loaded[0], *tables(arch, more, ert, art))) if loaded else None
     if faults or loaded is None:
-        raise InputError(faults)
+        raise InputError(dict.fromkeys(faults))
+    for note in files.notes:
+        typer.echo(f"note: {note}", err=True)
     machine, work = loaded
     if size:
         return _size(spaces(machine, work, mapspace, pad=pad, distinct=distinct), mapspace, as_json)
     with progress_line() as progress:
         result = explore(machine, work, mapspace, options, pad=pad, distinct=distinct, table=table, progress=progress)
     return _show(result, as_json, out)
+
+
+def on_command_line(context: typer.Context) -> list[str]:
+    """The parameters that the user gave, rather than left at their defaults."""
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    return [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
 
 
 def _table(arch: Architecture, ert: Path | None, art: Path | None) -> EnergyTable:

@@ -5,16 +5,16 @@ from typing import Annotated
 
 import typer
 
-from ..arch import load_arch
 from ..energy import energy_table
-from ..workloads import Fault, InputError
-from .api import evaluate_mapping
-from .commands import FOUND, NOTHING_VALID, echo_json, new_app, told_warnings
+from ..workloads import Fault, InputError, Workload
+from .api import evaluate_mapping, load
+from .commands import FOUND, NOTHING_VALID, WITH, echo_json, new_app, told_warnings
 from .compare import comparison, comparison_json
 from .diagnose import misfits
 from .explain import explanation_text
 from .report import result_json
 from .simulate import TooLarge, simulate
+from .timeloop_options import tables
 
 
 def model(
@@ -28,12 +28,17 @@ def model(
     explained: Annotated[bool, typer.Option("--explain", help="why each count is what it is, symbolically")] = False,
     ert: Annotated[Path | None, typer.Option(help="energy per action, a file of Accelergy")] = None,
     art: Annotated[Path | None, typer.Option(help="area per component, a file of Accelergy")] = None,
+    more: Annotated[list[Path] | None, typer.Option("--with", help=WITH)] = None,
 ) -> int:
-    """Count and cost one mapping. Status 0: valid; 1: it does not fit the machine (costs are shown all the same);
-    2: bad input."""
+    """Count and cost one mapping. Status 0: valid; 1: it does not fit the machine or violates its constraints (costs
+    are shown all the same); 2: bad input, and loops that are no mapping of the workload."""
+    more = more or []
+    machine, layer = load(arch, workload, more)
     with told_warnings():
-        table = energy_table(load_arch(arch), ert, art)
-    result = evaluate_mapping(arch, workload, mapping, table=table)
+        table = energy_table(machine, *tables(arch, more, ert, art))
+    if not isinstance(layer, Workload):
+        raise InputError(Fault(layer.name, None, "", "a mapping is of one layer; name one, as NETWORK/LAYER"))
+    result = evaluate_mapping(machine, layer, mapping, table=table)
     assert result.batch is not None
     assert result.costs is not None
     truth = None
@@ -54,7 +59,7 @@ def model(
     else:
         typer.echo(str(result))
         if result.hint:
-            typer.echo("\n".join(["\nthis mapping does not fit:", *misfits(result.batch)]))
+            typer.echo("\n".join(["\nthis mapping is not valid:", *misfits(result.batch)]))
         if truth is not None:
             typer.echo(f"\n{comparison(result.batch, result.costs.counts, truth)}")
         if explained:

@@ -12,6 +12,7 @@ from ..energy import CacheWarning, EnergyWarning
 from ..workloads import InputError
 from .sanity import InternalError
 
+WITH = "A Timeloop file to read together with ARCH (constraints, ERT...), repeatable"
 FOUND, NOTHING_VALID, BAD_INPUT, INTERNAL, INTERRUPTED = 0, 1, 2, 70, 130
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from ..arch import Architecture
-from ..workloads import Document, Keys, Workload, read_yaml
+from ..workloads import Document, Keys, Workload
+from ..workloads.timeloop_roots import read_timeloop
 from ..workloads.timeloop_values import Factor, Reader, choices
 from .mapping import MappingBatch
 from .mapping_text import mapping_yaml, write_mapping
@@ -247,7 +248,7 @@ def read_mapping(source: Document | Path | str, arch: Architecture, workload: Wo
     leaves out: factors are 1, orders the workload's, tensors kept unless the architecture bypasses them.
     Raises InputError with every fault.
     """
-    reader = Reader(source if isinstance(source, Document) else read_yaml(source))
+    reader = Reader(source if isinstance(source, Document) else read_timeloop(source))
     root: Keys = () if isinstance(reader.document.data, list) else ("mapping",)
     mapping = _Mapping(reader, arch, workload)
     if reader.value(root) is None:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruby_map.workloads import InputError, load_workload, shaped
 
+TAGS = "!Component, !Container, !Element, !Hierarchical, !Nothing, !Parallel, !Pipelined"
 CONV = "conv2d has N, G, M, C, P, Q, R, S"
 GOOD = "shape: conv2d\nsizes: {M: 1, C: 1, P: 1, Q: 1, R: 1, S: 1}\n"
 TENSORS = "dims: {A: 3, B: 4}\ncoefficients: {stride: 2}\ntensors:\n"
@@ -52,7 +53,7 @@ BAD = {
     "just words": ["1: must be a mapping, got 'just words'"],
     "": ["the file is empty"],
     "a: [1": ["1: not YAML: while parsing a flow sequence; expected ',' or ']', but got '<stream end>'"],
-    "shape: !!python/object:os.system ls": ["1: shape: unknown tag !!python/object:os.system; only plain YAML is read"],
+    "shape: !!python/object:os.system ls": [f"1: shape: unknown tag !!python/object:os.system; known are {TAGS}"],
     "shape: rank1\nshape: rank1": ['2: shape: duplicate key "shape", first on line 1'],
     TENSORS + OUT + "  X: {projection: [C, A*stried]}": [
         "5: tensors.X.projection[0]: unknown dim or coefficient 'C'; known: A, B, stride",

@@ -12,6 +12,8 @@ from .reading import Document, Fault, InputError, Keys, near, path_text, read_ya
 from .shapes import ExplicitLayer, Name, ShapedLayer, key_faults, make_workload
 from .spec import Network, Workload
 from .timeloop_problem import read_timeloop_problem
+from .timeloop_roots import read_timeloop
+from .timeloop_values import TIMELOOP_TAGS
 
 LIBRARY = Path(__file__).parent
 SUFFIXES = (".yaml", ".yml")
@@ -114,9 +116,9 @@ def read_workload(path: Path) -> Workload | Network:
 
     Raises InputError with every fault.
     """
-    document = read_yaml(path)
+    document = read_yaml(path, tags=TIMELOOP_TAGS)
     if isinstance(document.data, dict) and "problem" in document.data:
-        return read_timeloop_problem(document)
+        return read_timeloop_problem(read_timeloop(path))
     if _is_network(document):
         return _network(document, path.parent, path.stem)
     return _layer(document, (), path.stem)[0]

@@ -1,13 +1,18 @@
 """The example designs of the field in the dialects of Timeloop: row stationary, weight stationary."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from ruby_map.arch import load_arch
 from ruby_map.arch.timeloop import read_timeloop_arch
+from ruby_map.arch.timeloop_write import write_timeloop_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper import SearchOptions, explore
+from ruby_map.mapper.counts import count
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.violations import violations
 from ruby_map.workloads import load_workload, parse_yaml, shaped
@@ -151,3 +156,14 @@ def test_library_constraints_bind_their_samples(name):
     """The same of the shipped designs."""
     batch = Mapspace(load_arch(name), load_workload(LAYER), "ruby-s").sample(np.random.default_rng(1), 50)
     assert [violations(batch.take([index])) for index in range(50)] == [[]] * 50
+
+
+@pytest.mark.parametrize("name", ["eyeriss_like", "simba_like"])
+def test_written_designs_count_the_same(name):
+    """A shipped design, written for Timeloop and read back, gives 50 random mappings the same counts."""
+    arch, layer = load_arch(name), load_workload(LAYER)
+    again = read(yaml.safe_dump(write_timeloop_arch(arch), sort_keys=False))
+    batch = Mapspace(arch, layer, "ruby-s").sample(np.random.default_rng(2), 50)
+    one, other = count(batch), count(replace(batch, arch=again))
+    for field in ("reads", "fills", "updates", "cycles"):
+        np.testing.assert_array_equal(getattr(one, field), getattr(other, field))

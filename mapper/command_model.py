@@ -1,16 +1,21 @@
-"""`ruby-model ARCH WORKLOAD MAPPING`: all counts and costs of one mapping, beside the executor's, explained."""
+"""`ruby-model ARCH WORKLOAD MAPPING`: all counts and costs of one mapping, beside the executor's, explained.
+
+With a second mapping: what the two differ in, by level and tensor.
+"""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ..energy import energy_table
+from ..arch import Architecture
+from ..energy import EnergyTable, energy_table
 from ..workloads import Fault, InputError, Workload
-from .api import evaluate_mapping, load
+from .api import evaluate_mapping, gather, load
 from .commands import FOUND, NOTHING_VALID, WITH, echo_json, new_app, told_warnings
 from .compare import comparison, comparison_json
 from .diagnose import misfits
+from .difference import difference_json, difference_text
 from .explain import explanation_text
 from .report import result_json
 from .simulate import TooLarge, simulate
@@ -21,6 +26,7 @@ def model(
     arch: Annotated[str, typer.Argument(help="an architecture: a file, or a name of the library")],
     workload: Annotated[str, typer.Argument(help="a layer: a file, or a name such as resnet50/conv1")],
     mapping: Annotated[str, typer.Argument(help="a mapping file (Timeloop's format, residuals as M=4,2)")],
+    other: Annotated[str, typer.Argument(metavar="MAPPING_B", help="a second one: show what it changes")] = "",
     json: Annotated[bool, typer.Option("--json", help="one JSON object to standard output, nothing else")] = False,
     simulated: Annotated[
         bool, typer.Option("--simulate", help="execute the nest element by element too, and show both")
@@ -38,6 +44,10 @@ def model(
         table = energy_table(machine, *tables(arch, more, ert, art))
     if not isinstance(layer, Workload):
         raise InputError(Fault(layer.name, None, "", "a mapping is of one layer; name one, as NETWORK/LAYER"))
+    if other:
+        if simulated or explained:
+            raise InputError(Fault("--simulate, --explain", None, "", "are for one mapping; two are compared"))
+        return _compare(machine, layer, table, (mapping, other), json)
     result = evaluate_mapping(machine, layer, mapping, table=table)
     assert result.batch is not None
     assert result.costs is not None
@@ -65,6 +75,23 @@ def model(
         if explained:
             typer.echo(f"\n{explanation_text(result.batch)}")
     return NOTHING_VALID if result.hint else FOUND
+
+
+def _compare(machine: Architecture, layer: Workload, table: EnergyTable, mappings: tuple[str, str], json: bool) -> int:
+    """Show why one mapping is better than the other. Status 1 where one is not valid."""
+    faults: list[Fault] = []
+    found = [gather(faults, lambda path=path: evaluate_mapping(machine, layer, path, table=table)) for path in mappings]  # type: ignore[misc]
+    a, b = found
+    if a is None or b is None:
+        raise InputError(faults)
+    wrong = {name: result.hint.splitlines() for name, result in (("a", a), ("b", b)) if result.hint}
+    if json:
+        echo_json(difference_json(a, b) | ({"invalid": wrong} if wrong else {}))
+    else:
+        typer.echo(difference_text(a, b, mappings))
+        for name, why in wrong.items():
+            typer.echo("\n".join([f"\n{name.upper()} is not valid:", *why]))
+    return NOTHING_VALID if wrong else FOUND
 
 
 def main() -> None:

@@ -207,7 +207,9 @@ def test_nothing_valid_is_status_1_with_counts_and_a_hint(tight):
 
 def test_an_endless_search_gives_up_where_nothing_is_valid(tight, monkeypatch):
     """Without --samples a search ends after so many invalid mappings in a row."""
-    monkeypatch.setattr("ruby_map.mapper.record.Stop.__init__.__defaults__", (None, None, 5000))
+    defaults = list(SearchOptions.__init__.__defaults__)
+    defaults[list(SearchOptions.__dataclass_fields__).index("give_up")] = 5000
+    monkeypatch.setattr(SearchOptions.__init__, "__defaults__", tuple(defaults))
     found = run(*tight)
     assert found.exit_code == 1
     assert "5,000 mappings, 0 valid" in found.stdout

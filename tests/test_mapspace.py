@@ -1,4 +1,4 @@
-"""The mapspace against a naive enumeration, its numbering, its sampling, and the contradictions it names."""
+"""The mapspace against a naive enumeration, and its numbering."""
 
 from itertools import permutations, product
 from math import prod
@@ -7,71 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ruby_map.arch import Architecture, Axis, Compute, FactorRule, LoopConstraint, Storage
-from ruby_map.mapper import joint, mapspace
-from ruby_map.mapper.mapping import MappingBatch
+from ruby_map.arch import Architecture, Axis, LoopConstraint, Storage
+from ruby_map.mapper import mapspace
 from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.workloads import InputError, Tensor, Term, Workload
+from ruby_map.workloads import InputError
 
-MAC = Compute("MAC", "intmac")
-KEEP = frozenset({"A", "B", "Z"})
-
-
-def matmul(m, n, k):
-    def tensor(name, dims, output=False):
-        return Tensor(name, tuple((Term(dim),) for dim in dims), output=output)
-
-    tensors = (tensor("A", "MK"), tensor("B", "KN"), tensor("Z", "MN", output=True))
-    return Workload("matmul", ("M", "N", "K"), (m, n, k), tensors)
-
-
-def machine(*axes, outer=None, inner=None, keep=KEEP, bypass=frozenset()):
-    """DRAM, fanout axes, a scratchpad that keeps everything unless told otherwise."""
-    dram = Storage("DRAM", "DRAM", fanout=axes, temporal=outer or LoopConstraint())
-    pad = Storage("pad", "SRAM", keep=frozenset(keep), bypass=frozenset(bypass), temporal=inner or LoopConstraint())
-    return Architecture("toy", (dram, pad), MAC)
-
-
-def rule(dim, op, value):
-    return FactorRule(dim, op, value)
-
-
-TWO_AXES = (Axis("X", 4), Axis("Y", 3, "Y"))
-CASES = {
-    "one axis": (machine(Axis("X", 5)), matmul(6, 1, 7)),
-    "two axes": (machine(*TWO_AXES), matmul(5, 1, 6)),
-    "free bypass": (machine(Axis("X", 2), keep=(), bypass="B"), matmul(2, 3, 1)),
-    "factors": (
-        machine(
-            Axis("X", 6, constraint=LoopConstraint((rule("M", "=", 3), rule("Q", "=", 2), rule("K", "<=", 2)))),
-            inner=LoopConstraint((rule("K", ">=", 2), rule("N", "=", None))),
-        ),
-        matmul(9, 4, 6),
-    ),
-    "dims and use": (
-        machine(
-            Axis("X", 4, constraint=LoopConstraint(dims=("M", "K"), min_utilization=0.75)),
-            outer=LoopConstraint(dims=("M", "N")),
-        ),
-        matmul(6, 3, 5),
-    ),
-    "few loops": (
-        machine(Axis("X", 3), outer=LoopConstraint(max_loops=1), inner=LoopConstraint(max_loops=2)),
-        matmul(4, 3, 4),
-    ),
-    "orders": (
-        machine(
-            Axis("X", 2),
-            outer=LoopConstraint(outermost=("K",), innermost=("Q", "M")),
-            inner=LoopConstraint(innermost=("N",)),
-        ),
-        matmul(3, 3, 4),
-    ),
-    "remainders by slot": (
-        machine(Axis("X", 3, constraint=LoopConstraint(remainders=False)), inner=LoopConstraint(remainders=True)),
-        matmul(7, 1, 5),
-    ),
-}
+from .small_spaces import CASES, KEEP, MAC, TWO_AXES, convolution, deep_machine, machine, matmul
 
 
 def chains_by_definition(size, imperfect):
@@ -266,22 +207,6 @@ def test_numbering_is_a_bijection(space, data):
     assert (again.keep == batch.keep).all()
 
 
-def convolution():
-    dims = ("N", "M", "C", "P", "Q", "R", "S")
-    tensors = tuple(
-        Tensor(name, tuple((Term(d),) for d in of), output=name == "Z")
-        for name, of in (("A", "NCPQ"), ("B", "MCRS"), ("Z", "NMPQ"))
-    )
-    return Workload("conv", dims, (1, 6144, 384, 27, 27, 5, 5), tensors)
-
-
-def deep_machine():
-    """Nine slots: five levels, four axes."""
-    fanouts = ((), (Axis("PE", 15),), (Axis("vector", 4),), (Axis("half", 2),), (Axis("lane", 4),))
-    levels = tuple(Storage(f"L{i}", "SRAM", fanout=fanout) for i, fanout in enumerate(fanouts))
-    return Architecture("deep", levels, MAC)
-
-
 @pytest.mark.parametrize("preset", ["ruby-s", "ruby"])
 def test_numbers_beyond_64_bits(preset):
     """6144 channels on nine slots: too many chains to list, numbers far beyond 2**63, and still a bijection."""
@@ -311,93 +236,6 @@ def test_numbers_outside_are_refused():
         space.index(wide)
 
 
-# Uniformity
-
-
-def chi_square(numbers, total):
-    """The statistic of uniformity over 0..total-1 in standard deviations from its mean."""
-    seen = np.bincount(numbers, minlength=total)
-    expected = len(numbers) / total
-    return ((seen - expected) ** 2 / expected).sum() / (total - 1) - 1, np.sqrt(2 / (total - 1))
-
-
-def is_uniform(numbers, total):
-    excess, deviation = chi_square(np.asarray(numbers, np.int64), total)
-    return abs(excess) < 5 * deviation
-
-
-SMALL = {
-    "bypass": (machine(Axis("X", 2), keep=(), bypass="B"), matmul(2, 3, 1), "ruby"),
-    "coupled": (machine(*TWO_AXES, inner=LoopConstraint(max_loops=1)), matmul(5, 1, 6), "ruby-s"),
-    "use": (CASES["dims and use"][0], matmul(3, 1, 5), "ruby-t"),
-}
-
-
-@pytest.mark.parametrize("case", SMALL)
-@pytest.mark.parametrize("distinct", [False, True], ids=["all orders", "distinct"])
-@pytest.mark.parametrize("way", ["listed", "unlisted", "few bits"])
-def test_samples_are_uniform(case, distinct, way, monkeypatch):
-    """Over the whole of a small space every mapping is equally likely, whichever way chains are drawn."""
-    if way == "unlisted":
-        monkeypatch.setattr(mapspace, "LISTED", 0)
-    if way == "few bits":
-        monkeypatch.setattr(joint, "BITS", 8)
-    arch, work, preset = SMALL[case]
-    space = Mapspace(arch, work, preset, distinct=distinct)
-    assert space.size.total < 5000
-    batch = space.sample(np.random.default_rng(7), 3000 if way == "few bits" else 20 * space.size.total)
-    numbers = space.index(batch)
-    assert is_uniform(numbers, space.size.total)
-
-
-def test_a_biased_sampler_is_caught():
-    """The same check fails for chains drawn slot by slot with equal chances, and for orders that lean one way."""
-    arch, work, preset = SMALL["coupled"]
-    space = Mapspace(arch, work, preset)
-    rng = np.random.default_rng(7)
-    fair = np.array(space.index(space.sample(rng, 20 * space.size.total)))
-    assert is_uniform(fair, space.size.total)
-    leaning = np.where((fair % 2 == 1) & (rng.random(len(fair)) < 0.3), fair - 1, fair)
-    assert not is_uniform(leaning, space.size.total)
-    assert not is_uniform(slot_by_slot(space, rng, len(fair)), space.size.total)
-
-
-def slot_by_slot(space, rng, n):
-    """Numbers of mappings whose chains are uniform within a uniform group: what ignoring the weights would give."""
-    sizes = [len(chains.counts) for chains in space.chains]
-    numbers = []
-    while len(numbers) < n:
-        groups = np.stack([rng.integers(0, size, n) for size in sizes], axis=1)
-        ranks = [rng.integers(0, chains.counts[groups[:, d]]) for d, chains in enumerate(space.chains)]
-        order = rng.integers(0, space.orders.count, n)
-        for i in range(n):
-            try:
-                one = space._joint.rank(groups[i : i + 1], [rank[i : i + 1] for rank in ranks], order[i : i + 1])
-            except ValueError:
-                continue
-            numbers.append(int(one[0]) * space.size.bypass)
-    return numbers[:n]
-
-
-def test_large_coupled_spaces_are_uniform_in_what_they_share():
-    """Where weights pass 2**63, the number of each sample, cut into 64 equal parts, is uniform over the parts."""
-    space = Mapspace(deep_machine(), convolution(), "ruby")
-    numbers = space.index(space.sample(np.random.default_rng(3), 6400))
-    assert is_uniform([number * 64 // space.size.total for number in numbers], 64)
-
-
-def test_same_seed_same_samples_and_shared_tables():
-    """A seed decides the batch; listed chains are one table for all batches."""
-    space = Mapspace(*CASES["two axes"])
-    one, other = (space.sample(np.random.default_rng(5), 64) for _ in range(2))
-    assert isinstance(one, MappingBatch)
-    assert (one.rows == other.rows).all()
-    assert (one.order == other.order).all()
-    assert all(a is b for a, b in zip(one.tables, other.tables, strict=True))
-    assert one.order.dtype == np.int8
-    assert one.keep.dtype == bool
-
-
 @pytest.mark.parametrize("n", [0, 1, 50, None])
 def test_indices_without_replacement(n):
     """`sample_distinct_indices` gives n different numbers; as many as there are give all of them."""
@@ -415,90 +253,6 @@ def test_batches_are_in_order():
     space = Mapspace(*CASES["few loops"])
     numbers = [i for batch in space.batches(10, 100, 7) for i in space.index(batch)]
     assert numbers == list(range(10, 100))
-
-
-# Contradictions
-
-
-def axis(**constraint):
-    return Axis("X", 4, constraint=LoopConstraint(**constraint))
-
-
-CONFLICTS = {
-    "factors that do not divide": (
-        machine(axis(factors=(rule("M", "=", 4),)), inner=LoopConstraint((rule("M", "=", 2),))),
-        matmul(12, 2, 2),
-        "pfm",
-        "M=12 cannot meet M=4 at DRAM.X and M=2 at pad; with remainders it could (mapspace ruby)",
-    ),
-    "one factor that does not divide": (
-        machine(axis(factors=(rule("M", "=", 4),), remainders=False), inner=LoopConstraint((rule("M", "<=", 1),))),
-        matmul(7, 2, 2),
-        "ruby-s",
-        "M=7 cannot meet M=4 at DRAM.X",
-    ),
-    "factors that overshoot": (
-        machine(axis(factors=(rule("M", "=", 4),)), inner=LoopConstraint((rule("M", ">=", 9),))),
-        matmul(20, 2, 2),
-        "ruby",
-        "M=20 cannot meet M=4 at DRAM.X and M>=9 at pad",
-    ),
-    "factor against axis": (
-        machine(axis(factors=(rule("K", "=", 6),)), inner=LoopConstraint((rule("M", "=", 2),))),
-        matmul(2, 2, 6),
-        "ruby",
-        "K=6 cannot meet K=6 at DRAM.X and the size 4 of DRAM.X",
-    ),
-    "nowhere to go": (
-        machine(axis(), outer=LoopConstraint(dims=("N",)), inner=LoopConstraint((rule("M", "<=", 2),))),
-        matmul(9, 2, 2),
-        "ruby",
-        "M=9 cannot meet the dims allowed at DRAM (N) and the size 4 of DRAM.X and M<=2 at pad",
-    ),
-    "utilization out of reach": (
-        machine(axis(min_utilization=0.9, dims=("M",), factors=(rule("N", "<=", 1),))),
-        matmul(3, 2, 2),
-        "ruby",
-        "no mapping meets the dims allowed at DRAM.X (M) and a utilization of at least 0.9 of DRAM.X together, "
-        "within the 4 places of DRAM.X",
-    ),
-    "two dims on one axis": (
-        machine(axis(factors=(rule("M", "=", 2), rule("K", "=", 3), rule("N", "<=", 2)))),
-        matmul(4, 2, 6),
-        "ruby",
-        "no mapping meets M=2 at DRAM.X and K=3 at DRAM.X together, within the 4 places of DRAM.X",
-    ),
-    "too few loops": (
-        machine(inner=LoopConstraint((rule("M", "=", 2), rule("K", "=", 2)), max_loops=1)),
-        matmul(4, 2, 6),
-        "pfm",
-        "no mapping meets M=2 at pad and K=2 at pad and at most 1 loops at pad together",
-    ),
-    "keep and bypass": (machine(keep="A", bypass="A"), matmul(2, 2, 2), "pfm", "pad must both keep and bypass A"),
-    "order names twice": (
-        machine(inner=LoopConstraint(outermost=("M",), innermost=("M",))),
-        matmul(2, 2, 2),
-        "pfm",
-        "the loop order of pad places M more than once",
-    ),
-}
-
-
-@pytest.mark.parametrize("case", CONFLICTS)
-def test_contradictions_are_named(case):
-    """Constraints that leave nothing are an InputError that names the ones in conflict and no others."""
-    arch, work, preset, message = CONFLICTS[case]
-    with pytest.raises(InputError) as caught:
-        Mapspace(arch, work, preset)
-    assert [fault.message for fault in caught.value.faults] == [message]
-
-
-def test_all_dims_in_conflict_are_told_at_once():
-    """Every dim without a chain has a fault of its own."""
-    arch = machine(inner=LoopConstraint((rule("M", "=", 7), rule("K", "=", 9))))
-    with pytest.raises(InputError) as caught:
-        Mapspace(arch, matmul(4, 4, 4), "ruby")
-    assert [fault.message.split()[0] for fault in caught.value.faults] == ["M=4", "K=4"]
 
 
 def test_distinct_orders_too_many_to_count():

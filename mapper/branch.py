@@ -16,6 +16,7 @@ from .mapping import Floats, Ints
 from .relax import ROUNDING, Bound, Relaxation
 
 OPENED = 4096  # nodes opened at once
+DIVERS = 512  # nodes of one generation of a dive
 MOST_OPEN = 8_000_000  # nodes kept; beyond it those next to being dropped are opened first, until there is room
 
 Objective = Callable[[Bound], Floats]
@@ -68,6 +69,20 @@ class Branching:
         self.bounds = np.concatenate([self.bounds[still], bounds[keep]])
         self.opening = np.inf
         self.opened += len(chosen)
+
+    def dive(self, best: Callable[[], float], evaluate: Evaluate) -> None:
+        """Look for a better mapping: from the open nodes with the least bounds down, the least of each generation.
+
+        The open nodes stay as they are.
+        """
+        nodes, bounds = self.nodes, self.bounds
+        while len(nodes):
+            few = np.argsort(bounds)[:DIVERS]
+            nodes, bounds = self._parts(nodes[few], bounds[few])
+            single = self._spread(nodes).max(axis=1) == 0
+            hope = bounds < best() * (1 - ROUNDING)
+            self._evaluate(nodes[single & hope], bounds[single & hope], evaluate)
+            nodes, bounds = nodes[~single & hope], bounds[~single & hope]
 
     def _choose(self) -> Ints:
         n = len(self.bounds)

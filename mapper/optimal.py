@@ -28,7 +28,10 @@ from .relax import ROUNDING, Bound, Relaxation
 from .search import OBJECTIVES, Outcome, SearchOptions, search
 
 MOST_CHAINS = 1_000_000  # chain combinations of one group of dims; beyond that only the ideal bounds are known
+MOST_PAIRS = 100_000  # of chain combinations of two groups exchanged together
 FIRST_LOOK = 30_000  # mappings drawn at random for a first best
+DRAWN, STARTS = 4096, 3  # mappings drawn, and the best of them improved
+EXCHANGED = 32  # chain combinations tried in one exchange
 EVALUATED = 2048  # chain combinations evaluated at once
 MOST_ORDERS = 5_000  # loop orders tried for one combination of chains where energy alone does not decide
 
@@ -58,6 +61,7 @@ class _Optimal:
     def run(self) -> Outcome:
         self.recorder = Recorder(Stop(None))
         self.began = time.monotonic()
+        self.rng = np.random.default_rng(self.options.seed)
         self.pending = self._ideal()  # a bound on all that is not looked at yet
         try:
             self._first_look()
@@ -115,16 +119,16 @@ class _Optimal:
             if self._late():
                 return
             relaxed = Relaxation(self.groups, self.table, keep, self.costs.leakage)
-            self._improve(relaxed)
             waiting.append(self._root(relaxed))
         self._branch(waiting)
 
     def _root(self, relaxed: Relaxation) -> Branching:
-        rows = None if self.best is None else combination(self.groups, self.best.factors[0])
-        some = np.zeros(len(self.groups), np.int64) if rows is None else rows
+        self._start(relaxed, STARTS)
+        some = np.zeros(len(self.groups), np.int64) if self.best is None else self._rows(self.best)
         return Branching(relaxed, self.objective, importance(relaxed, some))
 
     def _branch(self, waiting: list[Branching]) -> None:
+        steps = 1
         while True:
             waiting = [one for one in waiting if one.least < self.recorder.best * (1 - ROUNDING)]
             self.pending = min((one.least for one in waiting), default=np.inf)
@@ -138,7 +142,11 @@ class _Optimal:
             def seen(rows: Ints, bounds: Floats, keep: Bools = one.relaxation.keep) -> None:
                 self._evaluate(rows, bounds, keep)
 
+            if steps % 32 == 0 and steps & (steps - 1) == 0:  # ever more rarely
+                one.dive(lambda: self.recorder.best, seen)
+                self._start(one.relaxation, 1)
             one.step(lambda: self.recorder.best, seen)
+            steps += 1
             self._tell()
 
     def _late(self) -> bool:
@@ -155,28 +163,25 @@ class _Optimal:
 
     # Better mappings
 
-    def _improve(self, relaxed: Relaxation) -> None:
-        """From the best so far, exchange the chains of one group, then of two, while that finds better ones."""
-        if self.best is None:
-            return
-        rows = combination(self.groups, self.best.factors[0])
-        if rows is None:
-            return
+    def _improve(self, relaxed: Relaxation, rows: Ints, value: float) -> None:
+        """From the chains `rows` of this value, exchange those of one group, then of two, while that is better."""
         single = [(g,) for g in range(len(self.groups))]
-        pairs = [(g, h) for g in range(len(self.groups)) for h in range(g) if self._together(g, h) <= MOST_CHAINS // 4]
+        pairs = [(g, h) for g in range(len(self.groups)) for h in range(g) if self._together(g, h) <= MOST_PAIRS]
         before = np.inf
-        while self.recorder.best < before:
-            before = self.recorder.best
+        while value < before:
+            before = value
             for exchanged in [*single, *pairs]:
                 if self._late():
                     return
-                rows = self._exchange(relaxed, rows, exchanged)
+                rows, value = self._exchange(relaxed, rows, value, exchanged)
 
     def _together(self, *exchanged: int) -> int:
         return prod(len(self.groups[g]) for g in exchanged)
 
-    def _exchange(self, relaxed: Relaxation, rows: Ints, exchanged: tuple[int, ...]) -> Ints:
-        """Evaluate the combinations with the least bounds that differ from `rows` in these groups alone."""
+    def _exchange(
+        self, relaxed: Relaxation, rows: Ints, value: float, exchanged: tuple[int, ...]
+    ) -> tuple[Ints, float]:
+        """The best of the combinations with the least bounds that differ from `rows` in these groups alone."""
         n = self._together(*exchanged)
         grid = np.unravel_index(np.arange(n), [len(self.groups[g]) for g in exchanged])
         where = {g: grid[i] for i, g in enumerate(exchanged)}
@@ -184,16 +189,32 @@ class _Optimal:
             lambda g, column: relaxed.columns[g][column][where[g] if g in where else rows[g : g + 1]], n
         )
         bounds = np.where(found.possible, self.objective(found), np.inf)
-        few = np.argsort(bounds)[:64]
-        few = few[bounds[few] < self.recorder.best * (1 - ROUNDING)]
+        few = np.argsort(bounds)[:EXCHANGED]
+        few = few[bounds[few] < value * (1 - ROUNDING)]
+        if not len(few):
+            return rows, value
         tried = np.repeat(rows[None], len(few), axis=0)
         for g in exchanged:
             tried[:, g] = where[g][few]
-        before = self.recorder.best
-        self._evaluate(tried, np.full(len(few), np.inf), relaxed.keep)
-        if self.recorder.best < before and self.best is not None:
-            better = combination(self.groups, self.best.factors[0])
-            return rows if better is None else better
+        values = self._evaluate_part(tried, np.full(len(few), np.inf), relaxed.keep)
+        least = int(values.argmin())
+        return (tried[least], float(values[least])) if values[least] < value else (rows, value)
+
+    def _start(self, relaxed: Relaxation, most: int) -> None:
+        """Improve the best so far, then a few mappings drawn at random, with what this relaxation keeps."""
+        if self.best is not None and (self.best.keep[0] == relaxed.keep).all():
+            self._improve(relaxed, self._rows(self.best), self.recorder.best)
+        batch = self.space.sample(self.rng, DRAWN)
+        batch = replace(batch, keep=np.repeat(relaxed.keep[None], len(batch), axis=0))
+        batch = batch.take(np.flatnonzero(validity(batch) == 0))
+        if len(batch):
+            values = OBJECTIVES[self.options.objective](evaluate(batch, self.table, self.costs))
+            for i in np.argsort(values)[:most].tolist():
+                self._improve(relaxed, self._rows(batch.take([i])), float(values[i]))
+
+    def _rows(self, batch: MappingBatch) -> Ints:
+        rows = combination(self.groups, batch.factors[0])
+        assert rows is not None, "a mapping of the mapspace has chains of the mapspace"
         return rows
 
     # Evaluation
@@ -206,19 +227,21 @@ class _Optimal:
             if hope.any():
                 self._evaluate_part(rows[part][hope], bounds[part][hope], keep)
 
-    def _evaluate_part(self, rows: Ints, bounds: Floats, keep: Bools) -> None:
+    def _evaluate_part(self, rows: Ints, bounds: Floats, keep: Bools) -> Floats:
+        """Evaluate each with its best orders; inf where invalid. # (combination,)"""
+        values = np.full(len(rows), np.inf)
         batch = self._batch(rows, keep)
         valid = np.flatnonzero(validity(batch) == 0)
         self.statistics.evaluated += len(batch)
         self.statistics.valid += len(valid)
         if not len(valid):
-            return
+            return values
         batch, bounds = batch.take(valid), bounds[valid]
         costs = evaluate(batch, self.table, self.costs)
-        values = OBJECTIVES[self.options.objective](costs)
-        where = int(values.argmin())
-        self._take(batch.take([where]))
+        values[valid] = OBJECTIVES[self.options.objective](costs)
+        self._take(batch.take([int(values[valid].argmin())]))
         self._settle(batch, bounds, ~costs.counts.exact | (costs.cycles > costs.counts.cycles))
+        return values
 
     def _charges(self, keep: Bools) -> list[Charge]:
         return charges(self.space.arch, self.space.workload, self.table, keep)

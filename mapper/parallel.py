@@ -37,8 +37,8 @@ def in_order[P, T](
     """Yield `work(shared, chunk)` for each chunk, in the order of `chunks`, by `jobs` processes or a cluster's workers.
 
     Work begins ahead of the reader (two tasks per worker); closing the generator lets that work finish unread. Tasks
-    start at one chunk and grow, to at most `most`, so that a short search does not wait for work that it will not read. Where processes
-    die (killed, out of memory) others do their work again; a chunk gives the same result wherever it is done.
+    start at one chunk and grow, to `most`, so that a short search does not wait for work that it will not read. Where
+    processes die (killed, out of memory) others do their work again; a chunk gives the same result wherever it is done.
     """
     if cluster:
         payload = Shared(uuid4().hex, pickle.dumps((work, shared), pickle.HIGHEST_PROTOCOL))

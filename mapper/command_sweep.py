@@ -1,0 +1,98 @@
+"""`ruby-sweep SWEEP.yaml`: search every point of a sweep, resume where it stopped, and show the frontiers."""
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from ..workloads import Fault, InputError
+from .commands import FOUND, INTERRUPTED, NOTHING_VALID, echo_json, new_app
+from .sweep import Progress, SweepResult, sweep
+from .sweep_store import FAILED
+from .sweep_store import NOTHING_VALID as NOTHING
+
+POINTS_FAILED = 3  # beside the statuses of all commands
+SHOWN = 10  # failed designs told one by one
+
+
+def ruby_sweep(
+    path: Annotated[Path, typer.Argument(metavar="SWEEP.yaml", help="The sweep.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the results, and of what a later run goes on from.")
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="Processes; the answer does not depend on it.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object and nothing else.")] = False,
+    limit: Annotated[
+        int | None, typer.Option(help="Points at most: whole designs, drawn at random. Replaces the file's.")
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh/--resume", help="Forget what is in the folder, or go on from it.")
+    ] = False,
+) -> int:
+    """Search every design x workload x mapspace x seed of SWEEP.yaml and show the Pareto frontiers.
+
+    Exit status: 0 every point has a mapping, 1 some have no valid one, 2 bad input, 3 some points failed,
+    130 interrupted (what is done is kept in the folder).
+    """
+    if jobs < 1:
+        raise InputError(Fault("jobs", None, "", f"must be at least 1, got {jobs}"))
+    with _progress_line() as progress:
+        found = sweep(path, out, jobs=jobs, limit=limit, fresh=fresh, progress=progress)
+    if as_json:
+        echo_json(found.summary_json())
+    else:
+        typer.echo(str(found))
+    _tell(found, out)
+    if found.interrupted:
+        return INTERRUPTED
+    if found.count(FAILED):
+        return POINTS_FAILED
+    return NOTHING_VALID if found.count(NOTHING) else FOUND
+
+
+def _tell(found: SweepResult, out: Path | None) -> None:
+    """Warnings, what failed, and an interruption, to standard error."""
+    for message in dict.fromkeys(told for outcome in found.outcomes.values() for told in outcome.warnings):
+        typer.echo(f"warning: {message}", err=True)
+    failed = Counter(
+        (found.plan.point(number).design, outcome.message)
+        for number, outcome in found.outcomes.items()
+        if outcome.status == FAILED
+    )
+    for (design, message), times in list(failed.items())[:SHOWN]:
+        values = ", ".join(f"{name} {value}" for name, value in found.values[design].items())
+        points = f"{times} of {found.plan.per_design} points of design {design}" + (f" ({values})" if values else "")
+        typer.echo(f"failed: {points}: {message}", err=True)
+    if len(failed) > SHOWN:
+        typer.echo("failed: more" + (f", see {out / 'results.csv'}" if out else ""), err=True)
+    if found.interrupted:
+        how = "nothing is kept without --out" if out is None else "the same command goes on from here"
+        typer.echo(f"interrupted: {len(found.outcomes):,} of {found.plan.points:,} points done; {how}", err=True)
+
+
+@contextmanager
+def _progress_line() -> Iterator[Progress | None]:
+    """A live line on standard error while the sweep runs; nothing where that is no terminal."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    began = time.monotonic()
+    first: list[int] = []  # how many were done before this run
+    with console.status("reading") as status:
+
+        def show(done: int, points: int, failed: int) -> None:
+            first.append(done - 1)
+            left = (points - done) * (time.monotonic() - began) / (done - first[0])
+            bad = f", {failed:,} failed" if failed else ""
+            status.update(f"{done:,} of {points:,} points{bad}, about {left:,.0f} s left")
+
+        yield show
+
+
+main = new_app(ruby_sweep)

@@ -1,0 +1,300 @@
+"""SWEEP.yaml: what it may say, and from it a checked `Plan`, with every fault at once."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from ..arch import check_fit
+from ..arch.base import with_base
+from ..arch.load import arch_documents
+from ..workloads import (
+    Document,
+    Fault,
+    FloatExpr,
+    InputError,
+    IntExpr,
+    Keys,
+    Network,
+    Section,
+    Workload,
+    check,
+    load_workload,
+    near,
+    read_yaml,
+)
+from .api import gather, layers_of
+from .presets import PRESETS
+from .search import SearchOptions
+from .sweep_fields import fields
+from .sweep_front import AXES
+from .sweep_plan import MAX_POINTS, Group, Plan, Steps
+
+MAX_LIMIT = 100_000  # points
+TRIED = 100  # designs, to find one that each workload fits
+
+
+class _Range(Section):
+    """Numbers from `start` to `to`, both included where they are met."""
+
+    start: FloatExpr = Field(alias="from")
+    to: FloatExpr
+    step: Annotated[FloatExpr, Field(gt=0)] | None = None
+    times: Annotated[FloatExpr, Field(gt=1)] | None = None
+
+
+class _Search(Section):
+    """As the options of ruby-map."""
+
+    strategy: str = "random"
+    victory: IntExpr = 3000
+    samples: IntExpr | None = None
+    time_limit: FloatExpr | None = None
+    distinct: bool = False
+
+
+class SweepFile(Section):
+    """The whole file."""
+
+    name: Annotated[str, Field(min_length=1)] | None = None
+    architecture: str
+    parameters: dict[str, Any] = {}
+    linked: tuple[dict[str, Any], ...] = ()
+    workloads: Annotated[tuple[str, ...], Field(min_length=1)]
+    mapspaces: Annotated[tuple[str, ...], Field(min_length=1)] = ("ruby-s",)
+    seeds: Annotated[tuple[Annotated[IntExpr, Field(ge=0)], ...], Field(min_length=1)] = (0,)
+    objective: str = "edp"
+    search: _Search = _Search()
+    pareto: Annotated[tuple[str, ...], Field(min_length=2, max_length=3)] = ("area", "edp")
+    limit: Annotated[IntExpr, Field(ge=1, le=MAX_LIMIT)] | None = None
+
+
+def read_sweep(path: Path | str, limit: int | None = None) -> Plan:
+    """The sweep in the file `path`; `limit` replaces that of the file. Raises InputError with every fault."""
+    document, faults = read_yaml(path), list[Fault]()
+    written = gather(faults, lambda: check(document, SweepFile))
+    if written is None:
+        raise InputError(faults)
+    folder = Path(path).parent
+    machine = gather(faults, lambda: _architecture(document, written.architecture, folder))
+    groups = [*_parameters(document, written, faults), *_linked(document, written, faults)]
+    keys = {} if machine is None else _places(document, machine, written, faults)
+    workloads = _workloads(document, written, folder, faults)
+    faults += _choices(document, written)
+    options = _options(document, written, faults)
+    limit_at = (document.source, *document.place(("limit",))[1:], "limit") if limit is None else ("limit", None, "")
+    if limit is not None and not 1 <= limit <= MAX_LIMIT:
+        faults.append(Fault(*limit_at, f"must be from 1 to {MAX_LIMIT:,} points, got {limit}"))
+    plan = Plan(written.name or Path(path).stem, machine or document, keys, tuple(groups), workloads,
+                written.mapspaces, written.seeds, options, written.search.distinct,
+                tuple(AXES[name].column for name in written.pareto if name in AXES),
+                written.limit if limit is None else limit)  # fmt: skip
+    faults += _size(document, plan, Fault(*limit_at, ""))
+    faults = faults or _nothing_fits(document, plan)
+    if faults:
+        raise InputError(dict.fromkeys(faults))
+    return plan
+
+
+def _architecture(document: Document, spec: str, folder: Path) -> Document:
+    """The architecture's file with its base put in."""
+    try:
+        own, timeloop = arch_documents(_beside(spec, folder))
+        found = own or timeloop
+        assert found is not None
+        return with_base(found)
+    except InputError as error:
+        raise InputError(_named(document, ("architecture",), spec, error.faults)) from None
+
+
+def _workloads(
+    document: Document, written: SweepFile, folder: Path, faults: list[Fault]
+) -> dict[str, Workload | Network]:
+    found = {}
+    for index, name in enumerate(written.workloads):
+        try:
+            found[name] = load_workload(_beside(name, folder))
+        except InputError as error:
+            faults += _named(document, ("workloads", index), name, error.faults)
+    return found
+
+
+def _beside(spec: str, folder: Path) -> str:
+    """A path relative to the folder of the sweep's file; a library name as it is."""
+    if spec.startswith((".", "~")) or any(part.endswith((".yaml", ".yml")) for part in spec.split("/")):
+        return str(folder / Path(spec).expanduser())
+    return spec
+
+
+def _named(document: Document, at: Keys, name: str, faults: Iterable[Fault]) -> list[Fault]:
+    """Faults of a name as a whole at the line that gives it; those inside the file it names where they are."""
+    return [document.fault(at, f"{name}: {fault.message}") if fault.line is None else fault for fault in faults]
+
+
+def _choices(document: Document, written: SweepFile) -> list[Fault]:
+    """Names that are none of the choices, and what is listed twice."""
+    lists: dict[str, tuple[Sequence[Any], list[str]]] = {
+        "workloads": (written.workloads, []),
+        "mapspaces": (written.mapspaces, [f"{name}{end}" for name in PRESETS for end in ("", "+pad")]),
+        "pareto": (written.pareto, list(AXES)),
+        "seeds": (written.seeds, []),
+    }
+    found = []
+    for key, (entries, choices) in lists.items():
+        for index, entry in enumerate(entries):
+            if choices and entry not in choices:
+                rule = f'must be one of {", ".join(choices)}; got "{entry}"{near(entry, choices)}'
+                found.append(document.fault((key, index), rule))
+        same = Counter(AXES[entry].column if key == "pareto" and entry in AXES else entry for entry in entries)
+        twice = [str(entry) for entry, times in same.items() if times > 1]
+        if twice:
+            found.append(document.fault((key,), f"each entry once; twice: {', '.join(twice)}"))
+    return found
+
+
+def _options(document: Document, written: SweepFile, faults: list[Fault]) -> SearchOptions:
+    search = written.search
+    options = SearchOptions(
+        search.strategy,
+        written.objective,
+        victory=search.victory,
+        samples=search.samples,
+        time_limit=search.time_limit,
+    )
+    places = {"search": ("search", "strategy"), "objective": ("objective",), "time-limit": ("search", "time_limit")}
+    faults += [
+        document.fault(places.get(fault.source, ("search", fault.source)), fault.message) for fault in options.faults()
+    ]
+    return options
+
+
+def _parameters(document: Document, written: SweepFile, faults: list[Fault]) -> list[Group]:
+    found = []
+    for name in written.parameters:
+        column = gather(faults, lambda name=name: _column(document, ("parameters", name)))  # type: ignore[misc]
+        if column is not None:
+            found.append(Group((name,), (column,)))
+    return found
+
+
+def _linked(document: Document, written: SweepFile, faults: list[Fault]) -> list[Group]:
+    found = []
+    for index, names in enumerate(written.linked):
+        at: Keys = ("linked", index)
+        columns = [gather(faults, lambda at=(*at, name): _column(document, at)) for name in names]  # type: ignore[misc]
+        good = [column for column in columns if column is not None]
+        if not names:
+            faults.append(document.fault(at, "must name at least 1 parameter"))
+        elif len(good) == len(columns):
+            group = Group(tuple(names), tuple(good))
+            sizes = [Group((name,), (column,)).size for name, column in zip(names, good, strict=True)]
+            if len(set(sizes)) > 1:
+                lengths = ", ".join(f"{name} {size:,}" for name, size in zip(names, sizes, strict=True))
+                faults.append(document.fault(at, f"linked parameters must have as many values each; got {lengths}"))
+            else:
+                found.append(group)
+    return found
+
+
+def _column(document: Document, at: Keys) -> Steps | tuple[Any, ...]:
+    """The values at `at`: a list, a range, or one value."""
+    written = document.get(at)
+    if isinstance(written, dict):
+        return _range(document, check(document, _Range, at), at)
+    values = written if isinstance(written, list) else [written]
+    wrong = [value for value in values if value is None or isinstance(value, dict)]
+    if wrong or not values:
+        what = "the list is empty" if not values else f"got {wrong[0]!r}"
+        rule = "must be a list of values, a range {from, to, step} or {from, to, times}, or one value"
+        raise InputError(document.fault(at, f"{rule}; {what}"))
+    return tuple(values)
+
+
+def _range(document: Document, given: _Range, at: Keys) -> Steps | tuple[Any, ...]:
+    if (given.step is None) == (given.times is None):
+        raise InputError(document.fault(at, "a range has one of step (added) and times (multiplied)"))
+    if given.to < given.start or (given.times and given.start <= 0):
+        rule = "a range is empty unless from <= to" if given.to < given.start else "from must be above 0 with times"
+        raise InputError(document.fault(at, f"{rule}; got from {given.start:g} to {given.to:g}"))
+    if given.step is not None:
+        count = int((given.to - given.start) / given.step * (1 + 1e-12)) + 1  # 0.1 + 0.1 + 0.1 reaches 0.3
+        return Steps(_whole(given.start), _whole(given.step), count)
+    assert given.times is not None
+    values = [given.start]
+    while (following := values[-1] * given.times) <= given.to * (1 + 1e-12):
+        values.append(following)
+        if len(values) > MAX_LIMIT:
+            raise InputError(document.fault(at, f"at most {MAX_LIMIT:,} values in a range with times"))
+    return tuple(map(_whole, values))
+
+
+def _whole(value: float) -> int | float:
+    return int(value) if value.is_integer() else value
+
+
+def _places(document: Document, machine: Document, written: SweepFile, faults: list[Fault]) -> dict[str, Keys]:
+    """Where each parameter stands in the architecture; faults for unknown ones and for expressions."""
+    at = {name: ("parameters", name) for name in written.parameters}
+    pairs: list[tuple[str, Keys]] = list(at.items())
+    pairs += [(name, ("linked", index, name)) for index, names in enumerate(written.linked) for name in names]
+    if pairs and (not isinstance(machine.data, dict) or "levels" not in machine.data):
+        rule = "parameters are varied in architectures of this project's own form; this one is not"
+        faults.append(document.fault(("architecture",), rule))
+        return {}
+    known = fields(machine) if pairs else {}
+    found: dict[str, Keys] = {}
+    for name, place in pairs:
+        if name not in known:
+            faults.append(document.fault(place, _unknown(name, known)))
+        elif known[name] in found.values():
+            faults.append(document.fault(place, "each parameter once; this one stands above too"))
+        else:
+            found[name] = known[name]
+    return found
+
+
+def _unknown(name: str, known: Mapping[str, Keys]) -> str:
+    variables = [key for key, place in known.items() if "." not in key and len(place) == 2]
+    other = f"; variables: {', '.join(variables) or 'none'}; a field is named by its path, levels.NAME.KEY"
+    return f'no variable or field "{name}" in the architecture{near(name, known) or other}'
+
+
+def _size(document: Document, plan: Plan, limit: Fault) -> list[Fault]:
+    """Faults of a sweep that is too large to mean, or limited to less than one design."""
+    if plan.limit is not None and plan.limit < plan.per_design:
+        rule = f"must admit the points of one design, {plan.per_design}; got {plan.limit}"
+        return [Fault(limit.source, limit.line, limit.path, rule)]
+    if plan.limit is None and plan.size > MAX_POINTS:
+        size = f"{plan.size:,}" if plan.size < 1e9 else f"{float(min(plan.size, 10**300)):.3g}"
+        how = "give fewer values, or run N points of it with `limit: N` (or --limit N): whole designs, drawn at random"
+        rule = f"at most {MAX_POINTS:,} points run without a limit, this sweep has {size} ({plan.size_text}): {how}"
+        return [document.fault((), rule)]
+    return []
+
+
+def _nothing_fits(document: Document, plan: Plan) -> list[Fault]:
+    """Faults of each workload that fits none of the first designs. One that fails later is recorded."""
+    found: list[Fault] = []
+    for name, workload in plan.workloads.items():
+        tries = (_misfits(document, plan, design, workload) for design in islice(plan.designs, TRIED))
+        first = next(tries)
+        if first and all(tries):
+            found += _named(document, ("workloads", list(plan.workloads).index(name)), name, first)
+    return found
+
+
+def _misfits(document: Document, plan: Plan, design: int, workload: Workload | Network) -> list[Fault]:
+    """Why a workload cannot be mapped on a design."""
+    try:
+        machine = plan.arch(design)
+    except ValueError as error:
+        return [document.fault(("parameters",), str(error))]
+    except InputError as error:
+        return list(error.faults)
+    faults: list[Fault] = []
+    for layer in layers_of(workload):
+        gather(faults, lambda layer=layer: check_fit(machine, layer, machine.name))  # type: ignore[misc]
+    return faults

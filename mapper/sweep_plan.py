@@ -1,0 +1,191 @@
+"""What a sweep runs: designs (values of the parameters) x workloads x mapspaces x seeds, by number, never as a list."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import version
+from math import prod
+from random import Random
+from typing import Any
+
+from ..arch import Architecture, parse_arch
+from ..workloads import Document, Keys, Network, Workload, arithmetic
+from ..workloads.expressions import is_expression
+from .search import SearchOptions
+from .sweep_fields import with_values
+
+MAX_POINTS = 10_000  # more than these need a limit
+
+Values = dict[str, Any]  # parameter -> its value in one design
+
+
+@dataclass(frozen=True)
+class Steps:
+    """A range as a sequence that is never written out: it may be astronomically long."""
+
+    first: int | float
+    step: int | float
+    count: int
+
+    def __getitem__(self, index: int) -> int | float:
+        return self.first + index * self.step
+
+
+@dataclass(frozen=True)
+class Group:
+    """Parameters that vary together: value number i of each belongs to value number i of the others."""
+
+    names: tuple[str, ...]
+    columns: tuple[Steps | Sequence[Any], ...]  # (name,) as many values each
+
+    @property
+    def size(self) -> int:
+        column = self.columns[0]
+        return column.count if isinstance(column, Steps) else len(column)
+
+    def values(self, index: int) -> Values:
+        return {name: column[index] for name, column in zip(self.names, self.columns, strict=True)}
+
+
+@dataclass(frozen=True)
+class Point:
+    """One search of the sweep."""
+
+    design: int  # the number of the parameters' combination
+    workload: str
+    mapspace: str  # a preset, or PRESET+pad
+    seed: int
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A checked sweep. Sent to each worker once."""
+
+    name: str
+    document: Document  # the architecture, its base put in
+    keys: Mapping[str, Keys]  # parameter -> its place in the document
+    groups: tuple[Group, ...]
+    workloads: Mapping[str, Workload | Network]  # as the user named them
+    mapspaces: tuple[str, ...]
+    seeds: tuple[int, ...]
+    options: SearchOptions
+    distinct: bool
+    axes: tuple[str, ...]  # of the frontier: columns of MEASURES in sweep_front.py
+    limit: int | None  # points at most: whole designs, drawn
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return tuple(name for group in self.groups for name in group.names)
+
+    @property
+    def per_design(self) -> int:
+        """Points of one design."""
+        return len(self.workloads) * len(self.mapspaces) * len(self.seeds)
+
+    @property
+    def size(self) -> int:
+        """Points without a limit."""
+        return prod(group.size for group in self.groups) * self.per_design
+
+    @property
+    def size_text(self) -> str:
+        """The size as a product of what is varied."""
+        factors = [f"{' and '.join(group.names)} {group.size:,}" for group in self.groups if group.size != 1]
+        counts = {"workloads": self.workloads, "mapspaces": self.mapspaces, "seeds": self.seeds}
+        factors += [f"{name} {len(values)}" for name, values in counts.items() if len(values) != 1]
+        return " x ".join(factors) or "1"
+
+    @cached_property
+    def designs(self) -> tuple[int, ...]:
+        """The numbers of the designs to run, all or as many as the limit admits; a larger limit adds to them."""
+        total = self.size // self.per_design
+        wanted = total if self.limit is None else min(total, self.limit // self.per_design)
+        if wanted == total:
+            return tuple(range(total))
+        draw, drawn = Random(0), set[int]()
+        while len(drawn) < wanted:
+            drawn.add(draw.randrange(total))
+        return tuple(sorted(drawn))
+
+    @property
+    def points(self) -> int:
+        """How many points are run."""
+        return len(self.designs) * self.per_design
+
+    def point(self, number: int) -> Point:
+        """Point `number`: seeds change fastest, then mapspaces, workloads, designs."""
+        rest, seed = divmod(number, len(self.seeds))
+        rest, space = divmod(rest, len(self.mapspaces))
+        design, workload = divmod(rest, len(self.workloads))
+        return Point(self.designs[design], list(self.workloads)[workload], self.mapspaces[space], self.seeds[seed])
+
+    def values(self, design: int) -> Values:
+        """The parameters' values in a design, expressions computed. Raises ValueError with what is wrong with one."""
+        found: Values = {}
+        for group in reversed(self.groups):
+            design, index = divmod(design, group.size)
+            found |= group.values(index)
+        return computed({name: found[name] for name in self.parameters})
+
+    def arch(self, design: int) -> Architecture:
+        """The architecture of a design. Raises InputError with its faults, ValueError for an expression."""
+        values = self.values(design)
+        return parse_arch(with_values(self.document, {self.keys[name]: value for name, value in values.items()}))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What every point of the sweep depends on; a store with another belongs to another sweep."""
+        options = self.options
+        search = (options.strategy, options.objective, options.victory, options.samples, options.time_limit)
+        return _digest([self.name, self.document.data, search, self.distinct, version("ruby-map")])
+
+    def key(self, point: Point) -> str:
+        """A point as a store knows it: by its values, so that a sweep may be extended."""
+        try:
+            values = self.values(point.design)
+        except ValueError:  # the point will say so when it is run
+            values = {"design": point.design}
+        workload = _digest(repr(self.workloads[point.workload]))[:16]
+        return json.dumps([values, point.workload, workload, point.mapspace, point.seed], sort_keys=True)
+
+
+def computed(written: Values) -> Values:
+    """`written` with expressions computed: each may use the other parameters that are plain names.
+
+    Raises ValueError with what is wrong with one of them.
+    """
+    names = {name: value for name, value in written.items() if _is_number(value)}
+    waiting = {name: value for name, value in written.items() if _is_computed(value, written)}
+    while waiting:
+        results = dict(_tried(waiting, names))
+        done = {name: result for name, result in results.items() if not isinstance(result, ValueError)}
+        if not done:
+            name, error = next(iter(results.items()))
+            raise ValueError(f"{name}: {error}")
+        names |= done
+        waiting = {name: value for name, value in waiting.items() if name not in done}
+    return {name: names.get(name, value) for name, value in written.items()}
+
+
+def _tried(waiting: Values, names: Values) -> Iterator[tuple[str, Any]]:
+    """The value of each expression, or its ValueError."""
+    for name, text in waiting.items():
+        try:
+            yield name, arithmetic(text, names)
+        except ValueError as error:
+            yield name, error
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_computed(value: Any, names: Mapping[str, Any]) -> bool:
+    """Whether it is an expression, or the name of another parameter; other text (`type: LPDDR4`) stays text."""
+    return isinstance(value, str) and (is_expression(value) or value in names)
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,289 @@
+"""`ruby-sweep`: points, resuming, failures, frontiers, and the files that it writes."""
+
+import csv
+import json
+import math
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from ruby_map.mapper import SearchOptions, explore, sweep_output
+from ruby_map.mapper import sweep as sweeps
+from ruby_map.mapper.command_sweep import main
+from ruby_map.mapper.sweep import SweepResult, run_point, sweep
+from ruby_map.mapper.sweep_file import read_sweep
+from ruby_map.mapper.sweep_front import candidates, fronts
+from ruby_map.workloads import InputError
+from typer.testing import CliRunner
+
+ARCH = """
+name: line
+variables: {pes: 4, words: 64}
+levels:
+  - {name: DRAM, class: DRAM, width_bits: 16, word_bits: 16}
+  - name: GLB
+    class: regfile
+    capacity_words: words
+    width_bits: 16
+    fanout: [{name: PE, size: pes}]
+compute: {name: MAC, class: intmac, word_bits: 16}
+"""
+SWEEP = """
+architecture: ./line.yaml
+parameters: {pes: [2, 3, 5], words: pes * 16}
+workloads: [./mm.yaml]
+mapspaces: [pfm, ruby-s]
+seeds: [0, 1]
+search: {victory: 20}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "line.yaml").write_text(ARCH)
+    (tmp_path / "mm.yaml").write_text("name: mm\nshape: matmul\nsizes: {M: 7, N: 6, K: 10}\n")
+    (tmp_path / "sweep.yaml").write_text(SWEEP)
+    return tmp_path
+
+
+def run(*arguments):
+    """Run the command in this process."""
+    return CliRunner().invoke(main, list(map(str, arguments)))
+
+
+def rows(path):
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def test_every_point_is_the_search_of_its_design(folder):
+    """A row per design x mapspace x seed, each with the figures that ruby-map gives for the same machine."""
+    done = run(folder / "sweep.yaml", "--out", folder / "out")
+    assert done.exit_code == 0, done.output
+    found = rows(folder / "out/results.csv")
+    assert [(r["pes"], r["mapspace"], r["seed"]) for r in found][:5] == [
+        ("2", "pfm", "0"), ("2", "pfm", "1"), ("2", "ruby-s", "0"), ("2", "ruby-s", "1"), ("3", "pfm", "0"),
+    ]  # fmt: skip
+    assert len(found) == 12
+    row = next(r for r in found if (r["pes"], r["mapspace"], r["seed"]) == ("5", "ruby-s", "1"))
+    (folder / "five.yaml").write_text("base: ./line.yaml\nname: five\nvariables: {pes: 5, words: 80}\n")
+    alone = explore(str(folder / "five.yaml"), str(folder / "mm.yaml"), "ruby-s", SearchOptions(victory=20, seed=1))
+    assert float(row["edp"]) == alone.edp
+    assert float(row["area_um2"]) == alone.area_um2
+    assert float(row["power_pj_per_cycle"]) == pytest.approx(alone.energy_pj / alone.cycles)
+    assert row["words"] == "80"
+
+
+def test_the_answer_does_not_depend_on_the_number_of_processes(folder):
+    """One process and two give the same frontiers."""
+    one, two = (run(folder / "sweep.yaml", "--json", "--jobs", jobs) for jobs in (1, 2))
+    assert one.exit_code == two.exit_code == 0
+    assert json.loads(one.stdout) == json.loads(two.stdout)
+    assert json.loads(one.stdout)["found"] == 12
+
+
+def test_a_second_run_searches_only_what_is_missing(folder, monkeypatch):
+    """Done points are read back, a longer list adds its own, and --fresh forgets all."""
+    ran = []
+    monkeypatch.setattr(sweeps, "run_point", lambda plan, number: ran.append(number) or run_point(plan, number))
+    first = sweep(folder / "sweep.yaml", folder / "out")
+    again = sweep(folder / "sweep.yaml", folder / "out")
+    assert ran == list(range(12))
+    assert again.summary_json() == first.summary_json()
+    (folder / "sweep.yaml").write_text(SWEEP.replace("[2, 3, 5]", "[2, 4, 3, 5]"))
+    assert sweep(folder / "sweep.yaml", folder / "out").count("found") == 16
+    assert ran[12:] == [4, 5, 6, 7]
+    sweep(folder / "sweep.yaml", folder / "out", fresh=True)
+    assert len(ran) == 32
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c_keeps_what_is_done_and_the_next_run_goes_on(folder, jobs, monkeypatch):
+    """Status 130, the outputs hold the done points; then all points are there, as if never interrupted."""
+    text = SWEEP.replace("[2, 3, 5]", "{from: 2, to: 15, step: 1}").replace("victory: 20", "victory: 300")
+    (folder / "sweep.yaml").write_text(text)
+    program = "from ruby_map.mapper.command_sweep import main; main()"
+    command = [sys.executable, "-c", program, str(folder / "sweep.yaml"), "--out", str(folder / "out")]
+    begun = subprocess.Popen([*command, "--jobs", str(jobs)], stderr=subprocess.PIPE, text=True, start_new_session=True)
+    while not grown(folder / "out/sweep.sqlite"):
+        assert begun.poll() is None, begun.stderr.read()
+        time.sleep(0.05)
+    os.killpg(begun.pid, signal.SIGINT)
+    told = begun.communicate(timeout=60)[1]
+    assert begun.returncode == 130, told
+    done = rows(folder / "out/results.csv")
+    assert 1 <= len(done) < 56
+    assert f"interrupted: {len(done)} of 56 points done; the same command goes on" in told
+    ran = []
+    monkeypatch.setattr(sweeps, "run_point", lambda plan, number: ran.append(number) or run_point(plan, number))
+    assert sweep(folder / "sweep.yaml", folder / "out").count("found") == 56
+    assert ran == list(range(len(done), 56))
+    assert rows(folder / "out/results.csv")[: len(done)] == done
+
+
+def grown(store):
+    """Whether an open store, which its lock keeps us from reading, has points: it has outgrown its empty tables."""
+    return store.exists() and store.stat().st_size > 5 * 4096
+
+
+def test_a_point_that_fails_is_recorded_and_the_others_go_on(folder):
+    """Status 3; the message is in the results; a rerun tries the failed points again, and only those."""
+    (folder / "sweep.yaml").write_text(SWEEP.replace("[2, 3, 5]", "[2, 0, 5]").replace("pes * 16", "pes * 16 + 16"))
+    done = run(folder / "sweep.yaml", "--out", folder / "out")
+    assert done.exit_code == 3
+    assert "levels[1].fanout[0].size: must be at least 1, got 'pes'" in done.stderr
+    found = rows(folder / "out/results.csv")
+    assert [row["status"] for row in found] == ["found"] * 4 + ["failed"] * 4 + ["found"] * 4
+    assert "must be at least 1" in found[4]["message"]
+    assert found[4]["edp"] == ""
+
+
+def test_a_fault_of_ours_in_one_point_takes_no_other_with_it(folder, monkeypatch):
+    """An exception that nobody expected is that point's outcome."""
+    real = sweeps.explore
+
+    def broken(*arguments, **options):
+        if arguments[3].seed:
+            raise RuntimeError("lost")
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(sweeps, "explore", broken)
+    found = sweep(folder / "sweep.yaml", folder / "out")
+    assert (found.count("found"), found.count("failed")) == (6, 6)
+    assert found.outcomes[1].message == "RuntimeError: lost"
+    monkeypatch.setattr(sweeps, "explore", real)
+    assert sweep(folder / "sweep.yaml", folder / "out").count("found") == 12
+
+
+def test_nothing_valid_is_status_1_with_the_reason(folder):
+    """A design on which nothing fits has no figures, but a hint."""
+    tight = ARCH.replace("    width_bits: 16\n    fanout", "    width_bits: 16\n    keep: [A, B, Z]\n    fanout")
+    (folder / "line.yaml").write_text(tight.replace("fanout:", "temporal: {factors: [M=7]}\n    fanout:"))
+    (folder / "sweep.yaml").write_text(SWEEP.replace("pes * 16", "[4, 640]").replace("victory: 20", "samples: 50"))
+    tensors = "[Weights, Inputs, Outputs]"
+    (folder / "line.yaml").write_text((folder / "line.yaml").read_text().replace("[A, B, Z]", tensors))
+    done = run(folder / "sweep.yaml", "--out", folder / "out")
+    assert done.exit_code == 1, done.output
+    bad = [row for row in rows(folder / "out/results.csv") if row["status"] == "nothing valid"]
+    assert bad
+    assert all("GLB overflows" in row["message"] for row in bad)
+
+
+def test_a_store_of_another_sweep_is_refused(folder):
+    """Another search, another architecture, no store at all: status 2, and nothing is overwritten."""
+    assert run(folder / "sweep.yaml", "--out", folder / "out").exit_code == 0
+    before = (folder / "out/results.csv").read_text()
+    (folder / "sweep.yaml").write_text(SWEEP.replace("victory: 20", "victory: 21"))
+    refused = run(folder / "sweep.yaml", "--out", folder / "out")
+    assert refused.exit_code == 2
+    assert "holds another sweep" in refused.stderr
+    assert (folder / "out/results.csv").read_text() == before
+    assert run(folder / "sweep.yaml", "--out", folder / "out", "--fresh").exit_code == 0
+    assert "holds files but no sweep" in run(folder / "sweep.yaml", "--out", folder).stderr
+    (folder / "out/sweep.sqlite").write_text("no database" * 1000)
+    assert "is not the store of a sweep" in run(folder / "sweep.yaml", "--out", folder / "out").stderr
+
+
+def test_two_sweeps_never_write_to_one_folder(folder):
+    """A store that is open elsewhere is refused."""
+    assert run(folder / "sweep.yaml", "--out", folder / "out").exit_code == 0
+    other = sqlite3.connect(folder / "out/sweep.sqlite")
+    other.execute("BEGIN EXCLUSIVE")
+    refused = run(folder / "sweep.yaml", "--out", folder / "out")
+    other.close()
+    assert refused.exit_code == 2
+    assert "another sweep may be writing there" in refused.stderr
+
+
+def seeded(values):
+    """Points of one workload: {(design, mapspace): [EDP of each seed]}, the area being the design's number + 1."""
+    return [
+        (design, "w", mapspace, seed, {"area_um2": design + 1.0, "edp": edp})
+        for (design, mapspace), edps in values.items()
+        for seed, edp in enumerate(edps)
+    ]
+
+
+def test_frontiers_are_of_medians_and_say_in_how_many_seeds_they_hold():
+    """Design 1 is on the frontier by its median and in two of three seeds; design 2 never is."""
+    points = seeded(
+        {(0, "pfm"): [10, 10, 10], (1, "pfm"): [5, 11, 6], (2, "pfm"): [20, 20, 20], (2, "ruby"): [1, 1, 9]}
+    )
+    axes = ("area_um2", "edp")
+    found = {front.mapspace: front for front in fronts(candidates(points, axes), ["pfm", "ruby"])}
+    assert [(one.design, one.share) for one in found["pfm"].members] == [(0, 1.0), (1, pytest.approx(2 / 3))]
+    assert [(one.design, one.mapspace) for one in found["all mapspaces"].members] == [
+        (0, "pfm"), (1, "pfm"), (2, "ruby")]  # fmt: skip
+    assert found["all mapspaces"].members[2].share == pytest.approx(2 / 3)  # with seed 2 design 1 is better, 6 to 9
+    # up to 3.3 and 22 from the ideal corner, 1 and 1; the medians are 1 and 10, and 2 and 6
+    assert found["pfm"].hypervolume == pytest.approx((1 * 12 + 1.3 * 16) / (2.3 * 21))
+
+
+def test_files_agree_with_each_other(folder):
+    """pareto.json is made of rows of results.json; no value is lost between CSV and JSON."""
+    run(folder / "sweep.yaml", "--out", folder / "out")
+    points = json.loads((folder / "out/results.json").read_text())["points"]
+    for row, point in zip(rows(folder / "out/results.csv"), points, strict=True):
+        assert float(row["edp"]) == point["edp"] == point["result"]["edp"]
+    pareto = json.loads((folder / "out/pareto.json").read_text())
+    front = pareto["workloads"]["./mm.yaml"]["fronts"]["pfm"]
+    for member in front["points"]:
+        same = [p for p in points if (p["design"], p["mapspace"]) == (member["design"], "pfm")]
+        assert member["edp"]["median"] == np.median([p["edp"] for p in same])
+        assert member["parameters"] == same[0]["parameters"]
+    assert front["knee"] in [member["design"] for member in front["points"]]
+
+
+def test_the_picture_shows_every_point_and_each_frontier(folder, monkeypatch):
+    """Per mapspace: all medians, the frontier as a line, the knee; bars over the seeds."""
+    found = sweep(folder / "sweep.yaml")
+    drawn = []
+    real = sweep_output._draw_front
+    monkeypatch.setattr(
+        sweep_output, "_draw_front", lambda panel, *rest: real(panel, *rest) or drawn.append((panel, *rest))
+    )
+    sweep_output.draw_pareto(found, folder / "pareto.png")
+    assert (folder / "pareto.png").read_bytes()[:4] == b"\x89PNG"
+    assert [front.mapspace for _, front, *_ in drawn] == ["pfm", "ruby-s"]
+    assert [len(pool) for *_, pool, _, _ in drawn] == [3, 3]
+    panel = drawn[0][0]
+    lines = {line.get_label(): line for line in panel.get_lines()}
+    front = drawn[0][1]
+    assert np.allclose(lines["pfm"].get_ydata(), [one.middle[1] for one in front.members])
+    assert panel.get_xlabel().startswith("area [mm")
+
+
+def test_three_axes_make_a_frontier_of_three(folder):
+    """pareto may name three measures; nothing on the frontier is beaten on all of them."""
+    (folder / "sweep.yaml").write_text(SWEEP + "pareto: [area_um2, energy, delay]\n")
+    found = sweep(folder / "sweep.yaml", folder / "out")
+    for front in found.fronts:
+        middles = [one.middle for one in front.members]
+        assert not any((a <= b).all() and (a < b).any() for a in middles for b in middles)
+    assert isinstance(found, SweepResult)
+    assert 0 < found.fronts[0].hypervolume < 1
+
+
+def test_a_network_counts_as_one_workload(folder):
+    """Its point has the totals of ruby-map's network, layers inside."""
+    (folder / "net.yaml").write_text("layers: [{layer: ./mm.yaml, count: 2}]\n")
+    (folder / "sweep.yaml").write_text(SWEEP.replace("./mm.yaml", "./mm.yaml, ./net.yaml"))
+    found = sweep(folder / "sweep.yaml")
+    layer, network = (found.outcomes[found.plan.points - offset].result for offset in (5, 1))
+    assert math.isclose(network["edp"], 4 * layer["edp"] if layer["seed"] == network["seed"] else network["edp"])
+    assert network["layers"][0]["count"] == 2
+
+
+def test_wrong_options_are_status_2(folder):
+    """jobs below 1, and a limit of nothing."""
+    assert run(folder / "sweep.yaml", "--jobs", 0).exit_code == 2
+    refused = run(folder / "sweep.yaml", "--limit", 0)
+    assert refused.exit_code == 2
+    assert "limit: must be from 1 to" in refused.stderr
+    with pytest.raises(InputError, match="must admit the points of one design, 4; got 3"):
+        read_sweep(folder / "sweep.yaml", 3)

@@ -14,8 +14,10 @@ from pathlib import Path
 from ..arch import Architecture, check_fit, load_arch
 from ..energy import EnergyTable, energy_table
 from ..workloads import Fault, InputError, Network, Workload, load_workload
+from .checkpoint import Checkpoint, Part
 from .cost import CostOptions, evaluate
 from .diagnose import hint, misfits
+from .front import exact_front
 from .mapping_file import read_mapping
 from .mapspace import Mapspace
 from .padding import padded
@@ -101,12 +103,13 @@ def explore(
     table: EnergyTable | None = None,
     costs: CostOptions | None = None,
     progress: Progress | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Result | NetworkResult:
     """Search `mapspace` for the best mapping of a layer, or of each layer of a network in turn.
 
     With `pad`, dims are first rounded up to fill the array; with `distinct`, loop orders that differ only in loops of
-    bound 1 count once. Ctrl-C ends the search with the best so far. Raises InputError with every fault of the inputs
-    and options.
+    bound 1 count once. Ctrl-C ends the search with the best so far. With a `checkpoint`, each layer goes on from what
+    it holds and saves how far it is. Raises InputError with every fault of the inputs and options.
     """
     options = options or SearchOptions()
     faults = options.faults()
@@ -116,8 +119,9 @@ def explore(
     machine, work = loaded
     figures = table or energy_table(machine)
     results: list[Result] = []
-    for space in spaces(machine, work, mapspace, pad=pad, distinct=distinct):
-        found = _explore_layer(space, options, figures, costs, progress)
+    for number, space in enumerate(spaces(machine, work, mapspace, pad=pad, distinct=distinct)):
+        part = checkpoint.part(number) if checkpoint else None
+        found = _explore_layer(space, options, figures, costs, progress, part)
         results.append(replace(found, mapspace=mapspace, remainders=space.imperfect, reason=space.reason))
         if found.statistics.interrupted:
             break
@@ -152,16 +156,18 @@ def _explore_layer(
     table: EnergyTable,
     costs: CostOptions | None,
     progress: Progress | None,
+    checkpoint: Part | None = None,
 ) -> Result:
     """The result of one search; `hint` from its own first chunk where nothing was valid."""
     space.prepare()
     tell = None if progress is None else lambda recorder: progress(space.workload, recorder)
-    outcome = search(space, table, options, costs, tell)
+    outcome = search(space, table, options, costs, tell, checkpoint)
     best, went = outcome.best, outcome.statistics
     if best is None:
         why = hint(Problem(space, table, options.strategy, seed=options.seed).propose(0))
         return Result(space.arch, space.workload, table, None, None, went, "", options.objective, options.seed, why)
     found = evaluate(best, table, costs, recount(best))
     check(best, found)
+    front = exact_front(outcome.front, options.axes, table, costs)
     told = Result(space.arch, space.workload, table, best, found, went, "", options.objective, options.seed)
-    return replace(told, lower_bound=outcome.lower_bound, optimal=outcome.optimal)
+    return replace(told, lower_bound=outcome.lower_bound, optimal=outcome.optimal, axes=options.axes, front=front)

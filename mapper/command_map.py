@@ -1,26 +1,25 @@
 """`ruby-map ARCH WORKLOAD`: search a mapspace and print the best mapping with its costs."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 
 from ..arch import Architecture, library_archs
 from ..energy import EnergyTable, energy_table
-from ..workloads import Fault, InputError, Workload, library_workloads
-from .api import Progress, explore, gather, load, spaces
+from ..workloads import Fault, InputError, library_workloads
+from .api import explore, gather, load, spaces
+from .checkpoint import Checkpoint, identity
+from .cluster import KINDS
 from .commands import FOUND, INTERRUPTED, NOTHING_VALID, WITH, echo_json, new_app, told_warnings
 from .mapspace import Mapspace
 from .output import folder_faults, write_folder
 from .presets import PRESETS
-from .record import Recorder
+from .progress import progress
 from .report import NetworkResult, Result, result_json
-from .search import OBJECTIVES, STRATEGIES, SearchOptions, unknown
+from .search import OBJECTIVES, STRATEGIES, SearchOptions, read_patience, unknown
 from .timeloop_options import FileOptions, file_options, tables
 
 _SPACE, _SEARCH, _STOP, _OUT, _ENERGY = "Mapspace", "Search", "When to stop", "Output", "Energy and area"
@@ -46,7 +45,10 @@ def ruby_map(
         str, typer.Option("--search", help=f"{', '.join(STRATEGIES)}.", rich_help_panel=_SEARCH)
     ] = "random",
     objective: Annotated[
-        str, typer.Option(help=f"What to minimise: {', '.join(OBJECTIVES)}.", rich_help_panel=_SEARCH)
+        str,
+        typer.Option(
+            help=f"What to minimise: {', '.join(OBJECTIVES)}; or a list, the first first.", rich_help_panel=_SEARCH
+        ),
     ] = "edp",
     seed: Annotated[int, typer.Option(help="Same seed, same answer.", rich_help_panel=_SEARCH)] = 0,
     jobs: Annotated[
@@ -60,7 +62,7 @@ def ruby_map(
         float | None, typer.Option(help="Seconds (the answer then depends on the machine).", rich_help_panel=_STOP)
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="A new folder for mapping, statistics, picture, trace.", rich_help_panel=_OUT)
+        Path | None, typer.Option(help="A new folder for results and the checkpoint.", rich_help_panel=_OUT)
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON object and nothing else.", rich_help_panel=_OUT)
@@ -73,6 +75,23 @@ def ruby_map(
     distinct: Annotated[
         bool,
         typer.Option("--distinct", help="Orders that differ in unit loops only count once.", rich_help_panel=_SPACE),
+    ] = False,
+    front: Annotated[
+        str, typer.Option(help="Keep the Pareto front of these objectives, as energy,delay.", rich_help_panel=_SEARCH)
+    ] = "",
+    cluster: Annotated[str | None, typer.Option(help=f"Search there: {KINDS}.", rich_help_panel=_SEARCH)] = None,
+    patience: Annotated[
+        str,
+        typer.Option(help="FRACTION:N, N valid mappings without an improvement by FRACTION.", rich_help_panel=_STOP),
+    ] = "",
+    target: Annotated[
+        float | None, typer.Option(help="Stop at this value of the objective, or below.", rich_help_panel=_STOP)
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the checkpoint in --out.", rich_help_panel=_OUT)
+    ] = False,
+    log: Annotated[
+        bool, typer.Option("--log", help="Progress as lines on standard error.", rich_help_panel=_OUT)
     ] = False,
     more: Annotated[
         list[Path] | None, typer.Option("--with", help=f"{WITH}; mapper keys are options.", rich_help_panel=_SPACE)
@@ -90,6 +109,9 @@ def ruby_map(
     files = files or FileOptions()
     mapspace, distinct = files.given.pop("mapspace", mapspace), files.given.pop("distinct", distinct)
     options = replace(SearchOptions(strategy, objective, victory, samples, time_limit, jobs, seed), **files.given)
+    rule = gather(faults, lambda: read_patience(patience)) if patience else None
+    options = replace(options, patience=rule, target=target, front=front, cluster=cluster)
+    faults += [Fault("resume", None, "", "needs --out, where the checkpoint is")] if resume and not out else []
     faults += options.faults() + ([] if mapspace in PRESETS else [unknown("mapspace", mapspace, PRESETS)])
     faults += folder_faults(out) if out else []
     given = {"ARCH": arch, "WORKLOAD": workload}
@@ -104,9 +126,26 @@ def ruby_map(
     machine, work = loaded
     if size:
         return _size(spaces(machine, work, mapspace, pad=pad, distinct=distinct), mapspace, as_json)
-    with progress_line() as progress:
-        result = explore(machine, work, mapspace, options, pad=pad, distinct=distinct, table=table, progress=progress)
-    return _show(result, as_json, out)
+    with ExitStack() as open_files:
+        checkpoint = None
+        if out:
+            problem: dict[str, object] = {"arch": machine, "workload": work, "energies": table}
+            problem |= {"mapspace": mapspace, "pad": pad, "distinct": distinct}
+            what = identity(options, ("jobs", "cluster"), **problem)
+            checkpoint = open_files.enter_context(Checkpoint(out, what, resume=resume))
+        with progress(log) as told:
+            result = explore(
+                machine,
+                work,
+                mapspace,
+                options,
+                pad=pad,
+                distinct=distinct,
+                table=table,
+                progress=told,
+                checkpoint=checkpoint,
+            )
+        return _show(result, as_json, checkpoint)
 
 
 def on_command_line(context: typer.Context) -> list[str]:
@@ -157,7 +196,7 @@ def _size_json(space: Mapspace) -> dict[str, object]:
     return {"workload": space.workload.name} | told | {"remainders": list(space.imperfect), "reason": space.reason}
 
 
-def _show(result: Result | NetworkResult, as_json: bool, out: Path | None) -> int:
+def _show(result: Result | NetworkResult, as_json: bool, checkpoint: Checkpoint | None) -> int:
     if as_json:
         echo_json(result_json(result))
     else:
@@ -166,30 +205,13 @@ def _show(result: Result | NetworkResult, as_json: bool, out: Path | None) -> in
     if interrupted:
         typer.echo("interrupted: " + ("the best so far" if result.found else "nothing complete to show"), err=True)
     if not result.found:
-        if out:
-            typer.echo(f"{out}: not written, as there is no mapping", err=True)
+        if checkpoint and not interrupted:
+            checkpoint.discard()
+            typer.echo(f"{checkpoint.path.parent}: not written, as there is no mapping", err=True)
         return INTERRUPTED if interrupted else NOTHING_VALID
-    if out:
-        write_folder(result, out)
+    if checkpoint:
+        write_folder(result, checkpoint.path.parent)
     return FOUND
-
-
-@contextmanager
-def progress_line() -> Iterator[Progress | None]:
-    """A live line on standard error while a search runs; nothing where that is no terminal."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield None
-        return
-    with console.status("searching") as status:
-
-        def show(layer: Workload, recorder: Recorder) -> None:
-            seen = recorder.statistics
-            best = f"best {recorder.best:.4g}" if seen.valid else "none yet"
-            text = f"{layer.name}: {seen.evaluated:,} mappings, {seen.valid:,} valid, {best}, {seen.rate:,.0f}/s"
-            status.update(escape(text))
-
-        yield show
 
 
 main = new_app(ruby_map)

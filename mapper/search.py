@@ -249,11 +249,12 @@ def _run(
                     checkpoint.offer(recorder.state)
             else:
                 statistics.stopped_by = "every mapping visited"
+        statistics.seconds = time.monotonic() - began
         if checkpoint:
             checkpoint.save(recorder.state())
     except KeyboardInterrupt:  # what was saved last is what --resume goes on from
         statistics.stopped_by = "interrupted"
-    statistics.seconds = time.monotonic() - began
+        statistics.seconds = time.monotonic() - began
 
 
 def _front(problem: Problem, recorder: Recorder) -> tuple[MappingBatch, ...]:

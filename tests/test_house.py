@@ -26,7 +26,7 @@ MAY_IMPORT = {
 MODULES = [path for part in MAY_IMPORT for path in sorted((ROOT / part).glob("*.py"))]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 # What a dependency lets us import, where that is not its own name alone.
-IMPORT_NAMES = {"pyyaml": {"yaml"}, "pydantic": {"pydantic", "pydantic_core"}}
+IMPORT_NAMES = {"pyyaml": {"yaml"}, "pydantic": {"pydantic", "pydantic_core"}, "dask": {"distributed"}}
 
 
 def module_name(path: Path) -> str:
@@ -66,7 +66,8 @@ def test_a_part_imports_only_the_parts_before_it(path: Path) -> None:
 @each_module
 def test_every_package_a_module_imports_is_a_declared_dependency(path: Path) -> None:
     """A package that only the development tools bring in would be missing for a user."""
-    declared = [re.split(r"[^\w-]", line)[0].lower() for line in PROJECT["dependencies"]]
+    extras = [line for name, lines in PROJECT["optional-dependencies"].items() if name != "dev" for line in lines]
+    declared = [re.split(r"[^\w-]", line)[0].lower() for line in PROJECT["dependencies"] + extras]
     known = sys.stdlib_module_names.union(*(IMPORT_NAMES.get(name, {name}) for name in declared))
     assert {name.split(".")[0] for level, name in imports(path.read_text()) if level == 0} <= known
 

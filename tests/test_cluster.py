@@ -1,0 +1,130 @@
+"""Clusters: the same answer as on this machine, with a worker lost on the way, and a plain word where there is none."""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import ExitStack, contextmanager
+
+import pytest
+from ruby_map.mapper import SearchOptions, cluster, explore, result_json
+from ruby_map.mapper.command_map import main
+from typer.testing import CliRunner
+
+TOY = ("toy_6pe", "rank1_100")
+LAYER = ("eyeriss_like", "resnet50/conv4_x_3x3")
+OPTIONS = {"samples": 400_000, "victory": 10**9}
+
+
+def free_port():
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return listening.getsockname()[1]
+
+
+@contextmanager
+def process(*command):
+    """A process that ends with the block."""
+    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield running
+    finally:
+        running.kill()
+        running.wait()
+
+
+@contextmanager
+def dask_cluster(workers):
+    """A scheduler and workers on loopback: its address and the workers' processes."""
+    port = free_port()
+    module = (sys.executable, "-m", "distributed.cli.dask_scheduler")
+    with ExitStack() as every:
+        scheduler = ("--host", "127.0.0.1", "--port", str(port), "--no-dashboard", "--no-show")
+        every.enter_context(process(*module, *scheduler))
+        worker = (sys.executable, "-m", "distributed.cli.dask_worker", f"tcp://127.0.0.1:{port}", "--no-nanny")
+        worker += ("--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1")
+        yield f"dask://127.0.0.1:{port}", [every.enter_context(process(*worker)) for _ in range(workers)]
+
+
+def plain(result):
+    found = result_json(result)
+    del found["search"]["seconds"]
+    return found
+
+
+def test_a_dask_cluster_gives_the_same_answer_though_a_worker_is_killed():
+    """Two workers on loopback, one killed in the middle: every chunk counts once, and the answer is that of one."""
+    pytest.importorskip("distributed", reason="needs the extra dask")
+    killed_at = []
+    with dask_cluster(workers=2) as (address, workers):
+        from distributed import Client
+
+        with Client(address.replace("dask", "tcp"), timeout=60) as client:
+            client.wait_for_workers(2, timeout=60)
+
+        def kill_one(layer, recorder):
+            if recorder.chunks >= 20 and not killed_at:
+                workers[0].send_signal(signal.SIGKILL)
+                killed_at.append(recorder.chunks)
+
+        found = explore(*LAYER, options=SearchOptions(**OPTIONS, cluster=address), progress=kill_one)
+        assert workers[0].poll() is not None
+    assert killed_at[0] < found.statistics.evaluated / 4096 / 2
+    assert plain(found) == plain(explore(*LAYER, options=SearchOptions(**OPTIONS)))
+
+
+def test_a_scheduler_without_workers_is_told(monkeypatch):
+    """Status 2 and what is missing, after the time that a first worker is given."""
+    pytest.importorskip("distributed", reason="needs the extra dask")
+    monkeypatch.setattr(cluster, "APPEAR", 0.5)
+    monkeypatch.setattr(cluster, "CONNECT", 60)
+    with dask_cluster(workers=0) as (address, _):
+        found = CliRunner().invoke(main, [*TOY, "--cluster", address])
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert "has had no worker for 0.5 s" in found.stderr
+
+
+def test_an_unreachable_cluster_is_told_quickly(tmp_path):
+    """Status 2 within seconds; no results, and a checkpoint that can go on without the cluster."""
+    pytest.importorskip("distributed", reason="needs the extra dask")
+    began = time.monotonic()
+    folder = tmp_path / "run"
+    command = [*TOY, "--cluster", f"dask://127.0.0.1:{free_port()}", "--out", str(folder)]
+    found = CliRunner().invoke(main, command)
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert "no Dask scheduler answers at 127.0.0.1" in found.stderr
+    assert time.monotonic() - began < 4 * cluster.CONNECT
+    assert CliRunner().invoke(main, [*TOY, "--out", str(folder), "--resume", "--json"]).exit_code == 0
+
+
+@pytest.mark.parametrize("name", ["dask", "dask://", "dask://here", "spark://here:1", "dask://here:port"])
+def test_a_cluster_that_cannot_be_is_bad_input(name):
+    """The name is checked with all other options, before anything is connected."""
+    found = CliRunner().invoke(main, [*TOY, "--cluster", name, "--jobs", "0"])
+    assert found.exit_code == 2
+    assert "cluster: must be dask://HOST:PORT, or ray" in found.stderr
+    assert "jobs" in found.stderr
+
+
+@pytest.mark.parametrize(("name", "package"), [("dask://127.0.0.1:1", "distributed"), ("ray", "ray")])
+def test_a_cluster_without_its_package_names_the_extra(name, package, monkeypatch):
+    """Status 2 and what to install."""
+    monkeypatch.setitem(sys.modules, package, None)
+    found = CliRunner().invoke(main, [*TOY, "--cluster", name])
+    assert found.exit_code == 2
+    assert f"pip install 'ruby-map[{name[:4].rstrip(':')}]'" in found.stderr
+
+
+def test_a_ray_cluster_gives_the_same_answer():
+    """The same search by Ray's workers."""
+    ray = pytest.importorskip("ray", reason="needs the extra ray")
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    try:
+        options = {"samples": 100_000, "victory": 10**9}
+        found = explore(*LAYER, options=SearchOptions(**options, cluster="ray"))
+    finally:
+        ray.shutdown()
+    assert plain(found) == plain(explore(*LAYER, options=SearchOptions(**options)))
+    assert json.dumps(plain(found))

@@ -103,7 +103,7 @@ def main() -> None:
     for arch, sizes, preset, distinct in CASES:
         sys.stdout.write(row.format(arch.name, preset, *measure(arch, sizes, preset, distinct, rounds)))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    sys.stdout.write(f"largest memory of the process: {peak / 2**20:.2f} GiB\n")
+    sys.stdout.write(f"largest memory of the process, evaluation included: {peak / 2**20:.2f} GiB\n")
 
 
 if __name__ == "__main__":

@@ -48,6 +48,8 @@ def write_folder(result: Result | NetworkResult, folder: Path) -> None:
         raise InputError(_fault(folder, why)) from None
     finally:
         shutil.rmtree(part, ignore_errors=True)
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
 
 
 def _fault(folder: Path, message: str) -> Fault:

@@ -266,7 +266,7 @@ def test_out_makes_a_folder_and_never_mixes_results(tmp_path):
     assert json.loads((folder / "stats.json").read_text()) == found
     again = run(*TOY, "--out", folder)
     assert (again.exit_code, again.stdout) == (2, "")
-    assert "already holds files" in again.stderr
+    assert "holds a run of this problem: give --resume" in again.stderr
     assert json.loads((folder / "stats.json").read_text()) == found
 
 

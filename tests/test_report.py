@@ -221,10 +221,11 @@ def test_hint_names_the_axis_that_is_too_small():
 
 
 def test_folder_holds_mapping_statistics_picture_and_trace(example, tmp_path):
-    """What --out writes: four files that can be read back, and no traces of the writing."""
+    """What --out writes: files that can be read back, and no traces of the writing."""
     folder = tmp_path / "deep" / "results"
     write_folder(example, folder)
-    assert sorted(path.name for path in folder.iterdir()) == ["energy.png", "mapping.yaml", "stats.json", "trace.csv"]
+    files = ["convergence.png", "energy.png", "mapping.yaml", "stats.json", "trace.csv"]
+    assert sorted(path.name for path in folder.iterdir()) == files
     assert json.loads((folder / "stats.json").read_text()) == result_json(example)
     assert yaml.safe_load((folder / "mapping.yaml").read_text())["mapping"] == result_json(example)["mapping"]
     assert list(csv.reader((folder / "trace.csv").open())) == [["mappings", "best_edp"], ["2", "9.0"]]

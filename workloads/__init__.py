@@ -3,6 +3,7 @@
 from .checking import FloatExpr, IntExpr, Section, check
 from .expressions import arithmetic, linear
 from .load import library_workloads, load_workload, shaped
+from .onnx_import import Imported, import_onnx, left_out_lines, network_yaml
 from .reading import Document, Fault, InputError, Keys, near, parse_yaml, path_text, read_yaml
 from .shapes import SHAPE_DIMS
 from .spec import Network, Rank, Tensor, Term, Workload
@@ -11,6 +12,7 @@ __all__ = [
     "Document",
     "Fault",
     "FloatExpr",
+    "Imported",
     "InputError",
     "IntExpr",
     "Keys",
@@ -23,10 +25,13 @@ __all__ = [
     "Workload",
     "arithmetic",
     "check",
+    "import_onnx",
+    "left_out_lines",
     "library_workloads",
     "linear",
     "load_workload",
     "near",
+    "network_yaml",
     "parse_yaml",
     "path_text",
     "read_yaml",

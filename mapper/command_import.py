@@ -1,0 +1,59 @@
+"""`ruby-import MODEL.onnx`: the convolutions and matrix products of an ONNX model as a network file."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..workloads import Fault, InputError, import_onnx, left_out_lines, network_yaml
+from .commands import FOUND, new_app
+
+
+def ruby_import(
+    model: Annotated[Path, typer.Argument(help="An ONNX file.")],
+    out: Annotated[Path | None, typer.Option(help="A new file; without it, standard output.")] = None,
+    dim: Annotated[list[str] | None, typer.Option(help="NAME=SIZE of a dynamic dim, repeatable.")] = None,
+) -> int:
+    """Write the layers of MODEL as a network file for ruby-map, equal ones counted; what is left out is named.
+
+    Exit status: 0 written, 2 bad input.
+    """
+    faults: list[Fault] = []
+    dims = _sizes(dim or [], faults)
+    if out and out.exists():
+        faults.append(Fault("--out", None, str(out), "exists already: name another file or remove it"))
+    if faults:
+        raise InputError(faults)
+    imported = import_onnx(model, dims)
+    text = network_yaml(imported)
+    if out is None:
+        typer.echo(text, nl=False)
+    else:
+        _write(out, text)
+        typer.echo(f"{out}: {len(imported.layers)} layers, {imported.macs:,} MACs", err=True)
+    for line in left_out_lines(imported):
+        typer.echo(line, err=True)
+    return FOUND
+
+
+def _sizes(given: list[str], faults: list[Fault]) -> dict[str, int]:
+    """`N=1` as name and size."""
+    sizes = {}
+    for text in given:
+        name, _, size = text.rpartition("=")
+        if name and size.isascii() and size.isdigit() and int(size[:20]) > 0:
+            sizes[name] = int(size[:20])
+        else:
+            faults.append(Fault("--dim", None, "", f"must be NAME=SIZE with a size of at least 1, got {text!r}"))
+    return sizes
+
+
+def _write(out: Path, text: str) -> None:
+    try:
+        out.write_text(text)
+    except OSError as error:
+        message = f"cannot be written: {error.strerror or error}"
+        raise InputError(Fault("--out", None, str(out), message)) from None
+
+
+main = new_app(ruby_import)

@@ -1,0 +1,162 @@
+"""ONNX files: reading one, with the shape of every tensor; whatever is wrong with it is an `InputError`.
+
+The package onnx (extra `onnx`) is imported when a file is read.
+"""
+
+import importlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .reading import Fault, InputError, near
+
+Dims = tuple[int | str | None, ...]  # a size, the name of a dynamic dim, or nothing known
+
+
+@dataclass(frozen=True)
+class Node:
+    """One operation of the graph."""
+
+    name: str
+    op: str
+    inputs: tuple[str, ...]
+    output: str
+    attributes: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The nodes of a model, in its order, and what is known of its tensors."""
+
+    source: str
+    nodes: tuple[Node, ...]
+    shapes: Mapping[str, Dims]
+    constants: frozenset[str]  # tensors that belong to the model
+    remark: str  # what stopped the shape inference, if anything did
+
+    def shape(self, tensor: str, node: Node) -> tuple[int, ...]:
+        """The sizes of a tensor; InputError where one is not known, with how to give it."""
+        dims = self.shapes.get(tensor)
+        why = f" ({self.remark})" if self.remark else ""
+        if dims is None:
+            raise self.fault(node, f'the shape of "{tensor}" is not in the file and cannot be inferred{why}')
+        named = [dim for dim in dims if isinstance(dim, str)]
+        if named:
+            given = " ".join(f"--dim {name}=SIZE" for name in dict.fromkeys(named))
+            raise self.fault(node, f'the shape of "{tensor}", {_shown(dims)}, is dynamic; give it as {given}')
+        if None in dims:
+            raise self.fault(
+                node, f'the shape of "{tensor}", {_shown(dims)}, has sizes that the file does not say{why}'
+            )
+        sizes = tuple(dim for dim in dims if isinstance(dim, int))
+        if 0 in sizes:
+            raise self.fault(node, f'"{tensor}" is empty: its shape is {_shown(dims)}')
+        return sizes
+
+    def fault(self, node: Node, message: str) -> InputError:
+        return InputError(Fault(self.source, None, f"{node.op} {node.name}", message))
+
+
+def _shown(dims: Dims) -> str:
+    return " x ".join("?" if dim is None else str(dim) for dim in dims)
+
+
+def read_graph(path: Path, dims: Mapping[str, int] | None = None) -> Graph:
+    """The graph in an ONNX file, with dynamic dims named in `dims` set to sizes. Weights are not loaded.
+
+    Raises InputError for a file that is missing or no ONNX model, for names in `dims` that no tensor has, and where
+    onnx is not installed.
+    """
+    onnx = _package(path)
+    model = _load(onnx, path)
+    if model.functions:
+        model = importlib.import_module("onnx.inliner").inline_local_functions(model)
+    _set_dims(model, dims or {}, path)
+    model, remark = _inferred(onnx, model)
+    graph = model.graph
+    constants = {tensor.name for tensor in graph.initializer}
+    shapes: dict[str, Dims] = {tensor.name: tuple(tensor.dims) for tensor in graph.initializer}
+    for value in _values(graph):
+        if value.type.tensor_type.HasField("shape"):
+            shapes.setdefault(value.name, tuple(map(_dim, value.type.tensor_type.shape.dim)))
+    nodes = tuple(_node(onnx, node, number) for number, node in enumerate(graph.node, 1))
+    for node in nodes:
+        if constants.issuperset(filter(None, node.inputs)):  # a Constant, or made of constants alone
+            constants.add(node.output)
+    return Graph(str(path), nodes, shapes, frozenset(constants), remark)
+
+
+def _package(path: Path) -> Any:
+    try:
+        return importlib.import_module("onnx")
+    except ImportError:
+        message = "ONNX files need the package onnx: pip install 'ruby-map[onnx]'"
+        raise InputError(Fault(str(path), None, "", message)) from None
+
+
+def _load(onnx: Any, path: Path) -> Any:
+    def failed(message: str) -> InputError:
+        return InputError(Fault(str(path), None, "", message))
+
+    try:
+        model = onnx.load(str(path), format="protobuf", load_external_data=False)
+    except FileNotFoundError:
+        raise failed("no such file") from None
+    except OSError as error:
+        raise failed(f"cannot be read: {error.strerror or error}") from None
+    except Exception as error:  # protobuf's DecodeError, whose package is not ours to import
+        raise failed(f"not an ONNX model: {str(error).splitlines()[0]}") from None
+    if not model.graph.node:
+        raise failed("not an ONNX model: it has no graph with nodes")
+    return model
+
+
+def _values(graph: Any) -> Iterator[Any]:
+    yield from graph.input
+    yield from graph.value_info
+    yield from graph.output
+
+
+def _dim(dim: Any) -> int | str | None:
+    if dim.HasField("dim_value"):
+        return int(dim.dim_value) if dim.dim_value >= 0 else None
+    return str(dim.dim_param) or None
+
+
+def _set_dims(model: Any, given: Mapping[str, int], path: Path) -> None:
+    """Give named dynamic dims the sizes wanted."""
+    known: set[str] = set()
+    for value in _values(model.graph):
+        for dim in value.type.tensor_type.shape.dim:
+            known.add(dim.dim_param)
+            if dim.dim_param in given:
+                dim.dim_value = given[dim.dim_param]  # clears dim_param: the two are a oneof
+    if faults := list(_unknown(given, known - {""}, path)):
+        raise InputError(faults)
+
+
+def _unknown(given: Iterable[str], known: set[str], path: Path) -> Iterator[Fault]:
+    for name in given:
+        if name not in known:
+            have = near(name, known) or (f"; it has {', '.join(sorted(known))}" if known else "; it has none")
+            yield Fault(str(path), None, "", f'no dynamic dim "{name}" in the model{have}')
+
+
+def _inferred(onnx: Any, model: Any) -> tuple[Any, str]:
+    """The model with the shapes that can be inferred, and why the rest cannot."""
+    infer = importlib.import_module("onnx.shape_inference").infer_shapes
+    remark = ""
+    for strict in (True, False):
+        try:
+            return infer(model, strict_mode=strict, data_prop=True), remark
+        except Exception as error:  # of onnx's C++ part: several kinds, with the reason on one of the first lines
+            remark = " ".join(str(error).split())[:200]
+    return model, remark
+
+
+def _node(onnx: Any, node: Any, number: int) -> Node:
+    attributes = {entry.name: onnx.helper.get_attribute_value(entry) for entry in node.attribute}
+    name = node.name or f"node_{number}"
+    domain = "" if node.domain in ("", "ai.onnx") else f"{node.domain}."
+    return Node(name, domain + node.op_type, tuple(node.input), node.output[0] if node.output else "", attributes)

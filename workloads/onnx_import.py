@@ -1,0 +1,217 @@
+"""ONNX graphs to network files: convolutions and matrix products as layers, equal ones counted, the rest named."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from .load import shaped
+from .onnx_graph import Graph, Node, read_graph
+from .reading import Fault, InputError
+
+Layer = dict[str, Any]  # as a network file has it: shape, sizes, stride, dilation
+
+# Operations that multiply, but have no shape of ours: leaving one out leaves work out.
+_INNER = ("If", "Loop", "Scan")
+HEAVY = {
+    "Attention",
+    "ConvTranspose",
+    "DeformConv",
+    "Einsum",
+    "GRU",
+    "GroupQueryAttention",
+    "LSTM",
+    "MultiHeadAttention",
+    "RNN",
+    *_INNER,
+}
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A network file in the making."""
+
+    name: str
+    source: str
+    layers: tuple[tuple[str, Layer, int], ...]  # name, what it is, how often
+    left_out: Mapping[str, int]  # operation: nodes that are no convolution or matrix product
+    heavy: tuple[str, ...]  # nodes left out that do multiply, and why
+
+    @property
+    def macs(self) -> int:
+        return sum(count * prod(layer["sizes"].values()) for _, layer, count in self.layers)
+
+
+def import_onnx(path: Path, dims: Mapping[str, int] | None = None) -> Imported:
+    """The convolutions and matrix products of an ONNX file; `dims` are sizes of dynamic dims by name.
+
+    Raises InputError with the faults of the file and of all nodes that should have become layers.
+    """
+    graph = read_graph(path, dims)
+    found: dict[str, tuple[str, Layer, int]] = {}
+    names: Counter[str] = Counter()
+    left_out: Counter[str] = Counter()
+    heavy: list[str] = []
+    faults: list[Fault] = []
+    for node in graph.nodes:
+        try:
+            layer = _layer(graph, node)
+        except InputError as error:
+            faults += error.faults
+            continue
+        if isinstance(layer, str):
+            heavy.append(layer)
+        elif layer is None:
+            left_out[node.op] += 1
+        else:
+            first, _, count = found.get(key := repr(layer), ("", layer, 0))
+            found[key] = (first or _unique(node.name, names), layer, count + 1)
+    if not found and not faults:
+        faults.append(
+            Fault(str(path), None, "", f"no convolution or matrix product among its {len(graph.nodes)} nodes")
+        )
+    if faults:
+        raise InputError(dict.fromkeys(faults))
+    stem = "".join(path.stem.split()) or "model"
+    return Imported(stem, path.name, tuple(found.values()), dict(left_out.most_common()), tuple(heavy))
+
+
+def _unique(name: str, names: "Counter[str]") -> str:
+    """A node's name as one of ours: no blanks, no slashes, used once."""
+    plain = ".".join(part for part in "_".join(name.split()).split("/") if part) or "layer"
+    while names[plain]:
+        names[plain] += 1
+        plain = f"{plain}_{names[plain]}"
+    names[plain] += 1
+    return plain
+
+
+def _layer(graph: Graph, node: Node) -> Layer | str | None:
+    """The layer of a node; what to say of one that multiplies and is left out; None for any other."""
+    kind, data, weights = OPERATIONS.get(node.op, (None, 0, 0))
+    if kind is None:
+        why = "the graph inside it is not read" if node.op in _INNER else "no layer of ours is like it"
+        return f"{node.op} {node.name}: {why}" if node.op.split(".")[-1] in HEAVY else None
+    if len(node.inputs) <= max(data, weights) or not node.inputs[data] or not node.inputs[weights]:
+        raise graph.fault(node, f"has {len(node.inputs)} inputs; its two operands are expected")
+    layer = kind(graph, node, node.inputs[data], node.inputs[weights])
+    if not isinstance(layer, str):
+        _check(graph, node, layer)
+    return layer
+
+
+def _check(graph: Graph, node: Node, layer: Layer) -> None:
+    """Whether the layer may stand in a network file."""
+    options: dict[str, Any] = {key: tuple(layer[key]) for key in ("stride", "dilation") if key in layer}
+    try:
+        shaped(layer["shape"], node.name, **options, **layer["sizes"])
+    except InputError as error:
+        raise graph.fault(node, "; ".join(f"{fault.path}: {fault.message}" for fault in error.faults)) from None
+
+
+def _convolution(graph: Graph, node: Node, data: str, weights: str) -> Layer | str:
+    """Conv: data N C H W, weights M C/group R S, one or two spatial dims; the output's size says how it is padded."""
+    inputs, filters = graph.shape(data, node), graph.shape(weights, node)
+    spatial = len(filters) - 2
+    if spatial not in (1, 2):
+        return f"{node.op} {node.name}: {spatial} spatial dims"
+    output = graph.shape(node.output, node)
+    groups = int(node.attributes.get("group", 1))
+    if not len(inputs) == len(output) == len(filters):
+        raise graph.fault(node, f"data {inputs}, weights {filters}, output {output} differ in their number of dims")
+    if groups < 1 or inputs[1] != filters[1] * groups or filters[0] % groups or output[1] != filters[0]:
+        given = f"data {inputs}, weights {filters}, output {output}"
+        raise graph.fault(node, f"the channels of {given} do not go together in {groups} groups")
+    if "kernel_shape" in node.attributes and tuple(node.attributes["kernel_shape"]) != filters[2:]:
+        raise graph.fault(node, f"kernel_shape is {node.attributes['kernel_shape']}, the weights are {filters}")
+    one = (1,) * (2 - spatial)  # one spatial dim: the height is 1
+    sizes = {"N": inputs[0], "G": groups, "M": filters[0] // groups, "C": filters[1]}
+    sizes |= dict(zip("PQRS", (*one, *output[2:], *one, *filters[2:]), strict=True))
+    layer: Layer = {"shape": "conv2d", "sizes": {d: n for d, n in sizes.items() if n > 1 or d not in "NG"}}
+    for key, attribute in (("stride", "strides"), ("dilation", "dilations")):
+        pair = [*one, *node.attributes.get(attribute, (1,) * spatial)]
+        if len(pair) != 2:
+            raise graph.fault(node, f"{attribute} are {pair}, {spatial} are expected")
+        if pair != [1, 1]:
+            layer[key] = pair
+    return layer
+
+
+def _gemm(graph: Graph, node: Node, data: str, weights: str) -> Layer:
+    """Gemm: data n x k (or transposed) by weights k x m (or transposed)."""
+    left, right = graph.shape(data, node), graph.shape(weights, node)
+    left = left[::-1] if node.attributes.get("transA", 0) else left
+    right = right[::-1] if node.attributes.get("transB", 0) else right
+    if not len(left) == len(right) == 2:
+        raise graph.fault(node, f"matrices are expected, got {left} and {right}")
+    return _product(graph, node, left, right, data, weights)
+
+
+def _matmul(graph: Graph, node: Node, data: str, weights: str) -> Layer:
+    """MatMul: as numpy's, with any number of leading dims."""
+    left, right = graph.shape(data, node), graph.shape(weights, node)
+    if not left or not right:
+        raise graph.fault(node, f"at least one dim is expected of each operand, got {left} and {right}")
+    return _product(
+        graph, node, left if len(left) > 1 else (1, *left), right if len(right) > 1 else (*right, 1), data, weights
+    )
+
+
+def _product(graph: Graph, node: Node, left: tuple[int, ...], right: tuple[int, ...], data: str, weights: str) -> Layer:
+    """... n k by ... k m. A leading dim that both have is a batch, one of the data alone adds to n, else to m."""
+    (*ahead, n, k), (*before, inner, m) = left, right
+    longest = max(len(ahead), len(before))
+    pairs = list(zip([1] * (longest - len(ahead)) + ahead, [1] * (longest - len(before)) + before, strict=True))
+    if inner != k or any(1 not in pair and pair[0] != pair[1] for pair in pairs):
+        raise graph.fault(node, f"{left} by {right} is no product of matrices")
+    batch = prod(x for x, y in pairs if x == y)
+    n *= prod(x for x, y in pairs if y == 1)
+    m *= prod(y for x, y in pairs if x == 1)
+    if data in graph.constants and weights not in graph.constants:
+        n, m = m, n  # the operand that belongs to the model is Weights, on whichever side it stands
+    if batch == 1:
+        return {"shape": "matmul", "sizes": {"M": m, "N": n, "K": k}}
+    return {"shape": "batched_matmul", "sizes": {"B": batch, "M": m, "N": n, "K": k}}
+
+
+Kind = Callable[[Graph, Node, str, str], Layer | str]
+
+# operation: how it becomes a layer, and which of its inputs are the data and the weights
+OPERATIONS: Mapping[str, tuple[Kind | None, int, int]] = {
+    "Conv": (_convolution, 0, 1),
+    "ConvInteger": (_convolution, 0, 1),
+    "QLinearConv": (_convolution, 0, 3),
+    "Gemm": (_gemm, 0, 1),
+    "MatMul": (_matmul, 0, 1),
+    "MatMulInteger": (_matmul, 0, 1),
+    "QLinearMatMul": (_matmul, 0, 3),
+}
+
+
+def left_out_lines(imported: Imported) -> list[str]:
+    """What became no layer, for a person."""
+    lines = [f"left out, though it multiplies: {node}" for node in imported.heavy]
+    if imported.left_out:
+        total = sum(imported.left_out.values())
+        named = ", ".join(f"{op} {count}" for op, count in imported.left_out.items())
+        lines.append(f"left out, {total} nodes that are no convolution or matrix product: {named}")
+    return lines
+
+
+def network_yaml(imported: Imported) -> str:
+    """The network file, with where it came from and what is left out on top."""
+    nodes = sum(count for _, _, count in imported.layers)
+    lines = [f"# {imported.source}: {nodes} nodes as {len(imported.layers)} layers, {imported.macs:,} MACs"]
+    lines += [f"# {line}" for line in left_out_lines(imported)]
+    lines += [_flow({"name": imported.name})[1:-1], "layers:"]
+    for name, layer, count in imported.layers:
+        lines.append("  - " + _flow({"name": name, **({"count": count} if count > 1 else {}), **layer}))
+    return "\n".join(lines) + "\n"
+
+
+def _flow(data: object) -> str:
+    return yaml.safe_dump(data, default_flow_style=True, sort_keys=False, width=10**9, allow_unicode=True).strip()

@@ -22,7 +22,7 @@ from .report import Json, NetworkResult, Result, result_json
 from .sanity import InternalError
 from .sweep_file import read_sweep
 from .sweep_front import ALL, MEASURES, Front, Seeded, candidate_json, candidates, corners, fronts
-from .sweep_plan import Plan, Point, Values
+from .sweep_plan import Plan, Point, Values, design_values
 from .sweep_store import FAILED, FOUND, NOTHING_VALID, Outcome, Store, open_store
 from .tables import table_text
 
@@ -129,14 +129,6 @@ def measures(outcome: Outcome) -> dict[str, float]:
     assert outcome.result is not None
     known = outcome.result | {"power_pj_per_cycle": outcome.power_pj_per_cycle}
     return {column: float(known[column]) for column in MEASURES}  # type: ignore[arg-type]  # numbers, as it was found
-
-
-def design_values(plan: Plan, design: int) -> Values:
-    """The parameters' values; nothing where an expression of them cannot be computed, as its points say."""
-    try:
-        return plan.values(design)
-    except ValueError:
-        return {}
 
 
 def sweep(

@@ -1,7 +1,9 @@
 """SWEEP.yaml: what it may say, and from it a checked `Plan`, with every fault at once."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -31,19 +33,10 @@ from .presets import PRESETS
 from .search import SearchOptions
 from .sweep_fields import fields
 from .sweep_front import AXES
-from .sweep_plan import MAX_POINTS, Group, Plan, Steps
+from .sweep_plan import MAX_LIMIT, MAX_POINTS, ExpressionError, Plan, design_values
+from .sweep_values import read_groups
 
-MAX_LIMIT = 100_000  # points
 TRIED = 100  # designs, to find one that each workload fits
-
-
-class _Range(Section):
-    """Numbers from `start` to `to`, both included where they are met."""
-
-    start: FloatExpr = Field(alias="from")
-    to: FloatExpr
-    step: Annotated[FloatExpr, Field(gt=0)] | None = None
-    times: Annotated[FloatExpr, Field(gt=1)] | None = None
 
 
 class _Search(Section):
@@ -60,10 +53,10 @@ class SweepFile(Section):
     """The whole file."""
 
     name: Annotated[str, Field(min_length=1)] | None = None
-    architecture: str
+    architecture: str = ""
     parameters: dict[str, Any] = {}
     linked: tuple[dict[str, Any], ...] = ()
-    workloads: Annotated[tuple[str, ...], Field(min_length=1)]
+    workloads: tuple[str, ...] = ()
     mapspaces: Annotated[tuple[str, ...], Field(min_length=1)] = ("ruby-s",)
     seeds: Annotated[tuple[Annotated[IntExpr, Field(ge=0)], ...], Field(min_length=1)] = (0,)
     objective: str = "edp"
@@ -75,13 +68,12 @@ class SweepFile(Section):
 def read_sweep(path: Path | str, limit: int | None = None) -> Plan:
     """The sweep in the file `path`; `limit` replaces that of the file. Raises InputError with every fault."""
     document, faults = read_yaml(path), list[Fault]()
-    written = gather(faults, lambda: check(document, SweepFile))
-    if written is None:
-        raise InputError(faults)
+    written = _written(document, faults)
     folder = Path(path).parent
     machine = gather(faults, lambda: _architecture(document, written.architecture, folder))
-    groups = [*_parameters(document, written, faults), *_linked(document, written, faults)]
-    keys = {} if machine is None else _places(document, machine, written, faults)
+    places = _places(document, written, faults)
+    groups = read_groups(document, places, faults)
+    keys = {} if machine is None else _keys(document, machine, places, faults)
     workloads = _workloads(document, written, folder, faults)
     faults += _choices(document, written)
     options = _options(document, written, faults)
@@ -95,12 +87,34 @@ def read_sweep(path: Path | str, limit: int | None = None) -> Plan:
     faults += _size(document, plan, Fault(*limit_at, ""))
     faults = faults or _nothing_fits(document, plan)
     if faults:
-        raise InputError(dict.fromkeys(faults))
+        raise InputError(sorted(dict.fromkeys(faults), key=lambda fault: (fault.source, fault.line or 0)))
     return plan
 
 
-def _architecture(document: Document, spec: str, folder: Path) -> Document:
-    """The architecture's file with its base put in."""
+def _written(document: Document, faults: list[Fault]) -> SweepFile:
+    """The file's sections. One with faults is left at its default, so that they hide none of the others'."""
+    if isinstance(document.data, dict):
+        missing = [key for key in ("architecture", "workloads") if key not in document.data]
+        faults += [document.fault((), f'the key "{key}" is missing') for key in missing]
+        if document.data.get("workloads") == []:
+            faults.append(document.fault(("workloads",), "must have at least 1 entry, got []"))
+        if document.data.get("architecture") == "":
+            faults.append(document.fault(("architecture",), "must be a name of the library or a path, got ''"))
+    try:
+        return check(document, SweepFile)
+    except InputError as error:
+        if not isinstance(document.data, dict):
+            raise
+        faults += error.faults
+        bad = {re.split(r"[.\[]", fault.path)[0] for fault in error.faults}
+        good = {key: value for key, value in document.data.items() if key not in bad}
+        return check(Document(document.source, good, document.places), SweepFile)
+
+
+def _architecture(document: Document, spec: str, folder: Path) -> Document | None:
+    """The architecture's file with its base put in; None where none is named."""
+    if not spec:
+        return None
     try:
         own, timeloop = arch_documents(_beside(spec, folder))
         found = own or timeloop
@@ -171,82 +185,27 @@ def _options(document: Document, written: SweepFile, faults: list[Fault]) -> Sea
     return options
 
 
-def _parameters(document: Document, written: SweepFile, faults: list[Fault]) -> list[Group]:
-    found = []
-    for name in written.parameters:
-        column = gather(faults, lambda name=name: _column(document, ("parameters", name)))  # type: ignore[misc]
-        if column is not None:
-            found.append(Group((name,), (column,)))
-    return found
+def _places(document: Document, written: SweepFile, faults: list[Fault]) -> list[list[Keys]]:
+    """Where the values of each parameter stand, those that vary together in one list."""
+    faults += [
+        document.fault(("linked", index), "must name at least 1 parameter")
+        for index, names in enumerate(written.linked)
+        if not names
+    ]
+    single: list[list[Keys]] = [[("parameters", name)] for name in written.parameters]
+    return single + [[("linked", i, name) for name in names] for i, names in enumerate(written.linked) if names]
 
 
-def _linked(document: Document, written: SweepFile, faults: list[Fault]) -> list[Group]:
-    found = []
-    for index, names in enumerate(written.linked):
-        at: Keys = ("linked", index)
-        columns = [gather(faults, lambda at=(*at, name): _column(document, at)) for name in names]  # type: ignore[misc]
-        good = [column for column in columns if column is not None]
-        if not names:
-            faults.append(document.fault(at, "must name at least 1 parameter"))
-        elif len(good) == len(columns):
-            group = Group(tuple(names), tuple(good))
-            sizes = [Group((name,), (column,)).size for name, column in zip(names, good, strict=True)]
-            if len(set(sizes)) > 1:
-                lengths = ", ".join(f"{name} {size:,}" for name, size in zip(names, sizes, strict=True))
-                faults.append(document.fault(at, f"linked parameters must have as many values each; got {lengths}"))
-            else:
-                found.append(group)
-    return found
-
-
-def _column(document: Document, at: Keys) -> Steps | tuple[Any, ...]:
-    """The values at `at`: a list, a range, or one value."""
-    written = document.get(at)
-    if isinstance(written, dict):
-        return _range(document, check(document, _Range, at), at)
-    values = written if isinstance(written, list) else [written]
-    wrong = [value for value in values if value is None or isinstance(value, dict)]
-    if wrong or not values:
-        what = "the list is empty" if not values else f"got {wrong[0]!r}"
-        rule = "must be a list of values, a range {from, to, step} or {from, to, times}, or one value"
-        raise InputError(document.fault(at, f"{rule}; {what}"))
-    return tuple(values)
-
-
-def _range(document: Document, given: _Range, at: Keys) -> Steps | tuple[Any, ...]:
-    if (given.step is None) == (given.times is None):
-        raise InputError(document.fault(at, "a range has one of step (added) and times (multiplied)"))
-    if given.to < given.start or (given.times and given.start <= 0):
-        rule = "a range is empty unless from <= to" if given.to < given.start else "from must be above 0 with times"
-        raise InputError(document.fault(at, f"{rule}; got from {given.start:g} to {given.to:g}"))
-    if given.step is not None:
-        count = int((given.to - given.start) / given.step * (1 + 1e-12)) + 1  # 0.1 + 0.1 + 0.1 reaches 0.3
-        return Steps(_whole(given.start), _whole(given.step), count)
-    assert given.times is not None
-    values = [given.start]
-    while (following := values[-1] * given.times) <= given.to * (1 + 1e-12):
-        values.append(following)
-        if len(values) > MAX_LIMIT:
-            raise InputError(document.fault(at, f"at most {MAX_LIMIT:,} values in a range with times"))
-    return tuple(map(_whole, values))
-
-
-def _whole(value: float) -> int | float:
-    return int(value) if value.is_integer() else value
-
-
-def _places(document: Document, machine: Document, written: SweepFile, faults: list[Fault]) -> dict[str, Keys]:
-    """Where each parameter stands in the architecture; faults for unknown ones and for expressions."""
-    at = {name: ("parameters", name) for name in written.parameters}
-    pairs: list[tuple[str, Keys]] = list(at.items())
-    pairs += [(name, ("linked", index, name)) for index, names in enumerate(written.linked) for name in names]
-    if pairs and (not isinstance(machine.data, dict) or "levels" not in machine.data):
+def _keys(document: Document, machine: Document, places: list[list[Keys]], faults: list[Fault]) -> dict[str, Keys]:
+    """Where each parameter stands in the architecture; faults for those that it does not have."""
+    if places and (not isinstance(machine.data, dict) or "levels" not in machine.data):
         rule = "parameters are varied in architectures of this project's own form; this one is not"
         faults.append(document.fault(("architecture",), rule))
         return {}
-    known = fields(machine) if pairs else {}
+    known = fields(machine) if places else {}
     found: dict[str, Keys] = {}
-    for name, place in pairs:
+    for place in (place for together in places for place in together):
+        name = str(place[-1])
         if name not in known:
             faults.append(document.fault(place, _unknown(name, known)))
         elif known[name] in found.values():
@@ -288,12 +247,14 @@ def _nothing_fits(document: Document, plan: Plan) -> list[Fault]:
 
 def _misfits(document: Document, plan: Plan, design: int, workload: Workload | Network) -> list[Fault]:
     """Why a workload cannot be mapped on a design."""
+    values = ", ".join(f"{name} {value}" for name, value in design_values(plan, design).items())
     try:
         machine = plan.arch(design)
-    except ValueError as error:
+    except ExpressionError as error:
         return [document.fault(("parameters",), str(error))]
     except InputError as error:
-        return list(error.faults)
+        where = f" (design {design}: {values})" if values else ""
+        return [replace(fault, message=fault.message + where) for fault in error.faults]
     faults: list[Fault] = []
     for layer in layers_of(workload):
         gather(faults, lambda layer=layer: check_fit(machine, layer, machine.name))  # type: ignore[misc]

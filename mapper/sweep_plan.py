@@ -17,6 +17,7 @@ from .search import SearchOptions
 from .sweep_fields import with_values
 
 MAX_POINTS = 10_000  # more than these need a limit
+MAX_LIMIT = 100_000  # points, and values of one parameter that are not in equal steps
 
 Values = dict[str, Any]  # parameter -> its value in one design
 
@@ -122,7 +123,7 @@ class Plan:
         return Point(self.designs[design], list(self.workloads)[workload], self.mapspaces[space], self.seeds[seed])
 
     def values(self, design: int) -> Values:
-        """The parameters' values in a design, expressions computed. Raises ValueError with what is wrong with one."""
+        """The parameters' values in a design, expressions computed. Raises ExpressionError."""
         found: Values = {}
         for group in reversed(self.groups):
             design, index = divmod(design, group.size)
@@ -130,7 +131,7 @@ class Plan:
         return computed({name: found[name] for name in self.parameters})
 
     def arch(self, design: int) -> Architecture:
-        """The architecture of a design. Raises InputError with its faults, ValueError for an expression."""
+        """The architecture of a design. Raises InputError with its faults, or ExpressionError."""
         values = self.values(design)
         return parse_arch(with_values(self.document, {self.keys[name]: value for name, value in values.items()}))
 
@@ -145,16 +146,32 @@ class Plan:
         """A point as a store knows it: by its values, so that a sweep may be extended."""
         try:
             values = self.values(point.design)
-        except ValueError:  # the point will say so when it is run
+        except ExpressionError:  # the point will say so when it is run
             values = {"design": point.design}
         workload = _digest(repr(self.workloads[point.workload]))[:16]
         return json.dumps([values, point.workload, workload, point.mapspace, point.seed], sort_keys=True)
 
 
+def design_values(plan: Plan, design: int) -> Values:
+    """The parameters' values; nothing where an expression of them cannot be computed, as its points say."""
+    try:
+        return plan.values(design)
+    except ExpressionError:
+        return {}
+
+
+class ExpressionError(ValueError):
+    """What is wrong with the expression of one parameter."""
+
+    def __init__(self, name: str, error: ValueError) -> None:
+        self.name, self.message = name, str(error)
+        super().__init__(f"{name}: {error}")
+
+
 def computed(written: Values) -> Values:
     """`written` with expressions computed: each may use the other parameters that are plain names.
 
-    Raises ValueError with what is wrong with one of them.
+    Raises ExpressionError for one that cannot be computed.
     """
     names = {name: value for name, value in written.items() if _is_number(value)}
     waiting = {name: value for name, value in written.items() if _is_computed(value, written)}
@@ -162,8 +179,7 @@ def computed(written: Values) -> Values:
         results = dict(_tried(waiting, names))
         done = {name: result for name, result in results.items() if not isinstance(result, ValueError)}
         if not done:
-            name, error = next(iter(results.items()))
-            raise ValueError(f"{name}: {error}")
+            raise ExpressionError(*next(iter(results.items())))
         names |= done
         waiting = {name: value for name, value in waiting.items() if name not in done}
     return {name: names.get(name, value) for name, value in written.items()}

@@ -1,14 +1,17 @@
 """Counts -> validity, energy, cycles, utilisation, EDP."""
 
 from dataclasses import dataclass
+from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arch import Architecture
 from ..energy import EnergyTable
+from ..workloads import Fault
 from .counts import Counts, count
 from .mapping import Bools, Floats, MappingBatch
+from .network import word_hops
 from .traffic import Nest
 
 # Reason codes of `validity`: the index is the code, 0 is valid.
@@ -20,6 +23,43 @@ class CostOptions:
     """What Timeloop leaves at 0 by default, and so do we."""
 
     leakage: bool = False  # charge leak_pj_per_cycle of every instance, used or not, for every cycle
+    wire_pj_per_bit_mm: float = 0.0  # of the wires below the levels, with
+    tile_mm: float = 0.0  # the length of one hop, from a place of the array to its neighbour
+    hop_pj: float = 0.0  # instead of both: of one word and hop, as Timeloop's energy_per_hop
+
+    @property
+    def network(self) -> bool:
+        """Whether words are charged for the way to where they are needed."""
+        return self.hop_pj > 0 or self.wire_pj_per_bit_mm * self.tile_mm > 0
+
+    def word_hop_pj(self, bits: int) -> float:
+        """Energy of one hop of a word of so many bits."""
+        return self.hop_pj or bits * self.tile_mm * self.wire_pj_per_bit_mm
+
+    @property
+    def network_text(self) -> str:
+        """What is charged, for a reader."""
+        if not self.network:
+            return "energy not counted"
+        if self.hop_pj:
+            return f"{self.hop_pj:g} pJ per word and hop"
+        return f"{self.wire_pj_per_bit_mm:g} pJ per bit and mm, tiles of {self.tile_mm:g} mm"
+
+    def faults(self) -> list[Fault]:
+        """What is wrong with the options, in the user's words."""
+        names = {"wire-pj-per-bit-mm": self.wire_pj_per_bit_mm, "tile-mm": self.tile_mm, "hop-pj": self.hop_pj}
+        found = [
+            Fault(name, None, "", f"must be a number, 0 or more, got {value:g}")
+            for name, value in names.items()
+            if not (isfinite(value) and value >= 0)
+        ]
+        if bool(self.wire_pj_per_bit_mm) != bool(self.tile_mm):
+            missing, given = ("tile-mm", "wire-pj-per-bit-mm")[:: 1 if self.wire_pj_per_bit_mm else -1]
+            found.append(Fault(missing, None, "", f"is missing: {given} charges wires by their length, and needs it"))
+        elif self.hop_pj and self.tile_mm:
+            rule = "a hop costs what this says, or what its wires cost: leave one out"
+            found.append(Fault("hop-pj", None, "", f"does not go with wire-pj-per-bit-mm: {rule}"))
+        return found
 
 
 @dataclass(eq=False)
@@ -34,6 +74,8 @@ class Costs:
     level_cycles: Floats  # (mapping, level) words / bandwidth of the busiest instance; 0 without a bandwidth
     compute_energy_pj: float
     leak_energy_pj: Floats  # (mapping,) 0 unless asked for
+    network_energy_pj: Floats  # (mapping, level, tensor) of the array below each level; 0 unless asked for
+    options: CostOptions
 
     @property
     def edp(self) -> Floats:
@@ -88,25 +130,32 @@ def evaluate(
     batch: MappingBatch, table: EnergyTable, options: CostOptions | None = None, counts: Counts | None = None
 ) -> Costs:
     """Costs of every mapping of `batch`, valid or not; from its `counts` where they are known already."""
-    counts = counts or count(batch)
+    counts, options = counts or count(batch), options or CostOptions()
     workload, arch = batch.workload, batch.arch
     level_cycles = bandwidth_cycles(batch, counts)
     cycles = np.maximum(counts.cycles, level_cycles.max(axis=1))
     energy = level_energies(batch, counts, table)
     compute = workload.macs * table.compute.compute_pj
     leak = np.zeros(len(batch))
-    if options is not None and options.leakage:
+    if options.leakage:
         leak = cycles * leak_pj_per_cycle(arch, table)
+    total = energy.sum(axis=(1, 2)) + compute + leak
+    network = np.zeros_like(energy)
+    if options.network:
+        network = network_energies(batch, counts, options)
+        total += network.sum(axis=(1, 2))
     units = arch.instances(len(arch.levels))
     return Costs(
         counts=counts,
-        energy_pj=energy.sum(axis=(1, 2)) + compute + leak,
+        energy_pj=total,
         cycles=cycles,
         utilization=workload.macs / (cycles * units),
         level_energy_pj=energy,
         level_cycles=level_cycles,
         compute_energy_pj=compute,
         leak_energy_pj=leak,
+        network_energy_pj=network,
+        options=options,
     )
 
 
@@ -121,6 +170,13 @@ def level_energies(batch: MappingBatch, counts: Counts, table: EnergyTable) -> F
             pj += counts.updates[:, level, v] * figures.update_pj
             energy[:, level, v] = pj * vectors_per_word
     return energy
+
+
+def network_energies(batch: MappingBatch, counts: Counts, options: CostOptions) -> Floats:
+    """Words times hops times energy per hop. # (mapping, level, tensor)"""
+    tensors = batch.workload.tensors
+    pj = [[options.word_hop_pj(level.bits(t.name, t.word_bits)) for t in tensors] for level in batch.arch.levels]
+    return word_hops(batch, counts) * np.array(pj)
 
 
 def bandwidth_cycles(batch: MappingBatch, counts: Counts) -> Floats:

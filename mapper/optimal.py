@@ -27,7 +27,7 @@ from .recount import recount
 from .relax import ROUNDING, Bound, Relaxation
 from .search import OBJECTIVES, Outcome, SearchOptions, search
 
-MOST_CHAINS = 1_000_000  # chain combinations of one group of dims; beyond that only the ideal bounds are known
+MOST_CHAINS = 300_000  # chain combinations of one group of dims; beyond that only the ideal bounds are known
 MOST_PAIRS = 100_000  # of chain combinations of two groups exchanged together
 FIRST_LOOK = 30_000  # mappings drawn at random for a first best
 DRAWN, STARTS = 4096, 3  # mappings drawn, and the best of them improved
@@ -87,12 +87,17 @@ class _Optimal:
         least = ideal(self.space.arch, self.space.workload, self.table)
         return {"energy": least.energy_pj, "delay": float(least.cycles), "edp": least.edp}[self.options.objective]
 
+    @property
+    def _provable(self) -> bool:
+        """Whether the chains can be listed."""
+        together = [prod(self.space.chains[d].total for d in dims) for dims in grouped(self.space.workload)]
+        return max(together, default=0) <= MOST_CHAINS
+
     def _first_look(self) -> None:
-        """A first best from a short random search."""
-        limit = self.options.time_limit
-        look = replace(
-            self.options, strategy="random", samples=FIRST_LOOK, time_limit=None if limit is None else limit / 4
-        )
+        """A first best from a random search: a short one, if a proof can follow."""
+        look, limit = replace(self.options, strategy="random"), self.options.time_limit
+        if self._provable:
+            look = replace(look, samples=FIRST_LOOK, time_limit=None if limit is None else limit / 4)
         outcome = search(self.space, self.table, look, self.costs)
         if outcome.statistics.interrupted:
             raise KeyboardInterrupt
@@ -105,15 +110,12 @@ class _Optimal:
 
     def _prove(self) -> None:
         """Open nodes of all choices of kept tensors until none can beat the best, or time is up."""
-        tables = [every_chain(s) if s.total <= MOST_CHAINS else None for s in self.space.chains]
-        known = [t for t in tables if t is not None]
-        parts = grouped(self.space.workload)
-        most = max((prod(self.space.chains[d].total for d in dims) for dims in parts), default=0)
-        if len(known) < len(tables) or most > MOST_CHAINS:
-            self.statistics.stopped_by = f"more than {MOST_CHAINS:,} chains of one dim or window"
+        if not self._provable:
+            self.statistics.stopped_by = f"no proof: more than {MOST_CHAINS:,} chains of one dim or window"
             return
-        self.tables = tuple(known)
-        self.groups = [Group(self.space.arch, self.space.workload, self.tables, dims) for dims in parts or [(0,)]]
+        self.tables = tuple(every_chain(chains) for chains in self.space.chains)
+        parts = grouped(self.space.workload) or [(0,)]
+        self.groups = [Group(self.space.arch, self.space.workload, self.tables, dims) for dims in parts]
         waiting = []
         for keep in self.space.every_keep():
             if self._late():

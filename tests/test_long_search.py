@@ -1,0 +1,113 @@
+"""What long searches add: rules, fronts and progress, the same for any number of workers."""
+
+import json
+
+import numpy as np
+import pytest
+from ruby_map.arch import load_arch
+from ruby_map.energy import energy_table
+from ruby_map.mapper.command_map import main
+from ruby_map.mapper.cost import evaluate, validity
+from ruby_map.mapper.mapspace import Mapspace
+from ruby_map.workloads import load_workload
+from typer.testing import CliRunner
+
+TOY = ("toy_6pe", "rank1_100")
+LAYER = ("eyeriss_like", "resnet50/conv4_x_3x3")
+
+
+def run(*arguments):
+    """Run the command in this process."""
+    return CliRunner().invoke(main, list(map(str, arguments)))
+
+
+def the_json(*arguments):
+    found = run(*arguments, "--json")
+    assert found.exit_code == 0, found.output
+    told = json.loads(found.stdout)
+    del told["search"]["seconds"]
+    return told
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        ("--objective", "delay,energy", "--front", "edp,energy,delay", "--samples", 9999, "--victory", 10**9),
+        ("--front", "energy,delay", "--patience", "0.05:1500", "--target", 1e9, "--victory", 10**9),
+    ],
+)
+def test_every_rule_gives_one_answer_for_1_2_and_7_workers(rules):
+    """Best, front and counts are equal but for the seconds."""
+    answers = [the_json(*LAYER, "--mapspace", "ruby-s", *rules, "--jobs", jobs) for jobs in (1, 2, 7)]
+    assert answers[0] == answers[1] == answers[2]
+
+
+def test_the_front_is_that_of_every_mapping():
+    """Visited exhaustively, the toy's front holds the values that comparing all valid mappings gives."""
+    arch, layer = load_arch("toy_6pe"), load_workload("rank1_100")
+    table = energy_table(arch)
+    points = []
+    for batch in Mapspace(arch, layer, "ruby").batches():
+        costs = evaluate(batch.take(np.flatnonzero(validity(batch) == 0)), table)
+        points += zip(costs.energy_pj.tolist(), costs.cycles.tolist(), strict=True)
+    best = {p for p in points if not any(q[0] <= p[0] and q[1] <= p[1] and q != p for q in set(points))}
+    found = the_json(*TOY, "--mapspace", "ruby", "--search", "exhaustive", "--front", "energy,delay")["front"]
+    assert [(one["energy_pj"], one["cycles"]) for one in found] == sorted(best)
+
+
+def test_the_front_is_printed_and_written(tmp_path):
+    """A table, a CSV, a picture, and each mapping in a file of its own."""
+    found = run(*LAYER, "--samples", 8000, "--front", "energy,delay", "--out", tmp_path / "run")
+    assert "energy [pJ]   delay [cycles]" in found.stdout
+    front = json.loads((tmp_path / "run" / "stats.json").read_text())["front"]
+    lines = (tmp_path / "run" / "front.csv").read_text().splitlines()
+    assert lines[0] == "mapping,energy,delay"
+    assert len(lines) == len(front) + 1 > 2
+    assert all((tmp_path / "run" / line.split(",")[0]).exists() for line in lines[1:])
+    assert (tmp_path / "run" / "front.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "run" / "convergence.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_list_of_objectives_minimises_the_second_among_equals():
+    """delay,energy keeps the least cycles, and with them no more energy than delay alone."""
+    alone, listed = (the_json(*LAYER, "--samples", 50_000, "--objective", name) for name in ("delay", "delay,energy"))
+    assert listed["cycles"] == alone["cycles"]
+    assert listed["energy_pj"] <= alone["energy_pj"]
+
+
+def test_a_search_ends_at_its_target_or_when_patience_does():
+    """The rule that ended the search is told, and a target is met by the mapping reported."""
+    found = run(*LAYER, "--target", 1e16, "--json", "--log")
+    assert json.loads(found.stdout)["edp"] <= 1e16
+    assert "ended by: target" in found.stderr
+    assert "ended by: patience" in run(*LAYER, "--patience", "0.1:500").stdout
+
+
+def test_log_lines_tell_what_is_done_and_what_is_left():
+    """Plain lines on standard error, nothing of them on standard output."""
+    found = run(*LAYER, "--samples", 20_000, "--victory", 10**9, "--log", "--json")
+    json.loads(found.stdout)
+    first, last = found.stderr.strip().splitlines()
+    for words in ("conv4_x_3x3: 4,096 mappings", "% valid, best", "/s, ", "left"):
+        assert words in first
+    assert "20,000 mappings" in last
+    assert "ended by: samples" in last
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--patience", "soon"), 'patience: must be FRACTION:N, as 0.01:5000; got "soon"'),
+        (("--patience", "2:10"), "with 0 < FRACTION < 1"),
+        (("--target", 0), "target: must be more than 0"),
+        (("--front", "energy"), "front: must name two objectives or more"),
+        (("--front", "energy,speed"), 'must be one of edp, energy, delay; got "speed"'),
+        (("--objective", "edp,edp"), "names one of its objectives twice"),
+        (("--search", "optimal", "--front", "energy,delay"), "front: --search optimal proves the best by one"),
+    ],
+)
+def test_bad_options_are_told(arguments, words):
+    """Status 2, in the user's words."""
+    found = run(*TOY, *arguments)
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert words in found.stderr

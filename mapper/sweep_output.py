@@ -12,6 +12,7 @@ from .figures import GREY, PALETTE
 from .report import Json
 from .sweep import SweepResult, measures
 from .sweep_front import ALL, MEASURES, Candidate, Front, Measure, candidates
+from .sweep_report import report_html
 from .sweep_store import FOUND
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def write_outputs(found: SweepResult, folder: Path) -> None:
     whole = [row | {"result": found.outcomes[number].result} for number, row in zip(found.outcomes, rows, strict=True)]
     _write_json({"sweep": found.plan.name, "points": whole}, folder / "results.json")
     _write_json(found.pareto_json(), folder / "pareto.json")
+    (folder / "report.html").write_text(report_html(found), encoding="utf-8")
     if found.fronts:
         draw_pareto(found, folder / "pareto.png")
 

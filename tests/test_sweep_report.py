@@ -1,0 +1,221 @@
+"""report.html: its data, and the page itself in a headless browser, where one is found."""
+
+import base64
+import fcntl
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections import Counter
+
+import pytest
+from ruby_map.mapper.sweep import sweep
+from ruby_map.mapper.sweep_report import report_html
+
+SWEEP = """
+name: "</script><b>report"
+architecture: toy_6pe_linear
+parameters: {levels.GLB.fanout.PE.size: [2, 3, 5, 6]}
+workloads: [rank1_100, ./net.yaml]
+mapspaces: [pfm, ruby-s]
+seeds: [0, 1]
+search: {samples: 40}
+"""
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    """A sweep and the path of its report."""
+    folder = tmp_path_factory.mktemp("report")
+    (folder / "net.yaml").write_text("layers: [{layer: rank1_100, count: 2}]\n")
+    (folder / "sweep.yaml").write_text(SWEEP)
+    found = sweep(folder / "sweep.yaml")
+    path = folder / "report.html"
+    path.write_text(report_html(found))
+    return found, path
+
+
+def data_of(path):
+    (text,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', path.read_text(), re.DOTALL)
+    return json.loads(text)
+
+
+def test_the_page_holds_every_design_and_its_energy_adds_up(report):
+    """One entry per design, workload and mapspace; by layer and part, energies add up to the total of the best seed."""
+    found, path = report
+    data = data_of(path)
+    assert len(data["designs"]) == 4 * 2 * 2
+    assert data["sweep"] == found.plan.name
+    scale = {"pJ": 1, "nJ": 1e3, "\N{MICRO SIGN}J": 1e6}[data["energy_unit"]]
+    for design in data["designs"]:
+        best = min(
+            (outcome.result for number, outcome in found.outcomes.items() if same(found.plan.point(number), design)),
+            key=lambda result: result["edp"],
+        )
+        total = sum(sum(layer["energy"]) for layer in design["layers"]) * scale
+        assert total == pytest.approx(best["energy_pj"])
+
+
+def same(point, design):
+    return (point.design, point.workload, point.mapspace) == (design["design"], design["workload"], design["mapspace"])
+
+
+def test_the_page_asks_for_nothing_outside_itself(report):
+    """No address, no import, and a policy that forbids any."""
+    text = report[1].read_text()
+    assert "default-src 'none'" in text
+    assert not re.search(r'(src|href)\s*=\s*"', text)
+    assert set(re.findall(r"https?://[^\"'\s]+", text)) <= {"http://www.w3.org/2000/svg"}
+
+
+class Page:
+    """One page of a headless browser, driven over its debugging pipe."""
+
+    def __init__(self, browser, folder):
+        to_child, self.write = os.pipe()
+        self.read, from_child = os.pipe()
+        ends = [fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (to_child, from_child)]
+        options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--no-first-run"]
+        options += ["--disable-dev-shm-usage", f"--user-data-dir={folder}", "--window-size=1100,1400", "about:blank"]
+        self.process = subprocess.Popen(
+            [browser, *options],
+            preexec_fn=lambda: [os.dup2(end, number) for number, end in enumerate(ends, 3)],
+            pass_fds=(3, 4),
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        for end in (to_child, from_child, *ends):
+            os.close(end)
+        self.buffer, self.count, self.session, self.events = b"", 0, None, []
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+
+    def call(self, method, **parameters):
+        self.count += 1
+        message = {"id": self.count, "method": method, "params": parameters}
+        message |= {"sessionId": self.session} if self.session else {}
+        os.write(self.write, json.dumps(message).encode() + b"\0")
+        while (answer := self.message()).get("id") != self.count:
+            self.events.append(answer)
+        assert "error" not in answer, answer
+        return answer["result"]
+
+    def message(self):
+        while b"\0" not in self.buffer:
+            more = os.read(self.read, 1 << 20)
+            assert more, "the browser has ended"
+            self.buffer += more
+        text, self.buffer = self.buffer.split(b"\0", 1)
+        return json.loads(text)
+
+    def open(self, path):
+        self.call("Page.navigate", url=path.as_uri())
+        while not any(event["method"] == "Page.loadEventFired" for event in self.events):
+            self.events.append(self.message())
+
+    def js(self, code):
+        """The value of an expression in the page."""
+        return self.call("Runtime.evaluate", expression=code, returnByValue=True)["result"].get("value")
+
+    def mouse(self, kind, x, y, **more):
+        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
+
+    def click(self, x, y):
+        self.mouse("mousePressed", x, y, button="left", clickCount=1)
+        self.mouse("mouseReleased", x, y, button="left", clickCount=1)
+
+    def faults(self):
+        """Errors and warnings of the page, and requests for anything but itself."""
+        told = [event for event in self.events if event["method"] in ("Runtime.exceptionThrown", "Log.entryAdded")]
+        told += [event for event in self.events if event["method"] == "Runtime.consoleAPICalled"]
+        asked = [event["params"]["request"]["url"] for event in self.events
+                 if event["method"] == "Network.requestWillBeSent"]  # fmt: skip
+        return told + [url for url in asked if not url.endswith("report.html")]
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait(30)
+        os.close(self.write)
+        os.close(self.read)
+
+
+@pytest.fixture(scope="module")
+def page(report, tmp_path_factory):
+    if BROWSER is None:
+        pytest.skip("no chromium or chrome is installed")
+    page = Page(BROWSER, tmp_path_factory.mktemp("browser"))
+    page.open(report[1])
+    yield page
+    page.close()
+
+
+BOX = "(node => { const box = node.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; })"
+MARKS = "document.querySelectorAll('#plot .mark')"
+
+
+def test_the_page_draws_every_design_without_an_error(page, report):
+    """A mark per design of the first workload, a frontier line per mapspace, rows in the tables; a title as text."""
+    assert page.js(f"{MARKS}.length") == 8
+    assert page.js("document.querySelectorAll('#plot g path[stroke-width=\"2\"]').length") == 2
+    assert page.js("document.querySelectorAll('#points tbody tr').length") == 8
+    assert page.js("document.querySelectorAll('#fronts tbody tr').length") == 3
+    assert page.js("document.getElementById('title').textContent") == report[0].plan.name
+    assert page.faults() == []
+
+
+def test_hovering_names_the_configuration(page):
+    """The tooltip tells design, parameters and figures, and goes when the mouse does."""
+    x, y = page.js(f"{BOX}({MARKS}[7])")
+    page.mouse("mouseMoved", x, y)
+    told = page.js("document.getElementById('tip').hidden ? '' : document.getElementById('tip').textContent")
+    assert re.match(r"design \d, (pfm|ruby-s)\nlevels.GLB.fanout.PE.size = [2356]\narea [\d.e-]+ mm", told)
+    assert "2 seeds; on the frontier in" in told
+    page.mouse("mouseMoved", 5, 5)
+    assert page.js("document.getElementById('tip').hidden") is True
+
+
+def test_the_wheel_zooms_around_the_mouse_and_the_button_goes_back(page):
+    """Marks move apart, the one under the mouse stays; the whole plot comes back."""
+    places = f"[...{MARKS}].map({BOX})"
+    before = page.js(places)
+    x, y = before[7]
+    page.mouse("mouseWheel", x, y, deltaX=0, deltaY=-120)
+    after = page.js(places)
+    assert after[7] == pytest.approx([x, y], abs=1.5)
+    far = max(range(8), key=lambda i: abs(before[i][0] - x))
+    assert abs(after[far][0] - x) > 1.1 * abs(before[far][0] - x)
+    page.js("document.getElementById('reset').click()")
+    assert page.js(places) == before
+
+
+def test_filters_leave_what_is_asked_for(page):
+    """A mapspace unticked is gone from plot and tables; the other workload has its own."""
+    page.js("document.querySelector('#mapspaces input').click()")
+    assert page.js(f"{MARKS}.length") == 4
+    rows = page.js("[...document.querySelectorAll('#points tbody tr')].map(row => row.children[2].textContent)")
+    assert Counter(rows) == {"ruby-s": 4}
+    page.js("document.querySelector('#mapspaces input').click()")
+    assert page.js(f"{MARKS}.length") == 8
+    choose = "(name => { const s = document.getElementById('workload'); s.value = name; s.onchange({target: s}); })"
+    page.js(f"{choose}('./net.yaml')")
+    assert page.js("document.querySelector('#layers tbody td:nth-child(2)').textContent") == "2"
+    page.js(f"{choose}('rank1_100')")
+
+
+def test_a_click_shows_the_energy_by_layer(page):
+    """Bars and a table of the design that was clicked on, marked in plot and table."""
+    x, y = page.js(f"{BOX}({MARKS}[7])")
+    page.click(x, y)
+    assert page.js("document.querySelectorAll('#points tr.chosen').length") == 1
+    assert page.js("document.querySelectorAll('#layers tbody tr').length") == 1
+    assert page.js("document.querySelectorAll('#bars rect title').length") >= 3
+    assert page.js("document.getElementById('chosen').textContent").startswith("design ")
+
+
+def test_nothing_went_wrong_and_nothing_was_fetched(page):
+    """After all of it: no console message, no exception, no request but for the page."""
+    assert page.faults() == []
+    assert base64.b64decode(page.call("Page.captureScreenshot")["data"])[:4] == b"\x89PNG"

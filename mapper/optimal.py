@@ -33,6 +33,7 @@ FIRST_LOOK = 30_000  # mappings drawn at random for a first best
 DRAWN, STARTS = 4096, 3  # mappings drawn, and the best of them improved
 EXCHANGED = 32  # chain combinations tried in one exchange
 EVALUATED = 2048  # chain combinations evaluated at once
+LEFT_OPEN = "every mapping ruled out or seen but some with too many loop orders"
 MOST_ORDERS = 5_000  # loop orders tried for one combination of chains where energy alone does not decide
 
 
@@ -135,7 +136,8 @@ class _Optimal:
             waiting = [one for one in waiting if one.least < self.recorder.best * (1 - ROUNDING)]
             self.pending = min((one.least for one in waiting), default=np.inf)
             if not waiting:
-                self.statistics.stopped_by = "every mapping ruled out or seen"
+                seen_all = self.unresolved >= self.recorder.best * (1 - ROUNDING)
+                self.statistics.stopped_by = "every mapping ruled out or seen" if seen_all else LEFT_OPEN
                 return
             if self._late():
                 return
@@ -242,7 +244,9 @@ class _Optimal:
         costs = evaluate(batch, self.table, self.costs)
         values[valid] = OBJECTIVES[self.options.objective](costs)
         self._take(batch.take([int(values[valid].argmin())]))
-        self._settle(batch, bounds, ~costs.counts.exact | (costs.cycles > costs.counts.cycles))
+        # energy of words on wires is in no bound, and in no order's gain
+        wires = self.costs.network and self.options.objective != "delay"
+        self._settle(batch, bounds, ~costs.counts.exact | (costs.cycles > costs.counts.cycles) | wires)
         return values
 
     def _charges(self, keep: Bools) -> list[Charge]:
@@ -264,11 +268,13 @@ class _Optimal:
         for i in np.flatnonzero(doubtful).tolist():
             if not bounds[i] < self.recorder.best * (1 - ROUNDING):
                 continue
-            every = self._every_order(batch.take([i]))
+            every = None if self._late() else self._every_order(batch.take([i]))
             if every is None:
                 self.unresolved = min(self.unresolved, float(bounds[i]))
                 continue
-            for j in range(len(every)):
+            costs = evaluate(every, self.table, self.costs)
+            least = [int(OBJECTIVES[self.options.objective](costs).argmin())]
+            for j in least if costs.counts.exact.all() else range(len(every)):
                 self._take(every.take([j]))
 
     def _every_order(self, batch: MappingBatch) -> MappingBatch | None:

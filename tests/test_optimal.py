@@ -67,7 +67,7 @@ def figures(draw, arch):
 
 @st.composite
 def problems(draw):
-    """A mapspace small enough to visit, energies, an objective, and whether leakage counts."""
+    """A mapspace small enough to visit, energies, an objective, and whether leakage and wires count."""
     workload = draw(st.one_of(matmuls(5), convolutions(4, two_windows=False)))
     arch = draw(small_machines())
     try:
@@ -75,7 +75,8 @@ def problems(draw):
     except InputError:
         assume(False)
     assume(space.size.total <= MOST)
-    return space, draw(figures(arch)), draw(st.sampled_from(sorted(OBJECTIVES))), CostOptions(draw(st.booleans()))
+    costs = CostOptions(leakage=draw(st.booleans()), hop_pj=draw(st.sampled_from([0.0, 0.0, 0.0, 2.0])))
+    return space, draw(figures(arch)), draw(st.sampled_from(sorted(OBJECTIVES))), costs
 
 
 def values_of(batch, table, objective, costs):

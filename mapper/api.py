@@ -112,7 +112,7 @@ def explore(
     it holds and saves how far it is. Raises InputError with every fault of the inputs and options.
     """
     options = options or SearchOptions()
-    faults = options.faults()
+    faults = options.faults() + (costs.faults() if costs else [])
     loaded = gather(faults, lambda: load(arch, workload))
     if faults or loaded is None:
         raise InputError(faults)
@@ -140,6 +140,8 @@ def evaluate_mapping(
     costs: CostOptions | None = None,
 ) -> Result:
     """The costs of the one mapping in the file `mapping`, valid or not; `hint` says what makes it invalid."""
+    if costs and (faults := costs.faults()):
+        raise InputError(faults)
     machine, work = load(arch, workload)
     if not isinstance(work, Workload):
         raise InputError(Fault(work.name, None, "", "a mapping is of one layer; name one, as NETWORK/LAYER"))

@@ -22,7 +22,7 @@ class Ideal:
 
 
 def ideal(arch: Architecture, workload: Workload, table: EnergyTable) -> Ideal:
-    """Bounds that hold for every mapping of `workload` on `arch`, imperfect ones too; leakage not counted.
+    """Bounds that hold for every mapping of `workload` on `arch`, imperfect ones too; leakage and network not counted.
 
     Cycles: every MAC unit busy in every cycle. Energy: every MAC once; each word that a MAC touches once through every
     level that must keep the tensor (an output: updated there); and at the level next to the MACs one access per MAC,

@@ -13,7 +13,20 @@ from ..workloads import Fault, InputError, library_workloads
 from .api import explore, gather, load, spaces
 from .checkpoint import Checkpoint, identity
 from .cluster import KINDS
-from .commands import FOUND, INTERRUPTED, NOTHING_VALID, WITH, echo_json, new_app, told_warnings
+from .commands import (
+    FOUND,
+    HOP,
+    INTERRUPTED,
+    LEAKAGE,
+    NOTHING_VALID,
+    TILE,
+    WIRE,
+    WITH,
+    echo_json,
+    new_app,
+    told_warnings,
+)
+from .cost import CostOptions
 from .mapspace import Mapspace
 from .output import folder_faults, write_folder
 from .presets import PRESETS
@@ -96,6 +109,10 @@ def ruby_map(
     more: Annotated[
         list[Path] | None, typer.Option("--with", help=f"{WITH}; mapper keys are options.", rich_help_panel=_SPACE)
     ] = None,
+    leakage: Annotated[bool, typer.Option("--leakage", help=LEAKAGE, rich_help_panel=_ENERGY)] = False,
+    wire_pj_per_bit_mm: Annotated[float, typer.Option(help=WIRE, rich_help_panel=_ENERGY)] = 0.0,
+    tile_mm: Annotated[float, typer.Option(help=TILE, rich_help_panel=_ENERGY)] = 0.0,
+    hop_pj: Annotated[float, typer.Option(help=HOP, rich_help_panel=_ENERGY)] = 0.0,
 ) -> int:
     """Find the best mapping of WORKLOAD on ARCH, by exact counts.
 
@@ -112,7 +129,10 @@ def ruby_map(
     rule = gather(faults, lambda: read_patience(patience)) if patience else None
     options = replace(options, patience=rule, target=target, front=front, cluster=cluster)
     faults += [Fault("resume", None, "", "needs --out, where the checkpoint is")] if resume and not out else []
-    faults += options.faults() + ([] if mapspace in PRESETS else [unknown("mapspace", mapspace, PRESETS)])
+    costs = CostOptions(leakage, wire_pj_per_bit_mm, tile_mm, hop_pj)
+    faults += (
+        options.faults() + costs.faults() + ([] if mapspace in PRESETS else [unknown("mapspace", mapspace, PRESETS)])
+    )
     faults += folder_faults(out) if out else []
     given = {"ARCH": arch, "WORKLOAD": workload}
     missing = [Fault(name, None, "", f"is missing: {NAME}") for name, value in given.items() if not value]
@@ -130,7 +150,7 @@ def ruby_map(
         checkpoint = None
         if out:
             problem: dict[str, object] = {"arch": machine, "workload": work, "energies": table}
-            problem |= {"mapspace": mapspace, "pad": pad, "distinct": distinct}
+            problem |= {"mapspace": mapspace, "pad": pad, "distinct": distinct, "costs": costs}
             what = identity(options, ("jobs", "cluster"), **problem)
             checkpoint = open_files.enter_context(Checkpoint(out, what, resume=resume))
         with progress(log) as told:
@@ -142,6 +162,7 @@ def ruby_map(
                 pad=pad,
                 distinct=distinct,
                 table=table,
+                costs=costs,
                 progress=told,
                 checkpoint=checkpoint,
             )

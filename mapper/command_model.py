@@ -12,8 +12,9 @@ from ..arch import Architecture
 from ..energy import EnergyTable, energy_table
 from ..workloads import Fault, InputError, Workload
 from .api import evaluate_mapping, gather, load
-from .commands import FOUND, NOTHING_VALID, WITH, echo_json, new_app, told_warnings
+from .commands import FOUND, HOP, LEAKAGE, NOTHING_VALID, TILE, WIRE, WITH, echo_json, new_app, told_warnings
 from .compare import comparison, comparison_json
+from .cost import CostOptions
 from .diagnose import misfits
 from .difference import difference_json, difference_text
 from .explain import explanation_text
@@ -35,10 +36,14 @@ def model(
     ert: Annotated[Path | None, typer.Option(help="energy per action, a file of Accelergy")] = None,
     art: Annotated[Path | None, typer.Option(help="area per component, a file of Accelergy")] = None,
     more: Annotated[list[Path] | None, typer.Option("--with", help=WITH)] = None,
+    leakage: Annotated[bool, typer.Option("--leakage", help=LEAKAGE)] = False,
+    wire_pj_per_bit_mm: Annotated[float, typer.Option(help=WIRE)] = 0.0,
+    tile_mm: Annotated[float, typer.Option(help=TILE)] = 0.0,
+    hop_pj: Annotated[float, typer.Option(help=HOP)] = 0.0,
 ) -> int:
     """Count and cost one mapping. Status 0: valid; 1: it does not fit the machine or violates its constraints (costs
     are shown all the same); 2: bad input, and loops that are no mapping of the workload."""
-    more = more or []
+    more, costs = more or [], CostOptions(leakage, wire_pj_per_bit_mm, tile_mm, hop_pj)
     machine, layer = load(arch, workload, more)
     with told_warnings():
         table = energy_table(machine, *tables(arch, more, ert, art))
@@ -47,8 +52,8 @@ def model(
     if other:
         if simulated or explained:
             raise InputError(Fault("--simulate, --explain", None, "", "are for one mapping; two are compared"))
-        return _compare(machine, layer, table, (mapping, other), json)
-    result = evaluate_mapping(machine, layer, mapping, table=table)
+        return _compare(machine, layer, table, costs, (mapping, other), json)
+    result = evaluate_mapping(machine, layer, mapping, table=table, costs=costs)
     assert result.batch is not None
     assert result.costs is not None
     truth = None
@@ -77,13 +82,23 @@ def model(
     return NOTHING_VALID if result.hint else FOUND
 
 
-def _compare(machine: Architecture, layer: Workload, table: EnergyTable, mappings: tuple[str, str], json: bool) -> int:
+def _compare(
+    machine: Architecture,
+    layer: Workload,
+    table: EnergyTable,
+    costs: CostOptions,
+    mappings: tuple[str, str],
+    json: bool,
+) -> int:
     """Show why one mapping is better than the other. Status 1 where one is not valid."""
     faults: list[Fault] = []
-    found = [gather(faults, lambda path=path: evaluate_mapping(machine, layer, path, table=table)) for path in mappings]  # type: ignore[misc]
+    found = [
+        gather(faults, lambda path=path: evaluate_mapping(machine, layer, path, table=table, costs=costs))  # type: ignore[misc]
+        for path in mappings
+    ]
     a, b = found
     if a is None or b is None:
-        raise InputError(faults)
+        raise InputError(dict.fromkeys(faults))
     wrong = {name: result.hint.splitlines() for name, result in (("a", a), ("b", b)) if result.hint}
     if json:
         echo_json(difference_json(a, b) | ({"invalid": wrong} if wrong else {}))

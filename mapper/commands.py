@@ -13,6 +13,10 @@ from ..workloads import InputError
 from .sanity import InternalError
 
 WITH = "A Timeloop file to read together with ARCH (constraints, ERT...), repeatable"
+LEAKAGE = "Charge what every instance leaks in every cycle."
+WIRE = "Charge wires between levels, pJ per bit and mm; with --tile-mm."
+TILE = "Length of a hop, from one place of an array to the next."
+HOP = "Instead of both: pJ per word and hop, as Timeloop's energy_per_hop."
 FOUND, NOTHING_VALID, BAD_INPUT, INTERNAL, INTERRUPTED = 0, 1, 2, 70, 130
 
 

@@ -176,7 +176,8 @@ def network_energies(batch: MappingBatch, counts: Counts, options: CostOptions) 
     """Words times hops times energy per hop. # (mapping, level, tensor)"""
     tensors = batch.workload.tensors
     pj = [[options.word_hop_pj(level.bits(t.name, t.word_bits)) for t in tensors] for level in batch.arch.levels]
-    return word_hops(batch, counts) * np.array(pj)
+    energy: Floats = word_hops(batch, counts) * np.array(pj)
+    return energy
 
 
 def bandwidth_cycles(batch: MappingBatch, counts: Counts) -> Floats:

@@ -47,7 +47,7 @@ def rows(a: Result, b: Result) -> list[Row]:
     """Every level and tensor that A or B keeps there, the largest difference of energy first.
 
     Both must have costs, of one workload, architecture and energy table. The differences of energy add up to that of
-    the totals, leakage aside.
+    the totals, leakage and network aside.
     """
     if (a.workload, a.arch, a.table) != (b.workload, b.arch, b.table):
         raise ValueError("two mappings of one workload on one architecture with one energy table are expected")
@@ -105,9 +105,17 @@ def _totals(a: Result, b: Result) -> str:
     lines += [
         ["utilisation", f"{a.utilization:.1%}", f"{b.utilization:.1%}", "", _relative(a.utilization, b.utilization)],
         _line(f"energy [{unit}]", a.energy_pj / size, b.energy_pj / size, ",.5g"),
+        *_network_line(a, b, unit, size),
         _line("EDP [pJ cycles]", a.edp, b.edp, ".5g"),
     ]
     return table_text(["", "A", "B", "B - A", "relative"], lines, left=(0,))
+
+
+def _network_line(a: Result, b: Result, unit: str, size: float) -> Iterator[list[str]]:
+    """The energy of the hops, where it is counted."""
+    if _found(a)[1].options.network:
+        x, y = (float(_found(one)[1].network_energy_pj[0].sum()) / size for one in (a, b))
+        yield _line(f"  of network [{unit}]", x, y, ",.4g")
 
 
 def _level_cycles(a: Result, b: Result) -> Iterator[tuple[str, float, float]]:

@@ -40,18 +40,20 @@ Series = dict[str, list[float]]  # name: pJ per row
 
 
 def _by_level(result: Result) -> tuple[list[str], Series]:
-    """Rows: the levels and the MACs. Series: the tensors and the MACs."""
+    """Rows: the levels, each with the network below it, and the MACs. Series: the tensors, network and the MACs."""
     costs = result.costs
     assert costs is not None, "no costs to draw"
     levels = [level.name for level in result.arch.levels]
     energy = costs.level_energy_pj[0]  # (level, tensor)
     series = {tensor.name: [*energy[:, t].tolist(), 0.0] for t, tensor in enumerate(result.workload.tensors)}
+    if costs.options.network:
+        series["network"] = [*costs.network_energy_pj[0].sum(axis=1).tolist(), 0.0]
     series["MACs"] = [0.0] * len(levels) + [costs.compute_energy_pj]
     return [*levels, result.arch.compute.name], series
 
 
 def _by_layer(result: NetworkResult) -> tuple[list[str], Series]:
-    """Rows: the layers, all occurrences. Series: the levels and the MACs."""
+    """Rows: the layers, all occurrences. Series: the levels with the network below each, and the MACs."""
     arch = result.layers[0][0].arch
     rows = [
         layer.workload.name + (f" \N{MULTIPLICATION SIGN}{count}" if count > 1 else "")
@@ -61,7 +63,8 @@ def _by_layer(result: NetworkResult) -> tuple[list[str], Series]:
     for layer, count in result.layers:
         assert layer.costs is not None, "no costs to draw"
         for i, level in enumerate(arch.levels):
-            series[level.name].append(count * float(layer.costs.level_energy_pj[0, i].sum()))
+            level_pj = layer.costs.level_energy_pj[0, i] + layer.costs.network_energy_pj[0, i]
+            series[level.name].append(count * float(level_pj.sum()))
         series["MACs"].append(count * layer.costs.compute_energy_pj)
     return rows, series
 

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import numpy as np
+
 from ..arch import Architecture
 from ..energy import EnergyTable
 from ..workloads import Workload
@@ -113,7 +115,8 @@ class Result:
 
     def _totals(self) -> str:
         zeros = self.ineffectual_macs
-        return tables.totals(self.cycles, self.energy_pj, self.utilization, self.macs, zeros, self.area_um2, self.ideal)
+        sums = (self.cycles, self.energy_pj, self.utilization, self.macs, zeros, self.area_um2, self.ideal)
+        return tables.totals(*sums, self._costs.options)
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,7 +196,7 @@ class NetworkResult:
         if self.found:
             zeros = self.ineffectual_macs
             sums = (self.cycles, self.energy_pj, self.utilization, self.macs, zeros, self.area_um2, self.ideal)
-            parts.append(tables.totals(*sums))
+            parts.append(tables.totals(*sums, self.layers[0][0]._costs.options))
         return "\n\n".join([*parts, tables.search_line(self.statistics)])
 
 
@@ -236,7 +239,24 @@ def _costs_json(result: Result | NetworkResult) -> Json:
     names = ("cycles", "energy_pj", "edp", "utilization")
     costs: Json = {name: plain(getattr(result, name)) if result.found else None for name in names}
     work: Json = {"macs": result.macs, "ineffectual_macs": result.ineffectual_macs}
-    return costs | work | {"area_um2": plain(result.area_um2)}
+    return costs | work | {"area_um2": plain(result.area_um2), "network": _network_energy_json(result)}
+
+
+def _network_energy_json(result: Result | NetworkResult) -> Json | None:
+    """What a hop is charged, and what all hops come to, by the level above each array."""
+    if not result.found:
+        return None
+    layers = ((result, 1),) if isinstance(result, Result) else result.layers
+    options, arch = layers[0][0]._costs.options, layers[0][0].arch
+    levels = np.sum([count * layer._costs.network_energy_pj[0].sum(axis=1) for layer, count in layers], axis=0)
+    return {
+        "counted": options.network,
+        "wire_pj_per_bit_mm": plain(options.wire_pj_per_bit_mm),
+        "tile_mm": plain(options.tile_mm),
+        "hop_pj": plain(options.hop_pj),
+        "energy_pj": plain(levels.sum()),
+        "levels": {level.name: plain(pj) for level, pj in zip(arch.levels, levels, strict=True) if level.fanout},
+    }
 
 
 def _levels_json(batch: MappingBatch, costs: Costs) -> Json:

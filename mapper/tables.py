@@ -11,7 +11,7 @@ from ..arch import Architecture
 from ..energy import EnergyTable
 from ..workloads import Workload
 from .bounds import Ideal
-from .cost import Costs
+from .cost import CostOptions, Costs
 from .mapping import MappingBatch
 from .record import Statistics
 
@@ -41,6 +41,8 @@ def level_table(batch: MappingBatch, costs: Costs) -> str:
     rows.append([batch.arch.compute.name, units, "", "", "", "", "", *_share(compute, size, total)])
     if leak := float(costs.leak_energy_pj[0]):
         rows.append(["leakage", "", "", "", "", "", "", *_share(leak, size, total)])
+    if costs.options.network:
+        rows.append(["network", "", "", "", "", "", "", *_share(float(costs.network_energy_pj[0].sum()), size, total)])
     head = ["level", "instances", "tensor", "tile words", "reads", "fills", "updates", f"energy [{unit}]", "share"]
     return table_text(head, _blank_repeats(rows), left=(0, 2))
 
@@ -59,8 +61,17 @@ def layer_table(rows: Iterable[tuple[str, int, float, float, float]]) -> str:
     return table_text(head, lines, left=(0,))
 
 
-def totals(cycles: float, energy_pj: float, used: float, macs: int, zeros: int, area_um2: float, best: Ideal) -> str:
-    """Totals with how far each is from its lower bound; `zeros` of the MACs are on padding."""
+def totals(
+    cycles: float,
+    energy_pj: float,
+    used: float,
+    macs: int,
+    zeros: int,
+    area_um2: float,
+    best: Ideal,
+    options: CostOptions,
+) -> str:
+    """Totals with how far each is from its lower bound, and what they count; `zeros` of the MACs are on padding."""
     unit, size = energy_unit(energy_pj)
     edp, per_mac = cycles * energy_pj, energy_pj / macs
     lines = [
@@ -70,6 +81,7 @@ def totals(cycles: float, energy_pj: float, used: float, macs: int, zeros: int, 
         ("EDP", f"{edp:.5g} pJ cycles", _over(edp, best.edp)),
         ("MACs", f"{macs:,}", f", {zeros:,} of them on the zeros of padding ({zeros / macs:.1%})" if zeros else ""),
         ("area", f"{area_um2 / 1e6:,.4g} mm2", ""),
+        ("network", options.network_text, ""),
     ]
     return "\n".join(f"{name:<12} {value}{over}" for name, value, over in lines)
 

@@ -1,5 +1,7 @@
 """Network energy: off by default, Timeloop's on perfect nests, worked by hand on small arrays, and its laws."""
 
+import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -8,14 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
+from ruby_map.mapper.command_map import ruby_map
+from ruby_map.mapper.command_model import model
+from ruby_map.mapper.commands import new_app
 from ruby_map.mapper.cost import CostOptions, evaluate
 from ruby_map.mapper.counts import count
 from ruby_map.mapper.mapping import MappingBatch
 from ruby_map.mapper.network import hops, word_hops
 from ruby_map.workloads import Tensor, Term, Workload
+from typer.testing import CliRunner
 
 from .strategies import mappings, matmuls, plain
-from .test_golden import expected, mapped, table
+from .test_golden import GOLDEN, expected, mapped, table
 
 HOPS = "B15_toy3_perf_hopenergy"
 WIRES = st.floats(0.001, 10)
@@ -251,3 +257,57 @@ def test_bad_figures_are_refused(options, told):
     """Negative or no numbers, half of a pair, and two prices of one hop."""
     assert any(told in str(fault) for fault in CostOptions(**options).faults())
     assert not CostOptions(wire_pj_per_bit_mm=0.1, tile_mm=1.0).faults() + CostOptions(hop_pj=1.0).faults()
+
+
+def run(*more):
+    case = GOLDEN / HOPS
+    files = [str(case / f"{name}.yaml") for name in ("arch", "problem", "mapping")]
+    return CliRunner().invoke(new_app(model), [*files, "--ert", str(case / "ert.yaml"), *more])
+
+
+def test_every_report_says_whether_the_network_counts():
+    """In text and JSON, on and off; the row is part of the total."""
+    assert "network      energy not counted" in run().stdout
+    on = run("--wire-pj-per-bit-mm", "0.1", "--tile-mm", "0.03125")
+    assert "network      0.1 pJ per bit and mm, tiles of 0.03125 mm" in on.stdout
+    assert re.search(r"^network +0\.3264 +0\.2%$", on.stdout, re.MULTILINE)
+    off = json.loads(run("--json").stdout)
+    assert (off["network"]["counted"], off["network"]["energy_pj"]) == (False, 0)
+    told = json.loads(run("--json", "--hop-pj", "0.05").stdout)
+    assert told["network"]["hop_pj"] == 0.05
+    assert told["network"]["levels"]["GLB"] == told["network"]["energy_pj"] == pytest.approx(326.4)
+    assert told["energy_pj"] == pytest.approx(off["energy_pj"] + 326.4)
+
+
+def test_two_mappings_are_compared_with_their_networks():
+    """ruby-model with two mappings: a line of what the hops come to."""
+    mapping = str(GOLDEN / HOPS / "mapping.yaml")
+    assert re.search(r"of network \[nJ\] +0\.3264 +0\.3264", run(mapping, "--hop-pj", "0.05").stdout)
+    assert "of network" not in run(mapping).stdout
+
+
+@pytest.mark.parametrize("command", [model, ruby_map])
+def test_commands_refuse_bad_figures(command):
+    """Status 2, and both faults at once."""
+    mapping = [str(GOLDEN / HOPS / "mapping.yaml")] if command is model else []
+    bad = ["--tile-mm", "-1", "--hop-pj", "-2"]
+    told = CliRunner().invoke(new_app(command), ["toy_6pe_linear", "rank1_100", *mapping, *bad])
+    assert told.exit_code == 2
+    assert "tile-mm: must be a number, 0 or more, got -1" in told.stderr
+    assert "hop-pj: must be a number, 0 or more, got -2" in told.stderr
+
+
+def test_a_search_charges_what_it_reports(tmp_path):
+    """ruby-map with wires: the best mapping, written and counted again by ruby-model, has the energy of the search."""
+    charged = ["--wire-pj-per-bit-mm", "0.2", "--tile-mm", "0.5", "--leakage"]
+    layer = ["eyeriss_like", "alexnet/conv5"]
+    search = ["--samples", "4096", "--out", str(tmp_path / "out"), "--json"]
+    found = json.loads(CliRunner().invoke(new_app(ruby_map), [*layer, *search, *charged]).stdout)
+    written = str(tmp_path / "out" / "mapping.yaml")
+    again = json.loads(CliRunner().invoke(new_app(model), [*layer, written, "--json", *charged]).stdout)
+    assert found["network"]["counted"]
+    assert found["network"]["energy_pj"] > 0
+    assert (found["energy_pj"], found["network"]) == (again["energy_pj"], again["network"])
+    without = json.loads(CliRunner().invoke(new_app(model), [*layer, written, "--json"]).stdout)
+    leaks = found["energy_pj"] - without["energy_pj"] - found["network"]["energy_pj"]
+    assert leaks > 0

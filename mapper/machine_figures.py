@@ -1,0 +1,141 @@
+"""Pictures of how a mapping uses the machine: a map of the array, the roofline. Drawn without a display."""
+
+from collections.abc import Callable
+from math import ceil, floor, log10
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..arch import Architecture
+from .figures import GREY, PALETTE
+from .report import NetworkResult, Result
+from .usage import Limit, array_usage, axes_of, limit, sides
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def draw_usage(result: Result, path: Path) -> None:
+    """Save a map of the array: the share of the steps in which the MAC units of each coordinate work."""
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
+
+    assert result.batch is not None, "no mapping to draw"
+    share = array_usage(result.batch)  # (Y, X)
+    down, across = (_axis_names(result.arch, side) for side in sides(result.arch))
+    rows, columns = share.shape
+    cell = min(0.3, 6 / columns, 6 / rows)
+    figure = Figure(figsize=(max(4.2, columns * cell + 1.8), max(1.7, rows * cell + 1.2)), layout="constrained")
+    axes = figure.add_subplot()
+    image = axes.imshow(share, cmap="cividis", vmin=0, vmax=1, interpolation="nearest")
+    if rows * columns <= 400:
+        axes.set_xticks([x - 0.5 for x in range(1, columns)], minor=True)
+        axes.set_yticks([y - 0.5 for y in range(1, rows)], minor=True)
+        axes.grid(which="minor", color="white", linewidth=0.6)
+    axes.tick_params(which="minor", length=0)
+    axes.tick_params(labelsize=8)
+    for axis, names, size in ((axes.xaxis, across, columns), (axes.yaxis, down, rows)):
+        axis.set_major_locator(MaxNLocator(integer=True))
+        axis.set_label_text(names or "", fontsize=9)
+        if size == 1:
+            axis.set_ticks([])
+    bar = figure.colorbar(image, ax=axes, shrink=0.9, aspect=12, ticks=[0, 0.25, 0.5, 0.75, 1])
+    bar.ax.set_yticklabels([f"{tick:.0%}" for tick in (0, 0.25, 0.5, 0.75, 1)], fontsize=8)
+    bar.set_label("share of steps active", fontsize=9)
+    title = f"{result.workload.name} on {result.arch.name}:\n{share.mean():.1%} on average"
+    axes.set_title(title, fontsize=9, loc="left")
+    figure.savefig(path, dpi=200)
+
+
+def _axis_names(arch: Architecture, side: list[int]) -> str:
+    axes = [axes_of(arch)[i] for i in side]
+    return " \N{MULTIPLICATION SIGN} ".join(f"{axis.name} ({axis.size})" for axis in axes)
+
+
+def draw_roofline(result: Result | NetworkResult, path: Path) -> None:
+    """Save the roofline of the outermost level: a point per layer, coloured by the level that binds it."""
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import NullFormatter
+
+    layers = result.layers if isinstance(result, NetworkResult) else ((result, 1),)
+    arch, name = layers[0][0].arch, result.name if isinstance(result, NetworkResult) else result.workload.name
+    points = [limit(layer) for layer, _ in layers]
+    peak, outer = arch.instances(len(arch.levels)), arch.levels[0]
+    ceilings = {"reads": outer.read_bandwidth, "writes": outer.write_bandwidth}
+    ridges = [peak / rate for rate in ceilings.values() if rate]
+    figure = Figure(figsize=(6.5, max(3.4, 0.7 + 0.135 * len(points))), dpi=200, layout="constrained")
+    axes = figure.add_subplot(xscale="log", yscale="log")
+    low = _decade(min([point.intensity for point in points] + ridges), floor)
+    high = _decade(max([point.intensity for point in points] + ridges), ceil)
+    axes.plot([low, high], [peak, peak], color="black", linewidth=1)
+    axes.annotate(f"{peak:,} MACs per cycle", (low, peak), (4, 4), textcoords="offset points", fontsize=8)
+    for (what, rate), style in zip(ceilings.items(), ("-", "--"), strict=True):
+        if rate and (what == "reads" or rate != ceilings["reads"]):
+            which = "" if ceilings["writes"] == ceilings["reads"] else f" {what}"
+            axes.plot([low, peak / rate], [low * rate, peak], style, color="black", linewidth=1,
+                      label=f"{outer.name}{which}: {rate:g} words per cycle")  # fmt: skip
+    _points(axes, arch, points)
+    names = [f"{i}  {layer.workload.name}" for i, (layer, _) in enumerate(layers, 1)]
+    axes.set_xlim(low, high)
+    least = min(point.macs_per_cycle for point in points)
+    axes.set_ylim(_decade(min(least, peak / 10), floor), peak * 1.8)
+    axes.set_xlabel(f"MACs per word of {outer.name}", fontsize=9)
+    axes.set_ylabel("MACs per cycle", fontsize=9)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(lambda value, _: f"{value:,g}")
+        axis.set_minor_formatter(NullFormatter())
+    axes.tick_params(labelsize=8)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(fontsize=8, frameon=False, loc="lower right")
+    axes.set_title(f"{name} on {arch.name}", fontsize=9, loc="left")
+    if len(names) > 1:
+        axes.text(1.03, 1, "\n".join(names), transform=axes.transAxes, fontsize=6.5, va="top", linespacing=1.35)
+        figure.draw_without_rendering()  # settles where things are
+        _numbers(axes, points)
+    figure.savefig(path)
+
+
+def _decade(value: float, rounded: Callable[[float], int]) -> float:
+    """The power of ten below (floor) or above (ceil) a value, not nearer than a fifth of a decade."""
+    return 10.0 ** rounded(log10(value) + (-0.2 if rounded is floor else 0.2))
+
+
+def _points(axes: "Axes", arch: Architecture, points: list[Limit]) -> None:
+    """A marker per layer, in the colour and shape of the level that binds it, with its number."""
+    binders = [arch.compute.name, *(level.name for level in arch.levels)]
+    for i, binder in enumerate(binders):
+        here = [point for point in points if point.binds == binder]
+        if here:
+            colour = GREY if i == 0 else PALETTE[(i - 1) % 7]
+            spots = [p.intensity for p in here], [p.macs_per_cycle for p in here]
+            axes.plot(*spots, "os^Dv<>"[i % 7], color=colour, markersize=5, label=f"bound by {binder}")
+
+
+def _numbers(axes: "Axes", points: list[Limit]) -> None:
+    """Each point's number beside it, at the first place around it that no point and no other number takes."""
+    spots = axes.transData.transform([(point.intensity, point.macs_per_cycle) for point in points])  # pixels
+    taken = [tuple(spot) for spot in spots]
+    scale = axes.figure.dpi / 72
+    for number, spot in enumerate(spots, 1):
+        places = [
+            (x * reach, y * reach)
+            for reach in (8, 14, 20, 27, 35, 44)
+            for x, y in ((0, 1), (0, -1), (1, 0), (-1, 0), (0.7, 0.7), (-0.7, 0.7), (0.7, -0.7), (-0.7, -0.7))
+        ]
+        for dx, dy in places:
+            x, y = spot[0] + dx * scale, spot[1] + dy * scale
+            if all(abs(x - a) > 9 * scale or abs(y - b) > 7 * scale for a, b in taken):
+                break
+        taken.append((x, y))
+        line = {"arrowstyle": "-", "color": GREY, "linewidth": 0.4, "shrinkA": 0, "shrinkB": 2}
+        axes.annotate(
+            f"{number}",
+            tuple(spot),
+            (x, y),
+            xycoords="figure pixels",
+            textcoords="figure pixels",
+            ha="center",
+            va="center",
+            fontsize=6,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.2, "alpha": 0.8},
+            arrowprops=line if abs(dx) + abs(dy) > 9 else None,
+        )

@@ -189,6 +189,19 @@ def test_a_full_disk_is_told_and_the_checkpoint_intact(whole, tmp_path):
     assert final(found.stdout) == whole[0]
 
 
+def test_a_save_that_finds_no_room_leaves_the_last_one(tmp_path):
+    """SQLite's own word for a full disk becomes a fault, and the state before it is still there."""
+    with Checkpoint(tmp_path, {"seed": 0}) as file:
+        file.save(0, {"chunks": 3})
+        (pages,) = file._connection.execute("PRAGMA page_count").fetchone()
+        file._connection.execute(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(InputError, match=r"cannot be written \(database or disk is full\); what it held before"):
+            file.save(0, {"chunks": 4, "trace": list(range(20_000))})
+        assert file.load(0) == {"chunks": 3}
+    with Checkpoint(tmp_path, {"seed": 0}, resume=True) as file:
+        assert file.load(0) == {"chunks": 3}
+
+
 def test_resume_needs_a_folder():
     """--resume without --out has nothing to go on from."""
     refused = run(*TOY, "--resume")

@@ -105,7 +105,8 @@ class SweepResult:
         told += [f"{self.count(status):,} {status}" for status in (NOTHING_VALID, FAILED) if self.count(status)]
         missing = plan.points - len(self.outcomes)
         told += [f"{missing:,} not run"] if missing else []
-        parts = [f"{plan.name}: {plan.points:,} points ({plan.size_text}); {', '.join(told)}"]
+        points = f"{plan.points:,} points" if plan.points == plan.size else f"{plan.points:,} points drawn"
+        parts = [f"{plan.name}: {points} ({plan.size_text}); {', '.join(told)}"]
         parts += [self._front_text(front) for front in self.fronts]
         return "\n\n".join(parts)
 
@@ -162,11 +163,12 @@ def _run(plan: Plan, folder: Path | None, jobs: int, fresh: bool, progress: Prog
         interrupted = False
         try:
             with closing(in_order(run_point, plan, missing, jobs, most=1)) as found:
+                failed = 0  # those of an earlier run are not among `outcomes`
                 for number, outcome in zip(missing, found, strict=True):
                     store.add(keys[number], outcome)
                     outcomes[number] = outcome
+                    failed += outcome.status == FAILED
                     if progress:
-                        failed = sum(one.status == FAILED for one in outcomes.values())
                         progress(len(outcomes), plan.points, failed)
         except KeyboardInterrupt:
             interrupted = True

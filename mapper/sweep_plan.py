@@ -144,12 +144,14 @@ class Plan:
 
     def key(self, point: Point) -> str:
         """A point as a store knows it: by its values, so that a sweep may be extended."""
-        try:
-            values = self.values(point.design)
-        except ExpressionError:  # the point will say so when it is run
-            values = {"design": point.design}
-        workload = _digest(repr(self.workloads[point.workload]))[:16]
+        values = design_values(self, point.design) or {"design": point.design}  # without values the point will fail
+        workload = self._contents[point.workload]
         return json.dumps([values, point.workload, workload, point.mapspace, point.seed], sort_keys=True)
+
+    @cached_property
+    def _contents(self) -> dict[str, str]:
+        """What stands for the contents of each workload."""
+        return {name: _digest(repr(workload))[:16] for name, workload in self.workloads.items()}
 
 
 def design_values(plan: Plan, design: int) -> Values:

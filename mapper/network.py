@@ -12,14 +12,17 @@ from math import prod
 import numpy as np
 
 from ..arch import Architecture
-from ..workloads import Tensor, Workload
+from ..workloads import Tensor
 from .counts import Counts, keeper_pairs
 from .mapping import Floats, Ints, MappingBatch
 from .traffic import Flow, Nest
 
-Bounds = tuple[tuple[int, ...], ...]  # of each axis of one level, by dim
 Axes = tuple[tuple[bool, int, int], ...]  # of each axis of one level: along X, size, instances of the axes inside it
-Ranks = tuple[tuple[tuple[int, int], ...], ...]  # (dim, coefficient) pairs of each rank of a tensor
+# How the words differ from one iteration of a loop to the next: not at all, wholly, or by a move along each rank.
+Moves = tuple[int, ...] | None
+SAME: Moves = ()
+OTHER: Moves = None
+Loops = tuple[tuple[tuple[int, Moves], ...], ...]  # bound and moves of the loops on each axis, innermost first
 
 
 def word_hops(batch: MappingBatch, counts: Counts) -> Floats:
@@ -58,25 +61,19 @@ def hops(batch: MappingBatch, level: int, tensor: Tensor) -> Floats:
     """
     slots = [s for s, slot in enumerate(batch.arch.slots) if slot.level == level and slot.spatial]
     bounds = np.stack([table.bounds[batch.rows[:, d]][:, slots] for d, table in enumerate(batch.tables)], axis=2)
-    ranks = _ranks(batch.workload, tensor)
-    scales = np.ones((len(batch), len(batch.tables)), np.int64)
+    ranks = [{batch.workload.dims.index(term.dim): term.coef for term in rank} for rank in tensor.ranks]
+    steps = np.zeros((len(batch), len(batch.tables)), np.int64)  # of the innermost loop of each dim here
     for rank in ranks:
-        spread = sum((bounds[:, :, d] > 1).any(axis=1).astype(np.int64) for d, _ in rank)
-        for d, _ in rank if len(rank) > 1 else ():
-            steps = batch.tables[d].strides[batch.rows[:, d], slots[-1]]
-            scales[:, d] = np.where(spread > 1, steps, scales[:, d])
-    rows = np.concatenate([bounds.reshape(len(batch), -1), scales], axis=1)
+        together = np.sum([(bounds[:, :, d] > 1).any(axis=1) for d in rank], axis=0) > 1
+        for d in rank if len(rank) > 1 else ():
+            stride = batch.tables[d].strides[batch.rows[:, d], slots[-1]]
+            steps[:, d] = np.where(together, stride, steps[:, d])
+    rows = np.concatenate([bounds.reshape(len(batch), -1), steps], axis=1)
     distinct, which = np.unique(rows, axis=0, return_inverse=True)
-    cut, axes = len(slots) * len(batch.tables), _axes(batch.arch, level)
-    found = []
-    for row in distinct.tolist():
-        each = tuple(tuple(row[i : i + len(batch.tables)]) for i in range(0, cut, len(batch.tables)))
-        found.append(mean_hops(axes, each, tuple(row[cut:]), ranks))
+    axes = _axes(batch.arch, level)
+    mine = [dim in tensor.dims for dim in batch.workload.dims]
+    found = [mean_hops(axes, _loops(row, len(slots), mine, ranks)) for row in distinct.tolist()]
     return np.array(found)[which.reshape(-1)]
-
-
-def _ranks(workload: Workload, tensor: Tensor) -> Ranks:
-    return tuple(tuple((workload.dims.index(term.dim), term.coef) for term in rank) for rank in tensor.ranks)
 
 
 def _axes(arch: Architecture, level: int) -> Axes:
@@ -85,40 +82,68 @@ def _axes(arch: Architecture, level: int) -> Axes:
     return tuple((axis.mesh == "X", axis.size, pitch) for axis, pitch in zip(fanout, inside, strict=True))
 
 
+def _loops(row: list[int], axes: int, mine: list[bool], ranks: list[dict[int, int]]) -> Loops:
+    """The loops of one mapping, as few as make the same groups: `row` has the bounds by axis and dim, then the steps.
+
+    A dim with a step of 0 shares no rank with another one here. `ranks`: coefficients by dim.
+    """
+    dims = len(mine)
+    steps, found = row[axes * dims :], []
+    for axis in reversed(range(axes)):
+        loops: list[tuple[int, Moves]] = []
+        for d, bound in enumerate(row[axis * dims : (axis + 1) * dims]):
+            if bound == 1:
+                continue
+            moves = OTHER if mine[d] else SAME
+            if steps[d]:
+                moves = tuple(rank.get(d, 0) * steps[d] for rank in ranks)
+            steps[d] *= bound
+            if loops and not steps[d] and loops[-1][1] == moves:
+                loops[-1] = (loops[-1][0] * bound, moves)
+            else:
+                loops.append((bound, moves))
+        found.append(tuple(loops))
+    return tuple(reversed(found))
+
+
 @lru_cache(maxsize=1 << 16)
-def mean_hops(axes: Axes, bounds: Bounds, scales: tuple[int, ...], ranks: Ranks) -> float:
+def mean_hops(axes: Axes, loops: Loops) -> float:
     """Hops of the groups of places that need the same words, on average.
 
-    `scales`: how far the innermost loop of each dim here moves the tile along the dim. Along an axis the places of
-    its first dim are neighbours, then those of the second...: the first is innermost, as mappings are written.
+    Along an axis the iterations of the innermost loop are neighbours. The dims of an axis stand in the workload's
+    order, the first innermost, as mappings are written.
     """
-    if any(prod(each) > size for each, (_, size, _) in zip(bounds, axes, strict=True)):
+    if any(prod(bound for bound, _ in each) > size for each, (_, size, _) in zip(loops, axes, strict=True)):
         return 0.0
-    x, y, start = _places(axes, bounds, scales)
+    x, y, group = _places(axes, loops)
     height = prod(size for along_x, size, _ in axes if not along_x)
-    needs = [sum((coef * start[d] for d, coef in rank), np.zeros_like(x)) for rank in ranks]
-    group = np.unique(np.stack([*needs, 0 * x]), axis=1, return_inverse=True)[1].reshape(-1)
-    right = np.zeros(group.max() + 1)
-    np.maximum.at(right, group, x)
-    column = np.unique(np.stack([group, x]), axis=1, return_inverse=True)[1].reshape(-1)
-    low, high = np.full(column.max() + 1, np.inf), np.zeros(column.max() + 1)
-    np.minimum.at(low, column, y)
-    np.maximum.at(high, column, y)
+    columns, group = np.unique(group * (x.max() + 1) + x, return_inverse=True)
+    low, high = np.full(len(columns), np.inf), np.zeros(len(columns))
+    np.minimum.at(low, group, y)
+    np.maximum.at(high, group, y)
     middle = (height - 1) / 2
     climbs = np.maximum(0, middle - low) + np.maximum(0, high - middle)
-    return float((right.sum() + climbs.sum()) / len(right))
+    owner, at = np.divmod(columns, x.max() + 1)
+    last = np.append(owner[1:] != owner[:-1], True)  # the rightmost column of each group
+    return float((at[last].sum() + climbs.sum()) / last.sum())
 
 
-def _places(axes: Axes, bounds: Bounds, scales: tuple[int, ...]) -> tuple[Ints, Ints, list[Ints]]:
-    """Column and row of every place, and where its tile begins along each dim. # (place,)"""
-    rest = np.arange(prod(bound for axis in bounds for bound in axis))
-    x, y = np.zeros((2, len(rest)), np.int64)
-    start, step = [np.zeros_like(rest) for _ in scales], list(scales)
-    for (along_x, _, pitch), axis in zip(reversed(axes), reversed(bounds), strict=True):
+def _places(axes: Axes, loops: Loops) -> tuple[Ints, Ints, Ints]:
+    """Column, row and group of every place. # (place,)"""
+    rest = np.arange(prod(bound for axis in loops for bound, _ in axis))
+    x, y, group = np.zeros((3, len(rest)), np.int64)
+    starts: dict[int, Ints] = {}  # of the tile along each rank
+    for (along_x, _, pitch), axis in zip(axes, loops, strict=True):
         where = x if along_x else y
-        for d, bound in enumerate(axis):
+        for bound, moves in axis:
             rest, digit = np.divmod(rest, bound)
             where += digit * pitch
-            start[d] += digit * step[d]
-            pitch, step[d] = pitch * bound, step[d] * bound
-    return x, y, start
+            pitch *= bound
+            if moves is OTHER:
+                group = group * bound + digit
+            for rank, move in enumerate(moves or ()):
+                starts[rank] = starts.get(rank, 0) + digit * move
+    for start in starts.values():
+        start = start - start.min()
+        group = group * (start.max() + 1) + start
+    return x, y, group

@@ -20,7 +20,7 @@ from ruby_map.mapper.network import hops, word_hops
 from ruby_map.workloads import Tensor, Term, Workload
 from typer.testing import CliRunner
 
-from .strategies import mappings, matmuls, plain
+from .strategies import mappings, plain
 from .test_golden import GOLDEN, expected, mapped, table
 
 HOPS = "B15_toy3_perf_hopenergy"
@@ -127,6 +127,7 @@ def test_words_pass_the_array_of_a_level_that_they_bypass():
     assert found[:, 1].tolist() == [0, 16 * 3, 0]
 
 
+@settings(max_examples=50)
 @given(mappings())
 def test_off_it_adds_nothing(batch):
     """Without figures, or with one of 0, energies are to the bit what they were."""
@@ -138,6 +139,7 @@ def test_off_it_adds_nothing(batch):
     assert (zero.energy_pj == plain_costs.energy_pj).all()
 
 
+@settings(max_examples=30)
 @given(mappings(), WIRES, WIRES, st.floats(1, 100))
 def test_linear_in_each_factor(batch, wire, tile, times):
     """So many times the energy per bit and mm, or the length, or the energy per hop, is so many times the energy."""
@@ -164,6 +166,7 @@ def test_twice_the_bits_are_twice_the_wires():
     assert network(wide, flat) == pytest.approx(network(narrow, flat))
 
 
+@settings(max_examples=30)
 @given(mappings())
 def test_an_array_of_one_place_has_no_hops(batch):
     """Words that go straight down are not charged."""
@@ -174,6 +177,7 @@ def test_an_array_of_one_place_has_no_hops(batch):
     assert not word_hops(batch, count(batch)).any()
 
 
+@settings(max_examples=30)
 @given(mappings(n=3), st.integers(0, 2), st.integers(1, 1000))
 def test_more_words_never_cost_less(batch, where, more):
     """The network energy of each mapping grows with the words that its levels hand out, and with theirs alone."""
@@ -188,7 +192,7 @@ def test_more_words_never_cost_less(batch, where, more):
     assert (after[others] == before[others]).all()
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(mappings(n=4))
 def test_a_batch_gives_what_its_mappings_give_alone(batch):
     """Hops are shared by mappings of equal bounds, and by those alone."""
@@ -207,39 +211,53 @@ def path_length(places, height):
     return walked
 
 
-@settings(max_examples=60)
-@given(mappings(workloads=matmuls()), st.integers(0, 5), st.data())
-def test_hops_are_those_of_trees_walked_place_by_place(batch, extra, data):
-    """For products: places grouped by the coordinates of the tensor's dims, each group's tree drawn on its own."""
+def groups(batch, at, tensor):
+    """The places (x, y) below level `at` by the first index of their tile of `tensor`, one by one."""
+    slots = [s for s, slot in enumerate(batch.arch.slots) if slot.level == at and slot.spatial]
+    bounds, dims = batch.factors[0, slots], batch.workload.dims
+    found = {}
+    for index in np.ndindex(*bounds.reshape(-1)):
+        digits = np.array(index).reshape(bounds.shape)
+        place = {"X": 0, "Y": 0}
+        for i, axis in enumerate(batch.arch.levels[at].fanout):  # the outer axis first
+            along = 0
+            for d in reversed(range(len(dims))):  # the first dim innermost
+                along = along * int(bounds[i, d]) + int(digits[i, d])
+            place[axis.mesh] = place[axis.mesh] * axis.size + along
+        first = {
+            dim: sum(int(digit) * int(batch.tables[d].strides[batch.rows[0, d], s]) for digit, s in
+                     zip(digits[:, d], slots, strict=True))
+            for d, dim in enumerate(dims)
+        }  # fmt: skip
+        tile = tuple(sum(term.coef * first[term.dim] for term in rank) for rank in tensor.ranks)
+        found.setdefault(tile, []).append((place["X"], place["Y"]))
+    return list(found.values())
+
+
+@st.composite
+def fitted(draw):
+    """A mapping, windows included, on arrays a little larger than its bounds, of columns and rows."""
+    batch = draw(mappings())
     levels = []
-    for level, slots in ((lv, [s for s, slot in enumerate(batch.arch.slots) if slot.level == i and slot.spatial])
-                         for i, lv in enumerate(batch.arch.levels)):  # fmt: skip
-        used = [int(batch.factors[0, s].prod()) + extra for s in slots]
-        axes = (
-            Axis(axis.name, size, data.draw(st.sampled_from("XY")))
-            for axis, size in zip(level.fanout, used, strict=True)
-        )
+    for i, level in enumerate(batch.arch.levels):
+        slots = [s for s, slot in enumerate(batch.arch.slots) if slot.level == i and slot.spatial]
+        sizes = [int(batch.factors[0, s].prod()) + draw(st.integers(0, 3)) for s in slots]
+        axes = [replace(axis, size=n, mesh=draw(st.sampled_from("XY"))) for axis, n in
+                zip(level.fanout, sizes, strict=True)]  # fmt: skip
         levels.append(replace(level, fanout=tuple(axes)))
-    batch = replace(batch, arch=replace(batch.arch, levels=tuple(levels)))
-    for at, level in enumerate(levels):
-        slots = [s for s, slot in enumerate(batch.arch.slots) if slot.level == at and slot.spatial]
-        if not slots:
-            continue
-        height = int(np.prod([axis.size for axis in level.fanout if axis.mesh == "Y"]))
-        for tensor in batch.workload.tensors:
-            mine = [d for d, dim in enumerate(batch.workload.dims) if dim in tensor.dims]
-            groups = {}
-            for index in np.ndindex(*batch.factors[0, slots].reshape(-1)):
-                digits = np.array(index).reshape(len(slots), -1)
-                place = {"X": 0, "Y": 0}
-                for i, axis in enumerate(level.fanout):  # the outer axis first
-                    along = 0
-                    for d in reversed(range(digits.shape[1])):
-                        along = along * int(batch.factors[0, slots[i], d]) + int(digits[i, d])
-                    place[axis.mesh] = place[axis.mesh] * axis.size + along
-                groups.setdefault(tuple(digits[:, mine].ravel()), []).append((place["X"], place["Y"]))
-            walked = [path_length(places, height) for places in groups.values()]
-            assert hops(batch, at, tensor)[0] == pytest.approx(np.mean(walked))
+    return replace(batch, arch=replace(batch.arch, levels=tuple(levels)))
+
+
+@settings(max_examples=100)
+@given(fitted())
+def test_hops_are_those_of_trees_walked_place_by_place(batch):
+    """Places with the same tile are a group, and the tree of each group is drawn on its own."""
+    for at, level in enumerate(batch.arch.levels):
+        if level.fanout:
+            height = int(np.prod([axis.size for axis in level.fanout if axis.mesh == "Y"]))
+            for tensor in batch.workload.tensors:
+                walked = [path_length(places, height) for places in groups(batch, at, tensor)]
+                assert hops(batch, at, tensor)[0] == pytest.approx(np.mean(walked))
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """SWEEP.yaml: what its values mean, and bad input, every fault at once and in the user's words."""
 
 import itertools
+import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -9,6 +11,7 @@ from ruby_map.mapper.sweep_file import read_sweep
 from ruby_map.mapper.sweep_plan import Group, Steps, computed
 from ruby_map.workloads import InputError
 
+ROOT = Path(__file__).parent.parent
 WORK = "workloads: [alexnet/conv3]\n"
 
 
@@ -39,6 +42,19 @@ def faults(plan):
 
 def designs(plan):
     return [plan.values(design) for design in plan.designs]
+
+
+def test_the_shipped_sweep_and_the_one_in_the_docs_are_read(tmp_path):
+    """experiments/array_sizes.yaml has 2 x 7 to 16 x 16 elements; every key of docs/sweeps.md is understood."""
+    shipped = read_sweep(ROOT / "experiments/array_sizes.yaml")
+    sizes = [(design["rows"], design["columns"]) for design in designs(shipped)]
+    assert (sizes[0], sizes[-1], shipped.points) == ((2, 7), (16, 16), 8 * 2 * 3 * 3)
+    (text,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/sweeps.md").read_text(), re.DOTALL)
+    (tmp_path / "mine.yaml").write_text("name: mm\nshape: matmul\nsizes: {M: 7, N: 6, K: 10}\n")
+    (tmp_path / "docs.yaml").write_text(text)
+    found = read_sweep(tmp_path / "docs.yaml")
+    assert found.limit == 500
+    assert found.arch(0).levels[1].capacity_bits == 32 * 1024 * 8
 
 
 def test_lists_ranges_single_values_and_expressions(plan):

@@ -182,8 +182,11 @@ def test_the_wheel_zooms_around_the_mouse_and_the_button_goes_back(page):
     places = f"[...{MARKS}].map({BOX})"
     before = page.js(places)
     x, y = before[7]
+    page.mouse("mouseMoved", x, y)
+    assert page.js("document.getElementById('tip').hidden") is False
     page.mouse("mouseWheel", x, y, deltaX=0, deltaY=-120)
     after = page.js(places)
+    assert page.js("document.getElementById('tip').hidden") is True
     assert after[7] == pytest.approx([x, y], abs=1.5)
     far = max(range(8), key=lambda i: abs(before[i][0] - x))
     assert abs(after[far][0] - x) > 1.1 * abs(before[far][0] - x)

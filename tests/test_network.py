@@ -127,6 +127,32 @@ def test_words_pass_the_array_of_a_level_that_they_bypass():
     assert found[:, 1].tolist() == [0, 16 * 3, 0]
 
 
+def test_a_word_passes_the_arrays_of_all_levels_between():
+    """Two buffers below DRAM, M over both and over the columns of each; B bypasses them: 16 words, then 2 times 16."""
+    deep = array(2, 1)
+    deep = replace(deep, levels=(replace(deep.levels[0], fanout=(Axis("buffer", 2, "X"),)), *deep.levels[1:]))
+    batch = spread(deep, MATMUL, M_buffer=2, M_column=2)
+    batch.keep[0, 1, 1] = False
+    assert count(batch).reads[0, :, 1].tolist() == [16, 0, 64]
+    assert word_hops(batch, count(batch))[0, :, 1].tolist() == [16 * 1, 32 * 1, 0]
+
+
+def test_places_on_one_axis_share_their_input():
+    """P and R along one axis need 0, 1, 1, 2: the middle two are one group."""
+    batch = spread(array(4, 1), WINDOW, P_column=2, R_column=2)
+    assert hop_list(batch)[0] == (0 + 2 + 3) / 3
+
+
+def test_a_window_with_a_dim_on_two_axes():
+    """P is 2 p + q, with p and R along the columns and q along the rows: four inputs for eight places."""
+    batch = spread(array(4, 2), WINDOW, P_column=2, R_column=2, P_row=2)
+    needs = {}
+    for p, r, q in np.ndindex(2, 2, 2):
+        needs.setdefault(2 * p + q + r, []).append((p + 2 * r, q))
+    assert sorted(needs) == [0, 1, 2, 3]
+    assert hop_list(batch)[0] == np.mean([path_length(places, 2) for places in needs.values()])
+
+
 @settings(max_examples=50)
 @given(mappings())
 def test_off_it_adds_nothing(batch):

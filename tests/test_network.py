@@ -144,12 +144,12 @@ def test_places_on_one_axis_share_their_input():
 
 
 def test_a_window_with_a_dim_on_two_axes():
-    """P is 2 p + q, with p and R along the columns and q along the rows: four inputs for eight places."""
+    """P is 2 p + q, with p and R along the columns and q along the rows: five inputs for eight places."""
     batch = spread(array(4, 2), WINDOW, P_column=2, R_column=2, P_row=2)
     needs = {}
     for p, r, q in np.ndindex(2, 2, 2):
         needs.setdefault(2 * p + q + r, []).append((p + 2 * r, q))
-    assert sorted(needs) == [0, 1, 2, 3]
+    assert sorted(needs) == [0, 1, 2, 3, 4]
     assert hop_list(batch)[0] == np.mean([path_length(places, 2) for places in needs.values()])
 
 

@@ -26,6 +26,7 @@ from .ranks import RankView
 
 # Tables over all pairs of chains of a window's dims are built up to this many rows, else the batch's own pairs.
 PAIR_LIMIT = 1 << 16
+LEAST_WORK = 2000  # rows; fewer cost as much as these, in calls
 
 
 @dataclass(eq=False)
@@ -292,15 +293,20 @@ class RankColumns:
             plain = view(combinations, None)
             return view(combinations, shared) if shared is not None and plain.meets.any() else plain
 
-        if nest.xp is np and prod(shape) > max(PAIR_LIMIT, *shape):
+        key = ("rank", nest.batch.arch.axes, tables, coefs, child, lo, hi, parent)
+        cache, every = tables[0].cache, prod(shape)
+        known = cache.get(key, 0)
+        if isinstance(known, RankView):
+            return cls(known, dims, row)
+        # A table of all combinations pays once as much work has gone into the combinations of single batches
+        work = known + max(len(row), LEAST_WORK)  # type: ignore[operator]
+        if nest.xp is np and len(dims) > 1 and (every > PAIR_LIMIT or work < every):
+            cache[key] = work
             pairs, row = np.unique(row, return_inverse=True)
             return cls(best(np.unravel_index(pairs, shape)), dims, row)
-        key = ("rank", nest.batch.arch.axes, tables, coefs, child, lo, hi, parent)
-        cache = tables[0].cache
-        if key not in cache:
-            every = np.unravel_index(np.arange(prod(shape)), shape)
-            cache[key] = best(every)
-        return cls(cache[key], dims, row)  # type: ignore[arg-type]
+        whole = best(np.unravel_index(np.arange(every), shape))
+        cache[key] = whole
+        return cls(whole, dims, row)
 
     def words(self, nest: Nest, level: int, d: int) -> Floats:
         """Overlaps at the increments of dim d's loop at `level`. # (mapping,)"""

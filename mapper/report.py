@@ -116,7 +116,15 @@ class Result:
     def _totals(self) -> str:
         zeros = self.ineffectual_macs
         sums = (self.cycles, self.energy_pj, self.utilization, self.macs, zeros, self.area_um2, self.ideal)
-        return tables.totals(*sums, self._costs.options)
+        return tables.totals(*sums, self._costs.options) + self._bound_by()
+
+    def _bound_by(self) -> str:
+        """The level whose bandwidth binds, where one does."""
+        levels, compute = self._costs.level_cycles[0], float(self._costs.counts.cycles[0])
+        slowest = int(levels.argmax())
+        if levels[slowest] <= compute:
+            return ""
+        return f"\nbound by     the bandwidth of {self.arch.levels[slowest].name}; compute needs {compute:,.0f} cycles"
 
 
 @dataclass(frozen=True, eq=False)

@@ -375,3 +375,18 @@ def test_ctrl_c_reports_the_best_so_far(jobs):
     assert process.returncode == 0
     assert b"interrupted: the best so far" in shown
     assert json.loads(out)["search"]["valid"] > 0
+
+
+def test_a_level_whose_bandwidth_binds_is_named(tmp_path):
+    """Where a bandwidth and not compute sets the cycles, the report says which level's."""
+    level = "class: regfile, width_bits: 16, word_bits: 16, capacity_words: 200, read_bandwidth: 0.5"
+    arch = tmp_path / "arch.yaml"
+    arch.write_text(
+        "name: slow\ntechnology: 45nm\nlevels:\n"
+        "  - {name: DRAM, class: DRAM, type: LPDDR4, width_bits: 64, word_bits: 16}\n"
+        f"  - {{name: buf, {level}, keep: [Inputs, Outputs]}}\n"
+        "compute: {name: MAC, class: intmac, word_bits: 16}\n"
+    )
+    result = run(arch, "rank1_100", "--samples", 200)
+    assert result.exit_code == 0, result.output
+    assert "bound by     the bandwidth of buf; compute needs 100 cycles" in result.stdout

@@ -76,3 +76,10 @@ def mappings(draw, workloads=None, arch=None, perfect=False, most_spatial=12, n=
             if level:
                 keep[i, level] = [draw(st.integers(0, 3)) > 0 for _ in workload.tensors]
     return MappingBatch.of(arch, workload, factors, order, keep)
+
+
+def paths(value, path=()):
+    """The paths of all values inside `value`."""
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield (*path, key)
+        yield from paths(item, (*path, key))

@@ -9,7 +9,7 @@ from ruby_map.mapper.mapping import MappingBatch
 from ruby_map.mapper.mapping_file import mapping_yaml, read_mapping, write_mapping
 from ruby_map.workloads import InputError, Tensor, Term, Workload, parse_yaml
 
-from .strategies import machines, mappings
+from .strategies import machines, mappings, paths
 
 MATMUL = Workload(
     "matmul",
@@ -244,13 +244,6 @@ def meshed(draw):
 def test_written_mappings_read_back(batch):
     """Whatever is written reads back as the same mapping."""
     assert same(read(mapping_yaml(batch), batch.arch, batch.workload), batch)
-
-
-def paths(value, path=()):
-    """The paths of all values inside `value`."""
-    for key, item in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
-        yield (*path, key)
-        yield from paths(item, (*path, key))
 
 
 @given(st.data())

@@ -13,6 +13,8 @@ from ruby_map.workloads import InputError, parse_yaml
 from ruby_map.workloads.timeloop_problem import read_timeloop_problem
 from ruby_map.workloads.timeloop_values import TIMELOOP_TAGS
 
+from .strategies import paths
+
 TREE = """
 architecture:
   version: 0.3
@@ -439,13 +441,6 @@ def test_what_a_tree_cannot_say_is_refused():
 VALUES = st.sampled_from(
     [None, "", "x", "M=2", "[", "A[0..1]", 0, -1, 1, 3, 2.5, 1e300, True, [], {}, [[]], [None], {"a": 1}]
 )
-
-
-def paths(value, path=()):
-    """The paths of all values inside `value`."""
-    for key, item in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
-        yield (*path, key)
-        yield from paths(item, (*path, key))
 
 
 @given(st.sampled_from([TREE, NODES]), st.data())

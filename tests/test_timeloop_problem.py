@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from ruby_map.workloads import InputError, Tensor, Term, load_workload, parse_yaml
 from ruby_map.workloads.timeloop_problem import read_timeloop_problem, write_timeloop_problem
 
-from .strategies import convolutions, matmuls
+from .strategies import convolutions, matmuls, paths
 
 CONV1D = """
 problem:
@@ -126,13 +126,6 @@ def test_written_problems_read_back(workload):
     """Writing a workload and reading it gives the same dims, sizes and tensors."""
     again = read(yaml.safe_dump(write_timeloop_problem(workload)))
     assert (again.dims, again.sizes, again.tensors) == (workload.dims, workload.sizes, workload.tensors)
-
-
-def paths(value, path=()):
-    """The paths of all values inside `value`."""
-    for key, item in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
-        yield (*path, key)
-        yield from paths(item, (*path, key))
 
 
 @given(st.data())

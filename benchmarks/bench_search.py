@@ -99,7 +99,7 @@ def main() -> None:
     parser.add_argument("--arch", default="eyeriss_like")
     parser.add_argument("--workload", default="resnet50/conv3_x_3x3")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--chunks", type=int, default=100, help="of 4096 mappings")
+    parser.add_argument("--chunks", type=int, default=100, help="of 8192 mappings")
     parser.add_argument("--csv", type=argparse.FileType("w"), default=sys.stdout)
     options = parser.parse_args()
     writer = csv.DictWriter(options.csv, FIELDS, lineterminator="\n")

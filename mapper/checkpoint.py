@@ -19,7 +19,7 @@ from typing import Any, Self
 from ..workloads import Fault, InputError
 
 NAME = "checkpoint.sqlite"
-FORMAT = "1"  # of the file and of the states in it; also when the same seed comes to mean other mappings
+FORMAT = "2"  # of the file and of the states in it; also when the same seed comes to mean other mappings
 EVERY = 1.0  # seconds between saves of one search
 
 State = dict[str, Any]

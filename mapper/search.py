@@ -24,7 +24,7 @@ from .mapspace import Mapspace
 from .parallel import in_order
 from .record import GIVE_UP, Recorder, Scores, Statistics, Stop
 
-CHUNK = 4096  # mappings; the arrays of a chunk stay in cache
+CHUNK = 8192  # mappings; fewer calls per mapping, and the arrays of a chunk still stay in cache
 EXHAUSTIVE_LIMIT = 10_000_000  # mappings; beyond it an exhaustive search must be given an end
 
 OBJECTIVES: dict[str, Callable[[Costs], Floats]] = {

@@ -71,7 +71,7 @@ def test_a_dask_cluster_gives_the_same_answer_though_a_worker_is_killed():
 
         found = explore(*LAYER, options=SearchOptions(**OPTIONS, cluster=address), progress=kill_one)
         assert workers[0].poll() is not None
-    assert killed_at[0] < found.statistics.evaluated / 4096 / 2
+    assert killed_at[0] < found.statistics.evaluated / 8192 / 2
     assert plain(found) == plain(explore(*LAYER, options=SearchOptions(**OPTIONS)))
 
 

@@ -27,7 +27,7 @@ test: $(VENV)/.dev ## set up and run the tests on JOBS=2 processes
 test-deep: $(VENV)/.dev ## the laws with many more examples, and the tests marked deep
 	RUBY_DEEP=1 $(BIN)/pytest -q -n $(JOBS)
 
-experiments: $(VENV)/.run ## every experiment, into experiments/results/ (QUICK=--quick for a small size)
+experiments: $(VENV)/.run ## every experiment, into experiments/results/ (QUICK=--quick: small, into quick/ there)
 	@for script in $(EXPERIMENTS); do echo "== $$script"; $(BIN)/python $$script $(QUICK) || exit 1; done
 
 lint: $(VENV)/.dev ## ruff: faults and format

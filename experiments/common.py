@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 RESULTS = Path(__file__).parent / "results"
+QUICK = RESULTS / "quick"  # ignored by git: a small size never replaces a recorded result
 MARKERS = "osD^vPX"  # told apart without colour too
 LINES = ("-", "--", ":", "-.", "-", "--", ":")
 
@@ -27,10 +28,12 @@ def arguments(claim: str, seed: int | None = None) -> argparse.Namespace:
     """`quick`, `out` and, where chance plays a part, `seed` of the command line; `claim` is the script's docstring."""
     parser = argparse.ArgumentParser(description=claim, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a small size, within seconds")
-    parser.add_argument("--out", type=Path, default=RESULTS, help="folder of the JSON and the picture")
+    parser.add_argument("--out", type=Path, help="folder of the JSON and the picture (results/, or results/quick/)")
     if seed is not None:
         parser.add_argument("--seed", type=int, default=seed, help="of the random numbers")
-    return parser.parse_args()
+    options = parser.parse_args()
+    options.out = options.out or (QUICK if options.quick else RESULTS)
+    return options
 
 
 def save(script: str, out: Path, result: Result, draw: Callable[["Axes"], None]) -> None:

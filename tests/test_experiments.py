@@ -1,6 +1,7 @@
 """The experiments: each runs at a small size, and the recorded results of the full size say what their claims say."""
 
 import ast
+import importlib
 import json
 import subprocess
 import sys
@@ -30,6 +31,17 @@ def test_every_experiment_runs_at_a_small_size(name, tmp_path):
     assert set(quick) >= set(recorded(name)) - {"matmul_100"}  # the same fields, of a smaller cube
     assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
     assert (RESULTS / f"{name}.png").exists()
+
+
+def test_a_small_size_replaces_no_recorded_result(monkeypatch):
+    """Without `--out`, `--quick` writes into a folder that git ignores; the full size writes the recorded results."""
+    monkeypatch.syspath_prepend(FOLDER)
+    common = importlib.import_module("common")
+    monkeypatch.setattr(sys, "argv", ["toy.py", "--quick"])
+    assert common.arguments("Claim").out == RESULTS / "quick"
+    monkeypatch.setattr(sys, "argv", ["toy.py"])
+    assert common.arguments("Claim").out == RESULTS
+    assert "experiments/results/quick/" in (FOLDER.parent / ".gitignore").read_text().splitlines()
 
 
 def test_recorded_sizes():

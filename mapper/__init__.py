@@ -1,7 +1,18 @@
 """The mapper: mapspace, exact counts, costs, search, report, and the commands."""
 
-from .api import evaluate_mapping, explore
+from .api import evaluate, explore, load
 from .report import NetworkResult, Result, result_json
 from .search import SearchOptions
+from .sweep_run import SweepResult, sweep
 
-__all__ = ["NetworkResult", "Result", "SearchOptions", "evaluate_mapping", "explore", "result_json"]
+__all__ = [
+    "NetworkResult",
+    "Result",
+    "SearchOptions",
+    "SweepResult",
+    "evaluate",
+    "explore",
+    "load",
+    "result_json",
+    "sweep",
+]

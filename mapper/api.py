@@ -1,10 +1,12 @@
-"""The Python interface: explore a mapspace, evaluate one mapping; by library name, by path, or with objects.
+"""The Python interface: load, explore a mapspace, evaluate one mapping; by library name, by path, or with objects.
 
-from ruby_map.mapper import SearchOptions, explore
+from ruby_map.mapper import SearchOptions, evaluate, explore, load
 
-result = explore("eyeriss_like", "resnet50/conv3_x_3x3", "ruby-s", SearchOptions(seed=1, jobs=2))
+machine, layer = load("eyeriss_like", "resnet50/conv3_x_3x3")
+result = explore(machine, layer, "ruby-s", SearchOptions(seed=1, jobs=2))
 print(result)               # the loop nest, accesses, totals
 result.edp, result.cycles   # numbers
+evaluate("simba_like", layer, "mapping.yaml")
 """
 
 from collections.abc import Callable, Sequence
@@ -13,12 +15,14 @@ from pathlib import Path
 
 from ..arch import Architecture, check_fit, load_arch
 from ..energy import EnergyTable, energy_table
-from ..workloads import Fault, InputError, Network, Workload, load_workload
+from ..workloads import Document, Fault, InputError, Network, Workload, load_workload
+from . import cost
 from .checkpoint import Checkpoint, Part
-from .cost import CostOptions, evaluate
+from .cost import CostOptions
 from .diagnose import hint, misfits
 from .front import exact_front
-from .mapping_file import read_mapping
+from .mapping import MappingBatch
+from .mapping_file import read_mapping, write_mapping
 from .mapspace import Mapspace
 from .padding import padded
 from .presets import PRESETS
@@ -131,25 +135,40 @@ def explore(
     return NetworkResult(work.name, tuple(zip(results, counts, strict=False)), missing=len(counts) - len(results))
 
 
-def evaluate_mapping(
+def evaluate(
     arch: Architecture | str,
     workload: Workload | str,
-    mapping: str | Path,
+    mapping: str | Path | MappingBatch | Result,
     *,
     table: EnergyTable | None = None,
     costs: CostOptions | None = None,
 ) -> Result:
-    """The costs of the one mapping in the file `mapping`, valid or not; `hint` says what makes it invalid."""
+    """The costs of one mapping, valid or not; `hint` says what makes it invalid.
+
+    `mapping` is a file, a batch of one, or the result of a search, perhaps for another machine with the same levels.
+    Raises InputError with every fault of the inputs, and where the mapping is none of this layer on this machine.
+    """
     if costs and (faults := costs.faults()):
         raise InputError(faults)
     machine, work = load(arch, workload)
     if not isinstance(work, Workload):
         raise InputError(Fault(work.name, None, "", "a mapping is of one layer; name one, as NETWORK/LAYER"))
-    batch = read_mapping(mapping, machine, work)
+    batch = read_mapping(_source(mapping), machine, work)
     figures = table or energy_table(machine)
-    found = evaluate(batch, figures, costs, recount(batch))
+    found = cost.evaluate(batch, figures, costs, recount(batch))
     check(batch, found)
     return Result(machine, work, figures, batch, found, hint="\n".join(misfits(batch)))
+
+
+def _source(mapping: str | Path | MappingBatch | Result) -> str | Path | Document:
+    """What `read_mapping` takes: a mapping at hand is checked as a file is."""
+    batch = mapping.batch if isinstance(mapping, Result) else mapping
+    if isinstance(batch, str | Path):
+        return batch
+    if batch is None or len(batch) != 1:
+        number = 0 if batch is None else len(batch)
+        raise InputError(Fault("mapping", None, "", f"must be one mapping, got {number}"))
+    return Document(f"mapping of {batch.workload.name} on {batch.arch.name}", write_mapping(batch), {})
 
 
 def _explore_layer(
@@ -168,7 +187,7 @@ def _explore_layer(
     if best is None:
         why = hint(Problem(space, table, options.strategy, seed=options.seed).propose(0))
         return Result(space.arch, space.workload, table, None, None, went, "", options.objective, options.seed, why)
-    found = evaluate(best, table, costs, recount(best))
+    found = cost.evaluate(best, table, costs, recount(best))
     check(best, found)
     front = exact_front(outcome.front, options.axes, table, costs)
     told = Result(space.arch, space.workload, table, best, found, went, "", options.objective, options.seed)

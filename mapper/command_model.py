@@ -11,7 +11,7 @@ import typer
 from ..arch import Architecture
 from ..energy import EnergyTable, energy_table
 from ..workloads import Fault, InputError, Workload
-from .api import evaluate_mapping, gather, load
+from .api import evaluate, gather, load
 from .commands import FOUND, HOP, LEAKAGE, NOTHING_VALID, TILE, WIRE, WITH, echo_json, new_app, told_warnings
 from .compare import comparison, comparison_json
 from .cost import CostOptions
@@ -53,7 +53,7 @@ def model(
         if simulated or explained:
             raise InputError(Fault("--simulate, --explain", None, "", "are for one mapping; two are compared"))
         return _compare(machine, layer, table, costs, (mapping, other), json)
-    result = evaluate_mapping(machine, layer, mapping, table=table, costs=costs)
+    result = evaluate(machine, layer, mapping, table=table, costs=costs)
     assert result.batch is not None
     assert result.costs is not None
     truth = None
@@ -93,7 +93,7 @@ def _compare(
     """Show why one mapping is better than the other. Status 1 where one is not valid."""
     faults: list[Fault] = []
     found = [
-        gather(faults, lambda path=path: evaluate_mapping(machine, layer, path, table=table, costs=costs))  # type: ignore[misc]
+        gather(faults, lambda path=path: evaluate(machine, layer, path, table=table, costs=costs))  # type: ignore[misc]
         for path in mappings
     ]
     a, b = found

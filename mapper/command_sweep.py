@@ -12,7 +12,7 @@ from rich.console import Console
 
 from ..workloads import Fault, InputError
 from .commands import FOUND, INTERRUPTED, NOTHING_VALID, echo_json, new_app
-from .sweep import Progress, SweepResult, sweep
+from .sweep_run import Progress, SweepResult, sweep
 from .sweep_store import FAILED
 from .sweep_store import NOTHING_VALID as NOTHING
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from .figures import GREY, PALETTE
 from .report import Json
-from .sweep import SweepResult, measures
 from .sweep_front import ALL, MEASURES, Candidate, Front, Measure, candidates
 from .sweep_report import report_html
+from .sweep_run import SweepResult, measures
 from .sweep_store import FOUND
 
 if TYPE_CHECKING:

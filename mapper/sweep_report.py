@@ -7,8 +7,8 @@ from typing import Any
 
 from .figures import PALETTE
 from .report import Json
-from .sweep import SweepResult, measures
 from .sweep_front import ALL, MEASURES, Candidate, candidates
+from .sweep_run import SweepResult, measures
 from .sweep_store import FOUND, Outcome
 from .tables import energy_unit
 

@@ -1,5 +1,6 @@
 """`ruby-map`: statuses, messages, JSON and nothing else, folders, and the same answer for any number of processes."""
 
+import dataclasses
 import itertools
 import json
 import os
@@ -12,7 +13,7 @@ import time
 import numpy as np
 import pytest
 from ruby_map.arch import load_arch
-from ruby_map.mapper import SearchOptions, api, evaluate_mapping, explore, result_json
+from ruby_map.mapper import SearchOptions, api, evaluate, explore, load, result_json
 from ruby_map.mapper.command_map import main
 from ruby_map.mapper.counts import count
 from ruby_map.mapper.mapping_file import mapping_yaml
@@ -246,14 +247,14 @@ def test_bad_input_is_status_2(arguments, words):
 
 def test_an_impossible_result_is_never_printed(monkeypatch):
     """Should the model break a bound that no execution can break, the command says so, with a status of its own."""
-    real = api.evaluate
+    real = api.cost.evaluate
 
     def too_fast(*arguments):
         costs = real(*arguments)
         costs.cycles[:] = 1
         return costs
 
-    monkeypatch.setattr(api, "evaluate", too_fast)
+    monkeypatch.setattr(api.cost, "evaluate", too_fast)
     found = run(*TOY)
     assert (found.exit_code, found.stdout) == (70, "")
     assert "1 cycles for 100 MACs on 6 units" in found.stderr
@@ -273,7 +274,7 @@ def test_out_makes_a_folder_and_never_mixes_results(tmp_path):
 def test_the_written_mapping_costs_what_the_search_said(tmp_path):
     """mapping.yaml, read back and evaluated, gives every count and cost of the search again."""
     found = the_json(*LAYER, "--mapspace", "ruby", "--samples", 4000, "--out", tmp_path / "results")
-    again = result_json(evaluate_mapping(*LAYER, tmp_path / "results" / "mapping.yaml"))
+    again = result_json(evaluate(*LAYER, tmp_path / "results" / "mapping.yaml"))
     for key in ("cycles", "energy_pj", "edp", "utilization", "levels", "mapping"):
         assert again[key] == found[key]
 
@@ -296,8 +297,33 @@ def test_reported_counts_are_exact_even_where_the_search_had_a_bound(tmp_path):
     sample = Mapspace(arch, layer, "ruby").sample(np.random.default_rng(0), 500)
     bounded = next(sample.take([int(i)]) for i in np.flatnonzero(~count(sample).exact))
     (tmp_path / "mapping.yaml").write_text(mapping_yaml(bounded))
-    result = evaluate_mapping(arch, layer, tmp_path / "mapping.yaml")
+    result = evaluate(arch, layer, tmp_path / "mapping.yaml")
     assert result.costs.counts.exact.all()
+
+
+def test_a_mapping_at_hand_is_evaluated_as_its_file_is(tmp_path):
+    """evaluate takes a result, its batch or a file alike, on this machine and on another with the same levels."""
+    machine, layer = load(*LAYER)
+    found = explore(machine, layer, "ruby", SearchOptions(samples=3000))
+    (tmp_path / "mapping.yaml").write_text(mapping_yaml(found.batch))
+    several = [evaluate(machine, layer, one) for one in (found, found.batch, tmp_path / "mapping.yaml")]
+    assert [one.energy_pj for one in several] == [found.energy_pj] * 3
+    wider = dataclasses.replace(
+        machine, levels=(dataclasses.replace(machine.levels[0], word_bits=32), *machine.levels[1:])
+    )
+    assert evaluate(wider, layer, found).cycles == found.cycles
+    assert evaluate(wider, layer, found).energy_pj > found.energy_pj
+
+
+def test_a_mapping_of_another_machine_or_none_is_refused():
+    """Every level that this machine does not have is named; two mappings, or none, are no mapping."""
+    found = explore(*LAYER, "ruby", SearchOptions(samples=3000))
+    with pytest.raises(InputError, match="mapping of conv4_x_3x3 on eyeriss_like.*unknown target 'shared_glb'"):
+        evaluate("simba_like", LAYER[1], found)
+    with pytest.raises(InputError, match="mapping: must be one mapping, got 2"):
+        evaluate(*LAYER, found.batch.take([0, 0]))
+    with pytest.raises(InputError, match="mapping: must be one mapping, got 0"):
+        evaluate(*LAYER, dataclasses.replace(found, batch=None))
 
 
 def interrupt_at(call):

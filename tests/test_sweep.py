@@ -12,12 +12,11 @@ import time
 
 import numpy as np
 import pytest
-from ruby_map.mapper import SearchOptions, explore, sweep_output
-from ruby_map.mapper import sweep as sweeps
+from ruby_map.mapper import SearchOptions, explore, sweep, sweep_output, sweep_run
 from ruby_map.mapper.command_sweep import main
-from ruby_map.mapper.sweep import SweepResult, run_point, sweep
 from ruby_map.mapper.sweep_file import read_sweep
 from ruby_map.mapper.sweep_front import candidates, fronts
+from ruby_map.mapper.sweep_run import SweepResult, run_point
 from ruby_map.workloads import InputError
 from typer.testing import CliRunner
 
@@ -90,7 +89,7 @@ def test_the_answer_does_not_depend_on_the_number_of_processes(folder):
 def test_a_second_run_searches_only_what_is_missing(folder, monkeypatch):
     """Done points are read back, a longer list adds its own, and --fresh forgets all."""
     ran = []
-    monkeypatch.setattr(sweeps, "run_point", lambda plan, number: ran.append(number) or run_point(plan, number))
+    monkeypatch.setattr(sweep_run, "run_point", lambda plan, number: ran.append(number) or run_point(plan, number))
     first = sweep(folder / "sweep.yaml", folder / "out")
     again = sweep(folder / "sweep.yaml", folder / "out")
     assert ran == list(range(12))
@@ -120,7 +119,7 @@ def test_ctrl_c_keeps_what_is_done_and_the_next_run_goes_on(folder, jobs, monkey
     assert 1 <= len(done) < 56
     assert f"interrupted: {len(done)} of 56 points done; the same command goes on" in told
     ran = []
-    monkeypatch.setattr(sweeps, "run_point", lambda plan, number: ran.append(number) or run_point(plan, number))
+    monkeypatch.setattr(sweep_run, "run_point", lambda plan, number: ran.append(number) or run_point(plan, number))
     assert sweep(folder / "sweep.yaml", folder / "out").count("found") == 56
     assert ran == list(range(len(done), 56))
     assert rows(folder / "out/results.csv")[: len(done)] == done
@@ -145,18 +144,18 @@ def test_a_point_that_fails_is_recorded_and_the_others_go_on(folder):
 
 def test_a_fault_of_ours_in_one_point_takes_no_other_with_it(folder, monkeypatch):
     """An exception that nobody expected is that point's outcome."""
-    real = sweeps.explore
+    real = sweep_run.explore
 
     def broken(*arguments, **options):
         if arguments[3].seed:
             raise RuntimeError("lost")
         return real(*arguments, **options)
 
-    monkeypatch.setattr(sweeps, "explore", broken)
+    monkeypatch.setattr(sweep_run, "explore", broken)
     found = sweep(folder / "sweep.yaml", folder / "out")
     assert (found.count("found"), found.count("failed")) == (6, 6)
     assert found.outcomes[1].message == "RuntimeError: lost"
-    monkeypatch.setattr(sweeps, "explore", real)
+    monkeypatch.setattr(sweep_run, "explore", real)
     assert sweep(folder / "sweep.yaml", folder / "out").count("found") == 12
 
 

@@ -10,7 +10,7 @@ import subprocess
 from collections import Counter
 
 import pytest
-from ruby_map.mapper.sweep import sweep
+from ruby_map.mapper import sweep
 from ruby_map.mapper.sweep_report import report_html
 
 SWEEP = """

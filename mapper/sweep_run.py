@@ -1,6 +1,6 @@
 """Design-space sweeps: every design x workload x mapspace x seed searched, in parallel, and resumed where it stopped.
 
-from ruby_map.mapper.sweep import sweep
+from ruby_map.mapper import sweep
 
 found = sweep("experiments/array_sizes.yaml", "DIR", jobs=2)
 print(found)        # counts, and the frontier of each mapspace

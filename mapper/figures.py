@@ -1,6 +1,5 @@
-"""Pictures of results. matplotlib is imported where one is drawn, and without a display."""
+"""Pictures of results, each on a figure of its own or on given axes. matplotlib is imported where one is drawn."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .front import UNITS
@@ -9,22 +8,25 @@ from .tables import energy_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # Okabe and Ito's colours, told apart with any common colour blindness; MACs in grey
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
 GREY = "#7F7F7F"
+MARKERS = "osD^vPX"
+LINES = ("-", "--", ":", "-.", "-", "--", ":")
 HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "++++", "oooo")  # and in print without colour
 
 
-def draw_energy(result: Result | NetworkResult, path: Path) -> None:
-    """Save the energy breakdown: by level and tensor; of a network by layer and level."""
+def draw_energy(result: Result | NetworkResult, axes: "Axes | None" = None) -> "Figure":
+    """The energy breakdown: by level and tensor; of a network by layer and level."""
     if isinstance(result, NetworkResult):
         rows, series = _by_layer(result)
         title = f"{result.name} on {result.layers[0][0].arch.name}: {_total(result.energy_pj)}"
     else:
         rows, series = _by_level(result)
         title = f"{result.workload.name} on {result.arch.name}: {_total(result.energy_pj)}"
-    _draw(rows, series, title, path)
+    return _draw(rows, series, title, axes)
 
 
 def _total(energy_pj: float) -> str:
@@ -69,13 +71,12 @@ def _by_layer(result: NetworkResult) -> tuple[list[str], Series]:
     return rows, series
 
 
-def _draw(rows: list[str], series: Series, title: str, path: Path) -> None:
-    from matplotlib.figure import Figure
+def _draw(rows: list[str], series: Series, title: str, axes: "Axes | None") -> "Figure":
+    from .picture import axes_on, picture_of
 
     sums = [sum(values[i] for values in series.values()) for i in range(len(rows))]
     unit, size = energy_unit(max(sums))
-    figure = Figure(figsize=(6.5, 1.3 + 0.28 * len(rows)), layout="constrained")
-    axes = figure.add_subplot()
+    axes = axes_on(axes, 6.5, 1.3 + 0.28 * len(rows))
     _bars(axes, {name: [value / size for value in values] for name, values in series.items()}, len(rows))
     for i, total in enumerate(sums):
         axes.text(total / size, i, f" {total / sum(sums):.1%}", va="center", fontsize=8)
@@ -83,11 +84,9 @@ def _draw(rows: list[str], series: Series, title: str, path: Path) -> None:
     axes.set_ylim(len(rows) - 0.4, -0.6)  # outermost level, first layer on top
     axes.set_xlim(0, max(sums) / size * 1.12)
     axes.set_xlabel(f"energy [{_symbol(unit)}]", fontsize=9)
-    axes.tick_params(axis="x", labelsize=8)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.set_title(title, fontsize=9, loc="left")
     axes.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
-    figure.savefig(path, dpi=200)
+    _finish(axes, title)
+    return picture_of(axes)
 
 
 def _bars(axes: "Axes", series: Series, rows: int) -> None:
@@ -101,45 +100,48 @@ def _bars(axes: "Axes", series: Series, rows: int) -> None:
         left = [a + b for a, b in zip(left, values, strict=True)]
 
 
-def draw_convergence(result: Result, path: Path) -> None:
-    """Save the best so far by mappings looked at, a step at each improvement."""
-    from matplotlib.figure import Figure
+def draw_convergence(result: Result, axes: "Axes | None" = None) -> "Figure":
+    """The best so far by mappings looked at, a step at each improvement. A second result adds its line to `axes`."""
+    from .picture import axes_on, picture_of
 
+    axes = axes_on(axes, 6.5, 3)
     seen, best = zip(*result.statistics.trace, strict=True)
     end = max(result.statistics.evaluated, seen[-1])
-    figure = Figure(figsize=(6.5, 3), layout="constrained")
-    axes = figure.add_subplot()
-    axes.step([*seen, end], [*best, best[-1]], where="post", color=PALETTE[0], linewidth=1.2)
-    axes.plot(seen, best, "o", color=PALETTE[0], markersize=2.5)
+    number = len(axes.get_legend_handles_labels()[1])
+    name = f"{result.mapspace}: {best[-1]:.4g} after {seen[-1]:,} of {end:,}"
+    (line,) = axes.step([*seen, end], [*best, best[-1]], LINES[number % 7], where="post", linewidth=1.2, label=name)
+    line.set(color=PALETTE[number % 7], marker=MARKERS[number % 7], markersize=2.5, markevery=range(len(seen)))
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel("mappings looked at", fontsize=9)
     axes.set_ylabel(f"best {UNITS[str(result.objective).split(',')[0].strip()]}", fontsize=9)
-    title = f"{result.workload.name} on {result.arch.name}: {best[-1]:.4g} after {seen[-1]:,} of {end:,} mappings"
-    _finish(axes, title)
-    figure.savefig(path, dpi=200)
+    axes.legend(fontsize=8, frameon=False)
+    _finish(axes, f"{result.workload.name} on {result.arch.name}")
+    return picture_of(axes)
 
 
-def draw_front(result: Result, path: Path) -> None:
-    """Save the front in its first two axes; a third is the colour."""
-    from matplotlib.figure import Figure
+def draw_front(result: Result, axes: "Axes | None" = None) -> "Figure":
+    """The front in its first two axes; a third is the colour. A second result adds its front to `axes`."""
+    from .picture import axes_on, picture_of
 
+    axes = axes_on(axes, 6.5, 3.6)
     columns = [[one.value(axis) for one in result.front] for axis in result.axes]
-    figure = Figure(figsize=(6.5, 3.6), layout="constrained")
-    axes = figure.add_subplot()
+    number = len(axes.get_legend_handles_labels()[1])
+    name, marker = f"{result.mapspace}: front of {len(result.front)} mappings", MARKERS[number % 7]
     if len(columns) == 2:
-        axes.step(columns[0], columns[1], where="post", color=GREY, linewidth=0.8)
-        axes.plot(columns[0], columns[1], "o", color=PALETTE[0], markersize=3.5)
+        axes.step(columns[0], columns[1], LINES[number % 7], where="post", color=PALETTE[number % 7], linewidth=0.8,
+                  marker=marker, markersize=3.5, label=name)  # fmt: skip
     else:
-        dots = axes.scatter(columns[0], columns[1], c=columns[2], s=14, cmap="viridis")
-        figure.colorbar(dots, label=UNITS[result.axes[2]])
+        dots = axes.scatter(columns[0], columns[1], c=columns[2], s=14, cmap="viridis", marker=marker, label=name)
+        picture_of(axes).colorbar(dots, ax=axes, label=UNITS[result.axes[2]])
     axes.set_xlabel(UNITS[result.axes[0]], fontsize=9)
     axes.set_ylabel(UNITS[result.axes[1]], fontsize=9)
-    _finish(axes, f"{result.workload.name} on {result.arch.name}: front of {len(result.front)} mappings")
-    figure.savefig(path, dpi=200)
+    axes.legend(fontsize=8, frameon=False)
+    _finish(axes, f"{result.workload.name} on {result.arch.name}")
+    return picture_of(axes)
 
 
 def _finish(axes: "Axes", title: str) -> None:
-    axes.tick_params(labelsize=8)
+    axes.tick_params(axis="both", labelsize=8)
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_title(title, fontsize=9, loc="left")

@@ -1,8 +1,7 @@
-"""Pictures of how a mapping uses the machine: a map of the array, the roofline. Drawn without a display."""
+"""Pictures of how a mapping uses the machine: a map of the array, the roofline."""
 
 from collections.abc import Callable
 from math import ceil, floor, log10
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..arch import Architecture
@@ -12,20 +11,22 @@ from .usage import Limit, array_usage, axes_of, limit, sides
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-
-def draw_usage(result: Result, path: Path) -> None:
-    """Save a map of the array: the share of the steps in which the MAC units of each coordinate work."""
     from matplotlib.figure import Figure
+
+
+def draw_usage(result: Result, axes: "Axes | None" = None) -> "Figure":
+    """A map of the array: the share of the steps in which the MAC units of each coordinate work."""
     from matplotlib.ticker import MaxNLocator
+
+    from .picture import axes_on, picture_of
 
     assert result.batch is not None, "no mapping to draw"
     share = array_usage(result.batch)  # (Y, X)
     down, across = (_axis_names(result.arch, side) for side in sides(result.arch))
     rows, columns = share.shape
     cell = min(0.3, 6 / columns, 6 / rows)
-    figure = Figure(figsize=(max(4.2, columns * cell + 1.8), max(1.7, rows * cell + 1.2)), layout="constrained")
-    axes = figure.add_subplot()
+    axes = axes_on(axes, max(4.2, columns * cell + 1.8), max(1.7, rows * cell + 1.2))
+    figure = picture_of(axes)
     image = axes.imshow(share, cmap="cividis", vmin=0, vmax=1, interpolation="nearest")
     if rows * columns <= 400:
         axes.set_xticks([x - 0.5 for x in range(1, columns)], minor=True)
@@ -43,7 +44,7 @@ def draw_usage(result: Result, path: Path) -> None:
     bar.set_label("share of steps active", fontsize=9)
     title = f"{result.workload.name} on {result.arch.name}:\n{share.mean():.1%} on average"
     axes.set_title(title, fontsize=9, loc="left")
-    figure.savefig(path, dpi=200)
+    return figure
 
 
 def _axis_names(arch: Architecture, side: list[int]) -> str:
@@ -51,10 +52,11 @@ def _axis_names(arch: Architecture, side: list[int]) -> str:
     return " \N{MULTIPLICATION SIGN} ".join(f"{axis.name} ({axis.size})" for axis in axes)
 
 
-def draw_roofline(result: Result | NetworkResult, path: Path) -> None:
-    """Save the roofline of the outermost level: a point per layer, coloured by the level that binds it."""
-    from matplotlib.figure import Figure
+def draw_roofline(result: Result | NetworkResult, axes: "Axes | None" = None) -> "Figure":
+    """The roofline of the outermost level: a point per layer, coloured by the level that binds it."""
     from matplotlib.ticker import NullFormatter
+
+    from .picture import axes_on, picture_of
 
     layers = result.layers if isinstance(result, NetworkResult) else ((result, 1),)
     arch, name = layers[0][0].arch, result.name if isinstance(result, NetworkResult) else result.workload.name
@@ -62,8 +64,8 @@ def draw_roofline(result: Result | NetworkResult, path: Path) -> None:
     peak, outer = arch.instances(len(arch.levels)), arch.levels[0]
     ceilings = {"reads": outer.read_bandwidth, "writes": outer.write_bandwidth}
     ridges = [peak / rate for rate in ceilings.values() if rate]
-    figure = Figure(figsize=(6.5, max(3.4, 0.7 + 0.135 * len(points))), dpi=200, layout="constrained")
-    axes = figure.add_subplot(xscale="log", yscale="log")
+    axes = axes_on(axes, 6.5, max(3.4, 0.7 + 0.135 * len(points)))
+    axes.set(xscale="log", yscale="log")
     low = _decade(min([point.intensity for point in points] + ridges), floor)
     high = _decade(max([point.intensity for point in points] + ridges), ceil)
     axes.plot([low, high], [peak, peak], color="black", linewidth=1)
@@ -89,9 +91,9 @@ def draw_roofline(result: Result | NetworkResult, path: Path) -> None:
     axes.set_title(f"{name} on {arch.name}", fontsize=9, loc="left")
     if len(names) > 1:
         axes.text(1.03, 1, "\n".join(names), transform=axes.transAxes, fontsize=6.5, va="top", linespacing=1.35)
-        figure.draw_without_rendering()  # settles where things are
+        picture_of(axes).draw_without_rendering()  # settles where things are
         _numbers(axes, points)
-    figure.savefig(path)
+    return picture_of(axes)
 
 
 def _decade(value: float, rounded: Callable[[float], int]) -> float:
@@ -112,27 +114,27 @@ def _points(axes: "Axes", arch: Architecture, points: list[Limit]) -> None:
 
 def _numbers(axes: "Axes", points: list[Limit]) -> None:
     """Each point's number beside it, at the first place around it that no point and no other number takes."""
-    spots = axes.transData.transform([(point.intensity, point.macs_per_cycle) for point in points])  # pixels
-    taken = [tuple(spot) for spot in spots]
-    scale = axes.figure.dpi / 72
-    for number, spot in enumerate(spots, 1):
+    from .picture import picture_of
+
+    spots = [(point.intensity, point.macs_per_cycle) for point in points]
+    where = axes.transData.transform(spots) * 72 / picture_of(axes).dpi  # (spot, 2) in points
+    taken = [tuple(spot) for spot in where]
+    for number, (spot, (x, y)) in enumerate(zip(spots, where, strict=True), 1):
         places = [
-            (x * reach, y * reach)
+            (dx * reach, dy * reach)
             for reach in (8, 14, 20, 27, 35, 44)
-            for x, y in ((0, 1), (0, -1), (1, 0), (-1, 0), (0.7, 0.7), (-0.7, 0.7), (0.7, -0.7), (-0.7, -0.7))
+            for dx, dy in ((0, 1), (0, -1), (1, 0), (-1, 0), (0.7, 0.7), (-0.7, 0.7), (0.7, -0.7), (-0.7, -0.7))
         ]
         for dx, dy in places:
-            x, y = spot[0] + dx * scale, spot[1] + dy * scale
-            if all(abs(x - a) > 9 * scale or abs(y - b) > 7 * scale for a, b in taken):
+            if all(abs(x + dx - a) > 9 or abs(y + dy - b) > 7 for a, b in taken):
                 break
-        taken.append((x, y))
+        taken.append((x + dx, y + dy))
         line = {"arrowstyle": "-", "color": GREY, "linewidth": 0.4, "shrinkA": 0, "shrinkB": 2}
         axes.annotate(
             f"{number}",
-            tuple(spot),
-            (x, y),
-            xycoords="figure pixels",
-            textcoords="figure pixels",
+            spot,
+            (dx, dy),
+            textcoords="offset points",
             ha="center",
             va="center",
             fontsize=6,

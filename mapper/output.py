@@ -13,6 +13,7 @@ from .mapping_file import mapping_yaml
 from .report import NetworkResult, Result, result_json
 
 PART = ".part"  # while results are being written
+DPI = 200  # of pictures
 
 
 def folder_faults(folder: Path) -> list[Fault]:
@@ -58,7 +59,7 @@ def _fault(folder: Path, message: str) -> Fault:
 
 def _write(result: Result | NetworkResult, folder: Path) -> None:
     (folder / "stats.json").write_text(json.dumps(result_json(result), indent=2, allow_nan=False) + "\n")
-    draw_energy(result, folder / "energy.png")
+    draw_energy(result).savefig(folder / "energy.png", dpi=DPI)
     if isinstance(result, NetworkResult):
         for number, (layer, _) in enumerate(result.layers, 1):
             inner = folder / f"{number:02d}_{layer.workload.name.replace('/', '_')}"
@@ -71,7 +72,7 @@ def _write(result: Result | NetworkResult, folder: Path) -> None:
             rows = csv.writer(file, lineterminator="\n")
             rows.writerow(["mappings", f"best_{str(result.objective).split(',')[0].strip()}"])
             rows.writerows(result.statistics.trace)
-        draw_convergence(result, folder / "convergence.png")
+        draw_convergence(result).savefig(folder / "convergence.png", dpi=DPI)
         if result.axes:
             _write_front(result, folder)
 
@@ -85,4 +86,4 @@ def _write_front(result: Result, folder: Path) -> None:
             name = f"front/{number:03d}.yaml"
             (folder / name).write_text(mapping_yaml(one.batch))
             rows.writerow([name, *(one.value(axis) for axis in result.axes)])
-    draw_front(result, folder / "front.png")
+    draw_front(result).savefig(folder / "front.png", dpi=DPI)

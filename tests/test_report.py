@@ -257,13 +257,13 @@ def test_a_network_has_a_folder_per_layer(example, tmp_path):
     assert sorted(path.name for path in (tmp_path / "net").iterdir()) == ["01_mm", "02_mm", "energy.png", "stats.json"]
 
 
-def test_picture_shows_the_whole_energy(example, tmp_path, monkeypatch):
+def test_picture_shows_the_whole_energy(example, monkeypatch):
     """The widths of the bars add up to the energy of the result, by tensor and MACs; by level for a network."""
     drawn = []
     real = figures._bars
     monkeypatch.setattr(figures, "_bars", lambda axes, series, rows: drawn.append(series) or real(axes, series, rows))
-    figures.draw_energy(example, tmp_path / "energy.png")
-    figures.draw_energy(NetworkResult("net", ((example, 2),)), tmp_path / "network.png")
+    figures.draw_energy(example)
+    figures.draw_energy(NetworkResult("net", ((example, 2),)))
     assert [list(series) for series in drawn] == [["A", "B", "Z", "MACs"], ["DRAM", "Buffer", "MACs"]]
     totals = [sum(map(sum, series.values())) * 1e3 for series in drawn]  # drawn in nJ
     assert totals == pytest.approx([example.energy_pj, 2 * example.energy_pj])

@@ -112,10 +112,10 @@ def test_pictures_show_what_was_computed(tmp_path, monkeypatch):
     batch = MappingBatch.of(arch, workload, np.array([[[17], [1], [6]]]), order, keep)
     slow = replace(arch, levels=(replace(arch.levels[0], read_bandwidth=0.5, write_bandwidth=2.0), arch.levels[1]))
     found, bound = result(batch), result(replace(batch, arch=slow))
-    machine_figures.draw_usage(found, tmp_path / "usage.png")
+    machine_figures.draw_usage(found).savefig(tmp_path / "usage.png")
     assert shown[0].tolist() == array_usage(batch).tolist() == [[1.0] * 4 + [16 / 17] * 2]
-    machine_figures.draw_roofline(found, tmp_path / "one.png")
-    machine_figures.draw_roofline(NetworkResult("net", ((bound, 1), (found, 2))), tmp_path / "net.png")
+    machine_figures.draw_roofline(found).savefig(tmp_path / "one.png")
+    machine_figures.draw_roofline(NetworkResult("net", ((bound, 1), (found, 2)))).savefig(tmp_path / "net.png")
     markers = {label: a[0] for label, a in drawn if label and label.startswith("bound")}
     assert {label: len(spots) for label, spots in markers.items()} == {
         f"bound by {arch.compute.name}": 1,

@@ -9,7 +9,7 @@ from .mapping import MappingBatch
 from .mapping_file import write_mapping
 from .recount import recount
 from .sanity import check
-from .tables import table_text
+from .tables import TextTable
 
 UNITS = {"edp": "EDP [pJ cycles]", "energy": "energy [pJ]", "delay": "delay [cycles]"}
 
@@ -46,10 +46,10 @@ def exact_front(
     return tuple(kept)
 
 
-def front_table(front: Sequence[FrontMapping], axes: Sequence[str]) -> str:
+def front_table(front: Sequence[FrontMapping], axes: Sequence[str]) -> TextTable:
     """A line per mapping."""
     rows = [[str(i), *(f"{one.value(axis):,.6g}" for axis in axes)] for i, one in enumerate(front, 1)]
-    return "front\n" + table_text(["", *(UNITS[axis] for axis in axes)], rows, ())
+    return TextTable(["", *(UNITS[axis] for axis in axes)], rows, title="front")
 
 
 def front_json(front: Sequence[FrontMapping]) -> list[dict[str, object]]:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,12 +17,16 @@ from .mapping import MappingBatch
 from .mapping_file import write_mapping
 from .nest import loop_nest
 from .record import Statistics
+from .show import Rows, Shown
+
+if TYPE_CHECKING:
+    from .show import Draw
 
 Json = dict[str, object]
 
 
-@dataclass(frozen=True, eq=False)
-class Result:
+@dataclass(frozen=True, eq=False, repr=False)
+class Result(Shown):
     """One workload on one architecture: the mapping with its costs, or why there is none.
 
     `mapspace`, `objective` and `seed` are None for a mapping that was given and not searched.
@@ -97,9 +102,13 @@ class Result:
             raise ValueError(f"no valid mapping of {self.workload.name} was found, so it has no costs")
         return self.costs
 
-    def __str__(self) -> str:
+    def _title(self) -> str:
+        what = f"{self.workload.name} on {self.arch.name}"
+        return f"{what}: EDP {self.edp:.4g} pJ cycles" if self.found else f"{what}: no valid mapping found"
+
+    def _parts(self) -> list[str | tables.TextTable]:
         """The loop nest, the accesses, the totals, and how the search went."""
-        parts = [tables.heading(self.arch, self.workload)]
+        parts: list[str | tables.TextTable] = [tables.heading(self.arch, self.workload)]
         if self.mapspace == "auto":
             parts.append(f"remainders at {self.reason}" if self.remainders else f"no remainders: {self.reason}")
         if self.batch is None:
@@ -111,7 +120,26 @@ class Result:
             parts.append(tables.search_line(self.statistics))
         if self.gap is not None:
             parts.append(tables.proof_line(str(self.objective), self.optimal, self.gap))
-        return "\n\n".join(parts)
+        return parts
+
+    def _rows(self) -> Rows:
+        from .frames import level_rows  # which imports this
+
+        return level_rows(self)
+
+    def _plots(self) -> "dict[str, Draw | str]":
+        from . import figures, machine_figures  # which import this
+
+        none = "" if self.found else "no valid mapping was found"
+        trace = none or ("" if self.statistics.trace else "this mapping was not searched for")
+        front = none or ("" if self.front else 'no front was asked for, as SearchOptions(front="energy,delay")')
+        return {
+            "energy": none or (lambda axes: figures.draw_energy(self, axes)),
+            "convergence": trace or (lambda axes: figures.draw_convergence(self, axes)),
+            "usage": none or (lambda axes: machine_figures.draw_usage(self, axes)),
+            "roofline": none or (lambda axes: machine_figures.draw_roofline(self, axes)),
+            "front": front or (lambda axes: figures.draw_front(self, axes)),
+        }
 
     def _totals(self) -> str:
         zeros = self.ineffectual_macs
@@ -127,8 +155,8 @@ class Result:
         return f"\nbound by     the bandwidth of {self.arch.levels[slowest].name}; compute needs {compute:,.0f} cycles"
 
 
-@dataclass(frozen=True, eq=False)
-class NetworkResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class NetworkResult(Shown):
     """A result per layer, in turn, with how often each counts. Delay and energy add up, EDP is their product."""
 
     name: str
@@ -191,10 +219,14 @@ class NetworkResult:
             stopped_by="; ".join(dict.fromkeys(one.stopped_by for one in every)),
         )
 
-    def __str__(self) -> str:
+    def _title(self) -> str:
+        what = f"{self.name} on {self.layers[0][0].arch.name}, {len(self.layers)} layers"
+        return f"{what}: EDP {self.edp:.4g} pJ cycles" if self.found else f"{what}: not all have a mapping"
+
+    def _parts(self) -> list[str | tables.TextTable]:
         """A line per layer and the totals; the layers' own reports are `layers[i][0]`."""
         have = [(result, count) for result, count in self.layers if result.found]
-        parts = [f"{self.name} on {self.layers[0][0].arch.name}"]
+        parts: list[str | tables.TextTable] = [f"{self.name} on {self.layers[0][0].arch.name}"]
         if have:
             rows = [(r.workload.name, count, r.cycles, r.energy_pj, r.utilization) for r, count in have]
             parts.append(tables.layer_table(rows))
@@ -205,7 +237,21 @@ class NetworkResult:
             zeros = self.ineffectual_macs
             sums = (self.cycles, self.energy_pj, self.utilization, self.macs, zeros, self.area_um2, self.ideal)
             parts.append(tables.totals(*sums, self.layers[0][0]._costs.options))
-        return "\n\n".join([*parts, tables.search_line(self.statistics)])
+        return [*parts, tables.search_line(self.statistics)]
+
+    def _rows(self) -> Rows:
+        from .frames import layer_rows  # which imports this
+
+        return layer_rows(self)
+
+    def _plots(self) -> "dict[str, Draw | str]":
+        from . import figures, machine_figures  # which import this
+
+        none = "" if self.found else "not all layers have a mapping"
+        return {
+            "energy": none or (lambda axes: figures.draw_energy(self, axes)),
+            "roofline": none or (lambda axes: machine_figures.draw_roofline(self, axes)),
+        }
 
 
 def result_json(result: Result | NetworkResult) -> Json:

@@ -1,6 +1,8 @@
 """Tables and lines of text for a person: accesses by level and tensor, totals, layers of a network."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
 from io import StringIO
 
 from rich import box
@@ -25,7 +27,32 @@ def energy_unit(largest_pj: float) -> tuple[str, float]:
     return next((unit for unit in _UNITS if largest_pj >= unit[1]), _UNITS[-1])
 
 
-def level_table(batch: MappingBatch, costs: Costs) -> str:
+@dataclass(frozen=True)
+class TextTable:
+    """A table to be printed, or shown in a notebook."""
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    left: Sequence[int] = ()  # columns of words; numbers stand to the right
+    title: str = ""
+
+    def __str__(self) -> str:
+        return (f"{self.title}\n" if self.title else "") + table_text(self.head, self.rows, self.left)
+
+    def html(self) -> str:
+        """As an HTML table, aligned alike where a notebook is edited and where only its tags are kept."""
+        sides = ['style="text-align:left"' if i in self.left else 'align="right"' for i in range(len(self.head))]
+
+        def line(tag: str, cells: Sequence[str]) -> str:
+            told = (f"<{tag} {side}>{escape(cell)}</{tag}>" for side, cell in zip(sides, cells, strict=True))
+            return f"<tr>{''.join(told)}</tr>"
+
+        title = f"<caption>{escape(self.title)}</caption>" if self.title else ""
+        body = "".join(line("td", row) for row in self.rows)
+        return f"<table>{title}<thead>{line('th', self.head)}</thead><tbody>{body}</tbody></table>"
+
+
+def level_table(batch: MappingBatch, costs: Costs) -> TextTable:
     """Reads, fills, updates and energy of the one mapping of `batch`, per level and kept tensor."""
     total = float(costs.energy_pj[0])
     unit, size = energy_unit(total)
@@ -44,10 +71,10 @@ def level_table(batch: MappingBatch, costs: Costs) -> str:
     if costs.options.network:
         rows.append(["network", "", "", "", "", "", "", *_share(float(costs.network_energy_pj[0].sum()), size, total)])
     head = ["level", "instances", "tensor", "tile words", "reads", "fills", "updates", f"energy [{unit}]", "share"]
-    return table_text(head, _blank_repeats(rows), left=(0, 2))
+    return TextTable(head, _blank_repeats(rows), left=(0, 2))
 
 
-def layer_table(rows: Iterable[tuple[str, int, float, float, float]]) -> str:
+def layer_table(rows: Iterable[tuple[str, int, float, float, float]]) -> TextTable:
     """A line per layer: name, count, cycles, energy in pJ (both of one occurrence), utilisation."""
     rows = list(rows)
     unit, size = energy_unit(max(energy for _, _, _, energy, _ in rows))
@@ -58,7 +85,7 @@ def layer_table(rows: Iterable[tuple[str, int, float, float, float]]) -> str:
         for name, count, cycles, energy, used in rows
     ]  # fmt: skip
     head = ["layer", "count", "cycles", "utilisation", f"energy [{unit}]", "EDP [pJ cycles]", "share of energy"]
-    return table_text(head, lines, left=(0,))
+    return TextTable(head, lines, left=(0,))
 
 
 def totals(

@@ -12,6 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..arch import Architecture
 from ..energy import EnergyTable, energy_table
@@ -20,17 +21,21 @@ from .api import explore
 from .parallel import in_order
 from .report import Json, NetworkResult, Result, result_json
 from .sanity import InternalError
+from .show import Rows, Shown
 from .sweep_file import read_sweep
 from .sweep_front import ALL, MEASURES, Front, Seeded, candidate_json, candidates, corners, fronts
 from .sweep_plan import Plan, Point, Values, design_values
 from .sweep_store import FAILED, FOUND, NOTHING_VALID, Outcome, Store, open_store
-from .tables import table_text
+from .tables import TextTable
+
+if TYPE_CHECKING:
+    from .show import Draw
 
 Progress = Callable[[int, int, int], None]  # points done, of how many, failed; told after each
 
 
-@dataclass(frozen=True, eq=False)
-class SweepResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class SweepResult(Shown):
     """What a sweep found, point by point; its frontiers follow."""
 
     plan: Plan
@@ -99,18 +104,20 @@ class SweepResult:
         }
         return {"sweep": self.plan.name, **counts, "pareto": self.pareto_json()}
 
-    def __str__(self) -> str:
-        """The counts and the frontiers as text."""
+    def _title(self) -> str:
+        """How many points there are, and what came of them."""
         plan, told = self.plan, [f"{self.count(FOUND):,} found"]
         told += [f"{self.count(status):,} {status}" for status in (NOTHING_VALID, FAILED) if self.count(status)]
         missing = plan.points - len(self.outcomes)
         told += [f"{missing:,} not run"] if missing else []
         points = f"{plan.points:,} points" if plan.points == plan.size else f"{plan.points:,} points drawn"
-        parts = [f"{plan.name}: {points} ({plan.size_text}); {', '.join(told)}"]
-        parts += [self._front_text(front) for front in self.fronts]
-        return "\n\n".join(parts)
+        return f"{plan.name}: {points} ({plan.size_text}); {', '.join(told)}"
 
-    def _front_text(self, front: Front) -> str:
+    def _parts(self) -> list[str | TextTable]:
+        """The counts and the frontiers."""
+        return [self._title(), *map(self._front_table, self.fronts)]
+
+    def _front_table(self, front: Front) -> TextTable:
         axes = [MEASURES[axis] for axis in self.plan.axes]
         several = len(self.plan.seeds) > 1
         head = ["design", *self.plan.parameters, "mapspace", *(f"{axis.name} [{axis.unit}]" for axis in axes), ""]
@@ -122,7 +129,18 @@ class SweepResult:
             values = [str(value) for value in self.values[one.design].values()]
             rows.append([str(one.design), *values, one.mapspace, *figures, sure + mark])
         title = f"{front.workload}, {front.mapspace}: frontier of {len(front.members)}, hypervolume"
-        return f"{title} {front.hypervolume:.4f}\n{table_text(head, rows, left=(len(self.plan.parameters) + 1,))}"
+        left = (len(self.plan.parameters) + 1,)
+        return TextTable(head, rows, left, f"{title} {front.hypervolume:.4f}")
+
+    def _rows(self) -> Rows:
+        from .sweep_output import flat_rows  # which imports this
+
+        return list(flat_rows(self))
+
+    def _plots(self) -> "dict[str, Draw | str]":
+        from .sweep_figures import draw_pareto  # which imports this
+
+        return {"pareto": (lambda axes: draw_pareto(self, axes)) if self.fronts else "no point has a mapping"}
 
 
 def measures(outcome: Outcome) -> dict[str, float]:

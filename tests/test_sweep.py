@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 import pytest
-from ruby_map.mapper import SearchOptions, explore, sweep, sweep_output, sweep_run
+from ruby_map.mapper import SearchOptions, explore, sweep, sweep_figures, sweep_run
 from ruby_map.mapper.command_sweep import main
 from ruby_map.mapper.sweep_file import read_sweep
 from ruby_map.mapper.sweep_front import candidates, fronts
@@ -242,11 +242,11 @@ def test_the_picture_shows_every_point_and_each_frontier(folder, monkeypatch):
     """Per mapspace: all medians, the frontier as a line, the knee; bars over the seeds."""
     found = sweep(folder / "sweep.yaml")
     drawn = []
-    real = sweep_output._draw_front
+    real = sweep_figures._draw_front
     monkeypatch.setattr(
-        sweep_output, "_draw_front", lambda panel, *rest: real(panel, *rest) or drawn.append((panel, *rest))
+        sweep_figures, "_draw_front", lambda panel, *rest: real(panel, *rest) or drawn.append((panel, *rest))
     )
-    sweep_output.draw_pareto(found, folder / "pareto.png")
+    found.plot("pareto").savefig(folder / "pareto.png")
     assert (folder / "pareto.png").read_bytes()[:4] == b"\x89PNG"
     assert [front.mapspace for _, front, *_ in drawn] == ["pfm", "ruby-s"]
     assert [len(pool) for *_, pool, _, _ in drawn] == [3, 3]

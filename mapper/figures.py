@@ -16,6 +16,7 @@ GREY = "#7F7F7F"
 MARKERS = "osD^vPX"
 LINES = ("-", "--", ":", "-.", "-", "--", ":")
 HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "++++", "oooo")  # and in print without colour
+OWN = {"MACs": (GREY, ""), "leakage": ("#C8C8C8", "----")}  # beside tensors and levels
 
 
 def draw_energy(result: Result | NetworkResult, axes: "Axes | None" = None) -> "Figure":
@@ -42,7 +43,10 @@ Series = dict[str, list[float]]  # name: pJ per row
 
 
 def _by_level(result: Result) -> tuple[list[str], Series]:
-    """Rows: the levels, each with the network below it, and the MACs. Series: the tensors, network and the MACs."""
+    """Rows: the levels, each with the network below it, the MACs, leakage. Series: the tensors, network, MACs, leakage.
+
+    Network and leakage only where they are counted.
+    """
     costs = result.costs
     assert costs is not None, "no costs to draw"
     levels = [level.name for level in result.arch.levels]
@@ -51,24 +55,30 @@ def _by_level(result: Result) -> tuple[list[str], Series]:
     if costs.options.network:
         series["network"] = [*costs.network_energy_pj[0].sum(axis=1).tolist(), 0.0]
     series["MACs"] = [0.0] * len(levels) + [costs.compute_energy_pj]
-    return [*levels, result.arch.compute.name], series
+    rows = [*levels, result.arch.compute.name]
+    if leak := float(costs.leak_energy_pj[0]):
+        series = {name: [*values, 0.0] for name, values in series.items()}
+        series["leakage"] = [0.0] * len(rows) + [leak]
+        rows.append("leakage")
+    return rows, series
 
 
 def _by_layer(result: NetworkResult) -> tuple[list[str], Series]:
-    """Rows: the layers, all occurrences. Series: the levels with the network below each, and the MACs."""
+    """Rows: the layers, all occurrences. Series: the levels with the network below each, the MACs, leakage."""
     arch = result.layers[0][0].arch
     rows = [
         layer.workload.name + (f" \N{MULTIPLICATION SIGN}{count}" if count > 1 else "")
         for layer, count in result.layers
     ]
-    series: Series = {name: [] for name in (*(level.name for level in arch.levels), "MACs")}
+    series: Series = {name: [] for name in (*(level.name for level in arch.levels), "MACs", "leakage")}
     for layer, count in result.layers:
         assert layer.costs is not None, "no costs to draw"
         for i, level in enumerate(arch.levels):
             level_pj = layer.costs.level_energy_pj[0, i] + layer.costs.network_energy_pj[0, i]
             series[level.name].append(count * float(level_pj.sum()))
         series["MACs"].append(count * layer.costs.compute_energy_pj)
-    return rows, series
+        series["leakage"].append(count * float(layer.costs.leak_energy_pj[0]))
+    return rows, series if any(series["leakage"]) else {name: series[name] for name in list(series)[:-1]}
 
 
 def _draw(rows: list[str], series: Series, title: str, axes: "Axes | None") -> "Figure":
@@ -93,7 +103,7 @@ def _bars(axes: "Axes", series: Series, rows: int) -> None:
     """One stacked bar per row."""
     left = [0.0] * rows
     for i, (name, values) in enumerate(series.items()):
-        colour, hatch = (GREY, "") if name == "MACs" else (PALETTE[i % 7], HATCHES[i % 7])
+        colour, hatch = OWN.get(name, (PALETTE[i % 7], HATCHES[i % 7]))
         bars = axes.barh(range(rows), values, 0.72, left, label=name, color=colour, hatch=hatch)
         for bar in bars:
             bar.set(edgecolor="white", linewidth=0.5)
@@ -115,7 +125,7 @@ def draw_convergence(result: Result, axes: "Axes | None" = None) -> "Figure":
     axes.set_yscale("log")
     axes.set_xlabel("mappings looked at", fontsize=9)
     axes.set_ylabel(f"best {UNITS[str(result.objective).split(',')[0].strip()]}", fontsize=9)
-    axes.legend(fontsize=8, frameon=False)
+    axes.legend(fontsize=8, edgecolor="none", framealpha=0.8)
     _finish(axes, f"{result.workload.name} on {result.arch.name}")
     return picture_of(axes)
 
@@ -125,7 +135,10 @@ def draw_front(result: Result, axes: "Axes | None" = None) -> "Figure":
     from .picture import axes_on, picture_of
 
     axes = axes_on(axes, 6.5, 3.6)
-    columns = [[one.value(axis) for one in result.front] for axis in result.axes]
+    units = [_unit(axis, max(one.value(axis) for one in result.front)) for axis in result.axes]
+    columns = [
+        [one.value(axis) / size for one in result.front] for axis, (_, size) in zip(result.axes, units, strict=True)
+    ]
     number = len(axes.get_legend_handles_labels()[1])
     name, marker = f"{result.mapspace}: front of {len(result.front)} mappings", MARKERS[number % 7]
     if len(columns) == 2:
@@ -133,12 +146,25 @@ def draw_front(result: Result, axes: "Axes | None" = None) -> "Figure":
                   marker=marker, markersize=3.5, label=name)  # fmt: skip
     else:
         dots = axes.scatter(columns[0], columns[1], c=columns[2], s=14, cmap="viridis", marker=marker, label=name)
-        picture_of(axes).colorbar(dots, ax=axes, label=UNITS[result.axes[2]])
-    axes.set_xlabel(UNITS[result.axes[0]], fontsize=9)
-    axes.set_ylabel(UNITS[result.axes[1]], fontsize=9)
-    axes.legend(fontsize=8, frameon=False)
+        bar = picture_of(axes).colorbar(dots, ax=axes)
+        bar.set_label(units[2][0], fontsize=9)
+        bar.ax.tick_params(labelsize=8)
+    axes.set_xlabel(units[0][0], fontsize=9)
+    axes.set_ylabel(units[1][0], fontsize=9)
+    for one, name in zip((axes.xaxis, axes.yaxis), result.axes, strict=False):
+        if name != "edp":
+            one.set_major_formatter(lambda value, _: f"{value:,.10g}")
+    axes.legend(fontsize=8, edgecolor="none", framealpha=0.8)
     _finish(axes, f"{result.workload.name} on {result.arch.name}")
     return picture_of(axes)
+
+
+def _unit(axis: str, largest: float) -> tuple[str, float]:
+    """The label of an axis of the front, and the size of its unit; energies in a unit in which they are legible."""
+    if axis != "energy":
+        return UNITS[axis], 1.0
+    unit, size = energy_unit(largest)
+    return f"energy [{_symbol(unit)}]", size
 
 
 def _finish(axes: "Axes", title: str) -> None:

@@ -48,7 +48,10 @@ def exact_front(
 
 def front_table(front: Sequence[FrontMapping], axes: Sequence[str]) -> TextTable:
     """A line per mapping."""
-    rows = [[str(i), *(f"{one.value(axis):,.6g}" for axis in axes)] for i, one in enumerate(front, 1)]
+    forms = {"delay": ",.0f"}
+    rows = [
+        [str(i), *(format(one.value(axis), forms.get(axis, ".6g")) for axis in axes)] for i, one in enumerate(front, 1)
+    ]
     return TextTable(["", *(UNITS[axis] for axis in axes)], rows, title="front")
 
 

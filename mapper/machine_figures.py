@@ -75,6 +75,8 @@ def draw_roofline(result: Result | NetworkResult, axes: "Axes | None" = None) ->
             which = "" if ceilings["writes"] == ceilings["reads"] else f" {what}"
             axes.plot([low, peak / rate], [low * rate, peak], style, color="black", linewidth=1,
                       label=f"{outer.name}{which}: {rate:g} words per cycle")  # fmt: skip
+    if not ridges:
+        axes.plot([], [], " ", label=f"{outer.name}: no bandwidth given")
     _points(axes, arch, points)
     names = [f"{i}  {layer.workload.name}" for i, (layer, _) in enumerate(layers, 1)]
     axes.set_xlim(low, high)

@@ -1,6 +1,7 @@
 """The mapper: mapspace, exact counts, costs, search, report, and the commands."""
 
-from .api import evaluate, explore, load
+from .api import evaluate, explore
+from .inputs import load
 from .report import NetworkResult, Result, result_json
 from .search import SearchOptions
 from .sweep_run import SweepResult, sweep

@@ -9,91 +9,29 @@ result.edp, result.cycles   # numbers
 evaluate("simba_like", layer, "mapping.yaml")
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from ..arch import Architecture, check_fit, load_arch
+from ..arch import Architecture
 from ..energy import EnergyTable, energy_table
-from ..workloads import Document, Fault, InputError, Network, Workload, load_workload
+from ..workloads import Document, Fault, InputError, Network, Workload
 from . import cost
 from .checkpoint import Checkpoint, Part
 from .cost import CostOptions
 from .diagnose import hint, misfits
 from .front import exact_front
+from .inputs import gather, load, spaces
 from .mapping import MappingBatch
 from .mapping_file import read_mapping, write_mapping
 from .mapspace import Mapspace
-from .padding import padded
-from .presets import PRESETS
 from .record import Recorder
 from .recount import recount
 from .report import NetworkResult, Result
 from .sanity import check
-from .search import Problem, SearchOptions, search, unknown
+from .search import Problem, SearchOptions, search
 
 Progress = Callable[[Workload, Recorder], None]  # told after each chunk of mappings
-
-
-def gather[T](faults: list[Fault], load: Callable[[], T]) -> T | None:
-    """What `load` returns; None with its faults added to `faults`, so that several files report together."""
-    try:
-        return load()
-    except InputError as error:
-        faults += error.faults
-        return None
-
-
-def load(
-    arch: Architecture | str, workload: Workload | Network | str, more: Sequence[Path] = ()
-) -> tuple[Architecture, Workload | Network]:
-    """Both inputs, read where they are names or paths, and checked together. Raises InputError with all faults.
-
-    `more` are Timeloop files (constraints, variables...) to be read together with the file `arch`.
-    """
-    faults: list[Fault] = []
-    others: list[Fault] = []
-    work = gather(others, lambda: load_workload(workload)) if isinstance(workload, str) else workload
-    machine = (
-        gather(faults, lambda: load_arch(arch, workload=_common(work), more=more)) if isinstance(arch, str) else arch
-    )
-    faults += others
-    if machine is None or work is None:
-        raise InputError(faults)
-    source = arch if isinstance(arch, str) else arch.name
-    for layer in layers_of(work):
-        gather(faults, lambda layer=layer: check_fit(machine, layer, source))  # type: ignore[misc]
-    if faults:
-        raise InputError(dict.fromkeys(faults))
-    return machine, work
-
-
-def _common(workload: Workload | Network | None) -> Workload | None:
-    """The layer whose dims and tensors all layers share, for constraints that speak of all of them."""
-    layers = layers_of(workload) if workload else []
-    same = {(layer.dims, tuple((tensor.name, tensor.dims) for tensor in layer.tensors)) for layer in layers}
-    return layers[0] if len(same) == 1 else None
-
-
-def layers_of(workload: Workload | Network) -> list[Workload]:
-    """The layers, in turn; of a single layer itself."""
-    return [workload] if isinstance(workload, Workload) else [layer for layer, _ in workload.layers]
-
-
-def spaces(
-    arch: Architecture, workload: Workload | Network, preset: str, *, pad: bool = False, distinct: bool = False
-) -> list[Mapspace]:
-    """The mapspace of each layer (padded, if asked for), in turn. Raises InputError with the faults of all of them."""
-    if preset not in PRESETS:
-        raise InputError(unknown("mapspace", preset, PRESETS))
-    faults: list[Fault] = []
-    found = [
-        gather(faults, lambda layer=layer: Mapspace(arch, layer, preset, distinct=distinct))  # type: ignore[misc]
-        for layer in (padded(arch, layer) if pad else layer for layer in layers_of(workload))
-    ]
-    if faults:
-        raise InputError(dict.fromkeys(faults))
-    return [space for space in found if space is not None]
 
 
 def explore(

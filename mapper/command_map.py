@@ -10,7 +10,7 @@ import typer
 from ..arch import Architecture, library_archs
 from ..energy import EnergyTable, energy_table
 from ..workloads import Fault, InputError, library_workloads
-from .api import explore, gather, load, spaces
+from .api import explore
 from .checkpoint import Checkpoint, identity
 from .cluster import KINDS
 from .commands import (
@@ -27,6 +27,7 @@ from .commands import (
     told_warnings,
 )
 from .cost import CostOptions
+from .inputs import gather, load, spaces
 from .mapspace import Mapspace
 from .output import folder_faults, write_folder
 from .presets import PRESETS

@@ -11,13 +11,14 @@ import typer
 from ..arch import Architecture
 from ..energy import EnergyTable, energy_table
 from ..workloads import Fault, InputError, Workload
-from .api import evaluate, gather, load
+from .api import evaluate
 from .commands import FOUND, HOP, LEAKAGE, NOTHING_VALID, TILE, WIRE, WITH, echo_json, new_app, told_warnings
 from .compare import comparison, comparison_json
 from .cost import CostOptions
 from .diagnose import misfits
 from .difference import difference_json, difference_text
 from .explain import explanation_text
+from .inputs import gather, load
 from .report import result_json
 from .simulate import TooLarge, simulate
 from .timeloop_options import tables

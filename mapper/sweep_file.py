@@ -28,7 +28,7 @@ from ..workloads import (
     near,
     read_yaml,
 )
-from .api import gather, layers_of
+from .inputs import gather, layers_of
 from .presets import PRESETS
 from .search import SearchOptions
 from .sweep_fields import fields

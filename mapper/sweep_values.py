@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from ..workloads import Document, Fault, FloatExpr, InputError, Keys, Section, check
-from .api import gather
+from .inputs import gather
 from .sweep_plan import MAX_LIMIT, ExpressionError, Group, Steps, computed
 
 

@@ -118,14 +118,14 @@ def draw_convergence(result: Result, axes: "Axes | None" = None) -> "Figure":
     seen, best = zip(*result.statistics.trace, strict=True)
     end = max(result.statistics.evaluated, seen[-1])
     number = len(axes.get_legend_handles_labels()[1])
-    name = f"{result.mapspace}: {best[-1]:.4g} after {seen[-1]:,} of {end:,}"
+    name = f"{result.mapspace}: {best[-1]:.4g}"
     (line,) = axes.step([*seen, end], [*best, best[-1]], LINES[number % 7], where="post", linewidth=1.2, label=name)
     line.set(color=PALETTE[number % 7], marker=MARKERS[number % 7], markersize=2.5, markevery=range(len(seen)))
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel("mappings looked at", fontsize=9)
     axes.set_ylabel(f"best {UNITS[str(result.objective).split(',')[0].strip()]}", fontsize=9)
-    axes.legend(fontsize=8, edgecolor="none", framealpha=0.8)
+    axes.legend(fontsize=8, frameon=False)
     _finish(axes, f"{result.workload.name} on {result.arch.name}")
     return picture_of(axes)
 
@@ -154,7 +154,7 @@ def draw_front(result: Result, axes: "Axes | None" = None) -> "Figure":
     for one, name in zip((axes.xaxis, axes.yaxis), result.axes, strict=False):
         if name != "edp":
             one.set_major_formatter(lambda value, _: f"{value:,.10g}")
-    axes.legend(fontsize=8, edgecolor="none", framealpha=0.8)
+    axes.legend(fontsize=8, frameon=False)
     _finish(axes, f"{result.workload.name} on {result.arch.name}")
     return picture_of(axes)
 

@@ -9,29 +9,24 @@ result.edp, result.cycles   # numbers
 evaluate("simba_like", layer, "mapping.yaml")
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from ..arch import Architecture
 from ..energy import EnergyTable, energy_table
 from ..workloads import Document, Fault, InputError, Network, Workload
-from . import cost
-from .checkpoint import Checkpoint, Part
+from .checkpoint import Checkpoint
 from .cost import CostOptions
-from .diagnose import hint, misfits
-from .front import exact_front
+from .cost import evaluate as evaluate_batch
+from .diagnose import misfits
 from .inputs import gather, load, spaces
+from .layer import Progress, explore_layer
 from .mapping import MappingBatch
 from .mapping_file import read_mapping, write_mapping
-from .mapspace import Mapspace
-from .record import Recorder
 from .recount import recount
 from .report import NetworkResult, Result
 from .sanity import check
-from .search import Problem, SearchOptions, search
-
-Progress = Callable[[Workload, Recorder], None]  # told after each chunk of mappings
+from .search import SearchOptions
 
 
 def explore(
@@ -63,7 +58,7 @@ def explore(
     results: list[Result] = []
     for number, space in enumerate(spaces(machine, work, mapspace, pad=pad, distinct=distinct)):
         part = checkpoint.part(number) if checkpoint else None
-        found = _explore_layer(space, options, figures, costs, progress, part)
+        found = explore_layer(space, options, figures, costs, progress, part)
         results.append(replace(found, mapspace=mapspace, remainders=space.imperfect, reason=space.reason))
         if found.statistics.interrupted:
             break
@@ -93,7 +88,7 @@ def evaluate(
         raise InputError(Fault(work.name, None, "", "a mapping is of one layer; name one, as NETWORK/LAYER"))
     batch = read_mapping(_source(mapping), machine, work)
     figures = table or energy_table(machine)
-    found = cost.evaluate(batch, figures, costs, recount(batch))
+    found = evaluate_batch(batch, figures, costs, recount(batch))
     check(batch, found)
     return Result(machine, work, figures, batch, found, hint="\n".join(misfits(batch)))
 
@@ -107,26 +102,3 @@ def _source(mapping: str | Path | MappingBatch | Result) -> str | Path | Documen
         number = 0 if batch is None else len(batch)
         raise InputError(Fault("mapping", None, "", f"must be one mapping, got {number}"))
     return Document(f"mapping of {batch.workload.name} on {batch.arch.name}", write_mapping(batch), {})
-
-
-def _explore_layer(
-    space: Mapspace,
-    options: SearchOptions,
-    table: EnergyTable,
-    costs: CostOptions | None,
-    progress: Progress | None,
-    checkpoint: Part | None = None,
-) -> Result:
-    """The result of one search; `hint` from its own first chunk where nothing was valid."""
-    space.prepare()
-    tell = None if progress is None else lambda recorder: progress(space.workload, recorder)
-    outcome = search(space, table, options, costs, tell, checkpoint)
-    best, went = outcome.best, outcome.statistics
-    if best is None:
-        why = hint(Problem(space, table, options.strategy, seed=options.seed).propose(0))
-        return Result(space.arch, space.workload, table, None, None, went, "", options.objective, options.seed, why)
-    found = cost.evaluate(best, table, costs, recount(best))
-    check(best, found)
-    front = exact_front(outcome.front, options.axes, table, costs)
-    told = Result(space.arch, space.workload, table, best, found, went, "", options.objective, options.seed)
-    return replace(told, lower_bound=outcome.lower_bound, optimal=outcome.optimal, axes=options.axes, front=front)

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from ..workloads import Workload
-from .api import Progress
+from .layer import Progress
 from .record import Recorder
 
 EVERY = 5.0  # seconds between log lines, and at each end

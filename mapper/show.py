@@ -44,7 +44,9 @@ class Shown:
         except ImportError:
             message = "data frames need the package pandas: pip install 'ruby-map[pandas]'"
             raise InputError(Fault("to_pandas", None, "", message)) from None
-        return DataFrame(list(self._rows())).convert_dtypes(convert_floating=False)
+        rows = self._rows()
+        frame = DataFrame(list(rows))
+        return frame.astype({name: "Int64" for name in frame if _whole([row.get(name) for row in rows])})
 
     def plot(self, what: str, axes: "Axes | None" = None) -> "Figure":
         """The picture `what`, on a figure of its own or on the given `axes`.
@@ -74,3 +76,9 @@ class Shown:
     def _plots(self) -> "Mapping[str, Draw | str]":
         """What draws each picture, or why it cannot be drawn."""
         raise NotImplementedError
+
+
+def _whole(column: Sequence[object]) -> bool:
+    """Whether a column holds whole numbers and gaps, which pandas would show as floats."""
+    known = [value for value in column if value is not None]
+    return bool(known) and all(type(value) is int and abs(value) < 2**63 for value in known)

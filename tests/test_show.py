@@ -1,0 +1,209 @@
+"""How results show themselves: text and tables, data frames that add up, pictures by name and on given axes."""
+
+import importlib.util
+import re
+import sys
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+from ruby_map.arch import load_arch
+from ruby_map.mapper import NetworkResult, SearchOptions, evaluate, explore, sweep
+from ruby_map.mapper.cost import CostOptions
+from ruby_map.mapper.tables import TextTable
+from ruby_map.workloads import InputError, Workload, load_workload
+
+needs_pandas = pytest.mark.skipif(
+    importlib.util.find_spec("pandas") is None, reason="pandas is not installed: pip install 'ruby-map[pandas]'"
+)
+SWEEP = """
+architecture: toy_6pe_linear
+parameters: {levels.GLB.fanout.PE.size: [2, 3, 6]}
+workloads: [rank1_100]
+mapspaces: [pfm, ruby-s]
+search: {samples: 40}
+"""
+LEAKY = CostOptions(leakage=True, wire_pj_per_bit_mm=0.1, tile_mm=0.5)
+
+
+@pytest.fixture(scope="module")
+def layer():
+    """A layer with a front; leakage and network counted."""
+    options = SearchOptions(samples=3000, front="energy,delay")
+    return explore("eyeriss_like", "alexnet/conv2", "ruby-s", options, costs=LEAKY)
+
+
+@pytest.fixture(scope="module")
+def network(layer):
+    """Two layers, one of them twice."""
+    return NetworkResult("two", ((layer, 1), (replace(layer, workload=replace(layer.workload, name="other")), 2)))
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory):
+    """Three designs in two mapspaces."""
+    path = tmp_path_factory.mktemp("sweep") / "sizes.yaml"
+    path.write_text(SWEEP)
+    return sweep(path)
+
+
+@pytest.fixture(scope="module")
+def nothing():
+    """A layer for which there is no room."""
+    arch = load_arch("eyeriss_like")
+    levels = tuple(replace(level, capacity_bits=1) if level.name == "psum_spad" else level for level in arch.levels)
+    return explore(replace(arch, levels=levels), "alexnet/conv2", "ruby-s", SearchOptions(samples=100))
+
+
+class Cells(HTMLParser):
+    """The words of a page in turn; ends that match their beginnings."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.words, self.open, self.tags = [], [], []
+        self.feed(page)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.open.append(tag)
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words += data.split()
+
+
+def test_a_notebook_shows_what_is_printed(layer, network, swept, nothing):
+    """The same words in the same order, tables as tables."""
+    for result, tables in ((layer, 2), (network, 1), (swept, 3), (nothing, 0)):
+        page = Cells(result._repr_html_())
+        assert page.words == re.sub("─+", " ", str(result)).split()
+        assert page.tags.count("table") == tables
+
+
+def test_what_a_user_wrote_is_no_tag():
+    """Names are escaped."""
+    page = TextTable(["<level>", "n"], [["<b>", "1 & 2"]], left=(0,), title="</table>").html()
+    assert "<b>" not in page
+    assert Cells(page).words == ["</table>", "<level>", "n", "<b>", "1", "&", "2"]
+
+
+def test_a_result_names_itself_in_a_line(layer, network, swept, nothing):
+    """What an interpreter echoes: no arrays, one line."""
+    assert repr(layer) == f"<Result conv2 on eyeriss_like: EDP {layer.edp:.4g} pJ cycles>"
+    assert repr(network) == f"<NetworkResult two on eyeriss_like, 2 layers: EDP {network.edp:.4g} pJ cycles>"
+    assert repr(swept) == f"<SweepResult {str(swept).splitlines()[0]}>"
+    assert repr(nothing) == "<Result conv2 on eyeriss_like: no valid mapping found>"
+
+
+@needs_pandas
+def test_the_frame_of_a_layer_adds_up(layer):
+    """A row per level and tensor kept, and for MACs, leakage and network: their energies are that of the result."""
+    frame = layer.to_pandas()
+    assert frame.energy_pj.sum() == pytest.approx(layer.energy_pj, rel=1e-12)
+    assert list(frame.level)[-3:] == ["MAC", "leakage", "network"]
+    kept = frame.dropna(subset="tensor")
+    assert len(kept) == layer.batch.keep.sum()
+    counts = layer.costs.counts
+    for name in ("reads", "fills", "updates", "tile_words"):
+        assert kept[name].dtype == "Int64"
+        assert kept[name].sum() == getattr(counts, name)[0][layer.batch.keep[0]].sum()
+
+
+@needs_pandas
+def test_the_frame_of_a_network_adds_up(network):
+    """A row per layer, its figures times its count are the totals."""
+    frame = network.to_pandas()
+    assert list(frame.layer) == ["conv2", "other"]
+    assert (frame.energy_pj * frame["count"]).sum() == pytest.approx(network.energy_pj)
+    assert (frame.cycles * frame["count"]).sum() == network.cycles
+    assert set(frame.bound_by) == {"MAC"}
+
+
+@needs_pandas
+def test_the_frame_of_a_network_leaves_gaps_where_nothing_was_found(layer, nothing):
+    """A layer without a mapping has its row without costs."""
+    frame = NetworkResult("two", ((layer, 1), (nothing, 1))).to_pandas()
+    assert frame.edp.isna().tolist() == [False, True]
+    assert frame.valid.tolist()[1] == 0
+
+
+@needs_pandas
+def test_the_frame_of_a_sweep_has_a_row_per_point(swept):
+    """Parameters as columns, figures those of the points."""
+    frame = swept.to_pandas()
+    assert len(frame) == swept.plan.points == 6
+    assert frame["levels.GLB.fanout.PE.size"].tolist() == [2, 2, 3, 3, 6, 6]
+    assert frame.edp.tolist() == [outcome.result["edp"] for outcome in swept.outcomes.values()]
+
+
+def test_without_pandas_the_extra_is_named(layer, monkeypatch):
+    """The message says what to install."""
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(InputError, match=r"need the package pandas: pip install 'ruby-map\[pandas\]'"):
+        layer.to_pandas()
+
+
+def test_every_picture_is_drawn_and_shows_itself(layer, network, swept):
+    """By name; a notebook gets a PNG."""
+    for result in (layer, network, swept):
+        for what in result._plots():
+            picture = result.plot(what)
+            assert picture._repr_png_().startswith(b"\x89PNG")
+            assert all(axes.get_xlabel() or axes.get_ylabel() for axes in picture.axes), what
+
+
+def test_pictures_take_given_axes(layer, swept):
+    """Several on one figure; a second result adds its line to those there."""
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    ours = figure.subplots(1, 3)
+    assert layer.plot("energy", ours[0]) is figure
+    swept.plot("pareto", ours[2])
+    for mapspace in ("pfm", "ruby-s"):
+        replace(layer, mapspace=mapspace).plot("convergence", ours[1])
+    labels = [label.split(":")[0] for label in ours[1].get_legend_handles_labels()[1]]
+    assert labels == ["pfm", "ruby-s"]
+    assert len({line.get_color() for line in ours[1].get_lines()}) == 2
+
+
+def test_leakage_and_network_are_in_the_picture(layer, network):
+    """The bars add up to the energy in the title, of a layer and of a network."""
+    for result in (layer, network):
+        (axes,) = result.plot("energy").axes
+        unit = {"mJ": 1e9, "\N{MICRO SIGN}J": 1e6}[axes.get_xlabel().split("[")[1].rstrip("]")]
+        assert sum(bar.get_width() for bar in axes.patches) * unit == pytest.approx(result.energy_pj)
+        assert "leakage" in axes.get_legend_handles_labels()[1]
+
+
+def test_a_picture_that_a_result_does_not_have_is_refused(layer, network, nothing, swept):
+    """Misspelled; not asked for; nothing found: the message says which."""
+    given = evaluate("eyeriss_like", "alexnet/conv2", layer)
+    plain = replace(layer, front=(), axes=())
+    for result, what, why in (
+        (layer, "enrgy", 'must be one of energy, convergence, usage, roofline, front; got "enrgy".*"energy"'),
+        (network, "front", "must be one of energy, roofline"),
+        (given, "convergence", '"convergence" cannot be drawn: this mapping was not searched for'),
+        (plain, "front", r'"front" cannot be drawn: no front was asked for, as SearchOptions\(front='),
+        (nothing, "usage", '"usage" cannot be drawn: no valid mapping was found'),
+        (replace(swept, outcomes={}), "pareto", "no point has a mapping"),
+    ):
+        with pytest.raises(InputError, match=why):
+            result.plot(what)
+
+
+def test_axes_hold_one_workload_of_a_sweep(swept):
+    """Two workloads need two panels."""
+    from matplotlib.figure import Figure
+
+    layer = load_workload("rank1_100")
+    assert isinstance(layer, Workload)
+    both = {"a": layer, "b": layer}
+    outcomes = dict(enumerate([*swept.outcomes.values()] * 2))
+    doubled = replace(swept, plan=replace(swept.plan, workloads=both), outcomes=outcomes)
+    assert len(doubled.plot("pareto").axes) == 2
+    with pytest.raises(InputError, match="hold one workload, and there are 2: a, b"):
+        doubled.plot("pareto", Figure().add_subplot())

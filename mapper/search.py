@@ -214,7 +214,7 @@ def search(
 
         return optimal(space, table, options, costs, progress)
     problem = Problem(space, table, options.strategy, options.objectives, options.seed, costs, options.axes)
-    recorder = Recorder(_stop(options))
+    recorder = Recorder(stop_rules(options))
     if checkpoint and (state := checkpoint.load()):
         recorder.restore(state)
     if not recorder.statistics.stopped_by:
@@ -264,7 +264,8 @@ def _front(problem: Problem, recorder: Recorder) -> tuple[MappingBatch, ...]:
     return tuple(batches(point.chunk).take([point.index]) for point in points)
 
 
-def _stop(options: SearchOptions) -> Stop:
+def stop_rules(options: SearchOptions) -> Stop:
+    """When a search with these options ends."""
     more = (options.valid, options.patience, options.target)
     if STRATEGIES[options.strategy].finite:
         return Stop(None, options.samples, options.time_limit, None, *more)

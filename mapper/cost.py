@@ -91,38 +91,39 @@ def validity(batch: MappingBatch) -> NDArray[np.int8]:
     at least the share of it that a constraint asks for.
     """
     nest = Nest(batch)
-    reason = np.zeros(len(batch), np.int8)
+    xp, outside, idle = nest.xp, nest.no(), nest.no()
     for s, slot in enumerate(batch.arch.slots):
         if slot.axis is None:
             continue
-        spread = np.ones(len(batch))
-        for d, table in enumerate(batch.tables):
-            spread = spread * table.bounds[batch.rows[:, d], s]
-        reason[(reason == 0) & (spread < slot.constraint.min_utilization * slot.axis.size)] = REASONS.index(
-            "utilization"
-        )
-        reason[spread > slot.axis.size] = REASONS.index("fanout")
-    reason[overfull(nest)] = REASONS.index("capacity")
-    return reason
+        spread = nest.product(nest.take(table.bounds[:, s], nest.row(d)) for d, table in enumerate(batch.tables))
+        outside = outside | (spread > slot.axis.size)
+        if slot.constraint.min_utilization:
+            idle = idle | (spread < slot.constraint.min_utilization * slot.axis.size)
+    reason = xp.zeros(len(batch), dtype=np.int8)
+    for name, found in (("utilization", idle), ("fanout", outside), ("capacity", overfull(nest))):  # the last one stays
+        reason = xp.where(found, xp.asarray(REASONS.index(name), dtype=np.int8), reason)
+    reasons: NDArray[np.int8] = reason
+    return reasons
 
 
 def overfull(nest: Nest) -> Bools:
     """Where the kept tiles of some level do not fit. # (mapping,)"""
-    found = np.zeros(len(nest.batch), bool)
+    found = nest.no()
     for level, storage in enumerate(nest.batch.arch.levels):
         if storage.capacity_bits is not None:
-            found |= used_bits(nest, level) > storage.capacity_bits // storage.multiple_buffering
+            found = found | (used_bits(nest, level) > storage.capacity_bits // storage.multiple_buffering)
     return found
 
 
 def used_bits(nest: Nest, level: int) -> Floats:
     """Bits of the tiles kept in one instance of `level`. # (mapping,)"""
     storage = nest.batch.arch.levels[level]
-    used = np.zeros(len(nest.batch))
+    used: Floats = nest.xp.zeros(len(nest.batch))
     for v, tensor in enumerate(nest.batch.workload.tensors):
         keep = nest.batch.keep[:, level, v]
         if keep.any():
-            used += keep * nest.tile(level, tensor) * storage.bits(tensor.name, tensor.word_bits)
+            words = nest.tile(level, tensor) * storage.bits(tensor.name, tensor.word_bits)
+            used = used + (words if keep.all() else keep * words)
     return used
 
 
@@ -132,15 +133,16 @@ def evaluate(
     """Costs of every mapping of `batch`, valid or not; from its `counts` where they are known already."""
     counts, options = counts or count(batch), options or CostOptions()
     workload, arch = batch.workload, batch.arch
+    xp = Nest(batch).xp
     level_cycles = bandwidth_cycles(batch, counts)
-    cycles = np.maximum(counts.cycles, level_cycles.max(axis=1))
+    cycles = xp.maximum(counts.cycles, level_cycles.max(axis=1))
     energy = level_energies(batch, counts, table)
     compute = workload.macs * table.compute.compute_pj
-    leak = np.zeros(len(batch))
+    leak = xp.zeros(len(batch))
     if options.leakage:
         leak = cycles * leak_pj_per_cycle(arch, table)
     total = energy.sum(axis=(1, 2)) + compute + leak
-    network = np.zeros_like(energy)
+    network = xp.zeros_like(energy)
     if options.network:
         network = network_energies(batch, counts, options)
         total += network.sum(axis=(1, 2))
@@ -161,15 +163,16 @@ def evaluate(
 
 def level_energies(batch: MappingBatch, counts: Counts, table: EnergyTable) -> Floats:
     """Words times energy per word; a word is a fraction of a vector access. # (mapping, level, tensor)"""
-    energy = np.zeros_like(counts.reads)
+    tensors, columns = batch.workload.tensors, []
     for level, (storage, figures) in enumerate(zip(batch.arch.levels, table.levels, strict=True)):
-        for v, tensor in enumerate(batch.workload.tensors):
+        for v, tensor in enumerate(tensors):
             vectors_per_word = storage.bits(tensor.name, tensor.word_bits) / storage.width_bits
             pj = counts.reads[:, level, v] * figures.read_pj
             pj += counts.fills[:, level, v] * figures.write_pj
             pj += counts.updates[:, level, v] * figures.update_pj
-            energy[:, level, v] = pj * vectors_per_word
-    return energy
+            columns.append(pj * vectors_per_word)
+    stacked: Floats = Nest(batch).xp.stack(columns, axis=1).reshape(len(batch), -1, len(tensors))
+    return stacked
 
 
 def network_energies(batch: MappingBatch, counts: Counts, options: CostOptions) -> Floats:
@@ -182,15 +185,18 @@ def network_energies(batch: MappingBatch, counts: Counts, options: CostOptions) 
 
 def bandwidth_cycles(batch: MappingBatch, counts: Counts) -> Floats:
     """Cycles each level's busiest instance needs for its words, reads and writes apart. # (mapping, level)"""
-    cycles = np.zeros_like(counts.origin_reads)
+    xp, columns = Nest(batch).xp, []
     for level, storage in enumerate(batch.arch.levels):
+        cycles = xp.zeros(len(batch))
         for bandwidth, words in (
             (storage.read_bandwidth, counts.origin_reads),
             (storage.write_bandwidth, counts.origin_writes),
         ):
             if bandwidth is not None:
-                cycles[:, level] = np.maximum(cycles[:, level], np.ceil(words[:, level] / bandwidth))
-    return cycles
+                cycles = xp.maximum(cycles, xp.ceil(words[:, level] / bandwidth))
+        columns.append(cycles)
+    stacked: Floats = xp.stack(columns, axis=1)
+    return stacked
 
 
 def leak_pj_per_cycle(arch: Architecture, table: EnergyTable) -> float:

@@ -57,6 +57,11 @@ class Nest:
         taken: NDArray[Any] = self.xp.asarray(column)[row]
         return taken
 
+    def no(self) -> Bools:
+        """False of every mapping. # (mapping,)"""
+        none: Bools = self.xp.zeros(len(self.batch), dtype=bool)
+        return none
+
     @cached_property
     def dims(self) -> list[int]:
         """Dims that have loops at all: those of size over 1."""

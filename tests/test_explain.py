@@ -9,7 +9,8 @@ from ruby_map.mapper.counts import count
 from ruby_map.mapper.explain import explain, explanation_text
 from ruby_map.mapper.mapping import MappingBatch
 from ruby_map.mapper.mapping_file import read_mapping
-from ruby_map.workloads import Workload, load_workload
+from ruby_map.mapper.mapspace import Mapspace
+from ruby_map.workloads import Workload, load_workload, shaped
 
 from .strategies import mappings, plain
 
@@ -19,6 +20,18 @@ DOCS = Path(__file__).parent.parent / "docs"
 @given(mappings())
 def test_every_explained_count_is_the_models(batch):
     """Evaluating the symbols gives the model's figure, for every tensor, level and action."""
+    agree(batch)
+
+
+def test_a_mapping_of_a_search_is_explained_like_one_of_a_file():
+    """Its tables hold the chains of a whole mapspace, not its own alone."""
+    layer = shaped("conv2d", M=8, C=4, P=6, Q=6, R=3, S=3)
+    batch = Mapspace(load_arch("linear_5"), layer, "ruby").sample(np.random.default_rng(0), 20)
+    for index in range(20):
+        agree(batch.take([index]))
+
+
+def agree(batch):
     counts = count(batch)
     levels = [level.name for level in batch.arch.levels]
     tensors = [tensor.name for tensor in batch.workload.tensors]

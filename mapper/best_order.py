@@ -15,6 +15,7 @@ import numpy as np
 from .flows import Charge
 from .mapping import Floats, Ints, MappingBatch
 from .orders import LevelOrder, Order
+from .recount import Steps
 from .traffic import Flow, Nest
 
 
@@ -41,13 +42,33 @@ class _Nest(Nest):
         return np.full(len(self.batch), number)
 
 
-def best_orders(batch: MappingBatch, charges: Sequence[Charge], orders: Sequence[LevelOrder]) -> Order:
+class _Recounted:
+    """A flow of one mapping whose words are listed, where the closed form counts too many (recount.py)."""
+
+    def __init__(self, nest: _Nest, charge: Charge) -> None:
+        assert charge.parent is not None, "only reads are flagged"
+        self.nest, self.steps = nest, Steps(nest.batch, charge.tensor, charge.parent, charge.child)
+
+    def stays(self, level: int, d: int) -> Floats | float:
+        """What stays less what could: the words that move, negative."""
+        return -float(self.steps.at(level, d, self.nest.outside))
+
+
+def best_orders(
+    batch: MappingBatch, charges: Sequence[Charge], orders: Sequence[LevelOrder], recounted: bool = False
+) -> Order:
     """The loop orders with the least energy of the mappings of `batch`, which share what they keep.
 
-    `orders` says what each level allows. # (mapping, level, position)
+    `orders` says what each level allows. Flagged reads count by the closed form, or, of a single mapping, exactly if
+    `recounted`. # (mapping, level, position)
     """
     nest = _Nest(batch)
-    flows = [(Flow(nest, c.tensor, c.child, c.parent), c) for c in charges if c.child < nest.levels]
+
+    def flow(charge: Charge) -> Flow | _Recounted:
+        plain = Flow(nest, charge.tensor, charge.child, charge.parent)
+        return _Recounted(nest, charge) if recounted and not plain.exact()[0] else plain
+
+    flows = [(flow(c), c) for c in charges if c.child < nest.levels]
     found = np.empty((len(batch), nest.levels, len(batch.workload.dims)), np.int8)
     for level, allowed in enumerate(orders):
         here = [(flow, charge.pj) for flow, charge in flows if charge.child > level]
@@ -58,7 +79,7 @@ def best_orders(batch: MappingBatch, charges: Sequence[Charge], orders: Sequence
 class _LevelSearch:
     """The best order at one level."""
 
-    def __init__(self, nest: _Nest, flows: list[tuple[Flow, float]], level: int) -> None:
+    def __init__(self, nest: _Nest, flows: list[tuple[Flow | _Recounted, float]], level: int) -> None:
         self.nest, self.flows, self.level = nest, flows, level
         self.loops = set(nest.loops(level)) if flows else set()
         self._saved: dict[tuple[int, frozenset[int]], Floats] = {}

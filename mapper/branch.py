@@ -49,8 +49,12 @@ class Branching:
 
     def bound(self, nodes: Ints) -> Floats:
         """The bound of each node, inf where nothing in it is valid."""
-        found = self.relaxation.bound(lambda g, column: self.trees[g].low[column][nodes[:, g]], len(nodes))
+        found = self.relaxed(nodes)
         return np.where(found.possible, self.objective(found), np.inf)
+
+    def relaxed(self, nodes: Ints) -> Bound:
+        """Energy and cycles that nothing in each node is below."""
+        return self.relaxation.bound(lambda g, column: self.trees[g].low[column][nodes[:, g]], len(nodes))
 
     def step(self, best: Callable[[], float], evaluate: Evaluate) -> None:
         """Open some nodes; single chains among their parts go to `evaluate`, which may lower `best`."""

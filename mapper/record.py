@@ -126,6 +126,7 @@ class Recorder:
         self._idle = 0  # valid mappings since the last improvement by the fraction of `patience`
         self._mark = np.inf  # the first objective at that one
         self._dry = 0  # invalid mappings since the last valid one
+        self.proven = ""  # what a proof knows so far, for a reader
 
     @property
     def since(self) -> int:

@@ -20,7 +20,7 @@ told apart - but per rank, never over the joint nest:
 A dim that the tensor does not have is a rank whose tile is always the same single word.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
@@ -72,22 +72,40 @@ def _correct(counts: Counts, nest: Nest, v: int, parent: int, child: int) -> Non
 def words(batch: MappingBatch, tensor: Tensor, parent: int, child: int, origin: bool = False) -> int:
     """Words of `tensor` that `parent` (with `origin` only its instance at the spatial origin) hands to `child`, its
     next keeper or the MACs (the number of levels), in the one mapping of `batch`; identical sets count once."""
-    workload = batch.workload
-    dims = {name: _Dim.of(batch, d, parent, child, origin) for d, name in enumerate(workload.dims)}
-    terms = [[(dims[term.dim], term.coef) for term in rank] for rank in tensor.ranks]
-    terms += [[(dims[name], 0)] for name in workload.dims if name not in tensor.dims]
-    ranks = [_Rank(rank) for rank in terms]
-    if child == len(batch.arch.levels):  # MACs hold nothing: each step is like the first
-        return _distinct([rank.first(child) for rank in ranks])
-    total = _distinct([rank.first(0) for rank in ranks])
-    for level in range(child):
-        outside: list[_Dim] = []  # dims whose loops of this level lie outside k
-        for d in batch.order[0, level].tolist():
-            moving = dims[workload.dims[d]]
-            if moving.bounds[level] > 1:
-                total += _distinct([rank.sets(level, moving, outside) for rank in ranks])
-            outside.append(moving)
+    steps = Steps(batch, tensor, parent, child, origin)
+    total = steps.first()
+    if child < len(batch.arch.levels):
+        for level in range(child):
+            order = batch.order[0, level].tolist()  # what stands before k lies outside it
+            total += sum(steps.at(level, d, order[:place]) for place, d in enumerate(order))
     return total
+
+
+class Steps:
+    """Words of `tensor` that `parent` hands to `child` in the one mapping of `batch`, by the loop k that is advanced.
+
+    What moves at a loop depends on the loops of its own level outside it and on no other order, so that the orders of
+    `batch` do not matter here.
+    """
+
+    def __init__(self, batch: MappingBatch, tensor: Tensor, parent: int, child: int, origin: bool = False) -> None:
+        dims = [_Dim.of(batch, d, parent, child, origin) for d in range(len(batch.workload.dims))]
+        by_name = dict(zip(batch.workload.dims, dims, strict=True))
+        terms = [[(by_name[term.dim], term.coef) for term in rank] for rank in tensor.ranks]
+        terms += [[(dim, 0)] for name, dim in by_name.items() if name not in tensor.dims]
+        self._dims, self._ranks = dims, [_Rank(rank) for rank in terms]
+        self._first = child if child == len(batch.arch.levels) else 0  # MACs hold nothing: each step is like the first
+
+    def first(self) -> int:
+        """Words of the steps before which nothing is held."""
+        return _distinct([rank.first(self._first) for rank in self._ranks])
+
+    def at(self, level: int, d: int, outside: Iterable[int]) -> int:
+        """Words at the increments of the loop of dim `d` at `level`, those of the dims `outside` standing outside it."""
+        moving = self._dims[d]
+        if moving.bounds[level] == 1:
+            return 0
+        return _distinct([rank.sets(level, moving, [self._dims[e] for e in outside]) for rank in self._ranks])
 
 
 @dataclass(eq=False)

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..energy import EnergyTable
 from ..workloads import Fault, InputError, near
+from .aims import FrontProof
 from .checkpoint import Part
 from .cluster import cluster_faults
 from .cost import CostOptions, Costs, evaluate, validity
@@ -80,6 +81,7 @@ class SearchOptions:
     target: float | None = None  # of the first objective
     front: str = ""  # objectives whose Pareto front to keep
     cluster: str | None = None  # where instead of `jobs` processes here
+    bound: float | None = None  # seconds to prove how good the result of any search is; 0: the mapspace as a whole
 
     @property
     def objectives(self) -> tuple[str, ...]:
@@ -117,13 +119,18 @@ class SearchOptions:
         found = cluster_faults(self.cluster)
         if self.target is not None and not self.target > 0:
             found.append(_fault("target", f"must be more than 0, got {self.target:g}"))
+        if self.bound is not None and not self.bound >= 0:
+            found.append(_fault("bound-seconds", f"must be 0 or more, got {self.bound:g}"))
         if self.patience and not (0 < self.patience[0] < 1 and self.patience[1] >= 1):
             given = f"got {self.patience[0]:g}:{self.patience[1]}"
             found.append(_fault("patience", f"must be FRACTION:N with 0 < FRACTION < 1 and N at least 1, {given}"))
         if len(self.axes) == 1:
             found.append(_fault("front", f'must name two objectives or more, got "{self.front}"'))
+        if self.strategy == "optimal" and self.front and not {"energy", "delay"} <= set(self.axes):
+            rule = "--search optimal proves the front of energy,delay"
+            found.append(_fault("front", f'{rule}: name both, or use random; got "{self.front}"'))
         if self.strategy == "optimal":
-            more = {"objective": len(self.objectives) > 1, "front": self.front, "patience": self.patience}
+            more: dict[str, object] = {"objective": len(self.objectives) > 1, "patience": self.patience}
             more |= {"target": self.target, "cluster": self.cluster}
             rule = "--search optimal proves the best by one objective, in this process"
             found += [_fault(name, f"{rule}: leave this out or use random") for name, given in more.items() if given]
@@ -179,6 +186,7 @@ class Outcome:
     lower_bound: float | None = None  # what no mapping can beat, where the search proved something
     optimal: bool = False  # whether it is proven that no mapping is better
     front: tuple[MappingBatch, ...] = ()  # batches of one: the mappings of the front, by their first axis
+    proof: FrontProof | None = None  # of the front, where the search proved something
 
 
 def score(problem: Problem, chunk: int) -> Scores:
@@ -212,7 +220,7 @@ def search(
     if options.strategy == "optimal":
         from .optimal import optimal  # which begins with a search of this file
 
-        return optimal(space, table, options, costs, progress)
+        return optimal(space, table, options, costs, progress, checkpoint)
     problem = Problem(space, table, options.strategy, options.objectives, options.seed, costs, options.axes)
     recorder = Recorder(stop_rules(options))
     if checkpoint and (state := checkpoint.load()):

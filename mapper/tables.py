@@ -161,5 +161,7 @@ def table_text(head: Sequence[str], rows: Iterable[Sequence[str]], left: Sequenc
     for row in rows:
         table.add_row(*row)
     out = StringIO()
-    Console(file=out, width=WIDTH, color_system=None, highlight=False, markup=False).print(table)
+    # in a notebook rich would show the table there and then, and leave `out` empty
+    plain = Console(file=out, width=WIDTH, color_system=None, highlight=False, markup=False, force_jupyter=False)
+    plain.print(table)
     return "\n".join(line.rstrip() for line in out.getvalue().rstrip("\n").split("\n"))

@@ -155,7 +155,7 @@ class Joint:
         One binary search per dim finds a random number among the rounded shares of the groups. Where it falls on the
         very number to which a share was rounded (once in 2**40 or so) more bits decide, in integers.
         """
-        groups, state = np.empty((n, len(self.spaces)), np.int64), np.zeros(n, np.int64)
+        groups, state = np.empty((n, len(self.spaces)), np.int64, order="F"), np.zeros(n, np.int64)
         for dim, step in enumerate(self.steps):
             drawn = (state << step.bits) + rng.integers(0, 1 << step.bits, n)
             entry = np.searchsorted(step.threshold, drawn, side="right")

@@ -78,6 +78,13 @@ class MappingBatch:
 
     def take(self, index: Ints | slice | Sequence[int]) -> "MappingBatch":
         """The mappings at `index`, sharing the tables."""
+        if not isinstance(index, slice):
+            index = np.asarray(index)
+            index = np.flatnonzero(index) if index.dtype == bool else index.astype(np.int64, copy=False)
+            # dim by dim and position by position in memory, as they are read
+            rows = self.rows.T.take(index, axis=1).T
+            order = self.order.transpose(1, 2, 0).take(index, axis=2).transpose(2, 0, 1)
+            return MappingBatch(self.arch, self.workload, self.tables, rows, order, self.keep[index])
         return MappingBatch(
             self.arch, self.workload, self.tables, self.rows[index], self.order[index], self.keep[index]
         )

@@ -16,7 +16,7 @@ from ..workloads import Fault, InputError, Workload
 from .factor import SAFE, BigInts, ChainSpace, divide
 from .joint import Joint, TooLargeError
 from .mapping import Bools, ChainTable, Ints, MappingBatch
-from .orders import Orders, level_orders
+from .orders import Order, Orders, level_orders
 from .presets import Preset, remainders
 from .rules import Limit, Rules, conflict, limits
 
@@ -49,6 +49,23 @@ class Size:
             return f"{self.total:,}"
         exponent = len(str(self.total)) - 1
         return f"{self.total / 10**exponent:.1f}e+{exponent}"
+
+
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """Mappings as they are drawn: little memory, and the same random numbers whatever arranges them."""
+
+    tables: tuple[ChainTable, ...]
+    rows: Ints  # (mapping, dim)
+    digits: Order  # (digit, mapping) of the loop orders
+    keep: Bools  # (mapping, level, tensor)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def take(self, index: Ints) -> "Draw":
+        """The mappings at `index`."""
+        return Draw(self.tables, self.rows[index], self.digits[:, index], self.keep[index])
 
 
 class Mapspace:
@@ -152,13 +169,21 @@ class Mapspace:
 
     def sample(self, rng: np.random.Generator, n: int) -> MappingBatch:
         """`n` mappings, each drawn uniformly from the whole mapspace and independently of the others."""
+        return self.arranged(self.draw(rng, n))
+
+    def draw(self, rng: np.random.Generator, n: int) -> "Draw":
+        """What `sample` draws, before it is arranged as mappings."""
         groups = self._joint.sample(rng, n)
         ranks = [below(rng, space.counts[groups[:, d]]) for d, space in enumerate(self.chains)]
         tables, rows = self._rows(groups, ranks)
-        over_one = self._over_one(tables, rows)
-        order = self.orders.sample(rng, n, over_one)
+        digits = self.orders.draw(rng, n, self._over_one(tables, rows))
         bits = rng.integers(0, 2, (n, len(self._choice)), np.int8).astype(bool)
-        return MappingBatch(self.arch, self.workload, tables, rows, order, self._kept(bits))
+        return Draw(tables, rows, digits, self._kept(bits))
+
+    def arranged(self, draw: "Draw") -> MappingBatch:
+        """The mappings that were drawn, in the array library of the draw."""
+        order = self.orders.arrange(draw.digits, len(draw), self._over_one(draw.tables, draw.rows))
+        return MappingBatch(self.arch, self.workload, draw.tables, draw.rows, order, draw.keep)
 
     def sample_distinct_indices(self, rng: np.random.Generator, n: int) -> list[int]:
         """`n` different numbers of mappings, every set of n equally likely, in random order."""
@@ -176,7 +201,7 @@ class Mapspace:
 
     def _rows(self, groups: Ints, ranks: Sequence[BigInts]) -> tuple[tuple[ChainTable, ...], Ints]:
         """The tables of all dims and the row in each # (mapping, dim), from the group and the number within it."""
-        tables, rows = [], np.empty_like(groups)
+        tables, rows = [], np.empty(groups.shape, np.int64, order="F")  # dim by dim, as they are read
         for d, (space, listed) in enumerate(zip(self.chains, self._listed, strict=True)):
             if listed is None:
                 tables.append(ChainTable(space.size, space.unrank(groups[:, d], ranks[d])))

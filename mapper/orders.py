@@ -1,6 +1,7 @@
 """Loop orders: permutations of the loops whose place at a level is free, by number and by chance."""
 
 from dataclasses import dataclass
+from itertools import islice, pairwise
 from math import factorial, prod
 
 import numpy as np
@@ -59,21 +60,23 @@ class Orders:
 
     def sample(self, rng: np.random.Generator, n: int, over_one: Bools | None) -> Order:
         """`n` uniform orders # (mapping, level, position); `over_one` # (mapping, level, dim) with `distinct`."""
-        digits = [
-            np.stack([rng.integers(0, each, n, np.int8) for each in radix]) if len(radix) else np.empty((0, n), np.int8)
-            for radix in self._radices(over_one)
-        ]
-        return self._build(digits, over_one)
+        return self.arrange(self.draw(rng, n, over_one), n, over_one)
+
+    def draw(self, rng: np.random.Generator, n: int, over_one: Bools | None) -> Order:
+        """The digits of `n` uniform orders, level by level. # (digit, mapping)"""
+        radices = [each for radix in self._radices(over_one) for each in radix]
+        digits = np.empty((len(radices), n), np.int8)
+        for place, radix in enumerate(radices):
+            digits[place] = rng.integers(0, radix, n, np.int8)
+        return digits
 
     def unrank(self, index: BigInts, over_one: Bools | None) -> Order:
         """The orders number `index`, level 0 the most significant. # (mapping, level, position)"""
-        digits: list[Order] = []
-        for radix in reversed(self._radices(over_one)):
-            level_digits = np.zeros((len(radix), len(index)), np.int8)
-            for place in range(len(radix) - 1, -1, -1):
-                index, level_digits[place] = divide(index, radix[place])
-            digits.insert(0, level_digits)
-        return self._build(digits, over_one)
+        n, radices = len(index), [each for radix in self._radices(over_one) for each in radix]
+        digits = np.zeros((len(radices), n), np.int8)
+        for place in range(len(radices) - 1, -1, -1):
+            index, digits[place] = divide(index, radices[place])
+        return self.arrange(digits, n, over_one)
 
     def rank(self, order: Order, over_one: Bools | None) -> BigInts:
         """The number of each order; ValueError for one that the constraints exclude."""
@@ -107,22 +110,25 @@ class Orders:
             return np.broadcast_to(free, (n, len(free)))
         return free[np.argsort(over_one[:, level][:, free], axis=1, kind="stable")]
 
-    def _build(self, digits: list[Order], over_one: Bools | None) -> Order:
-        """Orders from the digits of each level, # (position, mapping) each."""
-        n = digits[0].shape[1]
-        order = np.empty((n, len(self.levels), self.levels[0].dims), np.int8)
+    def arrange(self, digits: Order, n: int, over_one: Bools | None = None) -> Order:
+        """Orders from their digits # (digit, mapping), in the array library of the digits. # (mapping, level, position)
+
+        They lie in memory position by position, which is how they are read.
+        """
+        xp = digits.__array_namespace__()
+        rest, columns = iter(digits), []
         for level, orders in enumerate(self.levels):
-            front = orders.outermost + orders.idle
-            end = len(front) + len(orders.free)
-            order[:, level, : len(front)] = front
-            order[:, level, end:] = orders.innermost
-            if orders.free:
-                place = _places(digits[level]).T
-                if over_one is None:
-                    order[:, level, len(front) : end] = np.array(orders.free, np.int8)[place]
-                else:
-                    base = self._base(level, n, over_one)
-                    order[:, level, len(front) : end] = np.take_along_axis(base, place.astype(np.int64), axis=1)
+            place = _places(list(islice(rest, len(orders.free))))
+            if over_one is None:
+                free = [_nth(orders.free, each) for each in place]
+            else:
+                base = self._base(level, n, over_one)
+                chosen = np.stack(place, axis=1) if place else np.empty((n, 0), np.int8)
+                free = list(np.take_along_axis(base, chosen.astype(np.int64), axis=1).T)
+            fixed = {d: xp.full(n, d, dtype=np.int8) for d in orders.outermost + orders.idle + orders.innermost}
+            front, back = orders.outermost + orders.idle, orders.innermost
+            columns += [*(fixed[d] for d in front), *free, *(fixed[d] for d in back)]
+        order: Order = xp.stack(columns).reshape(len(self.levels), -1, n).transpose(2, 0, 1)
         return order
 
     def _free_block(self, level: int, order: Order) -> Order:
@@ -144,9 +150,19 @@ def _units_as_in(base: Order, block: Order, over_one: Bools) -> Order:
     return np.where(np.arange(block.shape[1]) < unit.sum(axis=1)[:, None], base, ordered)
 
 
-def _places(digits: Order) -> Order:
-    """Permutations of 0..m-1 from their digits, digit i saying which of the rest comes next. # (position, mapping)"""
+def _places(digits: list[Order]) -> list[Order]:
+    """Permutations of 0..m-1 from their digits, digit i saying which of the rest comes next. # (mapping,) each"""
     place = digits.copy()
     for i in range(len(place) - 2, -1, -1):
-        place[i + 1 :] += place[i + 1 :] >= place[i]
+        for j in range(i + 1, len(place)):
+            place[j] = place[j] + (place[j] >= place[i]).astype(np.int8)
     return place
+
+
+def _nth(ascending: tuple[int, ...], place: Order) -> Order:
+    """ascending[place], by arithmetic: steps of 1 cost less than a gather. # (mapping,)"""
+    found = place + np.int8(ascending[0])
+    for i, (before, after) in enumerate(pairwise(ascending), 1):
+        if after - before > 1:
+            found = found + np.int8(after - before - 1) * (place >= i).astype(np.int8)
+    return found

@@ -37,6 +37,7 @@ from .search import OBJECTIVES, STRATEGIES, SearchOptions, read_patience, unknow
 from .timeloop_options import FileOptions, file_options, tables
 
 _SPACE, _SEARCH, _STOP, _OUT, _ENERGY = "Mapspace", "Search", "When to stop", "Output", "Energy and area"
+BOUND = 10.0  # seconds
 NAME = "a library name (see --list) or a path"
 
 
@@ -101,6 +102,12 @@ def ruby_map(
     target: Annotated[
         float | None, typer.Option(help="Stop at this value of the objective, or below.", rich_help_panel=_STOP)
     ] = None,
+    bound: Annotated[
+        bool, typer.Option("--bound", help="Prove how far the best possible may be below.", rich_help_panel=_SEARCH)
+    ] = False,
+    bound_seconds: Annotated[
+        float | None, typer.Option(help=f"For --bound, per layer; {BOUND:g} if not given.", rich_help_panel=_SEARCH)
+    ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on from the checkpoint in --out.", rich_help_panel=_OUT)
     ] = False,
@@ -129,6 +136,8 @@ def ruby_map(
     options = replace(SearchOptions(strategy, objective, victory, samples, time_limit, jobs, seed), **files.given)
     rule = gather(faults, lambda: read_patience(patience)) if patience else None
     options = replace(options, patience=rule, target=target, front=front, cluster=cluster)
+    if bound or bound_seconds is not None:
+        options = replace(options, bound=BOUND if bound_seconds is None else bound_seconds)
     faults += [Fault("resume", None, "", "needs --out, where the checkpoint is")] if resume and not out else []
     costs = CostOptions(leakage, wire_pj_per_bit_mm, tile_mm, hop_pj)
     faults += (
@@ -152,7 +161,7 @@ def ruby_map(
         if out:
             problem: dict[str, object] = {"arch": machine, "workload": work, "energies": table}
             problem |= {"mapspace": mapspace, "pad": pad, "distinct": distinct, "costs": costs}
-            what = identity(options, ("jobs", "cluster"), **problem)
+            what = identity(options, ("jobs", "cluster", "bound"), **problem)
             checkpoint = open_files.enter_context(Checkpoint(out, what, resume=resume))
         with progress(log) as told:
             result = explore(

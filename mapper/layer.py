@@ -10,8 +10,10 @@ from .cost import CostOptions, evaluate
 from .diagnose import hint
 from .front import exact_front
 from .mapspace import Mapspace
+from .optimal import lower_bound
 from .record import Recorder
 from .recount import recount
+from .relax import ROUNDING
 from .report import Result
 from .sanity import check
 from .search import Problem, SearchOptions, search
@@ -39,4 +41,18 @@ def explore_layer(
     check(best, found)
     front = exact_front(outcome.front, options.axes, table, costs)
     told = Result(space.arch, space.workload, table, best, found, went, "", options.objective, options.seed)
-    return replace(told, lower_bound=outcome.lower_bound, optimal=outcome.optimal, axes=options.axes, front=front)
+    told = replace(told, axes=options.axes, front=front, proof=outcome.proof)
+    if options.strategy == "optimal":
+        return replace(told, lower_bound=outcome.lower_bound, optimal=outcome.optimal, attained=outcome.optimal)
+    return _bounded(space, options, told, tell) if options.bound is not None else told
+
+
+def _bounded(space: Mapspace, options: SearchOptions, found: Result, tell: Callable[[Recorder], None] | None) -> Result:
+    """With what no mapping can beat. The mapping stays that of the search, also where the proof knows a better one."""
+    if found.batch is None or found.costs is None:
+        return found
+    proven = lower_bound(space, found.table, options, found.batch, found.costs.options, tell)
+    if proven.statistics.interrupted:  # so that nothing more is begun
+        found = replace(found, statistics=replace(found.statistics, stopped_by=proven.statistics.stopped_by))
+    bounded = replace(found, lower_bound=proven.lower_bound, attained=proven.optimal)
+    return replace(bounded, optimal=bounded.gap is not None and bounded.gap <= ROUNDING)

@@ -9,7 +9,8 @@ import numpy as np
 from ..arch import Architecture
 from ..energy import EnergyTable
 from ..workloads import Workload
-from . import tables
+from . import proof, tables
+from .aims import FrontProof
 from .bounds import Ideal, ideal
 from .cost import REASONS, Costs
 from .front import FrontMapping, front_json, front_table
@@ -17,6 +18,7 @@ from .mapping import MappingBatch
 from .mapping_file import write_mapping
 from .nest import loop_nest
 from .record import Statistics
+from .relax import ROUNDING
 from .show import Rows, Shown
 
 if TYPE_CHECKING:
@@ -46,6 +48,8 @@ class Result(Shown):
     reason: str = ""  # why these
     lower_bound: float | None = None  # of the objective, over the whole mapspace, where the search proved one
     optimal: bool = False  # whether it is proven that no mapping of the mapspace is better
+    attained: bool = False  # whether a mapping with the lower bound is known
+    proof: FrontProof | None = None  # of the front, where the search proved something
     axes: tuple[str, ...] = ()  # of the front
     front: tuple[FrontMapping, ...] = ()  # by its first axis, where one was asked for
 
@@ -58,7 +62,7 @@ class Result(Shown):
         """By how much of the objective found the best possible may be below it, where the search proved something."""
         if self.lower_bound is None or self.objective is None or self.batch is None:
             return None
-        found = {"edp": self.edp, "energy": self.energy_pj, "delay": self.cycles}[self.objective]
+        found = {"edp": self.edp, "energy": self.energy_pj, "delay": self.cycles}[proof.first(self.objective)]
         return max(0.0, 1 - self.lower_bound / found) if found else 0.0
 
     @property
@@ -119,7 +123,9 @@ class Result(Shown):
         if self.statistics.evaluated:
             parts.append(tables.search_line(self.statistics))
         if self.gap is not None:
-            parts.append(tables.proof_line(str(self.objective), self.optimal, self.gap))
+            parts.append(proof.proof_line(str(self.objective), self.optimal, self.gap, self.attained))
+        if self.proof is not None:
+            parts += proof.front_proof_parts(self.front, self.proof)
         return parts
 
     def _rows(self) -> Rows:
@@ -208,6 +214,28 @@ class NetworkResult(Shown):
         )
 
     @property
+    def lower_bound(self) -> float | None:
+        """What no choice of mappings can beat, from the bounds of all layers, where their searches proved some."""
+        bounds = [(result.lower_bound, count) for result, count in self.layers if result.lower_bound is not None]
+        if not self.found or len(bounds) < len(self.layers):
+            return None
+        return proof.network_bound(str(self.layers[0][0].objective), bounds)
+
+    @property
+    def gap(self) -> float | None:
+        """By how much of the objective found the best possible may be below it."""
+        if (bound := self.lower_bound) is None:
+            return None
+        objective = proof.first(str(self.layers[0][0].objective))
+        found = {"edp": self.edp, "energy": self.energy_pj, "delay": self.cycles}[objective]
+        return max(0.0, 1 - bound / found) if found else 0.0
+
+    @property
+    def optimal(self) -> bool:
+        """Whether it is proven that no choice of mappings is better."""
+        return self.gap is not None and self.gap <= ROUNDING
+
+    @property
     def statistics(self) -> Statistics:
         """The searches of all layers together."""
         every = [result.statistics for result, _ in self.layers]
@@ -237,7 +265,11 @@ class NetworkResult(Shown):
             zeros = self.ineffectual_macs
             sums = (self.cycles, self.energy_pj, self.utilization, self.macs, zeros, self.area_um2, self.ideal)
             parts.append(tables.totals(*sums, self.layers[0][0]._costs.options))
-        return [*parts, tables.search_line(self.statistics)]
+        parts.append(tables.search_line(self.statistics))
+        if self.gap is not None:
+            unproven = [(layer.workload.name, layer.gap or 0.0) for layer, _ in self.layers if not layer.optimal]
+            parts.append(proof.network_line(str(self.layers[0][0].objective), self.optimal, self.gap, unproven))
+        return parts
 
     def _rows(self) -> Rows:
         from .frames import layer_rows  # which imports this
@@ -279,8 +311,15 @@ def result_json(result: Result | NetworkResult) -> Json:
     if result.axes:
         whole |= {"front": front_json(result.front)}
     if result.gap is not None:
-        whole |= {"optimal": result.optimal, "lower_bound": result.lower_bound, "gap": result.gap}
+        whole |= _proof_json(result)
+    if result.proof is not None:
+        whole |= proof.front_proof_json(result.front, result.proof)
     return whole | ({} if found else {"hint": result.hint})
+
+
+def _proof_json(result: Result | NetworkResult) -> Json:
+    known: Json = {"attained": result.attained} if isinstance(result, Result) else {}
+    return {"optimal": result.optimal, "lower_bound": result.lower_bound, "gap": result.gap} | known
 
 
 def plain(value: float) -> int | float:
@@ -293,7 +332,9 @@ def _costs_json(result: Result | NetworkResult) -> Json:
     names = ("cycles", "energy_pj", "edp", "utilization")
     costs: Json = {name: plain(getattr(result, name)) if result.found else None for name in names}
     work: Json = {"macs": result.macs, "ineffectual_macs": result.ineffectual_macs}
-    return costs | work | {"area_um2": plain(result.area_um2), "network": _network_energy_json(result)}
+    ideal = {name: plain(getattr(result.ideal, name)) for name in ("cycles", "energy_pj", "edp")}
+    more: Json = {"area_um2": plain(result.area_um2), "network": _network_energy_json(result), "ideal": ideal}
+    return costs | work | more
 
 
 def _network_energy_json(result: Result | NetworkResult) -> Json | None:
@@ -360,5 +401,6 @@ def _network_json(result: NetworkResult) -> Json:
         "seed": first.seed,
         **_costs_json(result),
         "search": _search_json(result.statistics),
+        **({} if result.gap is None else _proof_json(result)),
         "layers": [{"count": count, **result_json(layer)} for layer, count in result.layers],
     }

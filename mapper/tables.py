@@ -121,14 +121,6 @@ def search_line(statistics: Statistics) -> str:
     return f"search       {seen}; {time}; ended by: {statistics.stopped_by}"
 
 
-def proof_line(objective: str, optimal: bool, gap: float) -> str:
-    """What a search proved about the whole mapspace."""
-    name = {"edp": "EDP", "delay": "number of cycles"}.get(objective, objective)
-    if optimal:
-        return f"proof        no mapping of this mapspace has a lower {name}"
-    return f"proof        the best {name} possible is at most {gap:.2%} below this one"
-
-
 def area_um2(arch: Architecture, table: EnergyTable) -> float:
     """All instances of all levels and the MAC units."""
     levels = sum(figures.area_um2 * arch.instances(i) for i, figures in enumerate(table.levels))

@@ -17,6 +17,7 @@ import numpy as np
 from ..energy import EnergyTable
 from ..workloads import Fault, InputError, near
 from .aims import FrontProof
+from .budget import read_budget
 from .checkpoint import Part
 from .cluster import cluster_faults
 from .cost import CostOptions, Costs, evaluate, validity
@@ -81,6 +82,7 @@ class SearchOptions:
     target: float | None = None  # of the first objective
     front: str = ""  # objectives whose Pareto front to keep
     cluster: str | None = None  # where instead of `jobs` processes here
+    budget: str = ""  # mappings (1000000) or seconds (60s) that all layers share; then victory ends none
     bound: float | None = None  # seconds to prove how good the result of any search is; 0: the mapspace as a whole
 
     @property
@@ -116,7 +118,7 @@ class SearchOptions:
         return found + self._more_faults()
 
     def _more_faults(self) -> list[Fault]:
-        found = cluster_faults(self.cluster)
+        found = cluster_faults(self.cluster) + self._budget_faults()
         if self.target is not None and not self.target > 0:
             found.append(_fault("target", f"must be more than 0, got {self.target:g}"))
         if self.bound is not None and not self.bound >= 0:
@@ -134,6 +136,20 @@ class SearchOptions:
             more |= {"target": self.target, "cluster": self.cluster}
             rule = "--search optimal proves the best by one objective, in this process"
             found += [_fault(name, f"{rule}: leave this out or use random") for name, given in more.items() if given]
+        return found
+
+
+    def _budget_faults(self) -> list[Fault]:
+        if not self.budget:
+            return []
+        try:
+            samples = read_budget(self.budget).samples
+        except InputError as error:
+            return list(error.faults)
+        given = {"samples": self.samples, "time-limit": self.time_limit}
+        found = [_fault(name, "leave this out: the budget says when to stop") for name, it in given.items() if it]
+        if samples and self.strategy == "optimal":
+            found.append(_fault("budget", f'must be seconds for --search optimal, as 60s; got "{self.budget}"'))
         return found
 
 

@@ -168,6 +168,7 @@ class NetworkResult(Shown):
     name: str
     layers: tuple[tuple[Result, int], ...]
     missing: int = 0  # layers that an interruption left out
+    alike: tuple[tuple[str, ...], ...] = ()  # of each layer, the others that are the same, counted with it
 
     @property
     def found(self) -> bool:

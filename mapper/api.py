@@ -9,7 +9,6 @@ result.edp, result.cycles   # numbers
 evaluate("simba_like", layer, "mapping.yaml")
 """
 
-from dataclasses import replace
 from pathlib import Path
 
 from ..arch import Architecture
@@ -19,14 +18,17 @@ from .checkpoint import Checkpoint
 from .cost import CostOptions
 from .cost import evaluate as evaluate_batch
 from .diagnose import misfits
-from .inputs import gather, load, spaces
-from .layer import Progress, explore_layer
+from .inputs import alike, gather, layers_of, load
+from .layer import Progress
+from .layers import Layers, Study
 from .mapping import MappingBatch
 from .mapping_file import read_mapping, write_mapping
+from .padding import padded
+from .presets import PRESETS
 from .recount import recount
 from .report import NetworkResult, Result
 from .sanity import check
-from .search import SearchOptions
+from .search import SearchOptions, unknown
 
 
 def explore(
@@ -42,7 +44,7 @@ def explore(
     progress: Progress | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> Result | NetworkResult:
-    """Search `mapspace` for the best mapping of a layer, or of each layer of a network in turn.
+    """Search `mapspace` for the best mapping of a layer, or of each layer of a network, several at once (layers.py).
 
     With `pad`, dims are first rounded up to fill the array; with `distinct`, loop orders that differ only in loops of
     bound 1 count once. Ctrl-C ends the search with the best so far. With a `checkpoint`, each layer goes on from what
@@ -50,22 +52,34 @@ def explore(
     """
     options = options or SearchOptions()
     faults = options.faults() + (costs.faults() if costs else [])
+    preset = next((name for name in PRESETS if name == mapspace), None)
+    faults += [] if preset else [unknown("mapspace", mapspace, PRESETS)]
     loaded = gather(faults, lambda: load(arch, workload))
-    if faults or loaded is None:
+    if faults or loaded is None or preset is None:
         raise InputError(faults)
     machine, work = loaded
-    figures = table or energy_table(machine)
-    results: list[Result] = []
-    for number, space in enumerate(spaces(machine, work, mapspace, pad=pad, distinct=distinct)):
-        part = checkpoint.part(number) if checkpoint else None
-        found = explore_layer(space, options, figures, costs, progress, part)
-        results.append(replace(found, mapspace=mapspace, remainders=space.imperfect, reason=space.reason))
-        if found.statistics.interrupted:
-            break
+    every = [padded(machine, layer) if pad else layer for layer in layers_of(work)]
+    groups = alike(every)
+    study = Study(machine, tuple(every[group[0]] for group in groups), preset, distinct,
+                  table or energy_table(machine), costs, options)  # fmt: skip
+    layers = Layers(study, progress, checkpoint)
+    counts = [1] if isinstance(work, Workload) else [sum(work.layers[i][1] for i in group) for group in groups]
+    if options.budget:
+        layers.spend(counts)
+    else:
+        layers.bring(layers.runs)
+    found = layers.results()
+    if not found:
+        raise KeyboardInterrupt  # before the first
     if isinstance(work, Workload):
-        return results[0]
-    counts = [count for _, count in work.layers]
-    return NetworkResult(work.name, tuple(zip(results, counts, strict=False)), missing=len(counts) - len(results))
+        return found[0]
+    names = tuple(tuple(every[i].name for i in group[1:]) for group in groups)
+    return NetworkResult(
+        work.name,
+        tuple((result, counts[number]) for number, result in found.items()),
+        missing=len(groups) - len(found),
+        alike=tuple(names[number] for number in found),
+    )
 
 
 def evaluate(

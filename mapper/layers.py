@@ -1,0 +1,328 @@
+"""The layers of a network, several searched at once, with the same answers for any number of processes.
+
+Each process takes a layer for about a second, a *turn*, and hands its state back. So no mapping is looked at in vain,
+as it would be where processes share a layer and one of them finds that it is over. The last few layers, and all where
+turns cannot be taken (on a cluster, with a time limit, in searches without chunks), are searched one after another by
+all processes together.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+from ..arch import Architecture
+from ..energy import EnergyTable
+from ..workloads import Fault, InputError, Workload
+from .budget import Mark, Share, read_budget, spend
+from .checkpoint import Checkpoint, Part, State
+from .cost import CostOptions
+from .inputs import gather
+from .layer import Progress, explore_layer
+from .mapping import MappingBatch
+from .mapspace import Mapspace
+from .parallel import in_order
+from .presets import Preset
+from .record import Recorder
+from .report import Result
+from .search import CHUNK, SearchOptions, stop_rules
+
+TURN = 1.0  # seconds of one turn
+LEAST = 1e-3  # seconds that are left where none are: each layer is looked at
+NEVER = 10**18  # valid mappings
+KEPT = 16  # mapspaces that a process keeps for its next turns
+
+
+@dataclass(frozen=True)
+class Study:
+    """What is searched, and how. Sent to each worker once."""
+
+    arch: Architecture = field(compare=False)
+    layers: tuple[Workload, ...] = field(compare=False)
+    mapspace: Preset = field(compare=False)
+    distinct: bool = field(compare=False)
+    table: EnergyTable = field(compare=False)
+    costs: CostOptions | None = field(compare=False)
+    options: SearchOptions = field(compare=False)
+    key: str = field(default_factory=lambda: uuid4().hex)  # tells one from another, in every process
+
+    def space(self, number: int) -> Mapspace:
+        """The mapspace of a layer. Raises InputError where it is empty."""
+        return Mapspace(self.arch, self.layers[number], self.mapspace, distinct=self.distinct)
+
+    def spaces(self) -> list[Mapspace]:
+        """The mapspace of each layer. Raises InputError with the faults of all of them."""
+        faults: list[Fault] = []
+        found = [gather(faults, lambda number=number: self.space(number)) for number in range(len(self.layers))]  # type: ignore[misc]
+        if faults:
+            raise InputError(dict.fromkeys(faults))
+        return [space for space in found if space is not None]
+
+    def search(self, space: Mapspace, options: SearchOptions, progress: Progress | None, part: Part) -> Result:
+        """The result of one layer from the state in `part`."""
+        found = explore_layer(space, options, self.table, self.costs, progress, part)
+        return replace(found, mapspace=self.mapspace, remainders=space.imperfect, reason=space.reason)
+
+
+class Ticket(NamedTuple):
+    """A turn of one layer."""
+
+    number: int
+    state: State | None  # where to go on; None: at the beginning
+    options: SearchOptions
+
+
+class Turn(NamedTuple):
+    """What came of one turn."""
+
+    number: int
+    state: State | None
+    result: Result | None = None  # where the layer is over
+    faults: tuple[Fault, ...] = ()
+
+
+class TurnOverError(Exception):
+    """The time of a turn is over, and the search is not."""
+
+
+class Held(Part):
+    """The state of a layer's search in hand, from which it goes on; kept in a checkpoint too, where there is one."""
+
+    def __init__(self, state: State | None, kept: Part | None = None, seconds: float | None = None) -> None:
+        self.state, self.kept = state, kept
+        self.until = None if seconds is None else time.monotonic() + seconds
+
+    def load(self) -> State | None:
+        """Where to go on."""
+        return self.state
+
+    def save(self, state: State) -> None:
+        """Hold `state`."""
+        self.state = state
+        if self.kept:
+            self.kept.save(state)
+
+    def offer(self, state: Callable[[], State]) -> None:
+        """Keep what `state` gives now and then. Raises TurnOverError once time is over."""
+        if self.kept:
+            self.kept.offer(state)
+        if self.until is not None and time.monotonic() >= self.until:
+            self.state = state()
+            raise TurnOverError
+
+
+def take_turn(study: Study, ticket: Ticket) -> Turn:
+    """Search one layer for a while."""
+    held = Held(ticket.state, seconds=TURN)
+    try:
+        result = study.search(_prepared(study, ticket.number), ticket.options, None, held)
+    except TurnOverError:
+        return Turn(ticket.number, held.state)
+    except InputError as error:
+        return Turn(ticket.number, held.state, faults=tuple(error.faults))
+    return Turn(ticket.number, held.state, _light(result))
+
+
+@lru_cache(maxsize=KEPT)
+def _prepared(study: Study, number: int) -> Mapspace:
+    return study.space(number)
+
+
+def _light(result: Result) -> Result:
+    """The same with batches that carry their own chains alone, not all of the mapspace."""
+    front = tuple(replace(one, batch=_alone(one.batch)) for one in result.front)
+    return replace(result, batch=result.batch and _alone(result.batch), front=front)
+
+
+def _alone(batch: MappingBatch) -> MappingBatch:
+    return MappingBatch.of(batch.arch, batch.workload, batch.factors, batch.order, batch.keep)
+
+
+@dataclass(eq=False)
+class Run:
+    """How far the search of one layer is."""
+
+    number: int
+    state: State | None = None
+    result: Result | None = None  # of that state
+    target: int | None = None  # mappings to look at for now; None: to its own end
+    time_limit: float | None = None  # seconds in all
+    marks: list[Mark] = field(default_factory=list)  # what it had found at each target
+    busy: bool = False  # a worker has it
+
+    @property
+    def seen(self) -> dict[str, Any]:
+        """The statistics in its state."""
+        return {} if self.state is None else self.state.get("statistics", {})
+
+    @property
+    def evaluated(self) -> int:
+        return int(self.seen.get("evaluated", 0))
+
+    @property
+    def seconds(self) -> float:
+        return float(self.seen.get("seconds", 0.0))
+
+    @property
+    def open(self) -> bool:
+        """Whether another target could get it further: what ended it was none but the last target."""
+        return self.seen.get("stopped_by", "") in ("", "samples")
+
+    @property
+    def start(self) -> State | None:
+        """The state to go on from."""
+        if self.state is None or self.target is None or self.evaluated >= self.target or not self.open:
+            return self.state
+        return self.state | {"statistics": self.seen | {"stopped_by": ""}}
+
+
+class Layers:
+    """The searches of all layers of a study, as they go."""
+
+    def __init__(self, study: Study, progress: Progress | None, checkpoint: Checkpoint | None) -> None:
+        self.study, self.progress = study, progress
+        self.parts = [checkpoint.part(number) if checkpoint else None for number in range(len(study.layers))]
+        self.runs = [Run(number, part.load() if part else None) for number, part in enumerate(self.parts)]
+        for run in self.runs:
+            run.marks = [Mark(*mark) for mark in (run.state or {}).get("marks", [])]
+        self.interrupted = False
+        self._spaces: list[Mapspace] = []
+
+    def bring(self, runs: Sequence[Run]) -> None:
+        """Bring each search to its target or its own end, with a result; or until Ctrl-C."""
+        left = [run for run in runs if run.result is None or (run.open and (run.target or 0) > run.evaluated)]
+        if self._turns_pay(left):
+            left = self._turns(left)
+        elif not self._spaces:
+            self._spaces = self.study.spaces()
+        for run in left:
+            if not self.interrupted:
+                self._together(run)
+
+    def results(self) -> dict[int, Result]:
+        """What was found of each layer that was begun, by number."""
+        for run in self.runs if self.interrupted else ():
+            if run.result is None and run.state is not None:
+                held = Held(run.state | {"statistics": run.seen | {"stopped_by": "interrupted"}})
+                run.result = self.study.search(self.study.space(run.number), self._options(run), None, held)
+            elif run.result is not None and self.study.options.budget and run.open:
+                run.result.statistics.stopped_by = "interrupted"
+        return {run.number: run.result for run in self.runs if run.result is not None}
+
+    def spend(self, counts: Sequence[int]) -> None:
+        """Search with the budget of the options, shared over the layers; `counts` are their occurrences."""
+        samples, seconds = read_budget(self.study.options.budget)
+        if seconds is not None:
+            self._spend_seconds(seconds)
+        elif samples is not None:
+            objective = self.study.options.objectives[0]
+            spend([self._share(run, count) for run, count in zip(self.runs, counts, strict=True)], samples, CHUNK,
+                  objective, self._bring_shares)  # fmt: skip
+        if not self.interrupted:
+            self.bring([run for run in self.runs if run.result is None])  # those that a resumed run had done
+        for run in self.runs:
+            if run.result and run.result.statistics.stopped_by in ("samples", "time limit"):
+                run.result.statistics.stopped_by = "budget"
+
+    def _share(self, run: Run, count: int) -> Share:
+        return Share(run.number, count, ended=None if run.open else run.evaluated, marks=run.marks)
+
+    def _bring_shares(self, shares: Sequence[Share]) -> bool:
+        """Bring the layers to their targets and mark what they found."""
+        runs = [self.runs[share.number] for share in shares]
+        for run, share in zip(runs, shares, strict=True):
+            run.target = share.target
+        self.bring([run for run in runs if run.evaluated < (run.target or 0)])
+        for run, share in zip(runs, shares, strict=True):
+            if run.result and run.evaluated > (run.marks[-1].seen if run.marks else 0):
+                best = run.result
+                run.marks.append(
+                    Mark(run.evaluated, best.energy_pj, best.cycles) if best.found else Mark(run.evaluated)
+                )
+                self.keep(run)
+            share.ended = None if run.open else run.evaluated
+        return not self.interrupted
+
+    def _spend_seconds(self, seconds: float) -> None:
+        """Layer by layer, each an even share of the time left."""
+        ends = time.monotonic() + seconds - sum(run.seconds for run in self.runs)
+        for place, run in enumerate(self.runs):
+            left = max(LEAST, ends - time.monotonic())
+            run.time_limit = run.seconds + left / (len(self.runs) - place)
+            if not self.interrupted:
+                self.bring([run])
+
+    def _turns_pay(self, runs: Sequence[Run]) -> bool:
+        options = self.study.options
+        chunks = options.strategy != "optimal" and options.cluster is None
+        timed = options.time_limit is not None or any(run.time_limit is not None for run in runs)
+        return options.jobs > 1 and len(runs) > 1 and chunks and not timed
+
+    def _options(self, run: Run) -> SearchOptions:
+        options = self.study.options
+        samples = options.samples if run.target is None else run.target
+        limit = options.time_limit if run.time_limit is None else run.time_limit
+        victory = NEVER if options.budget else options.victory
+        return replace(options, samples=samples, time_limit=limit, victory=victory, budget="")
+
+    def _together(self, run: Run) -> None:
+        """Search one layer with all processes."""
+        space = self._spaces[run.number] if self._spaces else self.study.space(run.number)
+        held = Held(run.start, self.parts[run.number])
+        run.result = self.study.search(space, self._options(run), self.progress, held)
+        run.state = held.state
+        self.interrupted |= run.result.statistics.interrupted
+
+    def _turns(self, runs: Sequence[Run]) -> list[Run]:
+        """Search several layers at once, until fewer are left than there are places; these."""
+        left, faults, jobs = list(runs), list[Fault](), self.study.options.jobs
+
+        def tickets() -> Iterator[Ticket]:  # drawn whenever a worker is free
+            while not faults and (run := next((run for run in left if not run.busy), None)):
+                run.busy = True
+                yield Ticket(run.number, run.start, replace(self._options(run), jobs=1))
+
+        try:
+            with closing(in_order(take_turn, self.study, tickets(), jobs, most=1)) as turns:
+                for turn in turns:
+                    faults += turn.faults
+                    run = self.runs[turn.number]
+                    self._take(run, turn)
+                    if run.result:
+                        left.remove(run)
+                    run.busy = False
+        except KeyboardInterrupt:
+            self.interrupted = True
+        if faults:
+            gather(faults, self.study.spaces)  # those of the other layers too
+            raise InputError(dict.fromkeys(faults))
+        return left
+
+    def _take(self, run: Run, turn: Turn) -> None:
+        """Take over what a turn gave, its seconds as a share of the time that passed here."""
+        if turn.state is None:
+            return
+        before, seen = run.seconds, turn.state["statistics"]
+        seconds = before + (seen["seconds"] - before) / self.study.options.jobs
+        run.state = turn.state | {"statistics": seen | {"seconds": seconds}}
+        if turn.result:
+            turn.result.statistics.seconds = seconds
+        run.result = turn.result
+        self.keep(run)
+        if self.progress:
+            self.progress(self.study.layers[run.number], self._recorder(run))
+
+    def keep(self, run: Run) -> None:
+        """Save the state and the marks in the checkpoint, where there is one."""
+        part = self.parts[run.number]
+        if part and run.state is not None:
+            part.save(run.state | ({"marks": run.marks} if run.marks else {}))
+
+    def _recorder(self, run: Run) -> Recorder:
+        recorder = Recorder(stop_rules(self._options(run)))
+        assert run.state is not None, "told of what was taken"
+        recorder.restore(run.state)
+        return recorder

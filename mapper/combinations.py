@@ -15,7 +15,7 @@ from ..energy import EnergyTable
 from .aims import Aim
 from .best_order import best_orders
 from .branch import combination
-from .cost import CostOptions, evaluate, validity
+from .cost import REASONS, CostOptions, evaluate, validity
 from .flows import Charge, charges
 from .groups import Group, grouped
 from .mapping import Bools, ChainTable, Floats, Ints, MappingBatch
@@ -23,6 +23,7 @@ from .mapspace import Mapspace, every_chain
 from .record import Recorder
 from .recount import recount
 from .relax import ROUNDING
+from .sanity import InternalError
 
 EVALUATED = 2048  # chain combinations evaluated at once
 MOST_ORDERS = 5_000  # loop orders tried for one combination of chains where energy alone does not decide
@@ -79,14 +80,20 @@ class Combinations:
         """Evaluate each with its best orders: the aim's number, inf where invalid. # (combination,)"""
         values = np.full(len(rows), np.inf)
         batch, statistics = self._batch(rows, keep), self.recorder.statistics
-        valid = np.flatnonzero(validity(batch) == 0)
+        reasons = validity(batch)
+        valid = np.flatnonzero(reasons == 0)
         statistics.evaluated += len(batch)
         statistics.valid += len(valid)
+        for code, reason in enumerate(REASONS[1:], 1):
+            statistics.invalid[reason] += int((reasons == code).sum())
         if not len(valid):
             return values
         batch, bounds = batch.take(valid), bounds[valid]
         costs = evaluate(batch, self.table, self.costs)
         values[valid] = self.aim.of(costs.energy_pj, costs.cycles)
+        known = np.isfinite(bounds)
+        if (values[valid][known] < bounds[known] - ROUNDING * abs(bounds[known])).any():
+            raise InternalError("internal error: a mapping is below the bound of its chains; please report it")
         for i in self.aim.worth(costs.energy_pj, costs.cycles).tolist():
             self.offer(batch.take([i]))
         # energy of words on wires is in no bound, and in no order's gain

@@ -25,6 +25,7 @@ from .mapping import Floats, Ints, MappingBatch
 from .mapspace import Mapspace
 from .record import Recorder, Statistics, Stop
 from .relax import ROUNDING, Bound, Relaxation
+from .sanity import InternalError
 from .search import Outcome, SearchOptions, search
 
 MOST_CHAINS = 300_000  # chain combinations of one group of dims; beyond that only the ideal bounds are known
@@ -156,6 +157,8 @@ class _Optimal:
             relaxed = Relaxation(self.every.groups, self.table, keep, self.costs.leakage)
             self.waiting.append(Kept(relaxed, self._of))
         self.bounded = True
+        if self.aim.best is not None and self._pending > self.aim.limit * (1 + ROUNDING):
+            raise InternalError("internal error: a mapping is below the bound of its mapspace; please report it")
         if self.root_only:
             self.statistics.stopped_by = "the mapspace bounded as a whole"
         else:

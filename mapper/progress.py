@@ -27,8 +27,10 @@ def line(layer: Workload, recorder: Recorder) -> str:
 
 
 def remaining(recorder: Recorder) -> str:
-    """What the stop rules still allow, in the nearest of them."""
+    """What the stop rules still allow, in the nearest of them; of a proof, how far it is."""
     stop, seen = recorder.stop, recorder.statistics
+    if recorder.proven:
+        return recorder.proven + (f", {max(stop.time_limit - seen.seconds, 0.0):.0f} s left" if stop.time_limit else "")
     left = []
     if stop.samples is not None:
         n = stop.samples - seen.evaluated

@@ -20,6 +20,7 @@ from ruby_map.mapper.mapspace import Mapspace, every_chain
 from ruby_map.mapper.optimal import optimal
 from ruby_map.mapper.recount import recount
 from ruby_map.mapper.relax import Relaxation
+from ruby_map.mapper.sanity import InternalError
 from ruby_map.mapper.search import OBJECTIVES, SearchOptions, search
 from ruby_map.workloads import InputError, load_workload
 
@@ -180,12 +181,16 @@ def test_best_orders_are_those_of_all_permutations(data):
     ],
 )
 def test_a_wrong_bound_is_noticed(monkeypatch, wrong):
-    """With a bound that is too high the search stops short of the optimum, and its value shows it."""
+    """With a bound that is too high the search stops short of the optimum, or finds a mapping below its bound."""
     arch, workload = load_arch("eyeriss_like"), load_workload("resnet50/conv5_x_1x1b")
     space, table = Mapspace(arch, workload, "pfm"), energy_table(arch)
     right = optimal(space, table, SearchOptions())
     monkeypatch.setattr(RankWords, "again", wrong)
-    assert optimal(space, table, SearchOptions()).lower_bound > right.lower_bound * 1.001
+    try:
+        found = optimal(space, table, SearchOptions())
+    except InternalError:
+        return
+    assert found.lower_bound > right.lower_bound * 1.001
 
 
 @pytest.mark.parametrize("mapspace", ["pfm", "ruby-s"])

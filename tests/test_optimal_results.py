@@ -1,0 +1,176 @@
+"""What a user sees of proofs: text, JSON, bounds of other searches, networks, interrupted and resumed runs."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from ruby_map.mapper import SearchOptions, checkpoint, explore, result_json
+from ruby_map.mapper import optimal as optimal_file
+from ruby_map.mapper.checkpoint import Checkpoint
+from ruby_map.mapper.command_map import main
+from ruby_map.mapper.proof import network_bound
+from ruby_map.mapper.sanity import InternalError
+from ruby_map.workloads import Network, load_workload
+from typer.testing import CliRunner
+
+TOY = ("linear_16", "matmul_100", "--mapspace", "ruby")
+OPTIMAL = SearchOptions(strategy="optimal")
+
+
+def run(*arguments):
+    """Run the command in this process."""
+    return CliRunner().invoke(main, list(map(str, arguments)))
+
+
+def the_json(*arguments):
+    found = run(*arguments, "--json")
+    assert found.exit_code == 0, found.stderr
+    return json.loads(found.stdout)
+
+
+def layer(size):
+    """A small matrix product of its own name."""
+    workload = load_workload("matmul_100")
+    return replace(workload, name=f"matmul_{size}", sizes=(size,) * 3)
+
+
+NETWORK = Network("three", ((layer(8), 2), (layer(13), 1), (layer(16), 3)))
+
+
+def test_a_proven_front_says_so():
+    """JSON: optimum and front certified, each mapping with its bound; text: that nothing beats it."""
+    arguments = (*TOY, "--search", "optimal", "--front", "energy,delay")
+    found = the_json(*arguments)
+    assert (found["optimal"], found["gap"], found["lower_bound"]) == (True, 0.0, found["edp"])
+    assert (found["front_optimal"], found["front_gap"]) == (True, 0.0)
+    seen = found["search"]
+    assert seen["evaluated"] == seen["valid"] + sum(seen["invalid"].values())
+    assert len(found["front_proof"]) == len(found["front"]) > 2
+    assert all(one["optimal"] for one in found["front_proof"])
+    text = run(*arguments).stdout
+    assert "no mapping of this mapspace has a lower EDP" in text
+    assert "no mapping of this mapspace has fewer cycles or less energy without losing on the other" in text
+
+
+def test_a_front_that_is_not_proven_says_what_is_known(monkeypatch):
+    """Out of time: the gap, and for each mapping an energy that none with as few cycles is below."""
+    monkeypatch.setattr(optimal_file._Optimal, "_late", lambda self: bool(self.bounded) and self._timeout())
+    monkeypatch.setattr(optimal_file._Optimal, "_timeout", _timeout, raising=False)
+    arguments = (*TOY, "--search", "optimal", "--front", "energy,delay")
+    found = the_json(*arguments)
+    assert not found["front_optimal"]
+    assert 0 < found["front_gap"] < 1
+    for one, known in zip(found["front"], found["front_proof"], strict=True):
+        assert known["energy_lower_bound_pj"] <= one["energy_pj"]
+        assert known["optimal"] == (known["energy_lower_bound_pj"] == one["energy_pj"])
+    text = run(*arguments).stdout
+    assert f"within {found['front_gap']:.2%} of the front possible" in text
+    assert "energy at least [pJ]" in text
+
+
+def _timeout(self):
+    self.statistics.stopped_by = "time limit"
+    return True
+
+
+@pytest.mark.parametrize("objective", ["edp", "energy", "delay", "delay,energy"])
+@pytest.mark.parametrize("strategy", ["random", "exhaustive"])
+def test_bounds_of_other_searches_are_below_the_optimum(strategy, objective):
+    """--bound, for as long as it takes: the optimum itself; of the mapspace as a whole: not above it."""
+    toy = ("linear_5", "matmul_100", "--mapspace", "pfm", "--search", strategy, "--objective", objective)
+    toy += ("--samples", 3000)
+    plain, proven, whole = the_json(*toy), the_json(*toy, "--bound"), the_json(*toy, "--bound-seconds", 0)
+    first = objective.split(",")[0]
+    best = the_json("linear_5", "matmul_100", "--mapspace", "pfm", "--search", "optimal", "--objective", first)
+    column = {"edp": "edp", "energy": "energy_pj", "delay": "cycles"}[first]
+    assert "lower_bound" not in plain
+    assert plain["mapping"] == proven["mapping"] == whole["mapping"]
+    assert whole["ideal"][column] <= whole["lower_bound"] * (1 + 1e-9) <= best[column] * (1 + 2e-9)
+    assert proven["lower_bound"] == pytest.approx(best[column])
+    assert proven["attained"]
+    assert proven["gap"] == pytest.approx(1 - best[column] / proven[column], abs=1e-9)
+    assert proven["optimal"] == (proven[column] <= best[column] * (1 + 1e-9))
+
+
+def test_a_bound_above_a_mapping_is_an_internal_error(monkeypatch):
+    """A bound that is too high is noticed by the mappings found, and no result is shown."""
+    real = optimal_file.Kept.least.fget
+    monkeypatch.setattr(optimal_file.Kept, "least", property(lambda self: 1e4 * real(self)))
+    with pytest.raises(InternalError, match="below the bound of its mapspace"):
+        explore("linear_16", "matmul_100", "ruby", SearchOptions(bound=0.0))
+
+
+def test_the_options_of_the_bound_are_checked():
+    """Status 2, in the user's words."""
+    found = run(*TOY, "--bound-seconds", -1)
+    assert found.exit_code == 2
+    assert "bound-seconds: must be 0 or more, got -1" in found.stderr
+
+
+@given(st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9), st.integers(1, 4)), min_size=1))
+def test_the_edp_of_a_network_is_not_below_the_bound_of_its_layers(layers):
+    """(sum of energies) x (sum of cycles) is at least what the EDPs of the layers say."""
+    energy = sum(count * energy for energy, _, count in layers)
+    cycles = sum(count * cycles for _, cycles, count in layers)
+    bound = network_bound("edp", [(energy * cycles, count) for energy, cycles, count in layers])
+    assert bound <= energy * cycles * (1 + 1e-12)
+
+
+def test_a_network_is_proven_layer_by_layer():
+    """Delay and energy of a network of optima are optimal; of EDP there is a bound for the whole."""
+    delay = explore("linear_16", NETWORK, "ruby-s", replace(OPTIMAL, objective="delay"))
+    assert delay.optimal
+    assert result_json(delay)["lower_bound"] == delay.cycles
+    edp = explore("linear_16", NETWORK, "ruby-s", OPTIMAL)
+    assert all(one.optimal for one, _ in edp.layers)
+    assert 0 < edp.lower_bound <= edp.edp
+    assert "every layer's mapping is the best of its mapspace" in str(edp)
+
+
+def _searched(monkeypatch):
+    """The names of the layers that a proof is begun for, as they come."""
+    names, real = [], optimal_file._Optimal.run
+    monkeypatch.setattr(optimal_file._Optimal, "run", lambda self: names.append(self.space.workload.name) or real(self))
+    return names
+
+
+def test_finished_layers_are_not_searched_again(tmp_path, monkeypatch):
+    """Interrupted in its second layer a network goes on there, with the best so far, and ends as if undisturbed."""
+    alone = explore("linear_16", NETWORK, "ruby-s", replace(OPTIMAL, front="energy,delay"))
+    monkeypatch.setattr(checkpoint, "EVERY", 0.0)
+    options, searched = replace(OPTIMAL, front="energy,delay"), _searched(monkeypatch)
+
+    def interrupt(workload, recorder):
+        if workload.name == "matmul_13" and recorder.proven:
+            raise KeyboardInterrupt
+
+    with Checkpoint(tmp_path, {}) as file:
+        first = explore("linear_16", NETWORK, "ruby-s", options, progress=interrupt, checkpoint=file)
+    assert first.statistics.interrupted
+    assert searched == ["matmul_8", "matmul_13"]
+    searched.clear()
+    looks, real = [], optimal_file.search
+    monkeypatch.setattr(optimal_file, "search", lambda *arguments: looks.append(1) or real(*arguments))
+    with Checkpoint(tmp_path, {}, resume=True) as file:
+        resumed = explore("linear_16", NETWORK, "ruby-s", options, checkpoint=file)
+    assert searched == ["matmul_13", "matmul_16"]
+    assert len(looks) == 1  # the interrupted layer begins with what it had
+    for (one, _), (other, _) in zip(resumed.layers, alone.layers, strict=True):
+        assert one.optimal
+        assert one.edp == pytest.approx(other.edp, rel=1e-9)
+        assert [each.value("delay") for each in one.front] == [each.value("delay") for each in other.front]
+        assert result_json(one)["front_optimal"]
+    searched.clear()
+    with Checkpoint(tmp_path, {}, resume=True) as file:
+        again = explore("linear_16", NETWORK, "ruby-s", options, checkpoint=file)
+    assert searched == []
+    assert result_json(again) == result_json(resumed)
+
+
+def test_progress_says_how_far_the_proof_is():
+    """The log tells the gap so far and how many sets are open."""
+    told = run(*TOY, "--search", "optimal", "--log")
+    assert "the best possible at most" in told.stderr
+    assert "sets open" in told.stderr

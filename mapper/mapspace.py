@@ -65,7 +65,13 @@ class Draw:
 
     def take(self, index: Ints) -> "Draw":
         """The mappings at `index`."""
-        return Draw(self.tables, self.rows[index], self.digits[:, index], self.keep[index])
+        return Draw(self.tables, self.rows.T.take(index, axis=1).T, self.digits.take(index, axis=1), self.keep[index])
+
+    @classmethod
+    def joined(cls, draws: "Sequence[Draw]") -> "Draw":
+        """All mappings of `draws` from the same tables, in turn."""
+        rows, digits = (np.concatenate(each, axis=1) for each in zip(*((d.rows.T, d.digits) for d in draws)))
+        return cls(draws[0].tables, rows.T, digits, np.concatenate([draw.keep for draw in draws]))
 
 
 class Mapspace:
@@ -223,6 +229,12 @@ class Mapspace:
             counts = space.counts.astype(np.int64)
             listed.append((every_chain(space), np.cumsum(counts) - counts))
         return listed
+
+    def table(self, d: int) -> ChainTable:
+        """All chains of dim d, which have to be LISTED at most."""
+        listed = self._listed[d]
+        assert listed is not None
+        return listed[0]
 
     def _over_one(self, tables: Sequence[ChainTable], rows: Ints) -> Bools | None:
         """With distinct orders, which temporal loops are over 1. # (mapping, level, dim)"""

@@ -1,0 +1,130 @@
+"""The model compiled by JAX for one mapspace: first which mappings are valid, then what those left are worth.
+
+What is compiled is `validity` and `evaluate` of cost.py, on the arrays of a draw; XLA leaves out what no result needs.
+Arrays have one size per function, so each is compiled once: a batch is cut and filled up to it.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property, lru_cache, partial
+from typing import Any
+
+import jax
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arch import Architecture
+from ..energy import EnergyTable
+from .cost import CostOptions, Costs, evaluate, validity
+from .mapping import Bools, Floats, Ints, MappingBatch
+from .mapspace import Draw, Mapspace
+from .traffic import Nest
+
+BLOCK = 4096  # mappings evaluated at once: their arrays stay in cache, and calls cost little beside them
+MOST_ENGINES = 16  # mapspaces whose compiled functions are kept
+
+Objective = Callable[[Costs], Floats]
+
+
+class JaxEngine:
+    """See engine.Engine."""
+
+    def __init__(self, space: Mapspace, table: EnergyTable, costs: CostOptions, objectives: tuple[Objective, ...]):
+        jax.config.update("jax_enable_x64", True)  # counts go beyond 2^31, energies are double precision
+        self.space, self.table, self.costs, self.objectives = space, table, costs, objectives
+        self._values: dict[bytes, Callable[..., Any]] = {}  # by what is kept
+
+    def look(self, draw: Draw) -> "JaxSight":
+        """Begin to find out which mappings are valid, and their cycles."""
+        return JaxSight(*self._look(_rows(draw), draw.keep if self._free else None))
+
+    def values(self, draw: Draw) -> Floats:
+        """The objectives of every mapping. # (mapping, objective)"""
+        values = np.empty((len(draw), len(self.objectives)))
+        kept, which = np.unique(draw.keep.reshape(len(draw), -1), axis=0, return_inverse=True)
+        for number, keep in enumerate(kept):
+            where = np.flatnonzero(which.reshape(-1) == number)
+            values[where] = self._values_of(draw.take(where), keep.reshape(draw.keep.shape[1:]))
+        return values
+
+    def _values_of(self, draw: Draw, keep: Bools) -> Floats:
+        """The same of mappings that all keep the same."""
+        if keep.tobytes() not in self._values:
+            self._values[keep.tobytes()] = jax.jit(partial(self._evaluate, np.broadcast_to(keep, (BLOCK, *keep.shape))))
+        run, n = self._values[keep.tobytes()], len(draw)
+        filled = np.arange(-(-n // BLOCK) * BLOCK) % n
+        rows, digits = _rows(draw)[:, filled], draw.digits[:, filled]
+        blocks = [slice(start, start + BLOCK) for start in range(0, len(filled), BLOCK)]
+        found = [run(rows[:, block], digits[:, block], self._bandwidths) for block in blocks]
+        return np.concatenate([np.asarray(values).T for values in found])[:n]
+
+    # What is compiled
+
+    @cached_property
+    def _look(self) -> Callable[..., Any]:
+        return jax.jit(self._first)
+
+    def _first(self, rows: Any, keep: Any) -> tuple[Any, Any]:
+        batch = self._batch(rows, None, keep)
+        return validity(batch), Nest(batch).cycles()
+
+    def _evaluate(self, keep: Bools, rows: Any, digits: Any, bandwidths: Any) -> Any:
+        """# (objective, mapping)"""
+        order = self.space.orders.arrange(digits, digits.shape[1])
+        batch = self._batch(rows, order, keep)
+        batch.arch = with_bandwidths(batch.arch, bandwidths)
+        costs = evaluate(batch, self.table, self.costs)
+        return jax.numpy.stack([objective(costs) for objective in self.objectives])
+
+    def _batch(self, rows: Any, order: Any, keep: Any) -> MappingBatch:
+        tables = tuple(self.space.table(d) for d in range(len(rows)))
+        if keep is None:
+            keep = np.broadcast_to(self.space.every_keep(), (rows.shape[1], *self.space.every_keep().shape[1:]))
+        return MappingBatch(self.space.arch, self.space.workload, tables, rows.T, order, keep)
+
+    @property
+    def _free(self) -> bool:
+        """Whether mappings differ in what they keep."""
+        return self.space.size.bypass > 1
+
+    @cached_property
+    def _bandwidths(self) -> Floats:
+        return np.array([[x or 0.0 for x in (s.read_bandwidth, s.write_bandwidth)] for s in self.space.arch.levels])
+
+
+class JaxSight:
+    """See engine.Sight."""
+
+    def __init__(self, reasons: Any, cycles: Any) -> None:
+        self._reasons, self._cycles = reasons, cycles
+
+    def reasons(self) -> NDArray[np.int8]:
+        """# (mapping,)"""
+        return np.asarray(self._reasons)
+
+    def cycles(self) -> Floats:
+        """# (mapping,)"""
+        return np.asarray(self._cycles)
+
+
+def with_bandwidths(arch: Architecture, bandwidths: Any) -> Architecture:
+    """`arch` with the bandwidths in an array # (level, read or write), where it has any.
+
+    As data, XLA divides by them. By a constant it would multiply with the inverse, and rounding up could then differ.
+    """
+    names = ("read_bandwidth", "write_bandwidth")
+    levels = [
+        replace(level, **{name: bandwidths[i, j] for j, name in enumerate(names) if getattr(level, name) is not None})
+        for i, level in enumerate(arch.levels)
+    ]
+    return replace(arch, levels=tuple(levels))
+
+
+def _rows(draw: Draw) -> Ints:
+    return draw.rows.T.astype(np.int32)
+
+
+@lru_cache(maxsize=MOST_ENGINES)
+def jax_engine(space: Mapspace, table: EnergyTable, costs: CostOptions, objectives: tuple[Objective, ...]) -> JaxEngine:
+    """The engine of a mapspace: the same at every call in this process, with what it has compiled."""
+    return JaxEngine(space, table, costs, objectives)

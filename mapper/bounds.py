@@ -33,6 +33,17 @@ def ideal(arch: Architecture, workload: Workload, table: EnergyTable) -> Ideal:
     return Ideal(-(-workload.macs // arch.instances(len(arch.levels))), energy)
 
 
+def least_between(arch: Architecture, workload: Workload, table: EnergyTable) -> float:
+    """Part of the energy of `ideal`, in pJ: all but what the outermost level hands out, and what is handed to MACs."""
+    energy = workload.macs * table.compute.compute_pj
+    for tensor in workload.tensors:
+        touched = touched_words(workload, tensor)
+        kept = [level for level, storage in enumerate(arch.levels) if level and tensor.name in storage.keep]
+        for level in kept:  # the innermost of them may be the one next to the MACs
+            energy += _through_pj(arch, table, level, tensor, touched, 0 if level == kept[-1] else touched)
+    return float(energy)
+
+
 def touched_words(workload: Workload, tensor: Tensor) -> int:
     """Words of `tensor` that some MAC uses: fewer than `tensor_words` where a stride leaves gaps."""
     words = 1

@@ -161,7 +161,7 @@ def ruby_map(
         if out:
             problem: dict[str, object] = {"arch": machine, "workload": work, "energies": table}
             problem |= {"mapspace": mapspace, "pad": pad, "distinct": distinct, "costs": costs}
-            what = identity(options, ("jobs", "cluster", "bound"), **problem)
+            what = identity(options, ("jobs", "cluster", "bound", "prune"), **problem)
             checkpoint = open_files.enter_context(Checkpoint(out, what, resume=resume))
         with progress(log) as told:
             result = explore(

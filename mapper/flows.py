@@ -38,14 +38,15 @@ def charges(arch: Architecture, workload: Workload, table: EnergyTable, keep: Bo
     found = []
     for v, tensor in enumerate(workload.tensors):
         for parent, child, _ in keeper_pairs(keep[None, :, v]):
-            found.append(_handed_out(arch, table, tensor, parent, child))
+            found.append(handed_out(arch, table, tensor, parent, child))
             if child < len(arch.levels):
                 pj = _share(arch, tensor, child) * table.levels[child].write_pj
                 found.append(Charge(tensor, child, None, pj, pj if tensor.output else 0.0))
     return [charge for charge in found if charge.pj > 0]
 
 
-def _handed_out(arch: Architecture, table: EnergyTable, tensor: Tensor, parent: int, child: int) -> Charge:
+def handed_out(arch: Architecture, table: EnergyTable, tensor: Tensor, parent: int, child: int) -> Charge:
+    """The words that a parent hands out, or of an output takes and gives back; free where figures are 0."""
     figures, share = table.levels[parent], _share(arch, tensor, parent)
     if not tensor.output:
         return Charge(tensor, child, parent, share * figures.read_pj)

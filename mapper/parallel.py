@@ -11,13 +11,13 @@ import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from functools import lru_cache
 from itertools import batched, count, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, overload
 from uuid import uuid4
 
 from .cluster import Shared, on_cluster
@@ -26,41 +26,67 @@ MOST = 16  # chunks in one task: enough that handing it out costs nothing beside
 LOSSES = 3  # times in a row that all workers may be lost without one result between
 
 
-def in_order[P, T](
-    work: Callable[[P, int], T],
+@overload
+def in_order[P, C, T](
+    work: Callable[[P, C], T],
     shared: P,
-    chunks: Iterable[int],
+    chunks: Iterable[C],
     jobs: int = 1,
     cluster: str | None = None,
     most: int = MOST,
-) -> Generator[T]:
+) -> Generator[T]: ...
+@overload
+def in_order[P, C, K, T](
+    work: Callable[[P, Sequence[C], K], list[T]],
+    shared: P,
+    chunks: Iterable[C],
+    jobs: int = 1,
+    cluster: str | None = None,
+    most: int = MOST,
+    *,
+    learnt: Callable[[], K],
+) -> Generator[T]: ...
+def in_order(
+    work: Callable[..., Any],
+    shared: Any,
+    chunks: Iterable[Any],
+    jobs: int = 1,
+    cluster: str | None = None,
+    most: int = MOST,
+    *,
+    learnt: Callable[[], Any] | None = None,
+) -> Generator[Any]:
     """Yield `work(shared, chunk)` for each chunk, in the order of `chunks`, by `jobs` processes or a cluster's workers.
 
     Work begins ahead of the reader (two tasks per worker); closing the generator lets that work finish unread. Tasks
     start at one chunk and grow, to `most`, so that a short search does not wait for work that it will not read. Where
     processes die (killed, out of memory) others do their work again; a chunk gives the same result wherever it is done.
+
+    With `learnt`, work is done by the task, `work(shared, chunks, learnt())` for a list of results, given what the
+    reader has learnt by the time the task is handed out.
     """
     if cluster:
         payload = Shared(uuid4().hex, pickle.dumps((work, shared), pickle.HIGHEST_PROTOCOL))
         with on_cluster(cluster, payload) as (parallel, given):
-            yield from _ordered(lambda tasks: _rounds(parallel, tasks), given, deque(), _growing(chunks, 2, most))
+            rest = _growing(chunks, 2, most)
+            yield from _ordered(lambda tasks: _rounds(parallel, tasks), given, deque(), rest, learnt)
         return
     if jobs == 1:
-        for chunk in chunks:
-            yield work(shared, chunk)
+        for task in _growing(chunks, 1, most):
+            yield from _done(work, shared, task, learnt and learnt())
         return
     from joblib import Parallel  # a fifth of a second that a search in one process need not wait for
 
     with TemporaryDirectory(prefix="ruby-map-") as folder:
         path = Path(folder) / "shared.pickle"
         path.write_bytes(pickle.dumps((work, shared), pickle.HIGHEST_PROTOCOL))
-        waiting: deque[tuple[int, ...]] = deque()
+        waiting: deque[tuple[Any, ...]] = deque()
         rest = _growing(chunks, jobs, most)
         lost = 0
         while lost < LOSSES:
             parallel = Parallel(n_jobs=jobs, return_as="generator", batch_size=1, pre_dispatch=2 * jobs)
             try:
-                for result in _ordered(parallel, Shared(str(path)), waiting, rest):
+                for result in _ordered(parallel, Shared(str(path)), waiting, rest, learnt):
                     yield result
                     lost = 0
                 return
@@ -73,8 +99,9 @@ def in_order[P, T](
 def _ordered(
     run: Callable[[Iterable[Any]], Generator[list[Any]]],
     shared: Shared,
-    waiting: deque[tuple[int, ...]],
-    rest: Iterator[tuple[int, ...]],
+    waiting: deque[tuple[Any, ...]],
+    rest: Iterator[tuple[Any, ...]],
+    learnt: Callable[[], Any] | None,
 ) -> Generator[Any]:
     """The results of the tasks in `waiting` (handed out before, never read) and then of `rest`, chunk by chunk.
 
@@ -87,10 +114,10 @@ def _ordered(
 
     def tasks() -> Iterator[Any]:  # joblib draws these in a thread of its own
         for task in again:
-            yield delayed(_work)(shared, os.getpid(), task)
+            yield delayed(_work)(shared, os.getpid(), task, learnt and learnt())
         while not closing.is_set() and (task := next(rest, ())):
             waiting.append(task)
-            yield delayed(_work)(shared, os.getpid(), task)
+            yield delayed(_work)(shared, os.getpid(), task, learnt and learnt())
 
     results = run(tasks())
     try:
@@ -103,7 +130,7 @@ def _ordered(
             pass
 
 
-def _growing(chunks: Iterable[int], workers: int, most: int) -> Iterator[tuple[int, ...]]:
+def _growing(chunks: Iterable[Any], workers: int, most: int) -> Iterator[tuple[Any, ...]]:
     """Chunks in tasks of one, then two, then four... up to `most`; each size for every worker twice."""
     every = iter(chunks)
     for number in count():
@@ -125,14 +152,18 @@ def _first_line(error: BaseException) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
-def _work(shared: Shared, parent: int, task: tuple[int, ...]) -> list[object]:
+def _work(shared: Shared, parent: int, task: tuple[Any, ...], learnt: Any) -> list[object]:
     if os.getpid() != parent and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process; the parent alone decides
-    work, given = _read(shared)
-    return [work(given, chunk) for chunk in task]
+    return list(_done(*_read(shared), task, learnt))
+
+
+def _done(work: Callable[..., Any], given: object, task: tuple[Any, ...], learnt: Any) -> Iterable[Any]:
+    """The results of a task; one by one where they do not need it as a whole."""
+    return (work(given, chunk) for chunk in task) if learnt is None else work(given, task, learnt)
 
 
 @lru_cache(maxsize=1)
-def _read(shared: Shared) -> tuple[Callable[[object, int], object], object]:
+def _read(shared: Shared) -> tuple[Callable[..., object], object]:
     work, given = pickle.loads(shared.content())
     return work, given

@@ -33,14 +33,17 @@ class Scores:
     values: Floats  # (record, objective)
     candidates: Ints  # (candidate,) the mappings that none before them dominates; none without a front
     points: Floats  # (candidate, axis)
+    pruned: int  # valid mappings ruled out by a bound, without counts
 
     @classmethod
     def of(cls, chunk: int, reasons: NDArray[np.int8], values: Floats, points: Floats | None = None) -> Self:
-        """From the objectives # (mapping, objective) and axes # (mapping, axis) of all mappings; inf where invalid."""
+        """From the objectives # (mapping, objective) and axes # (mapping, axis) of all mappings; inf where invalid, or
+        ruled out."""
+        pruned = int((np.isinf(values[:, 0]) & (reasons == 0)).sum())
         records = _records(values)
         candidates = _candidates(points) if points is not None else np.empty(0, np.int64)
         chosen = points[candidates] if points is not None else np.empty((0, 0))
-        return cls(chunk, reasons, records, values[records], candidates, chosen)
+        return cls(chunk, reasons, records, values[records], candidates, chosen, pruned)
 
 
 def _records(values: Floats) -> Ints:
@@ -65,6 +68,23 @@ def _candidates(points: Floats) -> Ints:
         found.append(left[0])
         left = left[(points[left] < points[left[0]]).any(axis=1)]
     return np.array(found, np.int64)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a search has found in the chunks before those that it is told to: what they must beat, at least.
+
+    It may be behind what has been found since. Mappings that could not beat it could not beat that either.
+    """
+
+    values: tuple[float, ...] = (np.inf,)  # all objectives of the best
+    front: tuple[tuple[float, ...], ...] = ()  # places on its axes
+
+    def after(self, scores: Scores) -> "Known":
+        """With what the chunk of `scores` found, for those after it."""
+        rows = [self.values, *map(tuple, scores.values[-1:].tolist())]
+        points = [tuple(one) for one in scores.points.tolist() if not any(_covers(other, one) for other in self.front)]
+        return Known(min(rows), (*self.front, *points))
 
 
 @dataclass(frozen=True)
@@ -122,6 +142,8 @@ class Recorder:
         self.values: tuple[float, ...] = (np.inf,)  # all objectives of the best
         self.where: tuple[int, int] | None = None  # (chunk, index) of the best; the first of equals
         self.front: list[FrontPoint] = []
+        # valid mappings of this run's chunks, and those ruled out by a bound: more, the sooner a best is known
+        self.bounded, self.pruned = 0, 0
         self._since = 0  # valid mappings since the last improvement
         self._idle = 0  # valid mappings since the last improvement by the fraction of `patience`
         self._mark = np.inf  # the first objective at that one
@@ -132,6 +154,10 @@ class Recorder:
     def since(self) -> int:
         """Valid mappings since the last improvement: what the victory rule counts."""
         return self._since
+
+    def known(self) -> Known:
+        """What later chunks must beat."""
+        return Known(self.values, tuple(point.values for point in self.front))
 
     def record(self, scores: Scores, seconds: float) -> None:
         """Count the mappings of one chunk up to the one that ends the search."""
@@ -147,6 +173,7 @@ class Recorder:
         self._improve(scores.chunk, [one for one in better if one[0] < end])
         self._extend(scores, end)
         self.statistics.evaluated += end
+        self.bounded, self.pruned = self.bounded + int(valid.sum()), self.pruned + scores.pruned
         self._mark = next((mark for i, mark in reversed(leaps) if i < end), self._mark)
         if end:
             self._since, self._idle, self._dry = int(since[end - 1]), int(idle[end - 1]), int(dry[end - 1])

@@ -5,14 +5,15 @@ answer for any number of processes.
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import count as count_from
 from itertools import islice
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..energy import EnergyTable
 from ..workloads import Fault, InputError, near
@@ -21,11 +22,16 @@ from .budget import read_budget
 from .checkpoint import Part
 from .cluster import cluster_faults
 from .cost import CostOptions, Costs, evaluate, validity
+from .engine import engine_faults, space_faults
 from .mapping import Floats, MappingBatch
-from .mapspace import Mapspace
+from .mapspace import Draw, Mapspace
 from .parallel import in_order
-from .record import GIVE_UP, Recorder, Scores, Statistics, Stop
+from .prune import Looked, Pruning, joined
+from .record import GIVE_UP, Known, Recorder, Scores, Statistics, Stop
+from .screen import Screen, Screened
 
+NOTHING = Known()
+FIRST = 512  # mappings of a search, evaluated before there is anything to compare with
 CHUNK = 8192  # mappings; fewer calls per mapping, and the arrays of a chunk still stay in cache
 EXHAUSTIVE_LIMIT = 10_000_000  # mappings; beyond it an exhaustive search must be given an end
 
@@ -49,13 +55,21 @@ class Strategy:
 
 def _random(space: Mapspace, seed: int, chunk: int) -> MappingBatch:
     """Uniform samples; the chunk's stream depends on the seed and its number alone."""
-    return space.sample(np.random.default_rng(np.random.SeedSequence(entropy=seed, spawn_key=(chunk,))), CHUNK)
+    return space.arranged(_draw(space, seed, chunk))
+
+
+def _draw(space: Mapspace, seed: int, chunk: int) -> Draw:
+    return space.draw(np.random.default_rng(np.random.SeedSequence(entropy=seed, spawn_key=(chunk,))), CHUNK)
 
 
 def _exhaustive(space: Mapspace, seed: int, chunk: int) -> MappingBatch:
     """The mappings in the order of their index; the seed does not matter."""
-    start = chunk * CHUNK
-    return next(iter(space.batches(start, min(start + CHUNK, space.size.total), CHUNK)))
+    return space.at(range(*_numbers(space, chunk)))
+
+
+def _numbers(space: Mapspace, chunk: int) -> tuple[int, int]:
+    """The first number of a chunk of every mapping, and the end of its numbers."""
+    return chunk * CHUNK, min((chunk + 1) * CHUNK, space.size.total)
 
 
 STRATEGIES: dict[str, Strategy] = {
@@ -83,6 +97,8 @@ class SearchOptions:
     front: str = ""  # objectives whose Pareto front to keep
     cluster: str | None = None  # where instead of `jobs` processes here
     budget: str = ""  # mappings (1000000) or seconds (60s) that all layers share; then victory ends none
+    prune: bool = True  # skip counts that cannot change the answer
+    engine: str = "numpy"  # what runs the model; the answer does not depend on it
     bound: float | None = None  # seconds to prove how good the result of any search is; 0: the mapspace as a whole
 
     @property
@@ -118,7 +134,7 @@ class SearchOptions:
         return found + self._more_faults()
 
     def _more_faults(self) -> list[Fault]:
-        found = cluster_faults(self.cluster) + self._budget_faults()
+        found = cluster_faults(self.cluster) + engine_faults(self.engine, self.strategy) + self._budget_faults()
         if self.target is not None and not self.target > 0:
             found.append(_fault("target", f"must be more than 0, got {self.target:g}"))
         if self.bound is not None and not self.bound >= 0:
@@ -137,7 +153,6 @@ class SearchOptions:
             rule = "--search optimal proves the best by one objective, in this process"
             found += [_fault(name, f"{rule}: leave this out or use random") for name, given in more.items() if given]
         return found
-
 
     def _budget_faults(self) -> list[Fault]:
         if not self.budget:
@@ -187,10 +202,24 @@ class Problem:
     seed: int = 0
     costs: CostOptions | None = None
     axes: tuple[str, ...] = ()  # of the front
+    prune: bool = True  # skip counts that could change nothing
+    engine: str = "numpy"
+
+    @cached_property
+    def pruning(self) -> Pruning:
+        """Bounds for the objectives and the axes."""
+        return Pruning(self.space, self.table, self.objectives, self.axes, self.costs or CostOptions())
 
     def propose(self, chunk: int) -> MappingBatch:
         """The mappings of chunk number `chunk`; the same at every call."""
         return STRATEGIES[self.strategy].propose(self.space, self.seed, chunk)
+
+    @property
+    def screen(self) -> Screen:
+        """What finds the mappings worth NumPy's time, where another engine runs the model."""
+        objectives = {name: OBJECTIVES[name] for name in (*self.objectives, *self.axes)}
+        pruning, several = self.pruning if self.prune else None, len(self.objectives)
+        return Screen(self.space, self.table, self.costs or CostOptions(), objectives, several, pruning)
 
 
 @dataclass(frozen=True)
@@ -205,16 +234,62 @@ class Outcome:
     proof: FrontProof | None = None  # of the front, where the search proved something
 
 
-def score(problem: Problem, chunk: int) -> Scores:
-    """Propose a chunk, find which mappings are valid, and evaluate those alone."""
+def score(problem: Problem, chunks: Sequence[int], known: Known = NOTHING) -> list[Scores]:
+    """The scores of each of `chunks`: which mappings are valid, and what those are worth that may improve on `known`.
+
+    The others are never recorded, so the record is that of evaluating all, whatever is known. What few of a chunk are
+    left are evaluated together with those of the others, for most of the time goes per call.
+    """
+    if problem.engine != "numpy":
+        draws = (_draw(problem.space, problem.seed, chunk) for chunk in chunks)
+        screened = problem.screen.screen(draws, known)
+        return [_scores(problem, chunk, one, one.values) for chunk, one in zip(chunks, screened, strict=True)]
+    looked = [_look(problem, chunk, known) for chunk in chunks]
+    together = joined([one.batch for one in looked])
+    if together is not None:
+        ends = np.cumsum([len(one.where) for one in looked])[:-1]
+        found = np.split(_values(problem, together, known), ends)
+    else:
+        found = [_values(problem, one.batch, known) for one in looked]
+    return [_scores(problem, *each) for each in zip(chunks, looked, found, strict=True)]
+
+
+def _look(problem: Problem, chunk: int, known: Known) -> Looked:
+    """The mappings of a chunk that are valid and not ruled out at first sight."""
+    if problem.prune and STRATEGIES[problem.strategy].finite:
+        return problem.pruning.look_at_numbers(*_numbers(problem.space, chunk), known)
     batch = problem.propose(chunk)
+    if problem.prune:
+        return problem.pruning.look(batch, known)
     reasons = validity(batch)
-    names = (*problem.objectives, *problem.axes)
-    values = np.full((len(batch), len(names)), np.inf)  # (mapping, objective or axis)
     valid = np.flatnonzero(reasons == 0)
-    if valid.size:
-        costs = evaluate(batch.take(valid), problem.table, problem.costs)
-        values[valid] = np.stack([OBJECTIVES[name](costs) for name in names], axis=1)
+    return Looked(reasons, valid, batch.take(valid))
+
+
+def _values(problem: Problem, batch: MappingBatch, known: Known) -> Floats:
+    """The objectives and the places on the front's axes; inf where the mapping is ruled out. # (mapping, name)"""
+    names = (*problem.objectives, *problem.axes)
+    values = np.full((len(batch), len(names)), np.inf)
+    # where there is nothing to compare with yet, the first mappings give it to the rest
+    parts = [slice(FIRST), slice(FIRST, None)] if problem.prune and known == NOTHING else [slice(None)]
+    for part in parts:
+        left = np.arange(len(batch))[part]
+        if problem.prune and left.size:
+            left = left[problem.pruning.hopeful(batch.take(left), known)]
+        if left.size:
+            costs = evaluate(batch.take(left), problem.table, problem.costs)
+            values[left] = np.stack([OBJECTIVES[name](costs) for name in names], axis=1)
+            known = known.after(_scores_of(problem, 0, np.zeros(len(batch), np.int8), values))
+    return values
+
+
+def _scores(problem: Problem, chunk: int, looked: Looked | Screened, found: Floats) -> Scores:
+    values = np.full((len(looked.reasons), found.shape[1]), np.inf)
+    values[looked.where] = found
+    return _scores_of(problem, chunk, looked.reasons, values)
+
+
+def _scores_of(problem: Problem, chunk: int, reasons: NDArray[np.int8], values: Floats) -> Scores:
     several = len(problem.objectives)
     return Scores.of(chunk, reasons, values[:, :several], values[:, several:] if problem.axes else None)
 
@@ -237,7 +312,19 @@ def search(
         from .optimal import optimal  # which begins with a search of this file
 
         return optimal(space, table, options, costs, progress, checkpoint)
-    problem = Problem(space, table, options.strategy, options.objectives, options.seed, costs, options.axes)
+    problem = Problem(
+        space,
+        table,
+        options.strategy,
+        options.objectives,
+        options.seed,
+        costs,
+        options.axes,
+        options.prune,
+        options.engine,
+    )
+    if faults := space_faults(options.engine, space, costs):
+        raise InputError(faults)
     recorder = Recorder(stop_rules(options))
     if checkpoint and (state := checkpoint.load()):
         recorder.restore(state)
@@ -262,7 +349,8 @@ def _run(
     statistics = recorder.statistics
     began = time.monotonic() - statistics.seconds
     try:
-        with closing(in_order(score, problem, chunks, options.jobs, options.cluster)) as scored:
+        results = in_order(score, problem, chunks, options.jobs, options.cluster, learnt=recorder.known)
+        with closing(results) as scored:
             for scores in scored:
                 recorder.record(scores, time.monotonic() - began)
                 if progress:

@@ -1,0 +1,179 @@
+"""Pruning that cannot lose: mappings that provably cannot improve on what a search knows get no counts.
+
+A mapping's cycles of compute are exact and cheap, and nothing makes it faster. Its energy is bounded from below, by a
+constant and then by what is exact and cheap. Where the bounds of all objectives together are no better than the best
+known, and those of the front's axes no better than a point of the front, the mapping can be neither, whatever its
+counts. docs/performance.md, "Pruning", has the argument and figures.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..energy import EnergyTable
+from .bounds import ideal, least_between
+from .cost import CostOptions, leak_pj_per_cycle, validity
+from .counts import keeper_pairs
+from .factor import SAFE
+from .flows import handed_out
+from .groups import Group, grouped
+from .mapping import Bools, Floats, Ints, MappingBatch
+from .mapspace import Mapspace
+from .record import Known
+from .relax import ROUNDING, Relaxation
+from .traffic import Flow, Nest
+
+MOST_ROWS = 20_000  # chain combinations whose columns an exhaustive search computes for a bound
+PAYS = 30  # mappings visited per such row, for it to pay
+
+
+@dataclass(frozen=True, eq=False)
+class Looked:
+    """The mappings of one chunk: why each is invalid, and those left to be counted."""
+
+    reasons: NDArray[np.int8]  # (mapping,) 0 valid
+    where: Ints  # (left,) in the chunk
+    batch: MappingBatch  # of those left
+
+
+@dataclass(frozen=True, eq=False)
+class Pruning:
+    """Lower bounds for the mappings of one mapspace, by the names of objectives and of the front's axes."""
+
+    space: Mapspace
+    table: EnergyTable
+    objectives: tuple[str, ...]
+    axes: tuple[str, ...] = ()
+    costs: CostOptions = CostOptions()
+    _relaxed: dict[bytes, Relaxation] = field(default_factory=dict, repr=False)
+
+    def look(self, batch: MappingBatch, known: Known) -> Looked:
+        """Which mappings are valid and, at first sight, may improve on what is `known`."""
+        reasons = validity(batch)
+        valid = np.flatnonzero(reasons == 0)
+        left = valid[self._may_improve(batch.take(valid), known, self._ideal_pj)]
+        return Looked(reasons, left, batch.take(left))
+
+    def look_at_numbers(self, start: int, stop: int, known: Known) -> Looked:
+        """The same of the mappings with these numbers, chains by chains: their loop orders share a first sight."""
+        orders, bypass = self.space.size.permutation, self.space.size.bypass
+        offsets = np.arange(stop - start).astype(object if orders * bypass > SAFE else np.int64)
+        order = (start % (orders * bypass) + offsets) // bypass % orders
+        first, which = np.unique(offsets - order * bypass, return_inverse=True)
+        chains = self.space.at(start + int(i) for i in first)  # each with the first of its orders
+        looked = self.look(chains, known)
+        hope = np.zeros(len(first), bool)
+        hope[looked.where] = self._may_improve(looked.batch, known, self._any_order(looked.batch))
+        left = np.flatnonzero(hope[which])
+        if len(first) == len(offsets) or not len(left):
+            return Looked(looked.reasons[which], left, chains.take(left))
+        batch = self.space.at(start + int(i) for i in left)
+        return Looked(looked.reasons[which], left, batch)
+
+    def hopeful(self, batch: MappingBatch, known: Known) -> Ints:
+        """The mappings of `batch`, all valid, that may improve on what is `known` at second sight."""
+        return np.flatnonzero(self._may_improve(batch, known, self._ends(batch)))
+
+    # Energy
+
+    @cached_property
+    def _ideal_pj(self) -> float:
+        return ideal(self.space.arch, self.space.workload, self.table).energy_pj
+
+    @cached_property
+    def _between_pj(self) -> float:
+        return least_between(self.space.arch, self.space.workload, self.table)
+
+    def _ends(self, batch: MappingBatch) -> Floats:
+        """Exact for what the outermost level hands out and what MACs are handed, the least between. # (mapping,)"""
+        nest = Nest(batch)
+        energy = np.full(len(batch), self._between_pj)
+        for v, tensor in enumerate(batch.workload.tensors):
+            for parent, child, where in keeper_pairs(batch.keep[:, :, v]):
+                if parent == 0 or child == nest.levels:
+                    charge = handed_out(batch.arch, self.table, tensor, parent, child)
+                    part = nest if len(where) == len(batch) else Nest(batch.take(where))
+                    energy[where] += charge.pj * Flow(part, tensor, child, parent).words()
+                    if charge.first_pj:
+                        energy[where] -= charge.first_pj * part.distinct(tensor, parent)
+        return energy
+
+    def _any_order(self, batch: MappingBatch) -> Floats | float:
+        """For all loop orders of the chains of each mapping, where that is worth its columns (relax.py)."""
+        rows = [int(np.prod([len(batch.tables[d].bounds) for d in dims])) for dims in self._groups]
+        if not len(batch) or max(rows, default=MOST_ROWS + 1) > MOST_ROWS or PAYS * sum(rows) > self.space.size.total:
+            return self._ideal_pj
+        energy = np.empty(len(batch))
+        kept, which = np.unique(batch.keep, axis=0, return_inverse=True)
+        for i, keep in enumerate(kept):
+            mine = np.flatnonzero(which.reshape(-1) == i)
+            energy[mine] = self._relaxed_energy(batch.take(mine), keep)
+        return energy
+
+    @cached_property
+    def _groups(self) -> list[tuple[int, ...]]:
+        return grouped(self.space.workload)
+
+    def _relaxed_energy(self, batch: MappingBatch, keep: Bools) -> Floats:
+        key = keep.tobytes()
+        if key not in self._relaxed:
+            groups = [Group(batch.arch, batch.workload, batch.tables, dims) for dims in self._groups]
+            self._relaxed[key] = Relaxation(groups, self.table, keep)
+        relaxed = self._relaxed[key]
+        shapes = [[len(batch.tables[d].bounds) for d in dims] for dims in self._groups]
+        rows = [
+            np.ravel_multi_index([batch.rows[:, d] for d in dims], shape)
+            for dims, shape in zip(self._groups, shapes, strict=True)
+        ]
+        return relaxed.bound(lambda g, column: relaxed.columns[g][column][rows[g]], len(batch)).energy_pj
+
+    # Comparison
+
+    def _may_improve(self, batch: MappingBatch, known: Known, energy: Floats | float) -> Bools:
+        """Where an energy of at least `energy` leaves room for a better best, or a place on the front. # (mapping,)"""
+        return self._leaves_room(Nest(batch).cycles(), known, energy)
+
+    def first_sight(self, cycles: Floats, known: Known) -> Bools:
+        """Where mappings with these cycles of compute may improve on what is `known`. # (mapping,)"""
+        return self._leaves_room(cycles, known, self._ideal_pj)
+
+    def _leaves_room(self, cycles: Floats, known: Known, energy: Floats | float) -> Bools:
+        if self.costs.leakage:
+            energy = energy + cycles * leak_pj_per_cycle(self.space.arch, self.table)
+        # sums and products of floats in another order may differ by rounding; the cycles are the very same product
+        energy = np.broadcast_to(energy, cycles.shape) * (1 - ROUNDING)
+        least = {"energy": energy, "delay": cycles, "edp": energy * cycles}
+        better = _before([least[name] for name in self.objectives], known.values)
+        if self.axes:
+            better |= ~_covered([least[name] for name in self.axes], known.front)
+        return better
+
+
+def joined(batches: Sequence[MappingBatch]) -> MappingBatch | None:
+    """One batch of all, in turn; None where they do not share their tables of chains."""
+    first = batches[0]
+    if any(a is not b for one in batches for a, b in zip(first.tables, one.tables, strict=True)):
+        return None
+    rows, order, keep = (np.concatenate([getattr(one, name) for one in batches]) for name in ("rows", "order", "keep"))
+    return MappingBatch(first.arch, first.workload, first.tables, rows, order, keep)
+
+
+def _before(columns: Sequence[Floats], values: tuple[float, ...]) -> Bools:
+    """Where the row of `columns` is lexicographically before `values`. # (mapping,)"""
+    found = np.zeros(len(columns[0]), bool)
+    equal = ~found
+    for column, value in zip(columns, values, strict=False):  # a search that has no best yet knows one value, inf
+        found |= equal & (column < value)
+        equal &= column == value
+    return found
+
+
+def _covered(columns: Sequence[Floats], front: Sequence[tuple[float, ...]]) -> Bools:
+    """Where some point of `front` is as good on every axis. # (mapping,)"""
+    found = np.zeros(len(columns[0]), bool)
+    for point in front:
+        found |= np.logical_and.reduce([value <= column for value, column in zip(point, columns, strict=True)])
+    return found

@@ -13,7 +13,7 @@ export PYTHON
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test test-deep experiments lint types check format clean
+.PHONY: help run test test-deep experiments notebooks lint types check format clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
@@ -29,6 +29,9 @@ test-deep: $(VENV)/.dev ## the laws with many more examples, and the tests marke
 
 experiments: $(VENV)/.run ## every experiment, into experiments/results/ (QUICK=--quick: small, into quick/ there)
 	@for script in $(EXPERIMENTS); do echo "== $$script"; $(BIN)/python $$script $(QUICK) || exit 1; done
+
+notebooks: $(VENV)/.dev ## run the notebooks in experiments/ and store their outputs
+	$(BIN)/jupyter execute --inplace --NotebookClient.record_timing=False experiments/*.ipynb
 
 lint: $(VENV)/.dev ## ruff: faults and format
 	$(BIN)/ruff check .

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -259,6 +260,11 @@ class NetworkResult(Shown):
         if have:
             rows = [(r.workload.name, count, r.cycles, r.energy_pj, r.utilization) for r, count in have]
             parts.append(tables.layer_table(rows))
+        parts += [
+            f"{result.workload.name} counts for {', '.join(names)} too: the same dims and tensors"
+            for (result, _), names in zip(self.layers, self.alike, strict=False)
+            if names
+        ]
         parts += [str(result) for result, _ in self.layers if not result.found]
         if self.missing:
             parts.append(f"interrupted: {self.missing} layers were not searched")
@@ -283,6 +289,8 @@ class NetworkResult(Shown):
         none = "" if self.found else "not all layers have a mapping"
         return {
             "energy": none or (lambda axes: figures.draw_energy(self, axes)),
+            "cycles": none or (lambda axes: figures.draw_cycles(self, axes)),
+            "convergence": none or (lambda axes: figures.draw_convergences(self, axes)),
             "roofline": none or (lambda axes: machine_figures.draw_roofline(self, axes)),
         }
 
@@ -403,5 +411,8 @@ def _network_json(result: NetworkResult) -> Json:
         **_costs_json(result),
         "search": _search_json(result.statistics),
         **({} if result.gap is None else _proof_json(result)),
-        "layers": [{"count": count, **result_json(layer)} for layer, count in result.layers],
+        "layers": [
+            {"count": count, **({"alike": list(names)} if names else {}), **result_json(layer)}
+            for (layer, count), names in zip_longest(result.layers, result.alike)
+        ],
     }

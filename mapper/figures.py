@@ -1,5 +1,6 @@
 """Pictures of results, each on a figure of its own or on given axes. matplotlib is imported where one is drawn."""
 
+from math import log10
 from typing import TYPE_CHECKING
 
 from .front import UNITS
@@ -16,6 +17,7 @@ GREY = "#7F7F7F"
 MARKERS = "osD^vPX"
 LINES = ("-", "--", ":", "-.", "-", "--", ":")
 HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "++++", "oooo")  # and in print without colour
+CYCLES = ("all MAC units at work", "MAC units without work", "waiting for a bandwidth")
 OWN = {"MACs": (GREY, ""), "leakage": ("#C8C8C8", "----")}  # beside tensors and levels
 
 
@@ -65,11 +67,7 @@ def _by_level(result: Result) -> tuple[list[str], Series]:
 
 def _by_layer(result: NetworkResult) -> tuple[list[str], Series]:
     """Rows: the layers, all occurrences. Series: the levels with the network below each, the MACs, leakage."""
-    arch = result.layers[0][0].arch
-    rows = [
-        layer.workload.name + (f" \N{MULTIPLICATION SIGN}{count}" if count > 1 else "")
-        for layer, count in result.layers
-    ]
+    arch, rows = result.layers[0][0].arch, _layer_names(result)
     series: Series = {name: [] for name in (*(level.name for level in arch.levels), "MACs", "leakage")}
     for layer, count in result.layers:
         assert layer.costs is not None, "no costs to draw"
@@ -81,11 +79,55 @@ def _by_layer(result: NetworkResult) -> tuple[list[str], Series]:
     return rows, series if any(series["leakage"]) else {name: series[name] for name in list(series)[:-1]}
 
 
+def draw_cycles(result: NetworkResult, axes: "Axes | None" = None) -> "Figure":
+    """The cycles of each layer, all occurrences: those that full use of the MAC units would need, and the rest."""
+    rows, series = _layer_names(result), dict[str, list[float]]()
+    for layer, count in result.layers:
+        assert layer.costs is not None, "no costs to draw"
+        computing = float(layer.costs.counts.cycles[0])
+        full = layer.cycles * layer.utilization
+        for name, cycles in zip(CYCLES, (full, computing - full, layer.cycles - computing), strict=True):
+            series.setdefault(name, []).append(count * cycles)
+    if not any(series[CYCLES[-1]]):
+        del series[CYCLES[-1]]
+    title = f"{result.name} on {result.layers[0][0].arch.name}: {result.cycles:,.0f} cycles"
+    power = max(0, int(log10(max(map(sum, zip(*series.values(), strict=True))))) // 3 * 3)
+    return _stacked(rows, series, 10**power, f"cycles [$10^{power}$]" if power else "cycles", title, axes)
+
+
+def draw_layers(result: NetworkResult) -> "Figure":
+    """Cycles and energy of each layer, side by side."""
+    from .picture import Picture
+
+    figure = Picture(figsize=(13, 1.3 + 0.28 * len(result.layers)), layout="constrained")
+    cycles, energy = figure.subplots(1, 2)
+    draw_cycles(result, cycles)
+    draw_energy(result, energy)
+    energy.set_yticklabels([])  # the layers of the left side
+    for axes, side in ((cycles, "left"), (energy, "right")):
+        axes.get_legend().remove()
+        handles, names = axes.get_legend_handles_labels()
+        figure.legend(handles, names, fontsize=8, frameon=False, ncols=4, loc=f"outside lower {side}")
+    return figure
+
+
+def _layer_names(result: NetworkResult) -> list[str]:
+    return [
+        layer.workload.name + (f" \N{MULTIPLICATION SIGN}{count}" if count > 1 else "")
+        for layer, count in result.layers
+    ]
+
+
 def _draw(rows: list[str], series: Series, title: str, axes: "Axes | None") -> "Figure":
+    unit, size = energy_unit(max(map(sum, zip(*series.values(), strict=True))))
+    return _stacked(rows, series, size, f"energy [{_symbol(unit)}]", title, axes)
+
+
+def _stacked(rows: list[str], series: Series, size: float, label: str, title: str, axes: "Axes | None") -> "Figure":
+    """A bar per row, the series in units of `size`, and what share of the whole it is."""
     from .picture import axes_on, picture_of
 
     sums = [sum(values[i] for values in series.values()) for i in range(len(rows))]
-    unit, size = energy_unit(max(sums))
     axes = axes_on(axes, 6.5, 1.3 + 0.28 * len(rows))
     _bars(axes, {name: [value / size for value in values] for name, values in series.items()}, len(rows))
     for i, total in enumerate(sums):
@@ -93,7 +135,7 @@ def _draw(rows: list[str], series: Series, title: str, axes: "Axes | None") -> "
     axes.set_yticks(range(len(rows)), rows, fontsize=8)
     axes.set_ylim(len(rows) - 0.4, -0.6)  # outermost level, first layer on top
     axes.set_xlim(0, max(sums) / size * 1.12)
-    axes.set_xlabel(f"energy [{_symbol(unit)}]", fontsize=9)
+    axes.set_xlabel(label, fontsize=9)
     axes.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     _finish(axes, title)
     return picture_of(axes)
@@ -127,6 +169,25 @@ def draw_convergence(result: Result, axes: "Axes | None" = None) -> "Figure":
     axes.set_ylabel(f"best {UNITS[str(result.objective).split(',')[0].strip()]}", fontsize=9)
     axes.legend(fontsize=8, frameon=False)
     _finish(axes, f"{result.workload.name} on {result.arch.name}")
+    return picture_of(axes)
+
+
+def draw_convergences(result: NetworkResult, axes: "Axes | None" = None) -> "Figure":
+    """The best so far of each layer by the mappings of it looked at, as a multiple of what was found in the end."""
+    from .picture import axes_on, picture_of
+
+    axes = axes_on(axes, 6.5, 3.6)
+    for layer, _ in result.layers:
+        seen, best = zip(*layer.statistics.trace, strict=True)
+        end = max(layer.statistics.evaluated, seen[-1])
+        ratios = [value / best[-1] for value in (*best, best[-1])]
+        axes.step([*seen, end], ratios, where="post", linewidth=0.8, color=PALETTE[0], alpha=0.7)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel("mappings of the layer looked at", fontsize=9)
+    objective = UNITS[str(result.layers[0][0].objective).split(",")[0].strip()].split(" [")[0]
+    axes.set_ylabel(f"best {objective} / the last best", fontsize=9)
+    _finish(axes, f"{result.name} on {result.layers[0][0].arch.name}: a line per layer, {len(result.layers)} in all")
     return picture_of(axes)
 
 

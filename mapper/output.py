@@ -4,11 +4,13 @@ import csv
 import json
 import os
 import shutil
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ..workloads import Fault, InputError
 from .checkpoint import NAME
-from .figures import draw_convergence, draw_energy, draw_front
+from .figures import draw_convergence, draw_convergences, draw_energy, draw_front, draw_layers
+from .frames import layer_rows
 from .mapping_file import mapping_yaml
 from .report import NetworkResult, Result, result_json
 
@@ -58,32 +60,55 @@ def _fault(folder: Path, message: str) -> Fault:
 
 
 def _write(result: Result | NetworkResult, folder: Path) -> None:
-    (folder / "stats.json").write_text(json.dumps(result_json(result), indent=2, allow_nan=False) + "\n")
-    draw_energy(result).savefig(folder / "energy.png", dpi=DPI)
     if isinstance(result, NetworkResult):
-        for number, (layer, _) in enumerate(result.layers, 1):
-            inner = folder / f"{number:02d}_{layer.workload.name.replace('/', '_')}"
-            inner.mkdir()
-            _write(layer, inner)
+        _write_network(result, folder)
     else:
-        assert result.batch is not None, "nothing was found, so nothing is written"
-        (folder / "mapping.yaml").write_text(mapping_yaml(result.batch))
-        with (folder / "trace.csv").open("w", newline="") as file:
-            rows = csv.writer(file, lineterminator="\n")
-            rows.writerow(["mappings", f"best_{str(result.objective).split(',')[0].strip()}"])
-            rows.writerows(result.statistics.trace)
+        _write_layer(result, folder)
+        draw_energy(result).savefig(folder / "energy.png", dpi=DPI)
         draw_convergence(result).savefig(folder / "convergence.png", dpi=DPI)
         if result.axes:
-            _write_front(result, folder)
+            draw_front(result).savefig(folder / "front.png", dpi=DPI)
+
+
+def _write_network(network: NetworkResult, folder: Path) -> None:
+    """The totals, and a folder per layer without pictures: of many layers they would take longer than the search."""
+    _write_json(network, folder)
+    for number, (layer, _) in enumerate(network.layers, 1):
+        inner = folder / f"{number:02d}_{layer.workload.name.replace('/', '_')}"
+        inner.mkdir()
+        _write_layer(layer, inner)
+    rows = layer_rows(network)
+    _write_csv(folder / "layers.csv", list(rows[0]), [row.values() for row in rows])
+    draw_layers(network).savefig(folder / "layers.png", dpi=DPI)
+    draw_convergences(network).savefig(folder / "convergence.png", dpi=DPI)
+
+
+def _write_layer(result: Result, folder: Path) -> None:
+    assert result.batch is not None, "nothing was found, so nothing is written"
+    _write_json(result, folder)
+    (folder / "mapping.yaml").write_text(mapping_yaml(result.batch))
+    objective = str(result.objective).split(",")[0].strip()
+    _write_csv(folder / "trace.csv", ["mappings", f"best_{objective}"], result.statistics.trace)
+    if result.axes:
+        _write_front(result, folder)
 
 
 def _write_front(result: Result, folder: Path) -> None:
     (folder / "front").mkdir()
-    with (folder / "front.csv").open("w", newline="") as file:
-        rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(["mapping", *result.axes])
-        for number, one in enumerate(result.front, 1):
-            name = f"front/{number:03d}.yaml"
-            (folder / name).write_text(mapping_yaml(one.batch))
-            rows.writerow([name, *(one.value(axis) for axis in result.axes)])
-    draw_front(result).savefig(folder / "front.png", dpi=DPI)
+    rows = []
+    for number, one in enumerate(result.front, 1):
+        name = f"front/{number:03d}.yaml"
+        (folder / name).write_text(mapping_yaml(one.batch))
+        rows.append([name, *(one.value(axis) for axis in result.axes)])
+    _write_csv(folder / "front.csv", ["mapping", *result.axes], rows)
+
+
+def _write_json(result: Result | NetworkResult, folder: Path) -> None:
+    (folder / "stats.json").write_text(json.dumps(result_json(result), indent=2, allow_nan=False) + "\n")
+
+
+def _write_csv(path: Path, head: Sequence[str], rows: Iterable[Iterable[object]]) -> None:
+    with path.open("w", newline="") as file:
+        lines = csv.writer(file, lineterminator="\n")
+        lines.writerow(head)
+        lines.writerows(rows)

@@ -78,14 +78,16 @@ def layer_table(rows: Iterable[tuple[str, int, float, float, float]]) -> TextTab
     """A line per layer: name, count, cycles, energy in pJ (both of one occurrence), utilisation."""
     rows = list(rows)
     unit, size = energy_unit(max(energy for _, _, _, energy, _ in rows))
+    time = sum(count * cycles for _, count, cycles, _, _ in rows)
     total = sum(count * energy for _, count, _, energy, _ in rows)
     lines = [
         [name, f"{count}", f"{cycles:,.0f}", f"{used:.1%}", f"{energy / size:,.4g}", f"{cycles * energy:.4g}",
-         f"{count * energy / total:.1%}"]
+         f"{count * cycles / time:.1%}", f"{count * energy / total:.1%}"]
         for name, count, cycles, energy, used in rows
     ]  # fmt: skip
-    head = ["layer", "count", "cycles", "utilisation", f"energy [{unit}]", "EDP [pJ cycles]", "share of energy"]
-    return TextTable(head, lines, left=(0,))
+    head = ["layer", "count", "cycles", "utilisation", f"energy [{unit}]", "EDP [pJ cycles]"]
+    title = "per layer, once; shares of the network with counts"
+    return TextTable([*head, "share of cycles", "share of energy"], lines, left=(0,), title=title)
 
 
 def totals(

@@ -254,7 +254,8 @@ def test_a_folder_with_files_is_refused(tmp_path):
 def test_a_network_has_a_folder_per_layer(example, tmp_path):
     """The totals at the top, each layer's files below."""
     write_folder(NetworkResult("net", ((example, 2), (example, 1))), tmp_path / "net")
-    assert sorted(path.name for path in (tmp_path / "net").iterdir()) == ["01_mm", "02_mm", "energy.png", "stats.json"]
+    names = ["01_mm", "02_mm", "convergence.png", "layers.csv", "layers.png", "stats.json"]
+    assert sorted(path.name for path in (tmp_path / "net").iterdir()) == names
 
 
 def test_picture_shows_the_whole_energy(example, monkeypatch):

@@ -11,10 +11,8 @@ from .violations import violations
 
 
 def hint(batch: MappingBatch) -> str:
-    """What the mappings of `batch` most often run into, and how near the nearest came; a line per reason.
-
-    Empty where all of them are valid. The commonest reason comes first.
-    """
+    """What the mappings of `batch` run into, and how near the nearest came: a line per reason, the commonest first,
+    and indented below it one for each further level. Empty where all of them are valid."""
     reasons = validity(batch)
     lines = []
     for code in sorted(set(reasons.tolist()) - {0}, key=lambda code: -int((reasons == code).sum())):
@@ -51,22 +49,32 @@ def misfits(batch: MappingBatch) -> list[str]:
 
 
 def _capacity(batch: MappingBatch) -> str:
-    """The level that overflows most often, its smallest overflow, and the tiles of that mapping."""
+    """Each level that overflows, the commonest first: how often, how often alone, and by how little.
+
+    Where there are several, also the mapping that is nearest to fit: whose worst level overflows by the least share.
+    """
     nest = Nest(batch)
-    found = []
-    for i, level in enumerate(batch.arch.levels):
-        if level.capacity_bits is None:
-            continue
-        usable = level.capacity_bits // level.multiple_buffering
-        bits = used_bits(nest, i)
-        over = bits > usable  # (mapping,)
-        if over.any():
-            nearest = int(np.where(over, bits, np.inf).argmin())
-            kept = (t for v, t in enumerate(batch.workload.tensors) if batch.keep[nearest, i, v])
-            tiles = ", ".join(f"{tensor.name} {nest.tile(i, tensor)[nearest]:,.0f}" for tensor in kept)
-            held = f"it holds {usable:,} bits, and the nearest needs {bits[nearest]:,.0f} (tile words: {tiles})"
-            found.append((float(over.mean()), f"{level.name} overflows in {over.mean():.1%} of these; {held}"))
-    return max(found)[1]
+    limits = {i: level.capacity_bits // level.multiple_buffering
+              for i, level in enumerate(batch.arch.levels) if level.capacity_bits is not None}  # fmt: skip
+    bits = {i: used_bits(nest, i) for i in limits}
+    over = {i: bits[i] > usable for i, usable in limits.items()}  # (mapping,)
+    full = sorted((i for i in limits if over[i].any()), key=lambda i: -int(over[i].sum()))
+    levels = sum(over[i].astype(int) for i in full)  # (mapping,) how many overflow
+    lines = []
+    for i in full:
+        nearest = int(np.where(over[i], bits[i], np.inf).argmin())
+        kept = (t for v, t in enumerate(batch.workload.tensors) if batch.keep[nearest, i, v])
+        tiles = ", ".join(f"{tensor.name} {nest.tile(i, tensor)[nearest]:,.0f}" for tensor in kept)
+        held = f"it holds {limits[i]:,} bits, and the nearest needs {bits[i][nearest]:,.0f} (tile words: {tiles})"
+        alone = f", alone in {(over[i] & (levels == 1)).mean():.1%}" if len(full) > 1 else ""
+        lines.append(f"{batch.arch.levels[i].name} overflows in {over[i].mean():.1%} of these{alone}; {held}")
+    if len(full) > 1:
+        excess = {i: bits[i] / limits[i] - 1 for i in full}  # (mapping,)
+        worst = np.max(list(excess.values()), axis=0)
+        best = int(worst.argmin())
+        missing = (f"{batch.arch.levels[i].name} by {excess[i][best]:.1%}" for i in full if over[i][best])
+        lines.append(f"nearest to fit is a mapping that overflows {', '.join(missing)}")
+    return "\n  ".join(lines)
 
 
 def _fanout(batch: MappingBatch) -> str:

@@ -237,4 +237,5 @@ def _machine(plan: Plan, design: int) -> tuple[Architecture, EnergyTable]:
 
 def _hint(result: Result | NetworkResult) -> str:
     layers = [result] if isinstance(result, Result) else [layer for layer, _ in result.layers]
-    return "; ".join(f"{layer.workload.name}: {layer.hint}" for layer in layers if not layer.found)
+    told = {layer.workload.name: layer.hint.splitlines() for layer in layers if not layer.found}
+    return "; ".join(f"{name}: {'; '.join(map(str.strip, lines))}" for name, lines in told.items())

@@ -214,6 +214,28 @@ def test_hint_names_the_level_that_overflows_and_by_how_little():
     assert "A 70, B 10, Z 7" in text
 
 
+def test_hint_lists_every_level_that_overflows_and_the_nearest_mapping():
+    """By how often, how often alone, and the mapping whose worst overflow is the smallest share."""
+    outer, inner = machine(capacity_words=60).levels[1], Storage("Reg", "regfile", capacity_bits=20 * 16)
+    arch = Architecture("three", (Storage("DRAM", "DRAM"), replace(outer, fanout=()), inner), Compute("MAC", "intmac"))
+    splits = [  # bounds of M, N, K at DRAM, Buffer, Reg; words in Buffer and Reg
+        [[7, 6, 1], [1, 1, 5], [1, 1, 2]],  # 21 and 5
+        [[1, 6, 1], [1, 1, 10], [7, 1, 1]],  # 87 and 15
+        [[7, 1, 1], [1, 6, 1], [1, 1, 10]],  # 76 and 21
+        [[7, 1, 1], [1, 1, 10], [1, 6, 1]],  # 76 and 13
+        [[7, 6, 1], [1, 1, 1], [1, 1, 10]],  # 21 and 21
+    ]
+    keep = np.ones((5, 3, 3), bool)
+    batch = MappingBatch.of(arch, matmul(7, 6, 10), np.array(splits), np.array([[[0, 1, 2]] * 3] * 5), keep)
+    assert hint(batch).splitlines() == [
+        "capacity (80.0% of 5 looked at): Buffer overflows in 75.0% of these, alone in 50.0%; "
+        "it holds 960 bits, and the nearest needs 1,216 (tile words: A 10, B 60, Z 6)",
+        "  Reg overflows in 50.0% of these, alone in 25.0%; "
+        "it holds 320 bits, and the nearest needs 336 (tile words: A 10, B 10, Z 1)",
+        "  nearest to fit is a mapping that overflows Reg by 5.0%",
+    ]
+
+
 def test_hint_names_the_axis_that_is_too_small():
     """The axis, its size and the least that was wanted."""
     arch, workload = machine(spread=3), matmul(7, 6, 10)

@@ -24,30 +24,48 @@ LINES = ("-", "--", ":", "-.", "-", "--", ":")
 Result = dict[str, Any]
 
 
-def arguments(claim: str, seed: int | None = None) -> argparse.Namespace:
-    """`quick`, `out` and, where chance plays a part, `seed` of the command line; `claim` is the script's docstring."""
+def arguments(
+    claim: str, seed: int | None = None, more: Callable[[argparse.ArgumentParser], None] = lambda parser: None
+) -> argparse.Namespace:
+    """`quick`, `out` and, where chance plays a part, `seed` of the command line; `claim` is the script's docstring.
+
+    `more` adds the options of one script alone.
+    """
     parser = argparse.ArgumentParser(description=claim, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a small size, within seconds")
     parser.add_argument("--out", type=Path, help="folder of the JSON and the picture (results/, or results/quick/)")
     if seed is not None:
         parser.add_argument("--seed", type=int, default=seed, help="of the random numbers")
+    more(parser)
     options = parser.parse_args()
     options.out = options.out or (QUICK if options.quick else RESULTS)
     return options
 
 
-def save(script: str, out: Path, result: Result, draw: Callable[["Axes"], None]) -> None:
-    """Write `result` to OUT/NAME.json and what `draw` draws to OUT/NAME.png, NAME being that of the script."""
+def save(
+    script: str,
+    out: Path,
+    result: Result,
+    draw: Callable[..., None],
+    panels: tuple[int, int] = (1, 1),
+    size: tuple[float, float] = (6.5, 4),
+) -> None:
+    """Write `result` to OUT/NAME.json and what `draw` draws to OUT/NAME.png, NAME being that of the script.
+
+    `draw` is given the axes of the `panels`, rows by columns, row by row; `size` is that of the picture in inches.
+    """
     from matplotlib.figure import Figure
 
     name = Path(script).stem
     out.mkdir(parents=True, exist_ok=True)
     (out / f"{name}.json").write_text(json.dumps(result, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-    figure = Figure(figsize=(6.5, 4), layout="constrained")
-    axes = figure.add_subplot()
-    draw(axes)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(alpha=0.3)
+    figure = Figure(figsize=size, layout="constrained")
+    every = figure.subplots(*panels, squeeze=False).ravel()
+    draw(*every)
+    for axes in every:
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(alpha=0.3)
+        axes.set_axisbelow(True)
     figure.savefig(out / f"{name}.png", dpi=150)
 
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from ruby_map.mapper import evaluate
 
 FOLDER = Path(__file__).parent.parent / "experiments"
 RESULTS = FOLDER / "results"
@@ -72,3 +73,29 @@ def test_recorded_padding():
         assert edp["pfm + pad"][at] / edp["ruby-s"][at] == pytest.approx(padded / size, rel=1e-3)
         assert found["zeros"][at] == pytest.approx(1 - size / padded)
         assert cycles["pfm"][at] == size
+
+
+def test_recorded_strip_mining():
+    """Perfect factors fill 5 * 2 by 3 * 4 of 12 x 14; Ruby-S, as full as the hand-made mapping, needs less EDP."""
+    found = recorded("strip_mining")
+    hand, pfm, ours = (found["designs"][name] for name in ("by hand", "pfm, whole filters", "ruby-s, whole filters"))
+    assert [one["groups_per_row"] for one in (hand, pfm, ours)] == [1, 9, 4]
+    assert pfm["utilization"] == pytest.approx(120 / 168)
+    assert ours["utilization"] == hand["utilization"] == pytest.approx(27 * 5 / 168)
+    assert hand["edp"] == pytest.approx(found["whole_rows"]["edp"])  # no strip-mined mapping is better
+    assert ours["edp"] < hand["edp"] < pfm["edp"]
+    assert ours["energy_pj"] < hand["energy_pj"]
+    assert ours["buffer_words"] < hand["buffer_words"]
+    for name, by_rule in found["random"].items():
+        assert min(min(edp) for edp in by_rule.values()) >= found["designs"][name]["edp"] * (1 - 1e-9)
+    assert all(edp < hand["edp"] for edp in found["random"]["ruby-s, whole filters"]["24 x 3000"])
+
+
+def test_the_strip_mined_mapping_made_by_hand():
+    """The mapping file is valid where whole rows stand on the array, and still costs what is recorded."""
+    found = evaluate(
+        str(FOLDER / "strip_mining_rows.yaml"), "alexnet_conv2_paper", FOLDER / "strip_mining.mapping.yaml"
+    )
+    hand = recorded("strip_mining")["designs"]["by hand"]
+    assert not found.hint
+    assert (found.edp, found.cycles) == pytest.approx((hand["edp"], hand["cycles"]))

@@ -1,10 +1,11 @@
 """A budget of mappings or seconds, and how the layers of a network share it.
 
-Mappings: half of the budget is shared evenly. The rest is given out in rounds: a slice each to that quarter of the
-layers which last brought most. What a layer brings is by how much it lowered the network's objective since it had seen
-half of what it has seen by now, per mapping: over a doubling, because improvements of a random search get rarer as
-one over what was seen, and the last slice alone is mostly luck. Only counts decide, so the shares do not depend on the
-number of processes. Seconds are shared evenly: what a layer leaves is shared by those after it.
+Mappings: half of the budget is shared evenly. The rest goes, slice by slice, where it may be expected to bring most:
+to the layer with the largest weight / mappings^1.5. Its weight is its part of the network's objective: of an EDP its
+share of the energy plus its share of the cycles, with counts. For the best of n random mappings nears the best there
+is about as n^-0.5. What the last slices brought is mostly luck and no guide (docs/decisions/050-budget.md). Only counts
+decide, so the shares do not depend on the number of processes. Seconds are shared evenly: what a layer leaves is shared
+by those after it.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,9 +15,8 @@ from typing import NamedTuple
 
 from ..workloads import Fault, InputError
 
-STEPS = 4  # in which the even half is given out
-SLICES = 8  # slices of a round that make an even share
-PART = 4  # the layers that a round is for: one of so many
+DECAY = 1.5  # the expected gain of one more mapping falls as this power of those seen
+SLICES = 100  # of an even share: how finely the rest is given out
 
 
 class Budget(NamedTuple):
@@ -75,7 +75,7 @@ class Share:
 def spend(
     shares: Sequence[Share], samples: int, chunk: int, objective: str, bring: Callable[[Sequence[Share]], bool]
 ) -> None:
-    """Give out `samples` mappings in chunks of `chunk` until all are used or all layers are over.
+    """Give out `samples` mappings, in chunks of `chunk`, until all are used or all layers are over.
 
     `bring` takes some shares to their targets, marks what they found, and says whether to go on.
     """
@@ -84,54 +84,38 @@ def spend(
             share.target = samples // len(shares) + (share.number < samples % len(shares))
         bring([share for share in shares if share.target])
         return
-    for target in _even_targets(samples // chunk, len(shares)):
-        for share in shares:
-            share.target = target * chunk
-        if not bring(shares):
-            return
-    part = max(1, samples // chunk // (SLICES * len(shares))) * chunk
-    while (left := samples - sum(share.used for share in shares)) and not all(share.over for share in shares):
-        chosen = next_round(shares, objective)
-        parts = [part] * (left // part) + [left // chunk * chunk - left // part * part]
-        parts = [size for size in parts if size] or [left]  # less than a chunk in the end
-        for share, size in zip(chosen, parts, strict=False):
-            share.target += size
-        if not bring(chosen[: len(parts)]):
-            return
+    for share in shares:
+        share.target = chunk * max(1, samples // chunk // (2 * len(shares)))
+    some: list[Share] = list(shares)
+    while some and bring(some):
+        some = deal(shares, samples - sum(share.used for share in shares), chunk, objective)
 
 
-def _even_targets(chunks: int, layers: int) -> list[int]:
-    """The even half of a budget, step by step: chunks of each layer, one at least."""
-    half = max(1, chunks // (2 * layers))
-    return sorted({max(1, half * step // STEPS) for step in range(1, STEPS + 1)})
+def deal(shares: Sequence[Share], samples: int, chunk: int, objective: str) -> list[Share]:
+    """Give `samples` more mappings to layers that are not over: raise their targets. Those that got some."""
+    # part of a chunk can only be the last of a search
+    left = [share for share in shares if not share.over and share.target % chunk == 0]
+    weight, got = weights(shares, objective), set[int]()
+    slice_ = chunk * max(1, samples // chunk // (SLICES * len(shares)))
+    while samples and left:
+        one = max(left, key=lambda share: (weight[share.number] / share.target**DECAY, -share.number))
+        size = min(slice_, samples // chunk * chunk or samples)
+        one.target += size
+        samples -= size
+        got.add(one.number)
+    return [share for share in shares if share.number in got]
 
 
-def next_round(shares: Sequence[Share], objective: str) -> list[Share]:
-    """The layers that get a slice now, first those that last brought most; among equals, those that had least."""
-    energy = sum(share.count * share.reached[-1].energy_pj for share in shares if _found(share))
-    cycles = sum(share.count * share.reached[-1].cycles for share in shares if _found(share))
-    left = [share for share in shares if not share.over]
-    left.sort(key=lambda share: (-gain(share, energy, cycles, objective), share.target, share.number))
-    return left[: -(-len(left) // PART)]
-
-
-def _found(share: Share) -> bool:
-    return bool(share.reached) and share.reached[-1].energy_pj < inf
-
-
-def gain(share: Share, energy_pj: float, cycles: float, objective: str) -> float:
-    """By how much the layer lowered the objective of a network of now `energy_pj` and `cycles`, per mapping, since it
-    had seen half of what it has seen now; inf where nothing is known or found."""
-    if not _found(share):
-        return inf
-    now = share.reached[-1]
-    before = next((mark for mark in reversed(share.reached[:-1]) if 2 * mark.seen <= now.seen), Mark(0))
-    if before.energy_pj == inf:
-        return inf
-    more_pj, more_cycles = share.count * (before.energy_pj - now.energy_pj), share.count * (before.cycles - now.cycles)
-    was = _value(objective, energy_pj + more_pj, cycles + more_cycles)
-    return (was - _value(objective, energy_pj, cycles)) / (now.seen - before.seen)
-
-
-def _value(objective: str, energy_pj: float, cycles: float) -> float:
-    return {"edp": energy_pj * cycles, "energy": energy_pj, "delay": cycles}[objective]
+def weights(shares: Sequence[Share], objective: str) -> dict[int, float]:
+    """By how much of itself the network's objective changes with the layer's; where nothing is found, the most."""
+    found = [(share.number, share.count, share.reached[-1]) for share in shares if share.reached]
+    found = [(number, count, mark) for number, count, mark in found if mark.energy_pj < inf]
+    energy = sum(count * mark.energy_pj for _, count, mark in found)
+    cycles = sum(count * mark.cycles for _, count, mark in found)
+    by = {"edp": (1, 1), "energy": (1, 0), "delay": (0, 1)}[objective]
+    known = {
+        number: count * (by[0] * mark.energy_pj / energy + by[1] * mark.cycles / cycles)
+        for number, count, mark in found
+    }
+    most = max(known.values(), default=1.0)
+    return {share.number: known.get(share.number, most) for share in shares}

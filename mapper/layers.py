@@ -2,8 +2,8 @@
 
 Each process takes a layer for about a second, a *turn*, and hands its state back. So no mapping is looked at in vain,
 as it would be where processes share a layer and one of them finds that it is over. The last few layers, and all where
-turns cannot be taken (on a cluster, with a time limit, in searches without chunks), are searched one after another by
-all processes together.
+turns cannot be taken (on a cluster, with a time limit, in proofs, with an engine that must compile first), are searched
+one after another by all processes together.
 """
 
 import time
@@ -257,7 +257,7 @@ class Layers:
 
     def _turns_pay(self, runs: Sequence[Run]) -> bool:
         options = self.study.options
-        chunks = options.strategy != "optimal" and options.cluster is None
+        chunks = options.strategy != "optimal" and options.engine == "numpy" and options.cluster is None
         timed = options.time_limit is not None or any(run.time_limit is not None for run in runs)
         return options.jobs > 1 and len(runs) > 1 and chunks and not timed
 

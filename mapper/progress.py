@@ -23,6 +23,8 @@ def line(layer: Workload, recorder: Recorder) -> str:
         best = f"best {recorder.best:.4g} at {seen.trace[-1][0]:,}"
     share = f"{seen.valid / max(seen.evaluated, 1):.1%} valid"
     text = f"{layer.name}: {seen.evaluated:,} mappings, {share}, {best}, {seen.rate:,.0f}/s"
+    if recorder.pruned:  # told here alone: it depends on the number of processes
+        text += f" ({recorder.pruned / recorder.bounded:.1%} of the valid ruled out by a bound)"
     return text + (f", {remaining(recorder)}" if not seen.stopped_by else f", ended by: {seen.stopped_by}")
 
 

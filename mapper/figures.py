@@ -1,7 +1,7 @@
 """Pictures of results, each on a figure of its own or on given axes. matplotlib is imported where one is drawn."""
 
 from math import log10
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .front import UNITS
 from .report import NetworkResult, Result
@@ -104,10 +104,11 @@ def draw_layers(result: NetworkResult) -> "Figure":
     draw_cycles(result, cycles)
     draw_energy(result, energy)
     energy.set_yticklabels([])  # the layers of the left side
-    for axes, side in ((cycles, "left"), (energy, "right")):
+    for axes in (cycles, energy):
         axes.get_legend().remove()
-        handles, names = axes.get_legend_handles_labels()
-        figure.legend(handles, names, fontsize=8, frameon=False, ncols=4, loc=f"outside lower {side}")
+    style: dict[str, Any] = {"fontsize": 8, "frameon": False, "ncols": 4}
+    figure.legend(*cycles.get_legend_handles_labels(), loc="outside lower left", **style)
+    figure.legend(*energy.get_legend_handles_labels(), loc="outside lower right", **style)
     return figure
 
 

@@ -6,8 +6,8 @@ ARCH ?= eyeriss_like
 WORKLOAD ?= resnet50/conv2_x_3x3
 JOBS ?= 2
 QUICK ?=
-# what runs without arguments; energy_interpolation.py needs CACTI and writes its own file
-EXPERIMENTS := $(filter-out %/common.py %/energy_interpolation.py,$(wildcard experiments/*.py))
+# scripts, and not what they share; energy_interpolation.py needs CACTI and writes its own file
+EXPERIMENTS := $(filter-out %/common.py %/networks.py %/searches.py %/energy_interpolation.py,$(wildcard experiments/*.py))
 
 export PYTHON
 

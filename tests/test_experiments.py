@@ -12,8 +12,9 @@ from ruby_map.mapper import evaluate
 
 FOLDER = Path(__file__).parent.parent / "experiments"
 RESULTS = FOLDER / "results"
-# common.py is what they share; energy_interpolation.py has a test file of its own
-SCRIPTS = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in ("common", "energy_interpolation"))
+SHARED = ("common", "networks", "searches")
+# energy_interpolation.py has a test file of its own
+SCRIPTS = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in (*SHARED, "energy_interpolation"))
 
 
 def recorded(name):

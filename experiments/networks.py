@@ -1,0 +1,164 @@
+"""What the searches of a network's layers say of two mapspaces, in numbers and as a picture.
+
+Each layer is searched twice over. At random, many times: the paper stops a search at 3000 valid mappings in a row
+without improvement and runs 24 threads, and leaves open whether they count together. *In total*: one search is one
+such count. *Per thread*: it is the best of 24, layer by layer. And with proof (`--search optimal`): what the mapspace
+holds, whoever looks for it.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from ruby_map.mapper.figures import PALETTE
+from searches import COLUMNS, Json, Measure, Task
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+THREADS = 24  # that search in the paper
+ROUNDING = 1e-9
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Searches:
+    """The searches of several layers for the least `objective`; each layer is there `counts` times in the network."""
+
+    objective: Measure
+    counts: Floats  # (layer,)
+    energy_pj: Floats  # (layer, search)
+    cycles: Floats  # (layer, search)
+    utilization: Floats  # (layer, search)
+    lower_bound: Floats  # (layer, search) of the objective; nan where nothing is proven
+    area_um2: float
+
+    @property
+    def layers(self) -> Floats:
+        """The objective of each layer, once. # (layer, search)"""
+        return {"edp": self.energy_pj * self.cycles, "energy": self.energy_pj, "delay": self.cycles}[self.objective]
+
+    def network(self, measure: Measure) -> Floats:
+        """Of the whole network: energies and cycles add up, EDP is the product of the sums. # (search,)"""
+        energy, cycles = self.counts @ self.energy_pj, self.counts @ self.cycles
+        return {"edp": energy * cycles, "energy": energy, "delay": cycles}[measure]
+
+    def best_of(self, many: int) -> "Searches":
+        """Each `many` searches in turn as one: the best of each layer."""
+        whole = self.energy_pj.shape[1] // many * many
+        value = self.layers[:, :whole].reshape(len(self.counts), -1, many)
+        best = value.argmin(axis=2)[..., None]
+
+        def chosen(of: Floats) -> Floats:
+            return np.take_along_axis(of[:, :whole].reshape(value.shape), best, axis=2)[..., 0]
+
+        parts = (chosen(getattr(self, name)) for name in COLUMNS)
+        return Searches(self.objective, self.counts, *parts, area_um2=self.area_um2)
+
+    @property
+    def proven(self) -> NDArray[np.bool_]:
+        """Whether the first search of each layer is proven to have found the least. # (layer,)"""
+        return self.lower_bound[:, 0] >= self.layers[:, 0] * (1 - ROUNDING)
+
+    @property
+    def least_network_edp(self) -> float:
+        """What the network cannot go below with mappings of the least EDP for each layer.
+
+        Those not proven have E D of at least their bound, and (sum E)(sum D) is at least (sum sqrt(E D))^2.
+        """
+        known, c = self.proven, self.counts
+        energy, cycles = c[known] @ self.energy_pj[known, 0], c[known] @ self.cycles[known, 0]
+        return float((np.sqrt(energy * cycles) + c[~known] @ np.sqrt(self.lower_bound[~known, 0])) ** 2)
+
+
+def together(found: dict[Task, Json], tasks: Sequence[Task], counts: Iterable[int]) -> Searches:
+    """What was found for the tasks, a layer each."""
+    rows = [found[task] for task in tasks]
+    arrays = (np.array([row[name] for row in rows], dtype=np.float64) for name in COLUMNS)  # None becomes nan
+    counted = np.array(list(counts), dtype=np.float64)
+    return Searches(tasks[0].objective, counted, *arrays, area_um2=rows[0]["area_um2"])
+
+
+def spread(values: Floats) -> list[float]:
+    """Median, least and largest."""
+    return [float(figure) for figure in (np.median(values), values.min(), values.max())]
+
+
+def readings(runs: Searches) -> dict[str, Searches]:
+    """One search of the paper as searches of ours: each of them, or the best of as many as it has threads."""
+    return {"in total": runs, "per thread": runs.best_of(min(THREADS, runs.energy_pj.shape[1]))}
+
+
+def against(new: Searches, old: Searches) -> Json:
+    """`new` over `old`, the network and each layer: median, least and largest over the searches."""
+    ratios = new.layers / old.layers
+    return {
+        "network": {of: spread(new.network(of) / old.network(of)) for of in ("edp", "energy", "delay")},
+        "mean_of_layers": spread(ratios.mean(axis=0)),
+        "best_of_both_mean": spread(np.minimum(ratios, 1.0).mean(axis=0)),
+        "worst_layer": spread(ratios.max(axis=0)),
+        "layers": [spread(row) for row in ratios],
+    }
+
+
+def proven_against(new: Searches, old: Searches) -> Json:
+    """The same of certified optima: how many are, and between what the network's EDP is where some are not."""
+    within = (new.least_network_edp / old.network("edp")[0], new.network("edp")[0] / old.least_network_edp)
+    return against(new, old) | {
+        "certified": [int((new.proven & old.proven).sum()), len(new.counts)],
+        "network_edp_within": [float(figure) for figure in within],
+        "utilization": {"new": new.utilization[:, 0].tolist(), "old": old.utilization[:, 0].tolist()},
+    }
+
+
+def compare(found: dict[Task, Json], tasks: dict[str, dict[str, list[Task]]], counts: Iterable[int]) -> Json:
+    """Ruby-S over PFM in both readings of the random search and, where there are such tasks, in proven optima.
+
+    `tasks` are by kind ("random", "proven"), then mapspace ("pfm", "ruby-s").
+    """
+    counts = list(counts)
+    runs = {space: readings(together(found, own, counts)) for space, own in tasks["random"].items()}
+    told = {reading: against(runs["ruby-s"][reading], runs["pfm"][reading]) for reading in runs["pfm"]}
+    if "proven" in tasks:
+        best = {space: together(found, own, counts) for space, own in tasks["proven"].items()}
+        told["proven"] = proven_against(best["ruby-s"], best["pfm"])
+        for reading in ("in total", "per thread"):  # what the search loses
+            told[reading]["over_optimum"] = {
+                space: spread(one[reading].network("edp") / best[space].network("edp")[0])
+                for space, one in runs.items()
+            }
+    return told
+
+
+def line(name: str, told: Json) -> str:
+    """One comparison of `compare` as text."""
+    network = told["network"]
+    figures = ", ".join(
+        f"{of} {network[of][0]:.3f} ({network[of][1]:.3f}-{network[of][2]:.3f})" for of in ("edp", "energy", "delay")
+    )
+    mean, worst = told["mean_of_layers"][0], told["worst_layer"][0]
+    sure = f", certified {told['certified'][0]} of {told['certified'][1]}" if "certified" in told else ""
+    return f"{name:<32} network {figures}; layers' mean {mean:.3f}, worst {worst:.3f}{sure}"
+
+
+def draw_layers(axes: "Axes", names: Sequence[str], told: Json, title: str) -> None:
+    """Ruby-S over PFM by layer: the certified optimum as a bar, the searches as marks with their range."""
+    rows = np.arange(len(names))
+    if "proven" in told:
+        values = [layer[0] for layer in told["proven"]["layers"]]
+        axes.barh(rows, values, 0.75, color=PALETTE[4], alpha=0.55, label="certified optimum", zorder=1)
+    for number, (reading, marker) in enumerate((("in total", "o"), ("per thread", "D"))):
+        layers = np.array(told[reading]["layers"])
+        middle, low, high = layers.T
+        y = rows + (0.18, -0.18)[number]
+        colour = PALETTE[(5, 0)[number]]
+        axes.hlines(y, low, high, color=colour, linewidth=0.9, zorder=2)
+        axes.plot(middle, y, marker, color=colour, markersize=3.5, label=f"random, 3000 {reading}", zorder=3)
+    axes.axvline(1, color="0.3", linewidth=0.8)
+    axes.set_yticks(rows, names, fontsize=7)
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.tick_params(axis="x", labelsize=8)
+    axes.set_title(title, fontsize=9, loc="left")

@@ -27,7 +27,7 @@ from .commands import (
     told_warnings,
 )
 from .cost import CostOptions
-from .inputs import gather, load, spaces
+from .inputs import alike, gather, layers_of, load, spaces
 from .mapspace import Mapspace
 from .output import folder_faults, write_folder
 from .presets import PRESETS
@@ -76,6 +76,10 @@ def ruby_map(
     time_limit: Annotated[
         float | None, typer.Option(help="Seconds (the answer then depends on the machine).", rich_help_panel=_STOP)
     ] = None,
+    budget: Annotated[
+        str,
+        typer.Option(help="In place of these: mappings (1000000) or seconds (60s) for all layers.", rich_help_panel=_STOP),
+    ] = "",
     out: Annotated[
         Path | None, typer.Option(help="A new folder for results and the checkpoint.", rich_help_panel=_OUT)
     ] = None,
@@ -135,7 +139,9 @@ def ruby_map(
     mapspace, distinct = files.given.pop("mapspace", mapspace), files.given.pop("distinct", distinct)
     options = replace(SearchOptions(strategy, objective, victory, samples, time_limit, jobs, seed), **files.given)
     rule = gather(faults, lambda: read_patience(patience)) if patience else None
-    options = replace(options, patience=rule, target=target, front=front, cluster=cluster)
+    options = replace(options, patience=rule, target=target, front=front, cluster=cluster, budget=budget)
+    if budget and "victory" in {*on_command_line(context), *files.given}:
+        faults.append(Fault("victory", None, "", "leave this out: the budget says when to stop"))
     if bound or bound_seconds is not None:
         options = replace(options, bound=BOUND if bound_seconds is None else bound_seconds)
     faults += [Fault("resume", None, "", "needs --out, where the checkpoint is")] if resume and not out else []
@@ -163,7 +169,7 @@ def ruby_map(
             problem |= {"mapspace": mapspace, "pad": pad, "distinct": distinct, "costs": costs}
             what = identity(options, ("jobs", "cluster", "bound", "prune"), **problem)
             checkpoint = open_files.enter_context(Checkpoint(out, what, resume=resume))
-        with progress(log) as told:
+        with progress(log, len(alike(layers_of(work))), budget) as told:
             result = explore(
                 machine,
                 work,

@@ -21,7 +21,7 @@ from .budget import Mark, Share, read_budget, spend
 from .checkpoint import Checkpoint, Part, State
 from .cost import CostOptions
 from .inputs import gather
-from .layer import Progress, explore_layer
+from .layer import Progress, bounded, explore_layer
 from .mapping import MappingBatch
 from .mapspace import Mapspace
 from .parallel import in_order
@@ -212,6 +212,15 @@ class Layers:
                 run.result.statistics.stopped_by = "interrupted"
         return {run.number: run.result for run in self.runs if run.result is not None}
 
+    def bounded(self, found: dict[int, Result]) -> dict[int, Result]:
+        """The results with what no mapping can beat, where that is asked for; Ctrl-C leaves the rest as they are."""
+        options = self.study.options
+        for number, result in found.items() if options.bound is not None and options.strategy != "optimal" else ():
+            if not self.interrupted:
+                found[number] = bounded(result, self.study.space(number), options, self.progress)
+                self.interrupted = found[number].statistics.interrupted
+        return found
+
     def spend(self, counts: Sequence[int]) -> None:
         """Search with the budget of the options, shared over the layers; `counts` are their occurrences."""
         samples, seconds = read_budget(self.study.options.budget)
@@ -273,7 +282,10 @@ class Layers:
         space = self._spaces[run.number] if self._spaces else self.study.space(run.number)
         held = Held(run.start, self.parts[run.number])
         run.result = self.study.search(space, self._options(run), self.progress, held)
+        told_again = run.state is not None and not run.open and self.study.options.strategy != "optimal"
         run.state = held.state
+        if told_again and self.progress:
+            self.progress(self.study.layers[run.number], self._recorder(run))
         self.interrupted |= run.result.statistics.interrupted
 
     def _turns(self, runs: Sequence[Run]) -> list[Run]:

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from ..workloads import Workload
+from .budget import read_budget
 from .layer import Progress
 from .record import Recorder
 
@@ -47,30 +48,49 @@ def remaining(recorder: Recorder) -> str:
     return min(left)[1] if left else "no end set"
 
 
+class Progressing:
+    """The layers together: how many are over, or what of the budget is used."""
+
+    def __init__(self, layers: int, budget: str) -> None:
+        self.layers, self.budget = layers, read_budget(budget).samples if budget else None
+        self.seen: dict[str, tuple[int, bool]] = {}  # by layer: mappings looked at, whether it is over
+
+    def line(self, layer: Workload, recorder: Recorder) -> str:
+        """How far all are, then how far this one is."""
+        self.seen[layer.name] = (recorder.statistics.evaluated, bool(recorder.statistics.stopped_by))
+        own = line(layer, recorder)
+        if self.layers == 1:
+            return own
+        if self.budget:
+            return f"{sum(evaluated for evaluated, _ in self.seen.values()):,} of {self.budget:,} mappings; {own}"
+        return f"{sum(over for _, over in self.seen.values())} of {self.layers} layers; {own}"
+
+
 @contextmanager
-def progress(log: bool) -> Iterator[Progress | None]:
+def progress(log: bool, layers: int = 1, budget: str = "") -> Iterator[Progress | None]:
     """What to tell after each chunk: log lines, or a live line on standard error; None where that is no terminal."""
+    together = Progressing(layers, budget)
     if log:
-        yield _log()
+        yield _log(together)
         return
     console = Console(stderr=True)
     if not console.is_terminal:
         yield None
         return
     with console.status("searching") as status:
-        yield lambda layer, recorder: status.update(escape(line(layer, recorder)))
+        yield lambda layer, recorder: status.update(escape(together.line(layer, recorder)))
 
 
-def _log() -> Progress:
+def _log(together: Progressing) -> Progress:
     last = -EVERY
 
     def show(layer: Workload, recorder: Recorder) -> None:
         nonlocal last
-        now = time.monotonic()
+        now, told = time.monotonic(), together.line(layer, recorder)
         if recorder.statistics.stopped_by or now - last >= EVERY:
             last = now
             stamp = time.strftime("%Y-%m-%dT%H:%M:%S%z")
-            sys.stderr.write(f"{stamp} {line(layer, recorder)}\n")
+            sys.stderr.write(f"{stamp} {told}\n")
             sys.stderr.flush()
 
     return show

@@ -68,7 +68,7 @@ def explore(
         layers.spend(counts)
     else:
         layers.bring(layers.runs)
-    found = layers.results()
+    found = layers.bounded(layers.results())
     if not found:
         raise KeyboardInterrupt  # before the first
     if isinstance(work, Workload):

@@ -10,7 +10,7 @@ from .cost import CostOptions, evaluate
 from .diagnose import hint
 from .front import exact_front
 from .mapspace import Mapspace
-from .optimal import lower_bound
+from .optimal import SEEN_ALL, lower_bound
 from .record import Recorder
 from .recount import recount
 from .relax import ROUNDING
@@ -35,7 +35,8 @@ def explore_layer(
     outcome = search(space, table, options, costs, tell, checkpoint)
     best, went = outcome.best, outcome.statistics
     if best is None:
-        why = hint(Problem(space, table, options.strategy, seed=options.seed).propose(0))
+        every = "every one was ruled out: no mapping of this mapspace is valid\n" if went.stopped_by == SEEN_ALL else ""
+        why = every + hint(Problem(space, table, options.strategy, seed=options.seed).propose(0))
         return Result(space.arch, space.workload, table, None, None, went, "", options.objective, options.seed, why)
     found = evaluate(best, table, costs, recount(best))
     check(best, found)
@@ -44,15 +45,19 @@ def explore_layer(
     told = replace(told, axes=options.axes, front=front, proof=outcome.proof)
     if options.strategy == "optimal":
         return replace(told, lower_bound=outcome.lower_bound, optimal=outcome.optimal, attained=outcome.optimal)
-    return _bounded(space, options, told, tell) if options.bound is not None else told
+    return told
 
 
-def _bounded(space: Mapspace, options: SearchOptions, found: Result, tell: Callable[[Recorder], None] | None) -> Result:
-    """With what no mapping can beat. The mapping stays that of the search, also where the proof knows a better one."""
+def bounded(found: Result, space: Mapspace, options: SearchOptions, progress: Progress | None = None) -> Result:
+    """The same with what no mapping of `space` can beat (`options.bound`).
+
+    The mapping stays that of the search, also where the proof knows a better one. Interrupted, it says so.
+    """
     if found.batch is None or found.costs is None:
         return found
+    tell = None if progress is None else lambda recorder: progress(space.workload, recorder)
     proven = lower_bound(space, found.table, options, found.batch, found.costs.options, tell)
-    if proven.statistics.interrupted:  # so that nothing more is begun
+    if proven.statistics.interrupted:
         found = replace(found, statistics=replace(found.statistics, stopped_by=proven.statistics.stopped_by))
-    bounded = replace(found, lower_bound=proven.lower_bound, attained=proven.optimal)
-    return replace(bounded, optimal=bounded.gap is not None and bounded.gap <= ROUNDING)
+    found = replace(found, lower_bound=proven.lower_bound, attained=proven.optimal)
+    return replace(found, optimal=found.gap is not None and found.gap <= ROUNDING)

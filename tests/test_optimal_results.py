@@ -6,7 +6,9 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ruby_map.mapper import SearchOptions, checkpoint, explore, result_json
+from ruby_map.arch import load_arch
+from ruby_map.energy import energy_table
+from ruby_map.mapper import SearchOptions, checkpoint, explore, layers, result_json
 from ruby_map.mapper import optimal as optimal_file
 from ruby_map.mapper.checkpoint import Checkpoint
 from ruby_map.mapper.command_map import main
@@ -100,6 +102,36 @@ def test_a_bound_above_a_mapping_is_an_internal_error(monkeypatch):
     monkeypatch.setattr(optimal_file.Kept, "least", property(lambda self: 1e4 * real(self)))
     with pytest.raises(InternalError, match="below the bound of its mapspace"):
         explore("linear_16", "matmul_100", "ruby", SearchOptions(bound=0.0))
+
+
+def test_a_network_is_bounded_once_whatever_its_search(monkeypatch):
+    """With a budget, and with several processes, each layer is bounded once, at the end; Ctrl-C leaves the rest."""
+    calls, real = [], layers.bounded
+    monkeypatch.setattr(layers, "bounded", lambda *given: calls.append(given[1].workload.name) or real(*given))
+    for options in (SearchOptions(samples=20_000, jobs=2, bound=0.0), SearchOptions(budget="60000", bound=0.0)):
+        found = explore("linear_16", NETWORK, "ruby-s", options)
+        assert calls == ["matmul_8", "matmul_13", "matmul_16"]
+        assert 0 < found.lower_bound <= found.edp
+        calls.clear()
+
+    def interrupt(workload, recorder):
+        if workload.name == "matmul_13" and recorder.proven:
+            raise KeyboardInterrupt
+
+    found = explore("linear_16", NETWORK, "ruby-s", SearchOptions(samples=20_000, bound=60.0), progress=interrupt)
+    assert found.statistics.interrupted
+    assert found.found
+    assert [one.lower_bound is None for one, _ in found.layers] == [False, False, True]
+    assert found.gap is None
+
+
+def test_a_mapspace_without_a_valid_mapping_is_proven_so():
+    """Where every mapping is ruled out the report says that none is valid, not that none was found."""
+    arch = load_arch("linear_16")
+    small = replace(arch, levels=(arch.levels[0], replace(arch.levels[1], capacity_bits=32)))  # two words for three
+    found = explore(small, layer(4), "ruby", OPTIMAL, table=energy_table(arch))
+    assert not found.found
+    assert "no mapping of this mapspace is valid" in found.hint
 
 
 def test_the_options_of_the_bound_are_checked():

@@ -158,8 +158,9 @@ def test_every_script_of_the_project_leads_to_a_function(script: str) -> None:
     assert callable(getattr(importlib.import_module(module), function))
 
 
-def test_the_python_examples_of_the_readme_give_what_they_show() -> None:
-    """README.md's >>> examples are run."""
-    result = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
+@pytest.mark.parametrize("document", [path for path in DOCUMENTS if ">>> " in path.read_text()], ids=module_name)
+def test_the_python_examples_of_a_document_give_what_they_show(document: Path) -> None:
+    """Its >>> examples are run."""
+    result = doctest.testfile(str(document), module_relative=False)
     assert result.attempted > 0
     assert result.failed == 0

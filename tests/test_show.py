@@ -185,7 +185,7 @@ def test_a_picture_that_a_result_does_not_have_is_refused(layer, network, nothin
     plain = replace(layer, front=(), axes=())
     for result, what, why in (
         (layer, "enrgy", 'must be one of energy, convergence, usage, roofline, front; got "enrgy".*"energy"'),
-        (network, "front", "must be one of energy, roofline"),
+        (network, "front", "must be one of energy, cycles, convergence, roofline"),
         (given, "convergence", '"convergence" cannot be drawn: this mapping was not searched for'),
         (plain, "front", r'"front" cannot be drawn: no front was asked for, as SearchOptions\(front='),
         (nothing, "usage", '"usage" cannot be drawn: no valid mapping was found'),

@@ -171,7 +171,7 @@ def level_energies(batch: MappingBatch, counts: Counts, table: EnergyTable) -> F
             pj += counts.fills[:, level, v] * figures.write_pj
             pj += counts.updates[:, level, v] * figures.update_pj
             columns.append(pj * vectors_per_word)
-    stacked: Floats = Nest(batch).xp.stack(columns, axis=1).reshape(len(batch), -1, len(tensors))
+    stacked: Floats = Nest(batch).xp.stack(columns, axis=1).reshape(len(batch), len(batch.arch.levels), len(tensors))
     return stacked
 
 

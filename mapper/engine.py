@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from ..workloads import Fault, near
 from .cost import CostOptions
+from .draw import DrawnBatch
 from .mapping import Floats
-from .mapspace import LISTED, Draw, Mapspace
+from .mapspace import LISTED, Mapspace
 from .prefixes import outside
 
 ENGINES = ("numpy", "jax")
@@ -36,10 +37,10 @@ class Sight(Protocol):
 class Engine(Protocol):
     """The model compiled for one mapspace and some objectives."""
 
-    def look(self, draw: Draw) -> Sight:
+    def look(self, draw: DrawnBatch) -> Sight:
         """Begin to find out which mappings are valid."""
 
-    def values(self, draw: Draw) -> Floats:
+    def values(self, draw: DrawnBatch) -> Floats:
         """The objectives, up to rounding. # (mapping, objective)"""
 
 

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from ..arch import Architecture
 from ..energy import EnergyTable
 from .cost import CostOptions, Costs, evaluate, validity
+from .draw import DrawnBatch
 from .mapping import Bools, Floats, Ints, MappingBatch
-from .mapspace import Draw, Mapspace
+from .mapspace import Mapspace
 from .traffic import Nest
 
 BLOCK = 4096  # mappings evaluated at once: their arrays stay in cache, and calls cost little beside them
@@ -34,20 +35,21 @@ class JaxEngine:
         self.space, self.table, self.costs, self.objectives = space, table, costs, objectives
         self._values: dict[bytes, Callable[..., Any]] = {}  # by what is kept
 
-    def look(self, draw: Draw) -> "JaxSight":
+    def look(self, draw: DrawnBatch) -> "JaxSight":
         """Begin to find out which mappings are valid, and their cycles."""
         return JaxSight(*self._look(_rows(draw), draw.keep if self._free else None))
 
-    def values(self, draw: Draw) -> Floats:
+    def values(self, draw: DrawnBatch) -> Floats:
         """The objectives of every mapping. # (mapping, objective)"""
         values = np.empty((len(draw), len(self.objectives)))
-        kept, which = np.unique(draw.keep.reshape(len(draw), -1), axis=0, return_inverse=True)
-        for number, keep in enumerate(kept):
-            where = np.flatnonzero(which.reshape(-1) == number)
-            values[where] = self._values_of(draw.take(where), keep.reshape(draw.keep.shape[1:]))
+        for keep in self.space.every_keep():
+            where = np.flatnonzero((draw.keep == keep).all(axis=(1, 2))) if self._free else slice(None)
+            part = draw.take(where) if self._free else draw
+            if len(part):
+                values[where] = self._values_of(part, keep)
         return values
 
-    def _values_of(self, draw: Draw, keep: Bools) -> Floats:
+    def _values_of(self, draw: DrawnBatch, keep: Bools) -> Floats:
         """The same of mappings that all keep the same."""
         if keep.tobytes() not in self._values:
             self._values[keep.tobytes()] = jax.jit(partial(self._evaluate, np.broadcast_to(keep, (BLOCK, *keep.shape))))
@@ -62,7 +64,8 @@ class JaxEngine:
 
     @cached_property
     def _look(self) -> Callable[..., Any]:
-        return jax.jit(self._first)
+        compiled: Callable[..., Any] = jax.jit(self._first)
+        return compiled
 
     def _first(self, rows: Any, keep: Any) -> tuple[Any, Any]:
         batch = self._batch(rows, None, keep)
@@ -120,7 +123,7 @@ def with_bandwidths(arch: Architecture, bandwidths: Any) -> Architecture:
     return replace(arch, levels=tuple(levels))
 
 
-def _rows(draw: Draw) -> Ints:
+def _rows(draw: DrawnBatch) -> Ints:
     return draw.rows.T.astype(np.int32)
 
 

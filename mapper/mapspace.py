@@ -13,6 +13,7 @@ import numpy as np
 
 from ..arch import Architecture
 from ..workloads import Fault, InputError, Workload
+from .draw import DrawnBatch
 from .factor import SAFE, BigInts, ChainSpace, divide
 from .joint import Joint, TooLargeError
 from .mapping import Bools, ChainTable, Ints, MappingBatch
@@ -49,29 +50,6 @@ class Size:
             return f"{self.total:,}"
         exponent = len(str(self.total)) - 1
         return f"{self.total / 10**exponent:.1f}e+{exponent}"
-
-
-@dataclass(frozen=True, eq=False)
-class Draw:
-    """Mappings as they are drawn: little memory, and the same random numbers whatever arranges them."""
-
-    tables: tuple[ChainTable, ...]
-    rows: Ints  # (mapping, dim)
-    digits: Order  # (digit, mapping) of the loop orders
-    keep: Bools  # (mapping, level, tensor)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def take(self, index: Ints) -> "Draw":
-        """The mappings at `index`."""
-        return Draw(self.tables, self.rows.T.take(index, axis=1).T, self.digits.take(index, axis=1), self.keep[index])
-
-    @classmethod
-    def joined(cls, draws: "Sequence[Draw]") -> "Draw":
-        """All mappings of `draws` from the same tables, in turn."""
-        rows, digits = (np.concatenate(each, axis=1) for each in zip(*((d.rows.T, d.digits) for d in draws)))
-        return cls(draws[0].tables, rows.T, digits, np.concatenate([draw.keep for draw in draws]))
 
 
 class Mapspace:
@@ -175,21 +153,23 @@ class Mapspace:
 
     def sample(self, rng: np.random.Generator, n: int) -> MappingBatch:
         """`n` mappings, each drawn uniformly from the whole mapspace and independently of the others."""
-        return self.arranged(self.draw(rng, n))
+        return self.draw(rng, n).arranged()
 
-    def draw(self, rng: np.random.Generator, n: int) -> "Draw":
-        """What `sample` draws, before it is arranged as mappings."""
+    def draw(self, rng: np.random.Generator, n: int) -> DrawnBatch:
+        """The same, but the last random numbers, of the loop orders, are drawn when first needed: `rng` is used up."""
         groups = self._joint.sample(rng, n)
         ranks = [below(rng, space.counts[groups[:, d]]) for d, space in enumerate(self.chains)]
         tables, rows = self._rows(groups, ranks)
-        digits = self.orders.draw(rng, n, self._over_one(tables, rows))
-        bits = rng.integers(0, 2, (n, len(self._choice)), np.int8).astype(bool)
-        return Draw(tables, rows, digits, self._kept(bits))
+        parts = self.arch, self.workload, tables, rows
 
-    def arranged(self, draw: "Draw") -> MappingBatch:
-        """The mappings that were drawn, in the array library of the draw."""
-        order = self.orders.arrange(draw.digits, len(draw), self._over_one(draw.tables, draw.rows))
-        return MappingBatch(self.arch, self.workload, draw.tables, draw.rows, order, draw.keep)
+        def digits() -> Order:
+            return self.orders.draw(rng, n, self._over_one(tables, rows))
+
+        if not len(self._choice):
+            return DrawnBatch(*parts, self._kept(np.empty((n, 0), bool)), self.orders, digits, self._over_one)
+        drawn = digits()  # what is kept is drawn after them
+        keep = self._kept(rng.integers(0, 2, (n, len(self._choice)), np.int8).astype(bool))
+        return DrawnBatch(*parts, keep, self.orders, lambda: drawn, self._over_one)
 
     def sample_distinct_indices(self, rng: np.random.Generator, n: int) -> list[int]:
         """`n` different numbers of mappings, every set of n equally likely, in random order."""
@@ -267,6 +247,8 @@ class Mapspace:
 
     def _kept(self, choices: Bools) -> Bools:
         """What each mapping keeps # (mapping, level, tensor) from its choices # (mapping, choice)."""
+        if not len(self._choice):
+            return np.broadcast_to(self._must_keep, (len(choices), *self._must_keep.shape))
         keep = np.repeat(self._must_keep[None], len(choices), axis=0)
         keep[:, self._choice[:, 0], self._choice[:, 1]] = choices
         return keep

@@ -58,6 +58,11 @@ class Orders:
         """The number of orders of all levels together, when none is equivalent to another."""
         return prod(factorial(len(level.free)) for level in self.levels)
 
+    @property
+    def digits(self) -> int:
+        """How many digits all levels have together."""
+        return sum(len(level.free) for level in self.levels)
+
     def sample(self, rng: np.random.Generator, n: int, over_one: Bools | None) -> Order:
         """`n` uniform orders # (mapping, level, position); `over_one` # (mapping, level, dim) with `distinct`."""
         return self.arrange(self.draw(rng, n, over_one), n, over_one)
@@ -128,7 +133,7 @@ class Orders:
             fixed = {d: xp.full(n, d, dtype=np.int8) for d in orders.outermost + orders.idle + orders.innermost}
             front, back = orders.outermost + orders.idle, orders.innermost
             columns += [*(fixed[d] for d in front), *free, *(fixed[d] for d in back)]
-        order: Order = xp.stack(columns).reshape(len(self.levels), -1, n).transpose(2, 0, 1)
+        order: Order = xp.stack(columns).reshape(len(self.levels), self.levels[0].dims, n).transpose(2, 0, 1)
         return order
 
     def _free_block(self, level: int, order: Order) -> Order:

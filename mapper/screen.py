@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from ..energy import EnergyTable
 from .cost import CostOptions, Costs, evaluate
+from .draw import DrawnBatch
 from .engine import Engine, Sight
 from .mapping import Bools, Floats, Ints
-from .mapspace import Draw, Mapspace
+from .mapspace import Mapspace
 from .prune import Pruning
 from .record import Known
 
@@ -44,12 +45,12 @@ class Screen:
     several: int  # of them to minimise
     pruning: Pruning | None = None
 
-    def screen(self, draws: Iterable[Draw], known: Known) -> list[Screened]:
+    def screen(self, draws: Iterable[DrawnBatch], known: Known) -> list[Screened]:
         """Of each of `draws` what may improve on `known` and on the draws before it."""
         engine = self.engine
         looked = _ahead((draw, engine.look(draw)) for draw in draws)
         firsts = [(draw, *self._first(sight, known)) for draw, sight in looked]
-        left = Draw.joined([draw.take(where) for draw, _, where in firsts])
+        left = DrawnBatch.joined([draw.take(where) for draw, _, where in firsts])
         ends = np.cumsum([len(where) for _, _, where in firsts])[:-1]
         values = np.split(self._values(engine, left, known), ends)
         return [Screened(reasons, where, own) for (_, reasons, where), own in zip(firsts, values, strict=True)]
@@ -69,13 +70,13 @@ class Screen:
             left = left[self.pruning.first_sight(sight.cycles()[left], known)]
         return reasons, left
 
-    def _values(self, engine: Engine, draw: Draw, known: Known) -> Floats:
+    def _values(self, engine: Engine, draw: DrawnBatch, known: Known) -> Floats:
         """NumPy's values of what could be recorded, inf of the rest. # (mapping, objective)"""
         values = np.full((len(draw), len(self.objectives)), np.inf)
         if len(draw):
             near = may_improve(engine.values(draw), list(self.objectives), self.several, known)
             if near.size:
-                costs = evaluate(self.space.arranged(draw.take(near)), self.table, self.costs)
+                costs = evaluate(draw.take(near), self.table, self.costs)
                 values[near] = np.stack([objective(costs) for objective in self.objectives.values()], axis=1)
         return values
 

@@ -22,9 +22,10 @@ from .budget import read_budget
 from .checkpoint import Part
 from .cluster import cluster_faults
 from .cost import CostOptions, Costs, evaluate, validity
+from .draw import DrawnBatch
 from .engine import engine_faults, space_faults
 from .mapping import Floats, MappingBatch
-from .mapspace import Draw, Mapspace
+from .mapspace import Mapspace
 from .parallel import in_order
 from .prune import Looked, Pruning, joined
 from .record import GIVE_UP, Known, Recorder, Scores, Statistics, Stop
@@ -54,11 +55,11 @@ class Strategy:
 
 
 def _random(space: Mapspace, seed: int, chunk: int) -> MappingBatch:
+    return drawn(space, seed, chunk).arranged()
+
+
+def drawn(space: Mapspace, seed: int, chunk: int) -> DrawnBatch:
     """Uniform samples; the chunk's stream depends on the seed and its number alone."""
-    return space.arranged(_draw(space, seed, chunk))
-
-
-def _draw(space: Mapspace, seed: int, chunk: int) -> Draw:
     return space.draw(np.random.default_rng(np.random.SeedSequence(entropy=seed, spawn_key=(chunk,))), CHUNK)
 
 
@@ -241,7 +242,7 @@ def score(problem: Problem, chunks: Sequence[int], known: Known = NOTHING) -> li
     left are evaluated together with those of the others, for most of the time goes per call.
     """
     if problem.engine != "numpy":
-        draws = (_draw(problem.space, problem.seed, chunk) for chunk in chunks)
+        draws = (drawn(problem.space, problem.seed, chunk) for chunk in chunks)
         screened = problem.screen.screen(draws, known)
         return [_scores(problem, chunk, one, one.values) for chunk, one in zip(chunks, screened, strict=True)]
     looked = [_look(problem, chunk, known) for chunk in chunks]
@@ -258,7 +259,8 @@ def _look(problem: Problem, chunk: int, known: Known) -> Looked:
     """The mappings of a chunk that are valid and not ruled out at first sight."""
     if problem.prune and STRATEGIES[problem.strategy].finite:
         return problem.pruning.look_at_numbers(*_numbers(problem.space, chunk), known)
-    batch = problem.propose(chunk)
+    random = STRATEGIES[problem.strategy].propose is _random
+    batch = drawn(problem.space, problem.seed, chunk) if random else problem.propose(chunk)
     if problem.prune:
         return problem.pruning.look(batch, known)
     reasons = validity(batch)

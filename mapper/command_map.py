@@ -27,6 +27,7 @@ from .commands import (
     told_warnings,
 )
 from .cost import CostOptions
+from .engine import ENGINES
 from .inputs import alike, gather, layers_of, load, spaces
 from .mapspace import Mapspace
 from .output import folder_faults, write_folder
@@ -78,7 +79,9 @@ def ruby_map(
     ] = None,
     budget: Annotated[
         str,
-        typer.Option(help="In place of these: mappings (1000000) or seconds (60s) for all layers.", rich_help_panel=_STOP),
+        typer.Option(
+            help="In place of these: mappings (1000000) or seconds (60s) for all layers.", rich_help_panel=_STOP
+        ),
     ] = "",
     out: Annotated[
         Path | None, typer.Option(help="A new folder for results and the checkpoint.", rich_help_panel=_OUT)
@@ -99,6 +102,9 @@ def ruby_map(
         str, typer.Option(help="Keep the Pareto front of these objectives, as energy,delay.", rich_help_panel=_SEARCH)
     ] = "",
     cluster: Annotated[str | None, typer.Option(help=f"Search there: {KINDS}.", rich_help_panel=_SEARCH)] = None,
+    engine: Annotated[
+        str, typer.Option(help=f"{', '.join(ENGINES)}: runs the model, same answer.", rich_help_panel=_SEARCH)
+    ] = "numpy",
     patience: Annotated[
         str,
         typer.Option(help="FRACTION:N, N valid mappings without an improvement by FRACTION.", rich_help_panel=_STOP),
@@ -139,7 +145,7 @@ def ruby_map(
     mapspace, distinct = files.given.pop("mapspace", mapspace), files.given.pop("distinct", distinct)
     options = replace(SearchOptions(strategy, objective, victory, samples, time_limit, jobs, seed), **files.given)
     rule = gather(faults, lambda: read_patience(patience)) if patience else None
-    options = replace(options, patience=rule, target=target, front=front, cluster=cluster, budget=budget)
+    options = replace(options, patience=rule, target=target, front=front, cluster=cluster, budget=budget, engine=engine)
     if budget and "victory" in {*on_command_line(context), *files.given}:
         faults.append(Fault("victory", None, "", "leave this out: the budget says when to stop"))
     if bound or bound_seconds is not None:
@@ -167,7 +173,7 @@ def ruby_map(
         if out:
             problem: dict[str, object] = {"arch": machine, "workload": work, "energies": table}
             problem |= {"mapspace": mapspace, "pad": pad, "distinct": distinct, "costs": costs}
-            what = identity(options, ("jobs", "cluster", "bound", "prune"), **problem)
+            what = identity(options, ("jobs", "cluster", "bound", "prune", "engine"), **problem)
             checkpoint = open_files.enter_context(Checkpoint(out, what, resume=resume))
         with progress(log, len(alike(layers_of(work))), budget) as told:
             result = explore(

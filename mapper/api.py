@@ -20,7 +20,7 @@ from .cost import evaluate as evaluate_batch
 from .diagnose import misfits
 from .inputs import alike, gather, layers_of, load
 from .layer import Progress
-from .layers import Layers, Study
+from .layers import Layers
 from .mapping import MappingBatch
 from .mapping_file import read_mapping, write_mapping
 from .padding import padded
@@ -29,6 +29,7 @@ from .recount import recount
 from .report import NetworkResult, Result
 from .sanity import check
 from .search import SearchOptions, unknown
+from .turns import Study
 
 
 def explore(

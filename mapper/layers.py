@@ -2,143 +2,30 @@
 
 Each process takes a layer for about a second, a *turn*, and hands its state back. So no mapping is looked at in vain,
 as it would be where processes share a layer and one of them finds that it is over. The last few layers, and all where
-turns cannot be taken (on a cluster, with a time limit, in proofs, with an engine that must compile first), are searched
-one after another by all processes together.
+turns cannot be taken (on a cluster, in proofs, with an engine that must compile first), are searched one after another
+by all processes together.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from typing import Any, NamedTuple
-from uuid import uuid4
+from typing import Any
 
-from ..arch import Architecture
-from ..energy import EnergyTable
-from ..workloads import Fault, InputError, Workload
+from ..workloads import Fault, InputError
 from .budget import Mark, Share, read_budget, spend
-from .checkpoint import Checkpoint, Part, State
-from .cost import CostOptions
+from .checkpoint import Checkpoint, State
 from .inputs import gather
-from .layer import Progress, bounded, explore_layer
-from .mapping import MappingBatch
+from .layer import Progress, bounded
 from .mapspace import Mapspace
 from .parallel import in_order
-from .presets import Preset
 from .record import Recorder
 from .report import Result
 from .search import CHUNK, SearchOptions, stop_rules
+from .turns import Held, Study, Ticket, Turn, take_turn
 
-TURN = 1.0  # seconds of one turn
 LEAST = 1e-3  # seconds that are left where none are: each layer is looked at
 NEVER = 10**18  # valid mappings
-KEPT = 16  # mapspaces that a process keeps for its next turns
-
-
-@dataclass(frozen=True)
-class Study:
-    """What is searched, and how. Sent to each worker once."""
-
-    arch: Architecture = field(compare=False)
-    layers: tuple[Workload, ...] = field(compare=False)
-    mapspace: Preset = field(compare=False)
-    distinct: bool = field(compare=False)
-    table: EnergyTable = field(compare=False)
-    costs: CostOptions | None = field(compare=False)
-    options: SearchOptions = field(compare=False)
-    key: str = field(default_factory=lambda: uuid4().hex)  # tells one from another, in every process
-
-    def space(self, number: int) -> Mapspace:
-        """The mapspace of a layer. Raises InputError where it is empty."""
-        return Mapspace(self.arch, self.layers[number], self.mapspace, distinct=self.distinct)
-
-    def spaces(self) -> list[Mapspace]:
-        """The mapspace of each layer. Raises InputError with the faults of all of them."""
-        faults: list[Fault] = []
-        found = [gather(faults, lambda number=number: self.space(number)) for number in range(len(self.layers))]  # type: ignore[misc]
-        if faults:
-            raise InputError(dict.fromkeys(faults))
-        return [space for space in found if space is not None]
-
-    def search(self, space: Mapspace, options: SearchOptions, progress: Progress | None, part: Part) -> Result:
-        """The result of one layer from the state in `part`."""
-        found = explore_layer(space, options, self.table, self.costs, progress, part)
-        return replace(found, mapspace=self.mapspace, remainders=space.imperfect, reason=space.reason)
-
-
-class Ticket(NamedTuple):
-    """A turn of one layer."""
-
-    number: int
-    state: State | None  # where to go on; None: at the beginning
-    options: SearchOptions
-
-
-class Turn(NamedTuple):
-    """What came of one turn."""
-
-    number: int
-    state: State | None
-    result: Result | None = None  # where the layer is over
-    faults: tuple[Fault, ...] = ()
-
-
-class TurnOverError(Exception):
-    """The time of a turn is over, and the search is not."""
-
-
-class Held(Part):
-    """The state of a layer's search in hand, from which it goes on; kept in a checkpoint too, where there is one."""
-
-    def __init__(self, state: State | None, kept: Part | None = None, seconds: float | None = None) -> None:
-        self.state, self.kept = state, kept
-        self.until = None if seconds is None else time.monotonic() + seconds
-
-    def load(self) -> State | None:
-        """Where to go on."""
-        return self.state
-
-    def save(self, state: State) -> None:
-        """Hold `state`."""
-        self.state = state
-        if self.kept:
-            self.kept.save(state)
-
-    def offer(self, state: Callable[[], State]) -> None:
-        """Keep what `state` gives now and then. Raises TurnOverError once time is over."""
-        if self.kept:
-            self.kept.offer(state)
-        if self.until is not None and time.monotonic() >= self.until:
-            self.state = state()
-            raise TurnOverError
-
-
-def take_turn(study: Study, ticket: Ticket) -> Turn:
-    """Search one layer for a while."""
-    held = Held(ticket.state, seconds=TURN)
-    try:
-        result = study.search(_prepared(study, ticket.number), ticket.options, None, held)
-    except TurnOverError:
-        return Turn(ticket.number, held.state)
-    except InputError as error:
-        return Turn(ticket.number, held.state, faults=tuple(error.faults))
-    return Turn(ticket.number, held.state, _light(result))
-
-
-@lru_cache(maxsize=KEPT)
-def _prepared(study: Study, number: int) -> Mapspace:
-    return study.space(number)
-
-
-def _light(result: Result) -> Result:
-    """The same with batches that carry their own chains alone, not all of the mapspace."""
-    front = tuple(replace(one, batch=_alone(one.batch)) for one in result.front)
-    return replace(result, batch=result.batch and _alone(result.batch), front=front)
-
-
-def _alone(batch: MappingBatch) -> MappingBatch:
-    return MappingBatch.of(batch.arch, batch.workload, batch.factors, batch.order, batch.keep)
 
 
 @dataclass(eq=False)
@@ -189,6 +76,7 @@ class Layers:
         for run in self.runs:
             run.marks = [Mark(*mark) for mark in (run.state or {}).get("marks", [])]
         self.interrupted = False
+        self.ends: float | None = None  # when a budget of seconds is used up, by the monotonic clock
         self._spaces: list[Mapspace] = []
 
     def bring(self, runs: Sequence[Run]) -> None:
@@ -225,7 +113,7 @@ class Layers:
         """Search with the budget of the options, shared over the layers; `counts` are their occurrences."""
         samples, seconds = read_budget(self.study.options.budget)
         if seconds is not None:
-            self._spend_seconds(seconds)
+            self.ends = time.monotonic() + seconds - sum(run.seconds for run in self.runs)
         elif samples is not None:
             objective = self.study.options.objectives[0]
             spend([self._share(run, count) for run, count in zip(self.runs, counts, strict=True)], samples, CHUNK,
@@ -255,20 +143,19 @@ class Layers:
             share.ended = None if run.open else run.evaluated
         return not self.interrupted
 
-    def _spend_seconds(self, seconds: float) -> None:
-        """Layer by layer, each an even share of the time left."""
-        ends = time.monotonic() + seconds - sum(run.seconds for run in self.runs)
-        for place, run in enumerate(self.runs):
-            left = max(LEAST, ends - time.monotonic())
-            run.time_limit = run.seconds + left / (len(self.runs) - place)
-            if not self.interrupted:
-                self.bring([run])
+    def _grant(self, run: Run) -> None:
+        """Of a budget of seconds: an even share of what is left when a layer is begun."""
+        if self.ends is not None and run.time_limit is None:
+            begun = [one for one in self.runs if one.time_limit is not None and one.result is None]
+            promised = sum(max(0.0, (one.time_limit or 0.0) - one.seconds) for one in begun)
+            waiting = sum(one.time_limit is None and one.result is None for one in self.runs)
+            left = max(LEAST, self.ends - time.monotonic() - promised)
+            run.time_limit = run.seconds + left / max(1, waiting)
 
     def _turns_pay(self, runs: Sequence[Run]) -> bool:
         options = self.study.options
         chunks = options.strategy != "optimal" and options.engine == "numpy" and options.cluster is None
-        timed = options.time_limit is not None or any(run.time_limit is not None for run in runs)
-        return options.jobs > 1 and len(runs) > 1 and chunks and not timed
+        return options.jobs > 1 and len(runs) > 1 and chunks
 
     def _options(self, run: Run) -> SearchOptions:
         options = self.study.options
@@ -277,8 +164,17 @@ class Layers:
         victory = NEVER if options.budget else options.victory
         return replace(options, samples=samples, time_limit=limit, victory=victory, budget="")
 
+    def _alone(self, run: Run) -> SearchOptions:
+        """The options of a turn: one process of several has so many times as long."""
+        options = self._options(run)
+        if options.time_limit is not None:
+            limit = run.seconds + options.jobs * (options.time_limit - run.seconds)
+            options = replace(options, time_limit=max(LEAST, limit))
+        return replace(options, jobs=1)
+
     def _together(self, run: Run) -> None:
         """Search one layer with all processes."""
+        self._grant(run)
         space = self._spaces[run.number] if self._spaces else self.study.space(run.number)
         held = Held(run.start, self.parts[run.number])
         run.result = self.study.search(space, self._options(run), self.progress, held)
@@ -295,7 +191,8 @@ class Layers:
         def tickets() -> Iterator[Ticket]:  # drawn whenever a worker is free
             while not faults and (run := next((run for run in left if not run.busy), None)):
                 run.busy = True
-                yield Ticket(run.number, run.start, replace(self._options(run), jobs=1))
+                self._grant(run)
+                yield Ticket(run.number, run.start, self._alone(run))
 
         try:
             with closing(in_order(take_turn, self.study, tickets(), jobs, most=1)) as turns:

@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,7 +23,7 @@ SEARCH = (
     "eyeriss_like",
     "resnet50/conv3_x_3x3",
     "--samples",
-    "120000",
+    "600000",
     "--victory",
     "10000000",
     "--front",
@@ -144,15 +145,19 @@ def test_another_workload_or_machine_is_another_problem(tmp_path):
     assert "workload (" in run(TOY[0], "alexnet/conv3", "--out", folder, "--resume").stderr
 
 
-def test_a_checkpoint_of_another_version_is_refused_and_intact(tmp_path, monkeypatch):
-    """Another version may mean other mappings by the same seed."""
+@pytest.mark.parametrize(
+    ("of", "value", "words"),
+    [("version", lambda _: "0.0.7", "and this is 0.0.7"), ("FORMAT", "99", "(format 99): finish it with that version")],
+)
+def test_a_checkpoint_of_another_version_is_refused_and_intact(tmp_path, monkeypatch, of, value, words):
+    """Another version, of the program or of the file, may mean other mappings by the same seed."""
     folder = tmp_path / "run"
     run(*TOY, "--out", folder)
     before = (folder / NAME).read_bytes()
-    monkeypatch.setattr(checkpoint, "version", lambda _: "0.0.7")
+    monkeypatch.setattr(checkpoint, of, value)
     refused = run(*TOY, "--out", folder, "--resume")
-    assert refused.exit_code == 2
-    assert "and this is 0.0.7" in refused.stderr
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert words in refused.stderr
     assert (folder / NAME).read_bytes() == before
 
 
@@ -187,6 +192,39 @@ def test_a_full_disk_is_told_and_the_checkpoint_intact(whole, tmp_path):
     assert b"Traceback" not in full.stderr
     found = subprocess.run([*command, "--resume"], capture_output=True, timeout=120, check=True)
     assert final(found.stdout) == whole[0]
+
+
+@pytest.fixture
+def small_disk(tmp_path, request):
+    """A file system of so many kB; skips where none may be mounted."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={request.param}k", "none", place]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("needs the right to mount a tmpfs")
+    yield place
+    subprocess.run(["umount", place], check=True)
+
+
+@pytest.mark.parametrize("small_disk", [48], indirect=True)
+def test_a_disk_too_small_for_the_results_is_told(whole, small_disk, tmp_path):
+    """Status 2 and the reason, no traceback; the checkpoint holds the search, and goes on where there is room."""
+    command = script(*SEARCH, "--json", "--out")
+    full = subprocess.run([*command, small_disk / "run"], capture_output=True, timeout=120, check=False)
+    assert full.returncode == 2, full.stderr
+    assert b"the results cannot be written (No space left on device)" in full.stderr
+    assert b"Traceback" not in full.stderr
+    shutil.copytree(small_disk / "run", tmp_path / "roomy")
+    found = subprocess.run([*command, tmp_path / "roomy", "--resume"], capture_output=True, timeout=120, check=True)
+    assert final(found.stdout) == whole[0]
+
+
+@pytest.mark.parametrize("small_disk", [8], indirect=True)
+def test_a_disk_too_small_for_the_checkpoint_is_told_before_the_search(small_disk):
+    """Status 2 at once, in the user's words."""
+    refused = run(*TOY, "--out", small_disk / "run")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "cannot be written (database or disk is full)" in refused.stderr
 
 
 def test_a_save_that_finds_no_room_leaves_the_last_one(tmp_path):

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 TOY = ("toy_6pe", "rank1_100")
 LAYER = ("eyeriss_like", "resnet50/conv4_x_3x3")
-OPTIONS = {"samples": 400_000, "victory": 10**9}
+OPTIONS = {"samples": 1_000_000, "victory": 10**9}
 
 
 def free_port():

@@ -16,6 +16,8 @@ from .mapping import Ints
 from .rules import Shared
 
 MOST_ENTRIES = 2**21  # of the table that samples and numbers need for one dim: half a gigabyte
+PLACES = 16  # of the table that finds an entry, for each entry,
+MOST_PLACES = 2**16  # and in all: half a megabyte
 BITS = 62  # of a number that holds a state and a random number; few make draws slow, never wrong
 
 
@@ -36,6 +38,8 @@ class _Step:
     bits: int  # of a random number
     # (entry,) state and end of the entry's share of 2**bits, in one number; the share's end rounded down
     threshold: Ints
+    shift: int  # of such a number, to its place in `guide`
+    guide: Ints  # (place,) the entry of all numbers there; -1 where there are several
 
 
 class Joint:
@@ -143,23 +147,27 @@ class Joint:
         share = (end - (end - ways)[start[state]]) * 2**bits // ways_on[state]
         before = _compact(np.concatenate([np.zeros(1, dtype=object), end]))
         onward = onward.astype(before.dtype)  # both wide or neither: chains * onward is as large as before
+        threshold = (state << bits) + share.astype(np.int64)
         step = _Step(
-            start, group, state * len(counts) + group, following, onward, before, bits,
-            (state << bits) + share.astype(np.int64),
+            start, group, state * len(counts) + group, following, onward, before, bits, threshold,
+            *_guide(threshold, bits, len(states)),
         )  # fmt: skip
         return step, next_states
 
     def sample(self, rng: np.random.Generator, n: int) -> Ints:
         """The groups of `n` combinations, in exact proportion to what they contain. # (combination, dim)
 
-        One binary search per dim finds a random number among the rounded shares of the groups. Where it falls on the
-        very number to which a share was rounded (once in 2**40 or so) more bits decide, in integers.
+        Per dim a table finds a random number among the rounded shares of the groups, and a binary search where its
+        place in the table holds several. Where it falls on the very number to which a share was rounded (once in 2**40
+        or so) more bits decide, in integers.
         """
         groups, state = np.empty((n, len(self.spaces)), np.int64, order="F"), np.zeros(n, np.int64)
         for dim, step in enumerate(self.steps):
             drawn = (state << step.bits) + rng.integers(0, 1 << step.bits, n)
-            entry = np.searchsorted(step.threshold, drawn, side="right")
-            for i in np.flatnonzero(step.threshold[np.maximum(entry - 1, 0)] == drawn):
+            entry = step.guide[drawn >> step.shift]
+            unclear = np.flatnonzero(entry < 0)
+            entry[unclear] = np.searchsorted(step.threshold, drawn[unclear], side="right")
+            for i in unclear[step.threshold[np.maximum(entry[unclear] - 1, 0)] == drawn[unclear]]:
                 entry[i] = _decide(step, int(state[i]), int(drawn[i]) & ((1 << step.bits) - 1), rng)
             groups[:, dim], state = step.group[entry], step.next[entry]
         return groups
@@ -195,6 +203,14 @@ def state_shape(shared: Sequence[Shared], dim: int) -> tuple[int, ...]:
         len(one.values) if one.kind == "product" else 1 + min(one.most, sum(d < dim for d in one.members))
         for one in shared
     )
+
+
+def _guide(threshold: Ints, bits: int, states: int) -> tuple[int, Ints]:
+    """By how much to shift a number to its place, and the entry of each place; -1 where a threshold lies within."""
+    places = min(PLACES * len(threshold), MOST_PLACES) // states  # of each state
+    shift = max(0, bits - max(places - 1, 1).bit_length())
+    ends = np.searchsorted(threshold, np.arange((states << (bits - shift)) + 1) << shift)  # thresholds before each
+    return shift, np.where(ends[1:] == ends[:-1], ends[:-1], -1)
 
 
 def _compact(values: BigInts) -> BigInts:

@@ -158,7 +158,11 @@ class Mapspace:
     def draw(self, rng: np.random.Generator, n: int) -> DrawnBatch:
         """The same, but the last random numbers, of the loop orders, are drawn when first needed: `rng` is used up."""
         groups = self._joint.sample(rng, n)
-        ranks = [below(rng, space.counts[groups[:, d]]) for d, space in enumerate(self.chains)]
+        ranks = [
+            # one chain in each group takes no random numbers
+            below(rng, space.counts[groups[:, d]]) if space.counts.max() > 1 else np.zeros(n, np.int64)
+            for d, space in enumerate(self.chains)
+        ]
         tables, rows = self._rows(groups, ranks)
         parts = self.arch, self.workload, tables, rows
 

@@ -100,3 +100,17 @@ def test_the_strip_mined_mapping_made_by_hand():
     hand = recorded("strip_mining")["designs"]["by hand"]
     assert not found.hint
     assert (found.edp, found.cycles) == pytest.approx((hand["edp"], hand["cycles"]))
+
+
+def test_recorded_time_to_quality():
+    """Per machine, how near a CPU-second comes in the median, PFM nearer; nothing is below a certified optimum."""
+    found = recorded("time_to_quality")
+    medians = {machine: {preset: dict(map(tuple, of)) for preset, of in every.items()}
+               for machine, every in found["medians"].items()}  # fmt: skip
+    for machine, near in (("eyeriss_like", 1.1), ("simba_like", 1.34)):
+        assert 1 <= medians[machine]["pfm"][1.0] <= medians[machine]["ruby-s"][1.0] < near
+    for row in found["table"]:
+        assert all(at["least"] >= 1 - 1e-9 for _, at in row["over_best_known"])
+        assert row["searches"] >= 2
+        if row["certified"]:
+            assert row["gap"] <= 1e-8

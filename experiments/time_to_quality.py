@@ -1,0 +1,214 @@
+"""Claim: one CPU-second of random search comes near the best EDP known: in the median of seven layers within a tenth
+on an Eyeriss-like machine, within a third on a Simba-like one. PFM, the smaller mapspace, gets nearer than Ruby-S.
+
+Seven layers of ResNet-50 on two machines, PFM and Ruby-S, several seeds: the best EDP after 1, 10 and 60 CPU-seconds of
+one process (CPU time, so that what else the machine does changes nothing), relative to the best known: the certified
+optimum (`--search optimal`) where one is found, else the least EDP of any search, and the gap to what is proven.
+CPU-seconds count from the beginning, the mapspace's tables included. Each run adds a line to OUT/time_to_quality.jsonl
+as it ends, and what stands there is not run again, so the full size (`--seeds 10 --seconds 60`, five CPU-hours) can be
+run in pieces, also by several processes (`--part 1/2` and `--part 2/2`). The JSON says what was run.
+"""
+
+import argparse
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from importlib.metadata import version
+from itertools import count, product
+from pathlib import Path
+from statistics import median
+from time import process_time
+from typing import Any
+
+from common import LINES, Result, arguments, save, tell
+from ruby_map.arch import load_arch
+from ruby_map.energy import energy_table
+from ruby_map.mapper import Result as Found
+from ruby_map.mapper import SearchOptions, explore
+from ruby_map.mapper.checkpoint import FORMAT
+from ruby_map.mapper.figures import PALETTE
+from ruby_map.mapper.mapspace import Mapspace
+from ruby_map.mapper.parallel import in_order
+from ruby_map.mapper.record import Recorder, Stop
+from ruby_map.mapper.search import Problem, score
+from ruby_map.workloads import Workload, load_workload
+
+MACHINES = ("eyeriss_like", "simba_like")
+LAYERS = {
+    "conv1": "7x7, 3 to 64",
+    "conv2_x_1x1a_first": "1x1, 64 to 64",
+    "conv2_x_3x3": "3x3, 64 to 64",
+    "conv3_x_3x3": "3x3, 128 to 128",
+    "conv4_x_3x3": "3x3, 256 to 256",
+    "conv5_x_3x3": "3x3, 512 to 512",
+    "conv4_x_1x1a": "1x1, 1024 to 256",
+}
+PRESETS = ("pfm", "ruby-s")
+MARKS = (0.1, 1.0, 10.0, 60.0)  # CPU-seconds
+PROGRAM = f"{version('ruby-map')}, format {FORMAT}"  # a seed means the same mappings only within one
+
+Line = dict[str, Any]  # of the file: a search, or the proof of an optimum
+
+
+def main() -> None:
+    options = arguments(__doc__, more=_more)
+    layers = list(LAYERS)[-1:] if options.quick else list(LAYERS)
+    seeds, seconds = (1, 0.2) if options.quick else (options.seeds, options.seconds)
+    path = options.out / "time_to_quality.jsonl"
+    problems = list(product(MACHINES, layers, PRESETS))
+    proof_seconds = 1.0 if options.quick else options.proof_seconds
+    todo = [("proof", *problem, 0, proof_seconds) for problem in problems]
+    todo += [("search", *problem, seed, seconds) for seed in range(seeds) for problem in problems]
+    part, parts = map(int, options.part.split("/"))
+    for kind, machine, layer, preset, seed, limit in todo[part - 1 :: parts]:
+        if not any(_covers(line, kind, machine, layer, preset, seed, limit) for line in _lines(path)):
+            found = (proof if kind == "proof" else search)(machine, layer, preset, seed, limit)
+            _append(path, found | {"kind": kind, "machine": machine, "layer": layer, "preset": preset, "seed": seed})
+    result = summary(list(_lines(path)), problems)
+    for row in result["table"]:
+        said = ", ".join(f"{mark:g} s: x{at['median']:.3f} ({at['least']:.3f} to {at['most']:.3f})"
+                         for mark, at in row["over_best_known"])  # fmt: skip
+        tell(f"{row['machine']} {row['layer']} {row['preset']}, {row['searches']} seeds: {said}")
+    for machine, preset in product(MACHINES, PRESETS):
+        said = ", ".join(f"{mark:g} s: x{value:.3f}" for mark, value in result["medians"][machine][preset])
+        tell(f"{machine} {preset}, median over layers: {said}")
+    save(__file__, options.out, result, lambda *axes: _draw(axes, result), (1, len(MACHINES)), (9, 4))
+
+
+def _more(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--seeds", type=int, default=3, help="searches of each problem")
+    parser.add_argument("--seconds", type=float, default=10.0, help="CPU-seconds of each search")
+    parser.add_argument("--proof-seconds", type=float, default=60.0, help="of time for each certified optimum")
+    parser.add_argument("--part", default="1/1", help="I/N: every N-th run from the I-th on")
+
+
+def search(machine: str, layer: str, preset: str, seed: int, seconds: float) -> Line:
+    """One search for that many CPU-seconds: the best EDP when it improved, and how many mappings were looked at."""
+    began = process_time()
+    arch, work = load_arch(machine), load_workload(f"resnet50/{layer}")
+    assert isinstance(work, Workload)
+    problem = Problem(Mapspace(arch, work, preset), energy_table(arch), seed=seed)  # type: ignore[arg-type]
+    recorder, trace, used = Recorder(Stop(None, give_up=None)), [], 0.0
+    with closing(in_order(score, problem, count(), learnt=recorder.known)) as results:
+        for scores in results:
+            before, used = recorder.best, process_time() - began
+            if used > seconds:  # what comes too late does not count
+                break
+            recorder.record(scores, used)
+            if recorder.best < before:
+                trace.append((round(used, 4), recorder.best))
+    return {"seconds": seconds, "trace": trace, "mappings": recorder.statistics.evaluated}
+
+
+def proof(machine: str, layer: str, preset: str, seed: int, seconds: float) -> Line:
+    """The best mapping with a proof, or the best found and its gap when time is up."""
+    options = SearchOptions(strategy="optimal", time_limit=seconds, seed=seed)
+    found = explore(machine, f"resnet50/{layer}", preset, options)
+    assert isinstance(found, Found)
+    return {"seconds": seconds, "edp": found.edp, "optimal": found.optimal, "gap": found.gap}
+
+
+def summary(lines: list[Line], problems: list[tuple[str, str, str]]) -> Result:
+    """What was run, and per problem the EDP at each mark that every search reached, over its reference."""
+    table = []
+    for machine, layer, preset in problems:
+        mine = [line for line in lines if (line["machine"], line["layer"], line["preset"]) == (machine, layer, preset)]
+        searches = [line for line in mine if line["kind"] == "search" and line["trace"]]
+        proofs = [line for line in mine if line["kind"] == "proof"]
+        if not searches:
+            continue
+        seen = [line["edp"] for line in proofs] + [line["trace"][-1][1] for line in searches]
+        # one line per seed, the longest
+        longest = {line["seed"]: line for line in sorted(searches, key=lambda line: line["seconds"])}
+        first, last = _reached(longest.values())
+        marks = [mark for mark in MARKS if first <= mark <= last]
+        table.append({
+            "machine": machine, "layer": layer, "preset": preset, "searches": len(longest),
+            "seconds": last,
+            "mappings": median(line["mappings"] for line in longest.values()),
+            "best_known": min(seen), "certified": any(line["optimal"] for line in proofs),
+            "gap": min((line["gap"] for line in proofs), default=None),
+            "edp": [(mark, _spread([_at(line, mark) for line in longest.values()])) for mark in marks],
+            "over_best_known": [
+                (mark, _spread([_at(line, mark) / min(seen) for line in longest.values()])) for mark in marks
+            ],
+        })  # fmt: skip
+    medians = {machine: {preset: _over_layers(table, machine, preset) for preset in PRESETS} for machine in MACHINES}
+    return {"program": PROGRAM, "medians": medians, "table": table, "curves": _curves(lines, table)}
+
+
+def _over_layers(table: list[Line], machine: str, preset: str) -> list[tuple[float, float]]:
+    """The marks that every layer has, with the median over the layers of the median EDP over the best known."""
+    rows = [dict(row["over_best_known"]) for row in table if (row["machine"], row["preset"]) == (machine, preset)]
+    return [
+        (mark, median(row[mark]["median"] for row in rows))
+        for mark in MARKS
+        if rows and all(mark in row for row in rows)
+    ]
+
+
+def _curves(lines: list[Line], table: list[Line]) -> dict[str, dict[str, list[tuple[float, float]]]]:
+    """Per machine and mapspace: CPU-seconds, and the median over layers and seeds of the EDP over its reference."""
+    found: dict[str, dict[str, list[tuple[float, float]]]] = {machine: {} for machine in MACHINES}
+    reference = {(row["machine"], row["layer"], row["preset"]): row["best_known"] for row in table}
+    for machine, preset in product(MACHINES, PRESETS):
+        runs = [line for line in lines if line["kind"] == "search" and line["trace"]]
+        runs = [line for line in runs if (line["machine"], line["preset"]) == (machine, preset)]
+        if not runs:
+            continue
+        first, last = _reached(runs)
+        times = [time for i in range(81) if first <= (time := last / 1000 ** (i / 80))]
+        over = [
+            (round(time, 4), median(_at(run, time) / reference[machine, run["layer"], preset] for run in runs))
+            for time in reversed(times)
+        ]
+        found[machine][preset] = over
+    return found
+
+
+def _draw(axes, result: Result) -> None:  # type: ignore[no-untyped-def]
+    for each, (machine, curves) in zip(axes, result["curves"].items(), strict=True):
+        for number, (preset, points) in enumerate(curves.items()):
+            each.plot(*zip(*points, strict=True), LINES[number], color=PALETTE[number], label=preset)
+        each.set(xscale="log", xlabel="CPU-seconds", ylabel="EDP / best known (median)")
+        each.set_title(machine, fontsize=10, loc="left")
+        each.legend(fontsize=8, frameon=False)
+
+
+def _at(line: Line, mark: float) -> float:
+    """The best EDP of a search after `mark` CPU-seconds."""
+    return [edp for used, edp in line["trace"] if used <= mark][-1]
+
+
+def _reached(searches: Iterable[Line]) -> tuple[float, float]:
+    """From when on all of them have a mapping, and when the first of them ends."""
+    every = list(searches)
+    return max(line["trace"][0][0] for line in every), min(line["seconds"] for line in every)
+
+
+def _spread(values: list[float]) -> dict[str, float]:
+    return {"median": median(values), "least": min(values), "most": max(values)}
+
+
+def _covers(line: Line, kind: str, machine: str, layer: str, preset: str, seed: int, seconds: float) -> bool:
+    """Whether `line` stands for this run: the same, for at least as long or to its end."""
+    same = (line["kind"], line["machine"], line["layer"], line["preset"], line["seed"])
+    enough = line["seconds"] >= seconds or line.get("optimal", False)
+    return bool(same == (kind, machine, layer, preset, seed) and enough)
+
+
+def _lines(path: Path) -> Iterator[Line]:
+    """The runs of this program that have ended."""
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    every = (json.loads(line) for line in text.splitlines())
+    return (line for line in every if line["program"] == PROGRAM)
+
+
+def _append(path: Path, line: Line) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a", encoding="utf-8") as file:  # one write, so that several processes may
+        file.write(json.dumps(line | {"program": PROGRAM}) + "\n")
+
+
+if __name__ == "__main__":
+    main()

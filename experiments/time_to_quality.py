@@ -126,7 +126,7 @@ def summary(lines: list[Line], problems: list[tuple[str, str, str]]) -> Result:
             "machine": machine, "layer": layer, "preset": preset, "searches": len(longest),
             "seconds": last,
             "mappings": median(line["mappings"] for line in longest.values()),
-            "best_known": min(seen), "certified": any(line["optimal"] for line in proofs),
+            "best_known": min(seen), "optimum": next((line["edp"] for line in proofs if line["optimal"]), None),
             "gap": min((line["gap"] for line in proofs), default=None),
             "edp": [(mark, _spread([_at(line, mark) for line in longest.values()])) for mark in marks],
             "over_best_known": [

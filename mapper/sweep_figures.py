@@ -83,13 +83,15 @@ def _label(panel: "Axes", workload: str, axes: list[Measure]) -> None:
 
 
 def _scale(panel: "Axes") -> None:
-    """Logarithmic axes where figures differ much; sizes below 10,000 as plain numbers at 1, 2, 5, 10..."""
+    """Logarithmic axes where figures differ much; of moderate size as plain numbers, there at 1, 2, 5, 10..."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     limits, axis = panel.dataLim, (panel.xaxis, panel.yaxis)
     scales = (panel.set_xscale, panel.set_yscale)
     for (low, high), one, scale in zip((limits.intervalx, limits.intervaly), axis, scales, strict=True):
         if low <= 0 or high < 5 * low:
+            if high < 1e7:
+                one.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
             continue
         scale("log")
         if low > 1e-3 and high < 1e4:

@@ -125,11 +125,14 @@ class SweepResult(Shown):
         for one in front.members:
             mark = "knee" if one.design == front.knee.design and one.mapspace == front.knee.mapspace else ""
             sure = f"on it in {one.share:.0%} of seeds " if several else ""
-            figures = [f"{value / axis.size:,.5g}" for value, axis in zip(one.middle, axes, strict=True)]
+            forms = [",.0f" if axis.name == "delay" else ",.5g" for axis in axes]
+            figures = [
+                format(value / axis.size, form) for value, axis, form in zip(one.middle, axes, forms, strict=True)
+            ]
             values = [str(value) for value in self.values[one.design].values()]
             rows.append([str(one.design), *values, one.mapspace, *figures, sure + mark])
         title = f"{front.workload}, {front.mapspace}: frontier of {len(front.members)}, hypervolume"
-        left = (len(self.plan.parameters) + 1,)
+        left = (len(self.plan.parameters) + 1, len(head) - 1)  # the mapspace, and the remark
         return TextTable(head, rows, left, f"{title} {front.hypervolume:.4f}")
 
     def _rows(self) -> Rows:

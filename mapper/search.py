@@ -145,7 +145,8 @@ class SearchOptions:
             found.append(_fault("patience", f"must be FRACTION:N with 0 < FRACTION < 1 and N at least 1, {given}"))
         if len(self.axes) == 1:
             found.append(_fault("front", f'must name two objectives or more, got "{self.front}"'))
-        if self.strategy == "optimal" and self.front and not {"energy", "delay"} <= set(self.axes):
+        known = self.front and set(self.axes) <= set(OBJECTIVES)
+        if self.strategy == "optimal" and known and not {"energy", "delay"} <= set(self.axes):
             rule = "--search optimal proves the front of energy,delay"
             found.append(_fault("front", f'{rule}: name both, or use random; got "{self.front}"'))
         if self.strategy == "optimal":

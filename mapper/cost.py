@@ -121,9 +121,11 @@ def used_bits(nest: Nest, level: int) -> Floats:
     used: Floats = nest.xp.zeros(len(nest.batch))
     for v, tensor in enumerate(nest.batch.workload.tensors):
         keep = nest.batch.keep[:, level, v]
-        if keep.any():
-            words = nest.tile(level, tensor) * storage.bits(tensor.name, tensor.word_bits)
-            used = used + (words if keep.all() else keep * words)
+        told = isinstance(keep, np.ndarray)  # while JAX traces, it may be data
+        if told and not keep.any():
+            continue
+        bits = nest.tile(level, tensor) * storage.bits(tensor.name, tensor.word_bits)
+        used = used + (bits if told and keep.all() else keep * bits)
     return used
 
 

@@ -91,8 +91,11 @@ class JaxEngine:
         return self.space.size.bypass > 1
 
     @cached_property
-    def _bandwidths(self) -> Floats:
-        return np.array([[x or 0.0 for x in (s.read_bandwidth, s.write_bandwidth)] for s in self.space.arch.levels])
+    def _bandwidths(self) -> dict[tuple[int, str], Any]:
+        """By level and name, where there is one. # (mapping of a block,) each"""
+        levels, names = self.space.arch.levels, ("read_bandwidth", "write_bandwidth")
+        found = {(i, name): getattr(level, name) for i, level in enumerate(levels) for name in names}
+        return {key: jax.numpy.full(BLOCK, value) for key, value in found.items() if value is not None}
 
 
 class JaxSight:
@@ -110,16 +113,14 @@ class JaxSight:
         return np.asarray(self._cycles)
 
 
-def with_bandwidths(arch: Architecture, bandwidths: Any) -> Architecture:
-    """`arch` with the bandwidths in an array # (level, read or write), where it has any.
+def with_bandwidths(arch: Architecture, bandwidths: dict[tuple[int, str], Any]) -> Architecture:
+    """`arch` with a bandwidth per mapping.
 
-    As data, XLA divides by them. By a constant it would multiply with the inverse, and rounding up could then differ.
+    By a number for all, XLA would multiply with its inverse, and what is rounded up could then be another number.
     """
-    names = ("read_bandwidth", "write_bandwidth")
-    levels = [
-        replace(level, **{name: bandwidths[i, j] for j, name in enumerate(names) if getattr(level, name) is not None})
-        for i, level in enumerate(arch.levels)
-    ]
+    levels = list(arch.levels)
+    for (level, name), each in bandwidths.items():
+        levels[level] = replace(levels[level], **{name: each})
     return replace(arch, levels=tuple(levels))
 
 

@@ -41,7 +41,7 @@ class Screen:
     space: Mapspace
     table: EnergyTable
     costs: CostOptions
-    objectives: dict[str, Objective]  # those to minimise, then the axes of the front, by name
+    objectives: tuple[tuple[str, Objective], ...]  # those to minimise, then the axes of the front
     several: int  # of them to minimise
     pruning: Pruning | None = None
 
@@ -60,7 +60,7 @@ class Screen:
         """What runs the model."""
         from .engine_jax import jax_engine  # which imports jax
 
-        return jax_engine(self.space, self.table, self.costs, tuple(self.objectives.values()))
+        return jax_engine(self.space, self.table, self.costs, tuple(objective for _, objective in self.objectives))
 
     def _first(self, sight: Sight, known: Known) -> tuple[NDArray[np.int8], Ints]:
         """The reason codes, and which mappings are valid and may improve on what is `known` at first sight."""
@@ -74,10 +74,11 @@ class Screen:
         """NumPy's values of what could be recorded, inf of the rest. # (mapping, objective)"""
         values = np.full((len(draw), len(self.objectives)), np.inf)
         if len(draw):
-            near = may_improve(engine.values(draw), list(self.objectives), self.several, known)
+            names = [name for name, _ in self.objectives]
+            near = may_improve(engine.values(draw), names, self.several, known)
             if near.size:
                 costs = evaluate(draw.take(near), self.table, self.costs)
-                values[near] = np.stack([objective(costs) for objective in self.objectives.values()], axis=1)
+                values[near] = np.stack([objective(costs) for _, objective in self.objectives], axis=1)
         return values
 
 

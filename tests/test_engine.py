@@ -1,0 +1,304 @@
+"""--engine jax: the same functions compiled, the same answers to the last bit; what it cannot do is said before."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from ruby_map.arch import Architecture, Axis, Compute, LoopConstraint, Storage, load_arch
+from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy, energy_table
+from ruby_map.mapper import engine, mapspace, screen
+from ruby_map.mapper.command_map import main
+from ruby_map.mapper.cost import CostOptions, evaluate, validity
+from ruby_map.mapper.engine import engine_faults, space_faults
+from ruby_map.mapper.mapping import MappingBatch
+from ruby_map.mapper.mapspace import Mapspace
+from ruby_map.mapper.record import Known, Scores
+from ruby_map.mapper.search import OBJECTIVES, Problem, SearchOptions, drawn, search
+from ruby_map.mapper.traffic import Nest
+from ruby_map.workloads import InputError, Tensor, Term, Workload, load_workload
+from typer.testing import CliRunner
+
+NAMES = ("edp", "energy", "delay")
+SOME = np.array([0, 1, 5000, 8191])
+
+
+@pytest.fixture
+def jax():
+    """JAX, where it is installed."""
+    return pytest.importorskip("jax", reason="needs the extra jax")
+
+
+def window(stride=2):
+    """A convolution with one window rank, small."""
+    inputs = ((Term("C"),), (Term("P", stride), Term("R")))
+    tensors = (
+        Tensor("Weights", ((Term("M"),), (Term("C"),), (Term("R"),))),
+        Tensor("Inputs", inputs),
+        Tensor("Outputs", ((Term("M"),), (Term("P"),)), output=True),
+    )
+    return Workload("conv", ("M", "C", "P", "R"), (14, 9, 11, 3), tensors)
+
+
+def machine(**pad):
+    """Three levels with what the model knows: fanout, capacity, least use, bandwidths that divide nothing evenly."""
+    axis = Axis("X", 7, constraint=LoopConstraint(min_utilization=0.4))
+    kept = frozenset({"Weights", "Inputs", "Outputs"})
+    levels = (
+        Storage("DRAM", "DRAM", width_bits=64, read_bandwidth=3.0, write_bandwidth=0.7),
+        Storage("GLB", "SRAM", capacity_bits=900, fanout=(axis, Axis("Y", 3, "Y")), read_bandwidth=7.0, keep=kept),
+        Storage("pad", "regfile", capacity_bits=192, **{"keep": kept} | pad),
+    )
+    return Architecture("three", levels, Compute("MAC", "intmac"))
+
+
+def figures(arch):
+    """Energies without a common divisor."""
+    levels = tuple(
+        LevelEnergy(level.name, 200.3 / 7**i, 211.7 / 7**i, 190.1 / 7**i, 0.013, 1.0, "given")
+        for i, level in enumerate(arch.levels)
+    )
+    return EnergyTable(arch.name, levels, ComputeEnergy("MAC", 0.56, 0.001, 1.0, "given"))
+
+
+def told(outcome):
+    """All that a search says but its time."""
+    batches = [(b.rows.tolist(), b.order.tolist(), b.keep.tolist()) for b in (outcome.best, *outcome.front) if b]
+    return batches, replace(outcome.statistics, seconds=0.0)
+
+
+def both(space, table, costs=None, **options):
+    """What both engines find."""
+    options = {"samples": 60_000, "victory": 10**6} | options
+    return [told(search(space, table, SearchOptions(engine=name, **options), costs)) for name in engine.ENGINES]
+
+
+def agree(space, table, costs):
+    """Validity, cycles and objectives of one chunk by either engine."""
+    compiled = Problem(space, table, costs=costs, objectives=NAMES, engine="jax").screen.engine
+    draw = drawn(space, 1, 0)
+    batch, sight = draw.arranged(), compiled.look(draw)
+    reasons = validity(batch)
+    np.testing.assert_array_equal(sight.reasons(), reasons)
+    np.testing.assert_array_equal(sight.cycles(), Nest(batch).cycles())
+    found = evaluate(batch, table, costs)
+    expected = np.stack([OBJECTIVES[name](found) for name in NAMES], axis=1)
+    np.testing.assert_allclose(compiled.values(draw), expected, rtol=screen.SLACK / 1e4)
+    np.testing.assert_array_equal(compiled.values(draw)[:, 2], expected[:, 2])
+    return reasons
+
+
+# the same answers
+
+
+def test_the_model_compiled_is_the_model(jax):
+    """Reason codes and cycles to the last bit, energies up to rounding: bandwidths, leakage, a window, least use."""
+    arch = machine()
+    reasons = agree(Mapspace(arch, window(), "ruby"), figures(arch), CostOptions(leakage=True))
+    assert set(reasons.tolist()) == {0, 1}
+
+
+def test_every_reason_compiled(jax):
+    """The same of mappings that no mapspace holds: more than the axes have places for, or too few."""
+    arch = machine()
+    batch = Mapspace(arch, window(), "ruby").sample(np.random.default_rng(1), 2000)
+    axes = (Axis("X", 6, constraint=LoopConstraint(min_utilization=0.8)), Axis("Y", 2, "Y"))
+    batch.arch = replace(arch, levels=(arch.levels[0], replace(arch.levels[1], fanout=axes), arch.levels[2]))
+
+    def compiled(rows, keep):
+        return validity(MappingBatch(batch.arch, batch.workload, batch.tables, rows, batch.order, keep))
+
+    jax.config.update("jax_enable_x64", True)
+    found = jax.jit(compiled)(batch.rows, batch.keep)
+    np.testing.assert_array_equal(found, validity(batch))
+    assert set(found.tolist()) == {0, 1, 2, 3}
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("preset", ["pfm", "ruby-s", "ruby-t", "ruby"])
+@pytest.mark.parametrize("arch", ["eyeriss_like", "eyeriss_like_free", "simba_like", "toy_6pe"])
+def test_the_model_compiled_is_the_model_of_library_machines(jax, arch, preset):
+    """The same of machines and layers of the library."""
+    found = load_arch(arch)
+    for layer in ("resnet50/conv1", "resnet50/conv3_x_3x3"):
+        agree(Mapspace(found, load_workload(layer), preset), energy_table(found), None)
+
+
+@pytest.mark.parametrize(
+    ("preset", "options"),
+    [
+        ("ruby-s", {"seed": 1}),
+        ("ruby", {"seed": 2, "objective": "delay,energy", "front": "energy,delay"}),
+        ("pfm", {"seed": 3, "prune": False, "front": "energy,delay", "victory": 9_000}),
+    ],
+)
+def test_either_engine_gives_the_same_answer(jax, preset, options):
+    """Best, front, trace and statistics are the same, and so is where a rule ends the search."""
+    arch = machine()
+    found = both(Mapspace(arch, window(), preset), figures(arch), **options)
+    assert found[0] == found[1]
+    assert found[0][1].trace
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("preset", ["pfm", "ruby-s", "ruby-t", "ruby"])
+@pytest.mark.parametrize("arch", ["eyeriss_like", "simba_like"])
+def test_either_engine_gives_the_same_answer_on_library_machines(jax, arch, preset, seed):
+    """The same of larger mapspaces, by every objective."""
+    found = load_arch(arch)
+    space = Mapspace(found, load_workload("resnet50/conv2_x_3x3"), preset)
+    for options in ({}, {"objective": "energy"}, {"objective": "delay,energy"}, {"front": "energy,delay"}):
+        one, other = both(space, energy_table(found), samples=10**6, seed=seed, **options)
+        assert one == other
+
+
+def test_mappings_that_differ_in_what_they_keep(jax):
+    """Each choice of what is kept is compiled apart, and the answer is the same."""
+    arch = machine(bypass=frozenset({"Outputs"}), keep=frozenset({"Weights"}))
+    space = Mapspace(arch, window(), "pfm")
+    assert space.size.bypass == 2
+    one, other = both(space, figures(arch), seed=4)
+    assert one == other
+
+
+def test_workers_compile_for_themselves(jax):
+    """Two processes give the answer of one, with either engine."""
+    arch = machine()
+    space = Mapspace(arch, window(), "ruby-s")
+    options = SearchOptions(samples=40_000, victory=10**6, jobs=2, engine="jax")
+    assert told(search(space, figures(arch), options)) == told(
+        search(space, figures(arch), replace(options, jobs=1, engine="numpy"))
+    )
+
+
+# screening
+
+
+@st.composite
+def columns(draw):
+    """Values with ties, most of them close to each other, and the same but for rounding."""
+    several, axes = draw(st.integers(1, 2)), draw(st.sampled_from([0, 2]))
+    names = draw(st.permutations(NAMES))[:several] + draw(st.permutations(NAMES))[:axes]
+    rows = draw(st.lists(st.tuples(*[st.integers(1, 4)] * len(names)), min_size=1, max_size=30))
+    off = draw(st.lists(st.tuples(*[st.floats(-0.4, 0.4)] * len(names)), min_size=len(rows), max_size=len(rows)))
+    near_one = draw(st.booleans())
+    values = np.array(rows, float)
+    values = 1 + values * screen.SLACK / 5 if near_one else values
+    exact = np.array([name == "delay" for name in names])
+    values = np.where(exact, np.array(rows, float), values)
+    noisy = values * (1 + np.where(exact, 0.0, np.array(off) * screen.SLACK))
+    best = tuple(draw(st.sampled_from(values.tolist())))[:several] if draw(st.booleans()) else (np.inf,)
+    points = [tuple(row)[several:] for row in draw(st.lists(st.sampled_from(values.tolist()), max_size=3))]
+    return names, several, values, noisy, Known(best, tuple(points) if axes else ())
+
+
+@given(columns())
+def test_screening_leaves_nothing_out(case):
+    """Whatever could be recorded of the true values is among what the rounded ones point at."""
+    names, several, values, noisy, known = case
+    near = set(screen.may_improve(noisy, list(names), several, known).tolist())
+    points = values[:, several:] if len(names) > several else None
+    scores = Scores.of(0, np.zeros(len(values), np.int8), values[:, :several], points)
+    better = {
+        int(i) for i, row in zip(scores.records, scores.values.tolist(), strict=True) if tuple(row) < known.values
+    }
+    front = {
+        int(i)
+        for i, point in zip(scores.candidates, scores.points.tolist(), strict=True)
+        if not any(all(a <= b for a, b in zip(one, point, strict=True)) for one in known.front)
+    }
+    assert better | front <= near
+
+
+def test_screening_leaves_little():
+    """Values far apart point at the records alone."""
+    values = np.array([[5.0], [7.0], [3.0], [3.5], [2.0], [2.1]])
+    assert screen.may_improve(values, ["edp"], 1, Known((4.0,))).tolist() == [2, 4]
+
+
+# draws
+
+
+@pytest.mark.parametrize("bypass", [frozenset(), frozenset({"Outputs"})])
+@pytest.mark.parametrize("distinct", [False, True])
+def test_orders_that_wait_are_those_drawn_at_once(bypass, distinct):
+    """Taking, joining and arranging a draw gives the mappings of `sample`."""
+    kept = frozenset({"Weights", "Inputs", "Outputs"}) - bypass
+    space = Mapspace(machine(bypass=bypass, keep=kept), window(), "ruby-s", distinct=distinct)
+    whole, other = (space.sample(np.random.default_rng(seed), 8192) for seed in (5, 6))
+    draws = [space.draw(np.random.default_rng(seed), 8192) for seed in (5, 6)]
+    parts = [draw.take(SOME) for draw in draws]
+    joined = type(draws[0]).joined(parts)
+    for name in ("rows", "order", "keep"):
+        expected = np.concatenate([getattr(batch, name)[SOME] for batch in (whole, other)])
+        np.testing.assert_array_equal(getattr(joined, name), expected)
+    assert draws[0].take(np.empty(0, np.int64)).order.shape == (0, *whole.order.shape[1:])
+
+
+# what it cannot do
+
+
+def faults(space, costs=None):
+    return [str(fault) for fault in space_faults("jax", space, costs)]
+
+
+def test_an_engine_that_is_none_or_not_installed(monkeypatch):
+    """The message says what there is, and what brings it."""
+    (fault,) = engine_faults("jacks")
+    assert str(fault) == 'engine: must be one of numpy, jax; got "jacks"'
+    monkeypatch.setattr(engine, "find_spec", lambda name: None)
+    (fault,) = SearchOptions(engine="jax").faults()
+    assert "pip install 'ruby-map[jax]'" in str(fault)
+    assert not SearchOptions(engine="numpy").faults()
+
+
+def test_the_command_says_it_with_status_2(monkeypatch):
+    """Beside the other faults, and before anything is searched."""
+    monkeypatch.setattr(engine, "find_spec", lambda name: None)
+    found = CliRunner().invoke(main, ["eyeriss_like", "resnet50/conv1", "--engine", "jax", "--victory", "0"])
+    assert found.exit_code == 2
+    assert "jax is not installed" in found.stderr
+    assert "victory" in found.stderr
+
+
+def test_searches_that_other_engines_do():
+    """Exhaustive and optimal search count by themselves."""
+    for strategy in ("exhaustive", "optimal"):
+        (fault,) = SearchOptions(strategy=strategy, engine="jax").faults()
+        assert f"goes with --search random, got {strategy}" in str(fault)
+
+
+def test_mapspaces_that_it_cannot_do(monkeypatch):
+    """Every reason at once, with the figure and the limit; NumPy has none of them."""
+    arch = machine(bypass=frozenset({"Outputs"}), keep=frozenset({"Weights"}))
+    space = Mapspace(arch, window(), "ruby", distinct=True)
+    monkeypatch.setattr(engine, "MOST_CHOICES", 1)
+    monkeypatch.setattr(engine, "MOST_PAIRS", 10)
+    found = faults(space, CostOptions(hop_pj=1.0))
+    for text, part in zip(("network", "loop orders", "at most 1: conv on three has 2", "window"), found, strict=True):
+        assert text in part
+    monkeypatch.setattr(engine, "LISTED", 20)
+    assert any("at most 20 a dim: M of conv on three has" in part for part in faults(space))
+    assert space_faults("numpy", space, CostOptions(hop_pj=1.0)) == []
+    with pytest.raises(InputError, match="loop orders"):
+        search(space, figures(arch), SearchOptions(engine="jax"))
+
+
+def test_pairs_are_counted_as_they_are_tabulated(monkeypatch):
+    """The figure of the message is the most rows of any table that is compiled in."""
+    space = Mapspace(machine(), window(), "ruby")
+    monkeypatch.setattr(engine, "MOST_PAIRS", 0)
+    p, r = (space.workload.dims.index(dim) for dim in "PR")
+    sizes = [
+        len({tuple(row) for row in _seen(space, p, c)}) * len({tuple(row) for row in _seen(space, r, c)})
+        for c in range(4)
+    ]
+    assert f"has {max(sizes):,};" in faults(space)[0]
+
+
+def _seen(space, d, c):
+    """The chains of a dim as boundary c sees them: the bounds outside it."""
+    outside = [s for s, slot in enumerate(space.arch.slots) if slot.level < c]
+    return mapspace.every_chain(space.chains[d]).bounds[:, outside].tolist()

@@ -72,7 +72,8 @@ class Orders:
         radices = [each for radix in self._radices(over_one) for each in radix]
         digits = np.empty((len(radices), n), np.int8)
         for place, radix in enumerate(radices):
-            digits[place] = rng.integers(0, radix, n, np.int8)
+            # the same numbers, but for an array of limits they take four times as long
+            digits[place] = rng.integers(0, int(radix[0]) if len(radix) == 1 else radix, n, np.int8)
         return digits
 
     def unrank(self, index: BigInts, over_one: Bools | None) -> Order:

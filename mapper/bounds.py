@@ -44,6 +44,12 @@ def least_between(arch: Architecture, workload: Workload, table: EnergyTable) ->
     return float(energy)
 
 
+def least_outermost(arch: Architecture, workload: Workload, table: EnergyTable, tensor: Tensor) -> float:
+    """Of one tensor, the least energy of what the outermost level hands out, in pJ: each word touched, once."""
+    touched = touched_words(workload, tensor)
+    return _through_pj(arch, table, 0, tensor, touched, touched)
+
+
 def touched_words(workload: Workload, tensor: Tensor) -> int:
     """Words of `tensor` that some MAC uses: fewer than `tensor_words` where a stride leaves gaps."""
     words = 1

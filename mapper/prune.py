@@ -9,14 +9,16 @@ counts. docs/performance.md, "Pruning", has the argument and figures.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..energy import EnergyTable
-from .bounds import ideal, least_between
+from .bounds import ideal, least_between, least_outermost
 from .cost import CostOptions, leak_pj_per_cycle, validity
 from .counts import keeper_pairs
+from .draw import DrawnBatch
 from .factor import SAFE
 from .flows import handed_out
 from .groups import Group, grouped
@@ -26,8 +28,9 @@ from .record import Known
 from .relax import ROUNDING, Relaxation
 from .traffic import Flow, Nest
 
-MOST_ROWS = 20_000  # chain combinations whose columns an exhaustive search computes for a bound
-PAYS = 30  # mappings visited per such row, for it to pay
+MOST_ROWS = 50_000  # chain combinations of a group, for all of which columns are computed; few enough to be LISTED
+PAYS = 100  # mappings looked at per such row, until its columns pay
+MOST_RELAXED = 8192  # mappings of a task that are left for them; with more it is quicker to ask for their loop orders
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +51,7 @@ class Pruning:
     objectives: tuple[str, ...]
     axes: tuple[str, ...] = ()
     costs: CostOptions = CostOptions()
-    _relaxed: dict[bytes, Relaxation] = field(default_factory=dict, repr=False)
+    _relaxations: dict[bytes, Relaxation] = field(default_factory=dict, repr=False)
 
     def look(self, batch: MappingBatch, known: Known) -> Looked:
         """Which mappings are valid and, at first sight, may improve on what is `known`."""
@@ -66,16 +69,29 @@ class Pruning:
         chains = self.space.at(start + int(i) for i in first)  # each with the first of its orders
         looked = self.look(chains, known)
         hope = np.zeros(len(first), bool)
-        hope[looked.where] = self._may_improve(looked.batch, known, self._any_order(looked.batch))
+        hope[looked.where[self._any_order(looked.batch, known, self.space.size.total)]] = True
         left = np.flatnonzero(hope[which])
         if len(first) == len(offsets) or not len(left):
             return Looked(looked.reasons[which], left, chains.take(left))
         batch = self.space.at(start + int(i) for i in left)
         return Looked(looked.reasons[which], left, batch)
 
-    def hopeful(self, batch: MappingBatch, known: Known) -> Ints:
-        """The mappings of `batch`, all valid, that may improve on what is `known` at second sight."""
-        return np.flatnonzero(self._may_improve(batch, known, self._ends(batch)))
+    def hopeful(self, batch: MappingBatch, known: Known, seen: int) -> Ints:
+        """The mappings of `batch`, all valid, that may improve on what is `known` at second sight, after `seen`
+        mappings."""
+        left = self._any_order(batch, known, seen)
+        if len(left):
+            part = batch.take(left)  # from here on loop orders matter
+            left = left[self._may_improve(part, known, self._ends(part))]
+        return left
+
+    def _any_order(self, batch: MappingBatch, known: Known, seen: int) -> Ints:
+        """The mappings that may improve in some loop order; more of them where bounds would not pay."""
+        left = np.flatnonzero(self._may_improve(batch, known, self._inner(batch))) if len(batch) else np.arange(0)
+        if 0 < len(left) <= MOST_RELAXED and self._pays(seen):
+            part = batch.take(left)
+            left = left[self._may_improve(part, known, self._relaxed(part))]
+        return left
 
     # Energy
 
@@ -87,46 +103,63 @@ class Pruning:
     def _between_pj(self) -> float:
         return least_between(self.space.arch, self.space.workload, self.table)
 
+    @cached_property
+    def _outermost_pj(self) -> list[float]:
+        arch, workload = self.space.arch, self.space.workload
+        return [least_outermost(arch, workload, self.table, tensor) for tensor in workload.tensors]
+
+    def _inner(self, batch: MappingBatch) -> Floats:
+        """Exact for what MACs are handed, which does not depend on loop orders, the least further out. # (mapping,)"""
+        return self._handed_out(batch, outermost=False)
+
     def _ends(self, batch: MappingBatch) -> Floats:
         """Exact for what the outermost level hands out and what MACs are handed, the least between. # (mapping,)"""
+        return self._handed_out(batch, outermost=True)
+
+    def _handed_out(self, batch: MappingBatch, *, outermost: bool) -> Floats:
         nest = Nest(batch)
         energy = np.full(len(batch), self._between_pj)
         for v, tensor in enumerate(batch.workload.tensors):
             for parent, child, where in keeper_pairs(batch.keep[:, :, v]):
-                if parent == 0 or child == nest.levels:
+                if child == nest.levels or parent == 0 and outermost:
                     charge = handed_out(batch.arch, self.table, tensor, parent, child)
                     part = nest if len(where) == len(batch) else Nest(batch.take(where))
                     energy[where] += charge.pj * Flow(part, tensor, child, parent).words()
                     if charge.first_pj:
                         energy[where] -= charge.first_pj * part.distinct(tensor, parent)
-        return energy
-
-    def _any_order(self, batch: MappingBatch) -> Floats | float:
-        """For all loop orders of the chains of each mapping, where that is worth its columns (relax.py)."""
-        rows = [int(np.prod([len(batch.tables[d].bounds) for d in dims])) for dims in self._groups]
-        if not len(batch) or max(rows, default=MOST_ROWS + 1) > MOST_ROWS or PAYS * sum(rows) > self.space.size.total:
-            return self._ideal_pj
-        energy = np.empty(len(batch))
-        kept, which = np.unique(batch.keep, axis=0, return_inverse=True)
-        for i, keep in enumerate(kept):
-            mine = np.flatnonzero(which.reshape(-1) == i)
-            energy[mine] = self._relaxed_energy(batch.take(mine), keep)
+                elif parent == 0:
+                    energy[where] += self._outermost_pj[v]
         return energy
 
     @cached_property
     def _groups(self) -> list[tuple[int, ...]]:
         return grouped(self.space.workload)
 
-    def _relaxed_energy(self, batch: MappingBatch, keep: Bools) -> Floats:
+    def _pays(self, seen: int) -> bool:
+        """Whether the columns of all chains are worth their time after `seen` mappings."""
+        rows = [prod(self.space.chains[d].total for d in dims) for dims in self._groups]
+        every = sum(rows) * self.space.size.bypass
+        return bool(rows) and max(rows) <= MOST_ROWS and PAYS * every <= seen
+
+    def _relaxed(self, batch: MappingBatch) -> Floats:
+        """For all loop orders of the chains of each mapping (relax.py). # (mapping,)"""
+        energy = np.empty(len(batch))
+        kept, which = np.unique(batch.keep, axis=0, return_inverse=True)
+        for i, keep in enumerate(kept):
+            mine = np.flatnonzero(which.reshape(-1) == i)
+            energy[mine] = self._relaxed_alike(batch.take(mine), keep)
+        return energy
+
+    def _relaxed_alike(self, batch: MappingBatch, keep: Bools) -> Floats:
         key = keep.tobytes()
-        if key not in self._relaxed:
-            groups = [Group(batch.arch, batch.workload, batch.tables, dims) for dims in self._groups]
-            self._relaxed[key] = Relaxation(groups, self.table, keep)
-        relaxed = self._relaxed[key]
-        shapes = [[len(batch.tables[d].bounds) for d in dims] for dims in self._groups]
+        if key not in self._relaxations:
+            tables = tuple(self.space.table(d) for d in range(len(batch.tables)))
+            groups = [Group(batch.arch, batch.workload, tables, dims) for dims in self._groups]
+            self._relaxations[key] = Relaxation(groups, self.table, keep)
+        relaxed = self._relaxations[key]
         rows = [
-            np.ravel_multi_index([batch.rows[:, d] for d in dims], shape)
-            for dims, shape in zip(self._groups, shapes, strict=True)
+            np.ravel_multi_index([batch.rows[:, d] for d in dims], [self.space.chains[d].total for d in dims])
+            for dims in self._groups
         ]
         return relaxed.bound(lambda g, column: relaxed.columns[g][column][rows[g]], len(batch)).energy_pj
 
@@ -157,6 +190,8 @@ def joined(batches: Sequence[MappingBatch]) -> MappingBatch | None:
     first = batches[0]
     if any(a is not b for one in batches for a, b in zip(first.tables, one.tables, strict=True)):
         return None
+    if isinstance(first, DrawnBatch):
+        return DrawnBatch.joined([one for one in batches if isinstance(one, DrawnBatch)])
     rows, order, keep = (np.concatenate([getattr(one, name) for one in batches]) for name in ("rows", "order", "keep"))
     return MappingBatch(first.arch, first.workload, first.tables, rows, order, keep)
 

@@ -219,7 +219,7 @@ class Problem:
     @property
     def screen(self) -> Screen:
         """What finds the mappings worth NumPy's time, where another engine runs the model."""
-        objectives = {name: OBJECTIVES[name] for name in (*self.objectives, *self.axes)}
+        objectives = tuple((name, OBJECTIVES[name]) for name in (*self.objectives, *self.axes))
         pruning, several = self.pruning if self.prune else None, len(self.objectives)
         return Screen(self.space, self.table, self.costs or CostOptions(), objectives, several, pruning)
 
@@ -250,9 +250,9 @@ def score(problem: Problem, chunks: Sequence[int], known: Known = NOTHING) -> li
     together = joined([one.batch for one in looked])
     if together is not None:
         ends = np.cumsum([len(one.where) for one in looked])[:-1]
-        found = np.split(_values(problem, together, known), ends)
+        found = np.split(_values(problem, together, known, chunks[0]), ends)
     else:
-        found = [_values(problem, one.batch, known) for one in looked]
+        found = [_values(problem, one.batch, known, chunks[0]) for one in looked]
     return [_scores(problem, *each) for each in zip(chunks, looked, found, strict=True)]
 
 
@@ -269,7 +269,7 @@ def _look(problem: Problem, chunk: int, known: Known) -> Looked:
     return Looked(reasons, valid, batch.take(valid))
 
 
-def _values(problem: Problem, batch: MappingBatch, known: Known) -> Floats:
+def _values(problem: Problem, batch: MappingBatch, known: Known, chunk: int) -> Floats:
     """The objectives and the places on the front's axes; inf where the mapping is ruled out. # (mapping, name)"""
     names = (*problem.objectives, *problem.axes)
     values = np.full((len(batch), len(names)), np.inf)
@@ -278,7 +278,7 @@ def _values(problem: Problem, batch: MappingBatch, known: Known) -> Floats:
     for part in parts:
         left = np.arange(len(batch))[part]
         if problem.prune and left.size:
-            left = left[problem.pruning.hopeful(batch.take(left), known)]
+            left = left[problem.pruning.hopeful(batch.take(left), known, chunk * CHUNK)]
         if left.size:
             costs = evaluate(batch.take(left), problem.table, problem.costs)
             values[left] = np.stack([OBJECTIVES[name](costs) for name in names], axis=1)

@@ -59,6 +59,12 @@ class Run:
         return self.seen.get("stopped_by", "") in ("", "samples")
 
     @property
+    def marked(self) -> bool:
+        """Whether it is known what it had found at the target, or where it ended before."""
+        place = (self.target or 0) if self.open else min(self.target or 0, self.evaluated)
+        return any(mark.seen >= place for mark in self.marks)
+
+    @property
     def start(self) -> State | None:
         """The state to go on from."""
         if self.state is None or self.target is None or self.evaluated >= self.target or not self.open:
@@ -112,6 +118,9 @@ class Layers:
     def spend(self, counts: Sequence[int]) -> None:
         """Search with the budget of the options, shared over the layers; `counts` are their occurrences."""
         samples, seconds = read_budget(self.study.options.budget)
+        if samples is not None and samples < len(counts):
+            rule = f"must be at least a mapping for each of the {len(counts)} layers, got {samples}"
+            raise InputError(Fault("budget", None, "", rule))
         if seconds is not None:
             self.ends = time.monotonic() + seconds - sum(run.seconds for run in self.runs)
         elif samples is not None:
@@ -132,7 +141,9 @@ class Layers:
         runs = [self.runs[share.number] for share in shares]
         for run, share in zip(runs, shares, strict=True):
             run.target = share.target
-        self.bring([run for run in runs if run.evaluated < (run.target or 0)])
+        self.bring([run for run in runs if not run.marked])
+        if self.interrupted:
+            return False  # what was brought is marked when the run goes on
         for run, share in zip(runs, shares, strict=True):
             if run.result and run.evaluated > (run.marks[-1].seen if run.marks else 0):
                 best = run.result
@@ -141,7 +152,7 @@ class Layers:
                 )
                 self.keep(run)
             share.ended = None if run.open else run.evaluated
-        return not self.interrupted
+        return True
 
     def _grant(self, run: Run) -> None:
         """Of a budget of seconds: an even share of what is left when a layer is begun."""
@@ -176,7 +187,7 @@ class Layers:
         """Search one layer with all processes."""
         self._grant(run)
         space = self._spaces[run.number] if self._spaces else self.study.space(run.number)
-        held = Held(run.start, self.parts[run.number])
+        held = Held(run.start, self.parts[run.number], marks=run.marks)
         run.result = self.study.search(space, self._options(run), self.progress, held)
         told_again = run.state is not None and not run.open and self.study.options.strategy != "optimal"
         run.state = held.state
@@ -189,7 +200,7 @@ class Layers:
         left, faults, jobs = list(runs), list[Fault](), self.study.options.jobs
 
         def tickets() -> Iterator[Ticket]:  # drawn whenever a worker is free
-            while not faults and (run := next((run for run in left if not run.busy), None)):
+            while not faults and (run := next((run for run in tuple(left) if not run.busy), None)):
                 run.busy = True
                 self._grant(run)
                 yield Ticket(run.number, run.start, self._alone(run))
@@ -228,7 +239,7 @@ class Layers:
         """Save the state and the marks in the checkpoint, where there is one."""
         part = self.parts[run.number]
         if part and run.state is not None:
-            part.save(run.state | ({"marks": run.marks} if run.marks else {}))
+            Held(None, part, marks=run.marks).save(run.state)
 
     def _recorder(self, run: Run) -> Recorder:
         recorder = Recorder(stop_rules(self._options(run)))

@@ -1,7 +1,7 @@
 """A turn: one process searches one layer for a while and hands its state back."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -10,6 +10,7 @@ from uuid import uuid4
 from ..arch import Architecture
 from ..energy import EnergyTable
 from ..workloads import Fault, InputError, Workload
+from .budget import Mark
 from .checkpoint import Part, State
 from .cost import CostOptions
 from .inputs import gather
@@ -79,8 +80,10 @@ class TurnOverError(Exception):
 class Held(Part):
     """The state of a layer's search in hand, from which it goes on; kept in a checkpoint too, where there is one."""
 
-    def __init__(self, state: State | None, kept: Part | None = None, seconds: float | None = None) -> None:
-        self.state, self.kept = state, kept
+    def __init__(
+        self, state: State | None, kept: Part | None = None, seconds: float | None = None, marks: Sequence[Mark] = ()
+    ) -> None:
+        self.state, self.kept, self.more = state, kept, {"marks": list(marks)} if marks else {}
         self.until = None if seconds is None else time.monotonic() + seconds
 
     def load(self) -> State | None:
@@ -91,12 +94,12 @@ class Held(Part):
         """Hold `state`."""
         self.state = state
         if self.kept:
-            self.kept.save(state)
+            self.kept.save(state | self.more)
 
     def offer(self, state: Callable[[], State]) -> None:
         """Keep what `state` gives now and then. Raises TurnOverError once time is over."""
         if self.kept:
-            self.kept.offer(state)
+            self.kept.offer(lambda: state() | self.more)
         if self.until is not None and time.monotonic() >= self.until:
             self.state = state()
             raise TurnOverError

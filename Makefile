@@ -31,7 +31,7 @@ experiments: $(VENV)/.run ## every experiment, into experiments/results/ (QUICK=
 	@for script in $(EXPERIMENTS); do echo "== $$script"; $(BIN)/python $$script $(QUICK) || exit 1; done
 
 notebooks: $(VENV)/.dev ## run the notebooks in experiments/ and store their outputs
-	$(BIN)/jupyter execute --inplace --NotebookClient.record_timing=False experiments/*.ipynb
+	$(BIN)/python .ci/run-notebooks experiments/*.ipynb
 
 lint: $(VENV)/.dev ## ruff: faults and format
 	$(BIN)/ruff check .

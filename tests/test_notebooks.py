@@ -44,6 +44,7 @@ def test_a_notebook_is_stored_whole(path):
     cells = json.loads(path.read_text())["cells"]
     code = [cell for cell in cells if cell["cell_type"] == "code"]
     assert [cell["execution_count"] for cell in code] == list(range(1, len(code) + 1))
+    assert not any(cell["metadata"] for cell in cells), "times of day and the state of an editor are not stored"
     stored = json.dumps(outputs(cells))
     assert '"image/png": "picture"' in stored
     assert not re.search(r"/(tmp|home|root|work|Users)/|Traceback|Warning", stored)

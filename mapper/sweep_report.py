@@ -12,7 +12,7 @@ from .sweep_run import SweepResult, measures
 from .sweep_store import FOUND, Outcome
 from .tables import energy_unit
 
-MACS, LEAKAGE = "MACs", "leakage"  # beside the levels
+MACS, NETWORK, LEAKAGE = "MACs", "network", "leakage"  # beside the levels
 
 
 def report_html(found: SweepResult) -> str:
@@ -71,25 +71,26 @@ def _best(found: SweepResult) -> dict[Key, Outcome]:
 
 
 def _layers(outcome: Outcome) -> list[dict[str, Any]]:
-    """Energy in pJ by level of each layer, all its occurrences; what no level and no MAC uses is leakage."""
+    """Energy in pJ by level of each layer, all its occurrences, and by what else uses any; the rest is leakage."""
     result: Any = outcome.result
     told = []
     for layer in result.get("layers", [result]):
         count = layer.get("count", 1)
         levels = {name: count * level["energy_pj"] for name, level in layer["levels"].items()}
-        compute = count * layer["compute"]["energy_pj"]
-        rest = count * layer["energy_pj"] - sum(levels.values()) - compute
-        energy = levels | {MACS: compute} | ({LEAKAGE: rest} if rest > 1e-9 * layer["energy_pj"] * count else {})
+        compute, hops = (count * layer[part]["energy_pj"] for part in ("compute", "network"))
+        rest = count * layer["energy_pj"] - sum(levels.values()) - compute - hops
+        energy = levels | {MACS: compute} | ({NETWORK: hops} if hops else {})
+        energy |= {LEAKAGE: rest} if rest > 1e-9 * layer["energy_pj"] * count else {}
         told.append({"name": layer["workload"], "count": count, "energy": energy,
                      "cycles": layer["cycles"], "utilization": layer["utilization"]})  # fmt: skip
     return told
 
 
 def _parts(layers: dict[Key, list[dict[str, Any]]]) -> list[str]:
-    """The levels, the MAC units and leakage, as far as there are any."""
+    """The levels, the MAC units, the network and leakage, as far as there are any."""
     names = dict.fromkeys(name for own in layers.values() for layer in own for name in layer["energy"])
-    levels = [name for name in names if name not in (MACS, LEAKAGE)]
-    return [*levels, *(name for name in (MACS, LEAKAGE) if name in names)]
+    others = (MACS, NETWORK, LEAKAGE)
+    return [*(name for name in names if name not in others), *(name for name in others if name in names)]
 
 
 def _scaled(layer: dict[str, Any], parts: list[str], size: float) -> Json:

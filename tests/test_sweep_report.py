@@ -10,8 +10,10 @@ import subprocess
 from collections import Counter
 
 import pytest
-from ruby_map.mapper import sweep
+from ruby_map.mapper import SearchOptions, explore, result_json, sweep, sweep_report
+from ruby_map.mapper.cost import CostOptions
 from ruby_map.mapper.sweep_report import report_html
+from ruby_map.mapper.sweep_store import FOUND, Outcome
 
 SWEEP = """
 name: "</script><b>report"
@@ -56,6 +58,16 @@ def test_the_page_holds_every_design_and_its_energy_adds_up(report):
         )
         total = sum(sum(layer["energy"]) for layer in design["layers"]) * scale
         assert total == pytest.approx(best["energy_pj"])
+
+
+def test_network_and_leakage_stand_beside_the_levels():
+    """Of a point that counts them, each under its own name; together they are the whole."""
+    options = CostOptions(leakage=True, hop_pj=1.0)
+    found = explore("eyeriss_like", "alexnet/conv5", options=SearchOptions(samples=300), costs=options)
+    (layer,) = sweep_report._layers(Outcome(FOUND, result_json(found)))
+    assert list(layer["energy"])[-3:] == ["MACs", "network", "leakage"]
+    assert sum(layer["energy"].values()) == pytest.approx(found.energy_pj)
+    assert layer["energy"]["leakage"] == pytest.approx(found.costs.leak_energy_pj[0], rel=1e-3)
 
 
 def same(point, design):

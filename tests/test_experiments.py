@@ -114,3 +114,25 @@ def test_recorded_time_to_quality():
         assert row["searches"] >= 2
         if row["optimum"]:
             assert row["best_known"] == pytest.approx(row["optimum"], rel=1e-9)
+
+
+def test_recorded_mapspace_comparison():
+    """docs/reproduction.md has the recorded statements and optima of Fig. 7; no search is below an optimum."""
+    found = recorded("mapspace_comparison")
+    page = (FOLDER.parent / "docs" / "reproduction.md").read_text()
+    for name, by_panel in found["statements"].items():
+        cells = [verdict for panel in "abcd" for verdict in by_panel.get(panel, {}).values()]
+        assert f"| {name} | {'- | ' * (7 - len(cells))}{' | '.join(cells)} |" in page
+    for name, by_panel in found["optimum"].items():
+        for panel, best in by_panel.items():
+            assert f"| {panel}, {name} | {' | '.join(f'{edp:.4g}' for edp in best.values())} |" in page
+            ends = {preset: one["end"] for preset, one in found["setups"][name][panel].items()}
+            assert all(ends[preset] >= edp * (1 - 1e-9) for preset, edp in best.items())
+            assert (
+                best["ruby"]
+                <= min(best["ruby-s"], best["ruby-t"])
+                <= max(best["ruby-s"], best["ruby-t"])
+                <= best["pfm"]
+            )
+    assert found["statements"]["base"]["d"] == {"Ruby-S is best": "yes"}
+    assert [found["setups"]["base"][panel]["pfm"]["valid_mappings"] for panel in "abcd"] == [2936, 5970, 8791, 8791]

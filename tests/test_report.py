@@ -142,7 +142,7 @@ def test_json_has_the_agreed_keys(example):
     found = result_json(example)
     assert list(found) == ["arch", "workload", "mapspace", "remainders", "reason", "objective", "seed", "cycles",
                            "energy_pj", "edp", "utilization", "macs", "ineffectual_macs", "area_um2", "network",
-                           "compute", "levels", "mapping", "search"]  # fmt: skip
+                           "ideal", "compute", "levels", "mapping", "search"]  # fmt: skip
     assert list(found["compute"]) == ["energy_pj"]
     assert list(found["levels"]["Buffer"]) == ["instances", "cycles", "energy_pj", "tensors"]
     assert list(found["levels"]["Buffer"]["tensors"]["A"]) == ["tile_words", "reads", "fills", "updates", "energy_pj"]

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from ..arch import check_fit
 from ..arch.base import with_base
@@ -30,7 +30,8 @@ from ..workloads import (
 )
 from .inputs import gather, layers_of
 from .presets import PRESETS
-from .search import SearchOptions
+from .search import SearchOptions, read_patience
+from .sweep_energy import Energies, EnergySection, read_energies
 from .sweep_fields import fields
 from .sweep_front import AXES
 from .sweep_plan import MAX_LIMIT, MAX_POINTS, ExpressionError, Plan, design_values
@@ -46,6 +47,9 @@ class _Search(Section):
     victory: IntExpr = 3000
     samples: IntExpr | None = None
     time_limit: FloatExpr | None = None
+    budget: Annotated[str, BeforeValidator(str)] = ""
+    patience: Annotated[str, BeforeValidator(str)] = ""
+    target: FloatExpr | None = None
     distinct: bool = False
 
 
@@ -61,6 +65,7 @@ class SweepFile(Section):
     seeds: Annotated[tuple[Annotated[IntExpr, Field(ge=0)], ...], Field(min_length=1)] = (0,)
     objective: str = "edp"
     search: _Search = _Search()
+    energy: EnergySection = EnergySection()
     pareto: Annotated[tuple[str, ...], Field(min_length=2, max_length=3)] = ("area", "edp")
     limit: Annotated[IntExpr, Field(ge=1, le=MAX_LIMIT)] | None = None
 
@@ -77,15 +82,16 @@ def read_sweep(path: Path | str, limit: int | None = None) -> Plan:
     workloads = _workloads(document, written, folder, faults)
     faults += _choices(document, written)
     options = _options(document, written, faults)
+    energies = read_energies(document, written.energy, folder, faults)
     limit_at = (document.source, *document.place(("limit",))[1:], "limit") if limit is None else ("limit", None, "")
     if limit is not None and not 1 <= limit <= MAX_LIMIT:
         faults.append(Fault(*limit_at, f"must be from 1 to {MAX_LIMIT:,} points, got {limit}"))
     plan = Plan(written.name or Path(path).stem, machine or document, keys, tuple(groups), workloads,
                 written.mapspaces, written.seeds, options, written.search.distinct,
                 tuple(AXES[name].column for name in written.pareto if name in AXES),
-                written.limit if limit is None else limit)  # fmt: skip
+                written.limit if limit is None else limit, energies)  # fmt: skip
     faults += _size(document, plan, Fault(*limit_at, ""))
-    faults = faults or _nothing_fits(document, plan)
+    faults = faults or _nothing_fits(document, plan) or _not_charged(document, plan)
     if faults:
         raise InputError(sorted(dict.fromkeys(faults), key=lambda fault: (fault.source, fault.line or 0)))
     return plan
@@ -170,18 +176,22 @@ def _choices(document: Document, written: SweepFile) -> list[Fault]:
 
 
 def _options(document: Document, written: SweepFile, faults: list[Fault]) -> SearchOptions:
-    search = written.search
+    search, told = written.search, list[Fault]()
     options = SearchOptions(
         search.strategy,
         written.objective,
         victory=search.victory,
         samples=search.samples,
         time_limit=search.time_limit,
+        budget=search.budget,
+        patience=gather(told, lambda: read_patience(search.patience)) if search.patience else None,
+        target=search.target,
     )
+    told += options.faults()
+    if search.budget and "victory" in document.data["search"]:
+        told.append(Fault("victory", None, "", "leave this out: the budget says when to stop"))
     places = {"search": ("search", "strategy"), "objective": ("objective",), "time-limit": ("search", "time_limit")}
-    faults += [
-        document.fault(places.get(fault.source, ("search", fault.source)), fault.message) for fault in options.faults()
-    ]
+    faults += [document.fault(places.get(fault.source, ("search", fault.source)), fault.message) for fault in told]
     return options
 
 
@@ -243,6 +253,19 @@ def _nothing_fits(document: Document, plan: Plan) -> list[Fault]:
         if first and all(tries):
             found += _named(document, ("workloads", list(plan.workloads).index(name)), name, first)
     return found
+
+
+def _not_charged(document: Document, plan: Plan) -> list[Fault]:
+    """Why the first design has no energies, by the files and the engine that the sweep names."""
+    if plan.energies == Energies(costs=plan.energies.costs):
+        return []  # the built-in estimates are checked point by point
+    try:
+        machine = plan.arch(plan.designs[0])
+    except (ExpressionError, InputError):
+        return []  # its points will say so
+    faults: list[Fault] = []
+    gather(faults, lambda: plan.energies.table(machine))
+    return [document.fault(("energy",), fault.message) if fault.line is None else fault for fault in faults]
 
 
 def _misfits(document: Document, plan: Plan, design: int, workload: Workload | Network) -> list[Fault]:

@@ -14,6 +14,7 @@ from ..arch import Architecture, parse_arch
 from ..workloads import Document, Keys, Network, Workload, arithmetic
 from ..workloads.expressions import is_expression
 from .search import SearchOptions
+from .sweep_energy import Energies
 from .sweep_fields import with_values
 
 MAX_POINTS = 10_000  # more than these need a limit
@@ -75,6 +76,7 @@ class Plan:
     distinct: bool
     axes: tuple[str, ...]  # of the frontier: columns of MEASURES in sweep_front.py
     limit: int | None  # points at most: whole designs, drawn
+    energies: Energies = Energies()  # noqa: RUF009  # frozen
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -140,7 +142,9 @@ class Plan:
         """What every point of the sweep depends on; a store with another belongs to another sweep."""
         options = self.options
         search = (options.strategy, options.objective, options.victory, options.samples, options.time_limit)
-        return _digest([self.name, self.document.data, search, self.distinct, version("ruby-map")])
+        stops = (options.budget, options.patience, options.target)
+        energies = self.energies.identity
+        return _digest([self.name, self.document.data, search, stops, energies, self.distinct, version("ruby-map")])
 
     def key(self, point: Point) -> str:
         """A point as a store knows it: by its values, so that a sweep may be extended."""

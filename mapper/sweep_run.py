@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..arch import Architecture
-from ..energy import EnergyTable, energy_table
+from ..energy import EnergyTable
 from ..workloads import InputError
 from .api import explore
 from .parallel import in_order
@@ -228,14 +228,17 @@ def _search(plan: Plan, point: Point) -> Result | NetworkResult:
     preset, _, padding = point.mapspace.partition("+")
     options = replace(plan.options, seed=point.seed)
     workload = plan.workloads[point.workload]
-    return explore(machine, workload, preset, options, pad=bool(padding), distinct=plan.distinct, table=table)
+    costs = plan.energies.costs
+    return explore(
+        machine, workload, preset, options, pad=bool(padding), distinct=plan.distinct, table=table, costs=costs
+    )
 
 
 @lru_cache(maxsize=4)
 def _machine(plan: Plan, design: int) -> tuple[Architecture, EnergyTable]:
     """A design's architecture and energies, which its points share."""
     machine = plan.arch(design)
-    return machine, energy_table(machine)
+    return machine, plan.energies.table(machine)
 
 
 def _hint(result: Result | NetworkResult) -> str:

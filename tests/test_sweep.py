@@ -9,11 +9,15 @@ import sqlite3
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from ruby_map.arch import load_arch
+from ruby_map.energy import energy_table, write_ert
 from ruby_map.mapper import SearchOptions, explore, sweep, sweep_figures, sweep_run
 from ruby_map.mapper.command_sweep import main
+from ruby_map.mapper.cost import CostOptions
 from ruby_map.mapper.sweep_file import read_sweep
 from ruby_map.mapper.sweep_front import candidates, fronts
 from ruby_map.mapper.sweep_run import SweepResult, run_point
@@ -58,6 +62,22 @@ def run(*arguments):
 def rows(path):
     with path.open() as file:
         return list(csv.DictReader(file))
+
+
+def test_a_point_is_charged_as_the_file_says(folder):
+    """With tables, leakage and hops a point is what explore finds with the same."""
+    arch = load_arch(str(folder / "line.yaml"))
+    table = energy_table(arch)
+    dear = replace(table, levels=tuple(replace(level, read_pj=9 * level.read_pj) for level in table.levels))
+    write_ert(dear, folder / "tables.yaml")
+    text = SWEEP.replace("parameters: {pes: [2, 3, 5], words: pes * 16}\n", "").replace("seeds: [0, 1]", "seeds: [1]")
+    (folder / "sweep.yaml").write_text(text + "energy: {ert: tables.yaml, hop_pj: 3, leakage: true}\n")
+    options, costs = SearchOptions(victory=20, seed=1), CostOptions(True, hop_pj=3.0)
+    alone = explore(arch, str(folder / "mm.yaml"), "ruby-s", options, table=dear, costs=costs)
+    found = sweep(folder / "sweep.yaml").outcomes[1].result
+    assert found["energy_pj"] == pytest.approx(alone.energy_pj)
+    assert found["energy_pj"] > explore(arch, str(folder / "mm.yaml"), "ruby-s", options).energy_pj
+    assert found["network"]["energy_pj"] > 0
 
 
 def test_every_point_is_the_search_of_its_design(folder):

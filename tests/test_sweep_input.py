@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from ruby_map.arch import load_arch
+from ruby_map.energy import energy_table, write_ert
+from ruby_map.mapper.cost import CostOptions
 from ruby_map.mapper.sweep_file import read_sweep
 from ruby_map.mapper.sweep_plan import Group, Steps, computed
 from ruby_map.workloads import InputError
@@ -222,3 +225,48 @@ def test_expressions_use_each_other_in_any_order():
         "a": 7, "b": 6, "c": 3, "t": "LPDDR4", "d": 3}  # fmt: skip
     with pytest.raises(ValueError, match="a: unknown name 'x'"):
         computed({"a": "x * 2", "b": 1})
+
+
+def test_search_has_the_stop_rules_of_ruby_map(plan):
+    """Budget, patience and target as the command takes them."""
+    options = plan("search: {budget: 50000, patience: 0.01:500, target: 1e9}\n").options
+    assert (options.budget, options.patience, options.target) == ("50000", (0.01, 500), 1e9)
+    assert plan("search: {budget: 60s}\n").options.budget == "60s"
+
+
+def test_energy_has_the_options_of_ruby_map(plan, tmp_path):
+    """Tables relative to the sweep's file, engine, leakage and hops; what is charged is the sweep's identity."""
+    arch = load_arch("eyeriss_like")
+    write_ert(energy_table(arch), tmp_path / "tables.yaml")
+    found = plan("energy: {ert: tables.yaml, leakage: true, hop_pj: 2 / 4}\n")
+    assert (found.energies.ert, found.energies.costs) == (tmp_path / "tables.yaml", CostOptions(True, hop_pj=0.5))
+    marks = {plan(f"energy: {text}\n").fingerprint for text in ("{}", "{leakage: true}", "{ert: tables.yaml}")}
+    text = (tmp_path / "tables.yaml").read_text()
+    (tmp_path / "tables.yaml").write_text(text + "# as read again\n")
+    assert len(marks | {plan("energy: {ert: tables.yaml}\n").fingerprint}) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "words"),
+    [
+        ("search: {budget: 0}\n", "search.budget", "must be a number of mappings, as 1000000, or of seconds, as 60s"),
+        ("search: {budget: 9, victory: 3}\n", "search.victory", "leave this out: the budget says when to stop"),
+        ("search: {patience: 7}\n", "search.patience", "FRACTION:N"),
+        ("search: {target: 0}\n", "search.target", "must be more than 0, got 0"),
+        ("energy: {engine: acelergy}\n", "energy.engine", 'got "acelergy"; did you mean "accelergy"?'),
+        ("energy: {hop_pj: -1}\n", "energy.hop_pj", "must be a number, 0 or more, got -1"),
+        ("energy: {tile_mm: 1}\n", "energy.wire_pj_per_bit_mm", "is missing: tile-mm charges"),
+        ("energy: {leak: true}\n", "energy.leak", 'unknown key "leak"'),
+        ("energy: {ert: none.yaml}\n", "energy.ert", "none.yaml: no such file"),
+    ],
+)
+def test_bad_stop_rules_and_energies_are_faults_of_the_file(faults, text, path, words):
+    """At the key that says it."""
+    told = faults(text)
+    assert any(at == path and words in message for _, at, message in told), told
+
+
+def test_a_table_that_lacks_a_component_is_told_before_anything_runs(faults, tmp_path):
+    """An ERT of another machine."""
+    write_ert(energy_table(load_arch("toy_6pe")), tmp_path / "other.yaml")
+    assert "shared_glb" in str(faults("energy: {ert: other.yaml}\n"))

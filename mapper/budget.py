@@ -3,7 +3,7 @@
 Mappings: half of the budget is shared evenly. The rest goes, slice by slice, where it may be expected to bring most:
 to the layer with the largest weight / mappings^1.5. Its weight is its part of the network's objective: of an EDP its
 share of the energy plus its share of the cycles, with counts. For the best of n random mappings nears the best there
-is about as n^-0.5. What the last slices brought is mostly luck and no guide (docs/decisions/050-budget.md). Only counts
+is about as n^-0.5. What the last slices brought is mostly luck and no guide (docs/decisions/060-budget.md). Only counts
 decide, so the shares do not depend on the number of processes. Seconds are shared evenly: what a layer leaves is shared
 by those after it.
 """

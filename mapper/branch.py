@@ -7,10 +7,13 @@ evaluated. While nodes are open, the least of their bounds is a bound on everyth
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import mul
 
 import numpy as np
 
 from .chain_tree import Tree, grow
+from .geometric import Factors, Geometric
 from .groups import Group
 from .mapping import Floats, Ints
 from .relax import ROUNDING, Bound, Relaxation
@@ -18,6 +21,9 @@ from .relax import ROUNDING, Bound, Relaxation
 OPENED = 4096  # nodes opened at once
 DIVERS = 512  # nodes of one generation of a dive
 MOST_OPEN = 8_000_000  # nodes kept; beyond it those next to being dropped are opened first, until there is room
+LOOKS = 2  # bounds by products kept of those found while rows are ruled out
+SHRINKS = 0.9  # they are looked for again while fewer than this share of the rows is left
+FACTOR_WEIGHT = 2.0  # of a factor of these bounds in the trees; rows left differ little in it, so little hangs on it
 
 Objective = Callable[[Bound], Floats]
 Evaluate = Callable[[Ints, Floats], None]  # (chain combination per group, bounds) of nodes with one chain per dim
@@ -30,6 +36,8 @@ class Branching:
     relaxation: Relaxation
     objective: Objective
     weights: list[list[float]]
+    geometric: Geometric | None = None  # bounds of the objective, where it is a product of energy and cycles
+    limit: float = np.inf  # of no use is what is not below it
     trees: list[Tree] = field(init=False)
     nodes: Ints = field(init=False)  # (node, group)
     bounds: Floats = field(init=False)  # (node,)
@@ -37,10 +45,33 @@ class Branching:
     opened: int = 0
 
     def __post_init__(self) -> None:
-        columns = self.relaxation.columns
-        self.trees = [grow(each, weights) for each, weights in zip(columns, self.weights, strict=True)]
+        rows, found = self._narrowed()
+        self.sharper = [one.least for one in found]
+        self.trees = []
+        if not all(map(len, rows)):
+            self.nodes, self.bounds = np.zeros((0, len(rows)), np.int64), np.zeros(0)
+            return
+        for g, (columns, mine) in enumerate(zip(self.relaxation.columns, rows, strict=True)):
+            factors = [one.factors[g] for one in found]
+            weights = [*self.weights[g], *([FACTOR_WEIGHT] * len(factors))]
+            self.trees.append(grow([*(column[mine] for column in columns), *factors], weights, mine))
         self.nodes = np.zeros((1, len(self.trees)), np.int64)
         self.bounds = self.bound(self.nodes)
+
+    def _narrowed(self) -> tuple[list[Ints], list[Factors]]:
+        """The rows of each group with which something may be below the limit, and the bounds that told."""
+        rows = [np.arange(len(group)) for group in self.relaxation.groups]
+        found: list[Factors] = []
+        while self.geometric is not None:
+            before = sum(map(len, rows))
+            one = self.geometric.factors(rows)
+            stay = [one.least * factors < self.limit * (1 - ROUNDING) for factors in one.factors]
+            rows = [mine[these] for mine, these in zip(rows, stay, strict=True)]
+            found = [Factors(each.least, tuple(f[s] for f, s in zip(each.factors, stay, strict=True)))
+                     for each in [*found, one]][-LOOKS:]  # fmt: skip
+            if not all(map(len, rows)) or sum(map(len, rows)) > SHRINKS * before:
+                break
+        return rows, found
 
     @property
     def least(self) -> float:
@@ -50,7 +81,11 @@ class Branching:
     def bound(self, nodes: Ints) -> Floats:
         """The bound of each node, inf where nothing in it is valid."""
         found = self.relaxed(nodes)
-        return np.where(found.possible, self.objective(found), np.inf)
+        bounds = np.where(found.possible, self.objective(found), np.inf)
+        for i, least in enumerate(self.sharper):
+            factors = (tree.low[i - len(self.sharper)][nodes[:, g]] for g, tree in enumerate(self.trees))
+            bounds = np.maximum(bounds, least * reduce(mul, factors))
+        return bounds
 
     def relaxed(self, nodes: Ints) -> Bound:
         """Energy and cycles that nothing in each node is below."""
@@ -69,8 +104,8 @@ class Branching:
         limit = best() * (1 - ROUNDING)
         keep = ~single & (bounds < limit)
         still = self.bounds < limit
-        self.nodes = np.concatenate([self.nodes[still], nodes[keep]])
-        self.bounds = np.concatenate([self.bounds[still], bounds[keep]])
+        left = np.concatenate([self.nodes[still], nodes[keep]]), np.concatenate([self.bounds[still], bounds[keep]])
+        self.nodes, self.bounds = left  # at once: Ctrl-C may come at any moment
         self.opening = np.inf
         self.opened += len(chosen)
 

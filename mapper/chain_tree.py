@@ -25,9 +25,12 @@ class Tree:
         return len(self.row)
 
 
-def grow(columns: Sequence[Floats], weights: Sequence[float]) -> Tree:
-    """The tree over the rows of `columns` # (row,) each; where rows differ in columns of large weight, they are told
-    apart first. Weights decide how fast a search is, never what it finds."""
+def grow(columns: Sequence[Floats], weights: Sequence[float], names: Ints) -> Tree:
+    """The tree over the rows of `columns` # (row,) each, whose numbers in the group are `names` # (row,).
+
+    Where rows differ in columns of large weight, they are told apart first. Weights decide how fast a search is,
+    never what it finds.
+    """
     table = np.stack(columns)  # (column, row)
     scaled = np.stack([w * _scale(column) for w, column in zip(weights, columns, strict=True)])
     members: list[Ints] = [np.arange(table.shape[1])]
@@ -41,7 +44,7 @@ def grow(columns: Sequence[Floats], weights: Sequence[float]) -> Tree:
         children.append(len(parts))
         members += parts
     low = np.stack([table[:, rows].min(axis=1) for rows in members], axis=1)
-    row = np.array([rows[0] if len(rows) == 1 else -1 for rows in members])
+    row = np.array([names[rows[0]] if len(rows) == 1 else -1 for rows in members])
     return Tree(low, np.array(first), np.array(children), row, np.array(spread))
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from .aims import Frontier, Point
 from .branch import Branching
+from .geometric import Geometric
 from .mapping import Floats
 from .relax import ROUNDING, Bound, Relaxation
 
@@ -19,9 +20,12 @@ class Kept:
 
     relaxed: Relaxation
     of: Callable[[Bound], Floats]  # the aim's number of a bound
+    geometric: Geometric | None = None  # sharper bounds, where there is one objective
     branching: Branching | None = None
 
     def __post_init__(self) -> None:
+        every = [np.arange(len(group)) for group in self.relaxed.groups]
+        self.sharper = -np.inf if self.geometric is None else self.geometric.factors(every).least
         columns = self.relaxed.columns
         self.bound = self.relaxed.bound(lambda g, column: columns[g][column].min(keepdims=True), 1)
 
@@ -30,7 +34,7 @@ class Kept:
         """No mapping that is left has a lower number; inf where none is left."""
         if self.branching is not None:
             return self.branching.least
-        return float(self.of(self.bound)[0]) if self.bound.possible[0] else np.inf
+        return max(float(self.of(self.bound)[0]), self.sharper) if self.bound.possible[0] else np.inf
 
     @property
     def open(self) -> int:

@@ -20,6 +20,7 @@ from .checkpoint import Part
 from .combinations import Combinations
 from .cost import CostOptions
 from .exchange import Exchange
+from .geometric import Geometric
 from .kept import Kept
 from .mapping import Floats, Ints, MappingBatch
 from .mapspace import Mapspace
@@ -31,6 +32,7 @@ from .search import Outcome, SearchOptions, search
 MOST_CHAINS = 300_000  # chain combinations of one group of dims; beyond that only the ideal bounds are known
 FIRST_LOOK = 30_000  # mappings drawn at random for a first best
 STARTS = 3  # mappings drawn at random and improved
+POWERS = {"edp": (1, 1), "energy": (1, 0), "delay": (0, 1)}  # of the energy and the cycles in each objective
 SEEN_ALL = "every mapping ruled out or seen"
 LEFT_OPEN = f"{SEEN_ALL} but some with too many loop orders"
 
@@ -155,7 +157,8 @@ class _Optimal:
             if self._late():
                 return
             relaxed = Relaxation(self.every.groups, self.table, keep, self.costs.leakage)
-            self.waiting.append(Kept(relaxed, self._of))
+            powers = POWERS.get(self.options.objective if isinstance(self.aim, Least) else "front")
+            self.waiting.append(Kept(relaxed, self._of, Geometric(relaxed, powers) if powers else None))
         self.bounded = True
         if self.aim.best is not None and self._pending > self.aim.limit * (1 + ROUNDING):
             raise InternalError("internal error: a mapping is below the bound of its mapspace; please report it")
@@ -192,7 +195,8 @@ class _Optimal:
         self.exchange.start(one.relaxed, self.rng, STARTS)
         best = self.aim.best
         some = np.zeros(len(self.every.groups), np.int64) if best is None else self.every.rows(best)
-        one.branching = Branching(one.relaxed, self._of, importance(one.relaxed, some))
+        weights = importance(one.relaxed, some)
+        one.branching = Branching(one.relaxed, self._of, weights, one.geometric, self.aim.limit)
 
     def _see(self, one: Kept) -> Callable[[Ints, Floats], None]:
         return lambda rows, bounds: self.every.see(rows, bounds, one.relaxed.keep)

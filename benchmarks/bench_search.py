@@ -1,9 +1,11 @@
 """How fast mapspaces are searched: `python benchmarks/bench_search.py [--csv FILE]`.
 
-Per mapspace and number of workers, with pruning and without, in steady state: mappings per second of wall time, and per
-CPU-second of this process and its workers together; the share of those CPU-seconds that is scoring (the rest is handing
-out work and recording); and the ratio to a fixed NumPy workload measured right before and after, so that figures from
-different machines compare. Wall time says little where others use the machine: `load` is what the system reports.
+Per mapspace, number of workers and engine, with pruning and without, in steady state: mappings per second of wall time,
+and per CPU-second of this process and its workers together; the share of those CPU-seconds that is scoring (the rest is
+handing out work and recording); and the ratio to a fixed NumPy workload measured right before and after, so that
+figures from different machines compare. `numpy` is the ratio to the engine NumPy measured just before, `compile_s` what
+this process spent on it until its first chunk was done. Wall time says little where others use the machine: `load` is
+what the system reports. With `--batches`, the model alone instead: mappings evaluated per CPU-second by batch size.
 """
 
 import argparse
@@ -12,6 +14,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from functools import partial
 from itertools import count, islice, product
 from time import perf_counter, process_time
 
@@ -19,15 +22,32 @@ import numpy as np
 from joblib import wrap_non_picklable_objects
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
+from ruby_map.mapper.cost import CostOptions, evaluate, validity
+from ruby_map.mapper.draw import DrawnBatch
+from ruby_map.mapper.engine import ENGINES
+from ruby_map.mapper.engine_jax import JaxEngine
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.parallel import in_order
 from ruby_map.mapper.record import Known, Recorder, Scores, Stop
-from ruby_map.mapper.search import CHUNK, Problem, score
+from ruby_map.mapper.search import CHUNK, OBJECTIVES, Problem, score
 from ruby_map.workloads import load_workload
 
 MAPSPACES = ("pfm", "ruby-s", "ruby-t", "ruby")
-FIELDS = ["arch", "workload", "mapspace", "workers", "pruning", "chunks", "start_s", "wall_per_s", "cpu_per_s"]
-FIELDS += ["scoring", "fixed_M_per_s", "ratio", "load"]
+FIELDS = ["arch", "workload", "mapspace", "workers", "pruning", "engine", "chunks", "compile_s", "start_s"]
+FIELDS += ["wall_per_s", "cpu_per_s", "numpy", "scoring", "fixed_M_per_s", "ratio", "load"]
+MODEL_FIELDS = [
+    "arch",
+    "workload",
+    "mapspace",
+    "engine",
+    "batch",
+    "cpu_per_s",
+    "numpy",
+    "fixed_M_per_s",
+    "ratio",
+    "load",
+]
+MODEL_SHARE = 200_000  # mappings evaluated per figure
 YARDSTICK = 4096 * 64  # numbers gathered, multiplied and summed per round
 
 
@@ -72,25 +92,68 @@ def measure(problem: Problem, jobs: int, chunks: int) -> dict[str, float]:
     return {"start_s": start, "wall": mappings / wall, "cpu": mappings / cpu, "scoring": inside / cpu}
 
 
-def rows(arch: str, workload: str, workers: list[int], chunks: int) -> Iterator[dict[str, object]]:
-    """A row per mapspace and number of workers, with pruning and without."""
-    machine, layer = load_arch(arch), load_workload(workload)
-    for name in MAPSPACES:
+def rows(options: argparse.Namespace) -> Iterator[dict[str, object]]:
+    """A row per mapspace, number of workers and engine, with pruning and without."""
+    machine, layer = load_arch(options.arch), load_workload(options.workload)
+    for name in options.mapspaces:
         space = Mapspace(machine, layer, name)
         space.prepare()
-        for jobs, prune in product(workers, (True, False)):
-            problem = Problem(space, energy_table(machine), prune=prune)
+        numpy_rate = 0.0
+        for jobs, prune, engine in product(options.workers, (True, False), options.engines):
+            problem = Problem(space, energy_table(machine), prune=prune, engine=engine)
+            began = process_time()
             score(problem, [0], Known())
-            before = yardstick()
-            found = measure(problem, jobs, chunks)
+            compile_s, before = process_time() - began, yardstick()
+            found = measure(problem, jobs, options.chunks)
+            fixed = (before + yardstick()) / 2
+            numpy_rate = found["cpu"] if engine == options.engines[0] else numpy_rate
+            yield {
+                "arch": options.arch, "workload": options.workload, "mapspace": name, "workers": jobs, "pruning": prune,
+                "engine": engine, "chunks": options.chunks, "compile_s": round(compile_s, 2),
+                "start_s": round(found["start_s"], 2), "wall_per_s": round(found["wall"]),
+                "cpu_per_s": round(found["cpu"]), "numpy": round(found["cpu"] / numpy_rate, 2),
+                "scoring": round(found["scoring"], 3), "fixed_M_per_s": round(fixed, 1),
+                "ratio": round(found["cpu"] / fixed / 1e6, 6), "load": round(os.getloadavg()[0], 1),
+            }  # fmt: skip
+
+
+def model_rows(options: argparse.Namespace) -> Iterator[dict[str, object]]:
+    """A row per mapspace, batch size and engine: the model alone, of valid mappings drawn before."""
+    machine, layer = load_arch(options.arch), load_workload(options.workload)
+    table, edp = energy_table(machine), (OBJECTIVES["edp"],)
+    for name in options.mapspaces:
+        space, numpy_rate = Mapspace(machine, layer, name), 0.0
+        for size, engine in product(options.batches, options.engines):
+            draw = valid_draw(space, size)
+            if engine == "jax":
+                values = partial(JaxEngine(space, table, CostOptions(), edp, block=size).values, draw)
+            else:
+                values = partial(evaluate, draw.arranged(), table)
+            before, times = yardstick(), max(1, MODEL_SHARE // size)
+            for _ in range(3):  # compiles, makes tables
+                values()
+            began = process_time()
+            for _ in range(times):
+                values()
+            rate = times * size / (process_time() - began)
+            numpy_rate = rate if engine == options.engines[0] else numpy_rate
             fixed = (before + yardstick()) / 2
             yield {
-                "arch": arch, "workload": workload, "mapspace": name, "workers": jobs, "pruning": prune,
-                "chunks": chunks, "start_s": round(found["start_s"], 2), "wall_per_s": round(found["wall"]),
-                "cpu_per_s": round(found["cpu"]), "scoring": round(found["scoring"], 3),
-                "fixed_M_per_s": round(fixed, 1), "ratio": round(found["cpu"] / fixed / 1e6, 6),
-                "load": round(os.getloadavg()[0], 1),
+                "arch": options.arch, "workload": options.workload, "mapspace": name, "engine": engine, "batch": size,
+                "cpu_per_s": round(rate), "numpy": round(rate / numpy_rate, 2), "fixed_M_per_s": round(fixed, 1),
+                "ratio": round(rate / fixed / 1e6, 6), "load": round(os.getloadavg()[0], 1),
             }  # fmt: skip
+
+
+def valid_draw(space: Mapspace, size: int) -> DrawnBatch:
+    """So many valid mappings."""
+    found: list[DrawnBatch] = []
+    for seed in count():
+        draw = space.draw(np.random.default_rng(seed), CHUNK)
+        found.append(draw.take(np.flatnonzero(validity(draw.arranged()) == 0)))
+        if sum(map(len, found)) >= size:
+            return DrawnBatch.joined(found).take(slice(size))
+    raise AssertionError
 
 
 def main() -> None:
@@ -100,11 +163,16 @@ def main() -> None:
     parser.add_argument("--workload", default="resnet50/conv3_x_3x3")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--chunks", type=int, default=100, help="of 8192 mappings")
+    parser.add_argument("--mapspaces", nargs="+", default=list(MAPSPACES))
+    parser.add_argument(
+        "--engines", nargs="+", choices=ENGINES, default=list(ENGINES), help="the first is what `numpy` compares with"
+    )
+    parser.add_argument("--batches", type=int, nargs="+", help="the model alone, with batches of so many mappings")
     parser.add_argument("--csv", type=argparse.FileType("w"), default=sys.stdout)
     options = parser.parse_args()
-    writer = csv.DictWriter(options.csv, FIELDS, lineterminator="\n")
+    writer = csv.DictWriter(options.csv, MODEL_FIELDS if options.batches else FIELDS, lineterminator="\n")
     writer.writeheader()
-    for row in rows(options.arch, options.workload, options.workers, options.chunks):
+    for row in model_rows(options) if options.batches else rows(options):
         writer.writerow(row)
         options.csv.flush()
 

@@ -30,9 +30,16 @@ Objective = Callable[[Costs], Floats]
 class JaxEngine:
     """See engine.Engine."""
 
-    def __init__(self, space: Mapspace, table: EnergyTable, costs: CostOptions, objectives: tuple[Objective, ...]):
+    def __init__(
+        self,
+        space: Mapspace,
+        table: EnergyTable,
+        costs: CostOptions,
+        objectives: tuple[Objective, ...],
+        block: int = BLOCK,
+    ) -> None:
         jax.config.update("jax_enable_x64", True)  # counts go beyond 2^31, energies are double precision
-        self.space, self.table, self.costs, self.objectives = space, table, costs, objectives
+        self.space, self.table, self.costs, self.objectives, self.block = space, table, costs, objectives, block
         self._values: dict[bytes, Callable[..., Any]] = {}  # by what is kept
 
     def look(self, draw: DrawnBatch) -> "JaxSight":
@@ -52,11 +59,12 @@ class JaxEngine:
     def _values_of(self, draw: DrawnBatch, keep: Bools) -> Floats:
         """The same of mappings that all keep the same."""
         if keep.tobytes() not in self._values:
-            self._values[keep.tobytes()] = jax.jit(partial(self._evaluate, np.broadcast_to(keep, (BLOCK, *keep.shape))))
+            kept = np.broadcast_to(keep, (self.block, *keep.shape))
+            self._values[keep.tobytes()] = jax.jit(partial(self._evaluate, kept))
         run, n = self._values[keep.tobytes()], len(draw)
-        filled = np.arange(-(-n // BLOCK) * BLOCK) % n
+        filled = np.arange(-(-n // self.block) * self.block) % n
         rows, digits = _rows(draw)[:, filled], draw.digits[:, filled]
-        blocks = [slice(start, start + BLOCK) for start in range(0, len(filled), BLOCK)]
+        blocks = [slice(start, start + self.block) for start in range(0, len(filled), self.block)]
         found = [run(rows[:, block], digits[:, block], self._bandwidths) for block in blocks]
         return np.concatenate([np.asarray(values).T for values in found])[:n]
 
@@ -95,7 +103,7 @@ class JaxEngine:
         """By level and name, where there is one. # (mapping of a block,) each"""
         levels, names = self.space.arch.levels, ("read_bandwidth", "write_bandwidth")
         found = {(i, name): getattr(level, name) for i, level in enumerate(levels) for name in names}
-        return {key: jax.numpy.full(BLOCK, value) for key, value in found.items() if value is not None}
+        return {key: jax.numpy.full(self.block, value) for key, value in found.items() if value is not None}
 
 
 class JaxSight:

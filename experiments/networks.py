@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 THREADS = 24  # that search in the paper
+SPACES = ("pfm", "ruby-s")
 ROUNDING = 1e-9
 
 Floats = NDArray[np.float64]
+Tasks = dict[str, dict[str, list[Task]]]  # kind, "random" or "proven": mapspace: a task per layer
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +90,9 @@ def spread(values: Floats) -> list[float]:
 
 
 def readings(runs: Searches) -> dict[str, Searches]:
-    """One search of the paper as searches of ours: each of them, or the best of as many as it has threads."""
-    return {"in total": runs, "per thread": runs.best_of(min(THREADS, runs.energy_pj.shape[1]))}
+    """One search of the paper as searches of ours: each of them or, of enough, the best of as many as the threads."""
+    enough = runs.energy_pj.shape[1] >= THREADS
+    return {"in total": runs} | ({"per thread": runs.best_of(THREADS)} if enough else {})
 
 
 def against(new: Searches, old: Searches) -> Json:
@@ -105,31 +108,54 @@ def against(new: Searches, old: Searches) -> Json:
 
 
 def proven_against(new: Searches, old: Searches) -> Json:
-    """The same of certified optima: how many are, and between what the network's EDP is where some are not."""
-    within = (new.least_network_edp / old.network("edp")[0], new.network("edp")[0] / old.least_network_edp)
-    return against(new, old) | {
+    """The same of certified optima: how many are, and the interval that is certain where some are not."""
+    low, high = new.lower_bound[:, 0] / old.layers[:, 0], new.layers[:, 0] / old.lower_bound[:, 0]
+    told = against(new, old) | {
         "certified": [int((new.proven & old.proven).sum()), len(new.counts)],
-        "network_edp_within": [float(figure) for figure in within],
+        "layers_within": np.stack([low, high], axis=1).tolist(),
         "utilization": {"new": new.utilization[:, 0].tolist(), "old": old.utilization[:, 0].tolist()},
+    }
+    if new.objective != "edp":
+        return told
+    within = (new.least_network_edp / old.network("edp")[0], new.network("edp")[0] / old.least_network_edp)
+    return told | {"network_edp_within": [float(figure) for figure in within]}
+
+
+def pairs(
+    machine: str,
+    layers: Iterable[str],
+    searches: int,
+    variables: tuple[tuple[str, int], ...] = (),
+    *,
+    proven: bool = True,
+    objective: Measure = "edp",
+) -> Tasks:
+    """PFM and Ruby-S on one machine: so many random searches of each layer and, if `proven`, one with proof."""
+    kinds = {"random": searches} | ({"proven": 0} if proven else {})
+    every = list(layers)
+    return {
+        kind: {space: [Task(machine, layer, space, many, objective, variables) for layer in every] for space in SPACES}
+        for kind, many in kinds.items()
     }
 
 
-def compare(found: dict[Task, Json], tasks: dict[str, dict[str, list[Task]]], counts: Iterable[int]) -> Json:
-    """Ruby-S over PFM in both readings of the random search and, where there are such tasks, in proven optima.
+def flat(several: Iterable[Tasks]) -> list[Task]:
+    """All tasks, in turn."""
+    return [task for kinds in several for spaces in kinds.values() for own in spaces.values() for task in own]
 
-    `tasks` are by kind ("random", "proven"), then mapspace ("pfm", "ruby-s").
-    """
+
+def compare(found: dict[Task, Json], tasks: Tasks, counts: Iterable[int]) -> Json:
+    """Ruby-S over PFM in both readings of the random search and, where there are such tasks, in proven optima."""
     counts = list(counts)
     runs = {space: readings(together(found, own, counts)) for space, own in tasks["random"].items()}
     told = {reading: against(runs["ruby-s"][reading], runs["pfm"][reading]) for reading in runs["pfm"]}
     if "proven" in tasks:
         best = {space: together(found, own, counts) for space, own in tasks["proven"].items()}
-        told["proven"] = proven_against(best["ruby-s"], best["pfm"])
-        for reading in ("in total", "per thread"):  # what the search loses
-            told[reading]["over_optimum"] = {
-                space: spread(one[reading].network("edp") / best[space].network("edp")[0])
-                for space, one in runs.items()
+        for reading, one in told.items():  # what the search misses
+            one["over_optimum"] = {
+                space: spread((runs[space][reading].layers / best[space].layers).mean(axis=0)) for space in SPACES
             }
+        told["proven"] = proven_against(best["ruby-s"], best["pfm"])
     return told
 
 
@@ -150,7 +176,8 @@ def draw_layers(axes: "Axes", names: Sequence[str], told: Json, title: str) -> N
     if "proven" in told:
         values = [layer[0] for layer in told["proven"]["layers"]]
         axes.barh(rows, values, 0.75, color=PALETTE[4], alpha=0.55, label="certified optimum", zorder=1)
-    for number, (reading, marker) in enumerate((("in total", "o"), ("per thread", "D"))):
+    shown = [reading for reading in told if reading != "proven"]
+    for number, (reading, marker) in enumerate(zip(shown, "oD", strict=False)):
         layers = np.array(told[reading]["layers"])
         middle, low, high = layers.T
         y = rows + (0.18, -0.18)[number]

@@ -136,3 +136,14 @@ def test_recorded_mapspace_comparison():
             )
     assert found["statements"]["base"]["d"] == {"Ruby-S is best": "yes"}
     assert [found["setups"]["base"][panel]["pfm"]["valid_mappings"] for panel in "abcd"] == [2936, 5970, 8791, 8791]
+
+
+def test_recorded_optimality():
+    """No random search is below a proven bound; in every machine and mapspace it is above the optimum in the median."""
+    found = recorded("optimality")
+    runs = [*found["runs"], *found["library"]]
+    assert found["below"] == 0
+    for run in runs:
+        assert run["optimal"] == (run["gap"] is not None and run["gap"] <= 1e-9)
+        assert all(edp >= (run["lower_bound"] or 0.0) * (1 - 1e-9) for edp in run["random"])
+    assert all(row["random_over_optimum"]["median"] > 1.1 for row in found["summary"])

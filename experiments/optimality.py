@@ -1,0 +1,206 @@
+"""Claim: random search with the paper's end (3000 valid mappings in a row without improvement) is far from the optimum.
+
+The EDP-optimal mapping of every layer of ResNet-50 on eyeriss_like and simba_like, with proof (`--search optimal`): CPU
+seconds to the certificate, the gap where time ends first, peak memory of the process. Beside it random search with
+`--victory 3000`, its EDP over the optimum as the median of several seeds. Then a sample of the whole library, for one
+question: is any random search below a proven lower bound? It must not be. Times depend on the machine, the rest only
+where the time limit ends a proof.
+"""
+
+import json
+import resource
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from itertools import product
+from multiprocessing import get_context
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+from common import MARKERS, PALETTE, arguments, save, tell
+from ruby_map.arch import check_fit, library_archs, load_arch
+from ruby_map.mapper import Result, SearchOptions, explore
+from ruby_map.workloads import InputError, Workload, library_workloads, load_workload
+from searches import STORE, edition
+
+NETWORK = "resnet50"
+STUDIED = {"eyeriss_like": ("pfm", "ruby-s", "ruby-t", "ruby"), "simba_like": ("pfm", "ruby-s")}
+LIMIT = {"pfm": 300.0, "ruby-s": 300.0, "ruby-t": 600.0, "ruby": 600.0}  # seconds
+SEEDS = 3
+LIBRARY = 80  # of the library's combinations of machine, layer and mapspace so many are looked at
+LIBRARY_LIMIT = 10.0  # seconds of proof in the library
+ROUNDING = 1e-9
+
+
+class Case(NamedTuple):
+    """One proof and the random searches beside it."""
+
+    arch: str
+    layer: str
+    mapspace: str
+    limit: float
+    seeds: int
+
+
+def prove(case: Case) -> dict[str, Any]:
+    """The optimum as far as it is proven, with what that took."""
+    began, cpu = time.monotonic(), time.process_time()
+    options = SearchOptions(strategy="optimal", time_limit=case.limit)
+    found = explore(case.arch, case.layer, case.mapspace, options)
+    assert isinstance(found, Result)
+    return {
+        "arch": case.arch,
+        "layer": case.layer,
+        "mapspace": case.mapspace,
+        "limit_seconds": case.limit,
+        "edp": found.edp if found.found else None,
+        "lower_bound": found.lower_bound,
+        "optimal": found.optimal,
+        "gap": found.gap,
+        "cpu_seconds": time.process_time() - cpu,
+        "seconds": time.monotonic() - began,
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+
+
+def random_edps(case: Case) -> list[float]:
+    """The EDP that the paper's search finds, seed by seed; none where it finds nothing valid."""
+    every = [explore(case.arch, case.layer, case.mapspace, SearchOptions(seed=seed)) for seed in range(case.seeds)]
+    return [found.edp for found in every if found.found]
+
+
+def both(case: Case) -> dict[str, Any]:
+    """The proof, then the random searches: what memory the proof took is known before they begin."""
+    return prove(case) | {"random": random_edps(case)}
+
+
+def run(cases: Iterable[Case], store: Path) -> list[dict[str, Any]]:
+    """Each case in a process of its own, so that its memory is its own, and told in a line.
+
+    What is done is kept in the file `store`, so that a killed run goes on from there.
+    """
+    store.parent.mkdir(parents=True, exist_ok=True)
+    lines = store.read_text(encoding="utf-8").splitlines(keepends=True) if store.exists() else []
+    lines = [line for line in lines if line.endswith("\n")]  # a killed run may leave half a line
+    store.write_text("".join(lines), encoding="utf-8")
+    known = {tuple(case): found for case, found in map(json.loads, lines)}
+    every = []
+    for case in cases:
+        if case not in known:
+            with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+                known[case] = pool.submit(both, case).result()
+            with store.open("a", encoding="utf-8") as file:
+                file.write(json.dumps([case, known[case]]) + "\n")
+        every.append(known[case])
+        report(case, known[case])
+    return every
+
+
+def report(case: Case, found: dict[str, Any]) -> None:
+    """A line."""
+    proven = f"proven in {found['cpu_seconds']:.1f} s" if found["optimal"] else f"gap {found['gap'] or 1:.1%}"
+    over = f"{median(found['random']) / found['edp']:.2f}" if found["random"] and found["edp"] else "-"
+    tell(f"{case.arch} {case.layer} {case.mapspace}: {proven}, {found['peak_mb']:.0f} MB, random / best {over}")
+
+
+def below(run: dict[str, Any]) -> bool:
+    """Whether a random search beat what is proven: then the proof is wrong."""
+    return bool(run["random"]) and min(run["random"]) < (run["lower_bound"] or 0.0) * (1 - ROUNDING)
+
+
+def studied(quick: bool) -> Iterator[Case]:
+    """The cases of the table; in a quick run one layer in two mapspaces."""
+    if quick:
+        yield from (Case("eyeriss_like", f"{NETWORK}/fc", mapspace, 2.0, 2) for mapspace in ("pfm", "ruby-s"))
+        return
+    for layer in library_workloads()[NETWORK]:
+        for arch, mapspaces in STUDIED.items():
+            for mapspace in mapspaces:
+                yield Case(arch, f"{NETWORK}/{layer}", mapspace, LIMIT[mapspace], SEEDS)
+
+
+def sampled(quick: bool) -> list[Case]:
+    """Machines, layers and mapspaces of the library, evenly spread, those that go together."""
+    every = library_workloads().items()
+    names = [f"{name}/{layer}" if layer else name for name, layers in every for layer in layers or ("",)]
+    found = list(product(sorted(library_archs()), names, LIMIT))
+    some = found[:1] if quick else found[:: len(found) // LIBRARY | 1]
+    return [Case(*one, LIBRARY_LIMIT, 1) for one in some if fits(*one[:2])]
+
+
+def fits(arch: str, name: str) -> bool:
+    workload = load_workload(name)
+    assert isinstance(workload, Workload)
+    try:
+        check_fit(load_arch(arch, workload=workload), workload, arch)
+    except InputError:
+        return False
+    return True
+
+
+def summary(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """By machine and mapspace: how many are proven, times, memory, the largest gap, and how far random search is."""
+    rows = []
+    for arch, mapspace in dict.fromkeys((one["arch"], one["mapspace"]) for one in runs):
+        mine = [one for one in runs if (one["arch"], one["mapspace"]) == (arch, mapspace)]
+        over = [median(one["random"]) / one["edp"] for one in mine if one["random"] and one["optimal"]]
+        rows.append(
+            {
+                "arch": arch,
+                "mapspace": mapspace,
+                "layers": len(mine),
+                "proven": sum(one["optimal"] for one in mine),
+                "median_cpu_seconds": median(one["cpu_seconds"] for one in mine),
+                "most_cpu_seconds": max(one["cpu_seconds"] for one in mine),
+                "most_mb": max(one["peak_mb"] for one in mine),
+                "largest_gap": max(1.0 if one["gap"] is None else one["gap"] for one in mine),
+                "random_over_optimum": {"median": median(over), "most": max(over)} if over else None,
+            }
+        )
+    return rows
+
+
+def main() -> None:
+    options = arguments(__doc__)
+    store = options.out / STORE / f"optimality-{edition()}.jsonl"
+    runs = run(studied(options.quick), store)
+    library = run(sampled(options.quick), store)
+    rows = summary(runs)
+    for row in rows:
+        tell(
+            ", ".join(
+                f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}" for key, value in row.items()
+            )
+        )
+    wrong = [one for one in [*runs, *library] if below(one)]
+    proven = sum(one["optimal"] for one in library)
+    tell(f"library: {len(library)} combinations, {proven} proven; random searches below a proven bound: {len(wrong)}")
+
+    def draw(axes: Any) -> None:
+        for number, row in enumerate(rows):
+            mine = [one for one in runs if (one["arch"], one["mapspace"]) == (row["arch"], row["mapspace"])]
+            mine = [one for one in mine if one["random"] and one["edp"]]
+            for proven in (True, False):
+                some = [one for one in mine if one["optimal"] is proven]
+                axes.plot(
+                    [one["cpu_seconds"] for one in some],
+                    [median(one["random"]) / one["edp"] for one in some],
+                    MARKERS[number],
+                    color=PALETTE[number],
+                    fillstyle="full" if proven else "none",
+                    markersize=5,
+                    label=f"{row['arch']}, {row['mapspace']}" if proven else None,
+                )
+        axes.axhline(1, color="0.7", linewidth=0.8, zorder=0)
+        axes.set(xscale="log", xlabel="CPU seconds to the proof (hollow: to the time limit)")
+        axes.set_ylabel("EDP of random search / best EDP")
+        axes.set_title("ResNet-50: random search (median of its seeds) and the optimum", fontsize=10, loc="left")
+        axes.legend(fontsize=8, frameon=False, ncols=2)
+
+    result = {"network": NETWORK, "summary": rows, "runs": runs, "library": library, "below": len(wrong)}
+    save(__file__, options.out, result, draw)
+
+
+if __name__ == "__main__":
+    main()

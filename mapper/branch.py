@@ -1,8 +1,9 @@
 """Branch and bound over the chains of a mapspace, for one choice of kept tensors.
 
 A node is a set of chain combinations per group of dims. The node with the least bound is opened first: one of its sets
-is replaced by each of its subsets. What cannot beat the best found is dropped; what is down to one chain per dim is
-evaluated. While nodes are open, the least of their bounds is a bound on everything not yet seen.
+is replaced by each of its subsets, the set whose subsets come closest to being ruled out. What cannot beat the best
+found is dropped; what is down to one chain per dim is evaluated. While nodes are open, the least of their bounds is a
+bound on everything not yet seen.
 """
 
 from collections.abc import Callable
@@ -24,6 +25,7 @@ MOST_OPEN = 8_000_000  # nodes kept; beyond it those next to being dropped are o
 LOOKS = 2  # bounds by products kept of those found while rows are ruled out
 SHRINKS = 0.9  # they are looked for again while fewer than this share of the rows is left
 FACTOR_WEIGHT = 2.0  # of a factor of these bounds in the trees; rows left differ little in it, so little hangs on it
+GAP_POWER = 4  # tried: nodes needed grow about so with the distance of a bound from the limit
 
 Objective = Callable[[Bound], Floats]
 Evaluate = Callable[[Ints, Floats], None]  # (chain combination per group, bounds) of nodes with one chain per dim
@@ -97,7 +99,7 @@ class Branching:
         nodes, bounds = self.nodes[chosen], self.bounds[chosen]
         self.opening = float(bounds.min())
         self.nodes, self.bounds = np.delete(self.nodes, chosen, axis=0), np.delete(self.bounds, chosen)
-        nodes, bounds = self._parts(nodes, bounds)
+        nodes, bounds = self._parts(nodes, bounds, best() * (1 - ROUNDING))
         single = self._spread(nodes).max(axis=1) == 0
         hope = bounds < best() * (1 - ROUNDING)
         self._evaluate(nodes[single & hope], bounds[single & hope], evaluate)
@@ -117,7 +119,7 @@ class Branching:
         nodes, bounds = self.nodes, self.bounds
         while len(nodes):
             few = np.argsort(bounds)[:DIVERS]
-            nodes, bounds = self._parts(nodes[few], bounds[few])
+            nodes, bounds = self._parts(nodes[few], bounds[few], best() * (1 - ROUNDING))
             single = self._spread(nodes).max(axis=1) == 0
             hope = bounds < best() * (1 - ROUNDING)
             self._evaluate(nodes[single & hope], bounds[single & hope], evaluate)
@@ -134,25 +136,39 @@ class Branching:
     def _spread(self, nodes: Ints) -> Floats:
         return np.stack([tree.spread[nodes[:, g]] for g, tree in enumerate(self.trees)], axis=1)
 
-    def _parts(self, nodes: Ints, bounds: Floats) -> tuple[Ints, Floats]:
-        """The children of each node along the group that is least alike, with their bounds."""
-        along = self._spread(nodes).argmax(axis=1)
-        found, least = [], []
-        for g, tree in enumerate(self.trees):
-            mine = nodes[along == g]
-            number = tree.children[mine[:, g]]
-            parts = np.repeat(mine, number, axis=0)
-            place = np.arange(len(parts)) - np.repeat(np.cumsum(number) - number, number)
-            parts[:, g] = np.repeat(tree.first[mine[:, g]], number) + place
-            found.append(parts)
-            least.append(np.repeat(bounds[along == g], number))
-        parts = np.concatenate(found)
-        return parts, np.maximum(np.concatenate(least), self.bound(parts))
+    def _parts(self, nodes: Ints, bounds: Floats, limit: float) -> tuple[Ints, Floats]:
+        """The children of each node, with their bounds, along the group where they leave least to do."""
+        every = [self._children(nodes, bounds, g) for g in range(len(self.trees))]
+        if np.isfinite(limit):
+            left = np.stack([_left(below, owner, limit, len(nodes)) for owner, _, below in every], axis=1)
+        else:  # before anything is known to be good: where the rows are least alike
+            left = -self._spread(nodes)
+        along = np.where(self._spread(nodes) > 0, left, np.inf).argmin(axis=1)
+        chosen = [along[owner] == g for g, (owner, _, _) in enumerate(every)]
+        parts = [found[mine] for mine, (_, found, _) in zip(chosen, every, strict=True)]
+        least = [below[mine] for mine, (_, _, below) in zip(chosen, every, strict=True)]
+        return np.concatenate(parts), np.concatenate(least)
+
+    def _children(self, nodes: Ints, bounds: Floats, g: int) -> tuple[Ints, Ints, Floats]:
+        """The children of each node along group g: whose they are, themselves, and their bounds."""
+        tree = self.trees[g]
+        number = tree.children[nodes[:, g]]
+        owner = np.repeat(np.arange(len(nodes)), number)
+        parts = nodes[owner]
+        place = np.arange(len(parts)) - np.repeat(np.cumsum(number) - number, number)
+        parts[:, g] = tree.first[parts[:, g]] + place
+        return owner, parts, np.maximum(bounds[owner], self.bound(parts))
 
     def _evaluate(self, nodes: Ints, bounds: Floats, evaluate: Evaluate) -> None:
         order = np.argsort(bounds)
         rows = np.stack([tree.row[nodes[:, g]] for g, tree in enumerate(self.trees)], axis=1)
         evaluate(rows[order], bounds[order])
+
+
+def _left(bounds: Floats, owner: Ints, limit: float, n: int) -> Floats:
+    """How much work parts with these bounds leave to their owners: it grows fast with the way to the limit. # (n,)"""
+    gaps: Floats = np.bincount(owner, np.clip(1 - bounds / limit, 0.0, None) ** GAP_POWER, n)
+    return gaps
 
 
 def importance(relaxation: Relaxation, rows: Ints) -> list[list[float]]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from .mapping import Floats, Ints
 
-BUCKET = 8  # sets of up to so many rows fall apart into single rows at once
+BUCKET = 4  # sets of up to so many rows fall apart into single rows at once
 FAR = 8.0  # how far 0 and inf count to lie from the nearest other value, as a factor
 
 

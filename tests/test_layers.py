@@ -78,7 +78,7 @@ def test_turns_change_nothing(net, options, short_turns):
 
 def test_the_same_answer_for_any_number_of_processes(net):
     """With real processes, of searches to their end and of a budget."""
-    for options in SEARCHES[:3]:
+    for options in SEARCHES[1:3]:
         answers = [plain(explore("eyeriss_like", net, options=SearchOptions(**options, jobs=jobs))) for jobs in (1, 2)]
         assert answers[0] == answers[1]
 

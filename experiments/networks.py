@@ -126,16 +126,13 @@ def pairs(
     layers: Iterable[str],
     searches: int,
     variables: tuple[tuple[str, int], ...] = (),
-    *,
-    proven: bool = True,
     objective: Measure = "edp",
 ) -> Tasks:
-    """PFM and Ruby-S on one machine: so many random searches of each layer and, if `proven`, one with proof."""
-    kinds = {"random": searches} | ({"proven": 0} if proven else {})
+    """PFM and Ruby-S on one machine: so many random searches of each layer, and one with proof."""
     every = list(layers)
     return {
         kind: {space: [Task(machine, layer, space, many, objective, variables) for layer in every] for space in SPACES}
-        for kind, many in kinds.items()
+        for kind, many in (("random", searches), ("proven", 0))
     }
 
 
@@ -144,48 +141,70 @@ def flat(several: Iterable[Tasks]) -> list[Task]:
     return [task for kinds in several for spaces in kinds.values() for own in spaces.values() for task in own]
 
 
-def compare(found: dict[Task, Json], tasks: Tasks, counts: Iterable[int]) -> Json:
-    """Ruby-S over PFM in both readings of the random search and, where there are such tasks, in proven optima."""
+def compare(found: dict[Task, Json], tasks: Tasks, counts: Iterable[int]) -> dict[str, Json]:
+    """Ruby-S over PFM in both readings of the random search, with what it misses, and in proven optima."""
     counts = list(counts)
     runs = {space: readings(together(found, own, counts)) for space, own in tasks["random"].items()}
+    best = {space: together(found, own, counts) for space, own in tasks["proven"].items()}
     told = {reading: against(runs["ruby-s"][reading], runs["pfm"][reading]) for reading in runs["pfm"]}
-    if "proven" in tasks:
-        best = {space: together(found, own, counts) for space, own in tasks["proven"].items()}
-        for reading, one in told.items():  # what the search misses
-            one["over_optimum"] = {
-                space: spread((runs[space][reading].layers / best[space].layers).mean(axis=0)) for space in SPACES
-            }
-        told["proven"] = proven_against(best["ruby-s"], best["pfm"])
-    return told
+    for reading, one in told.items():
+        one["over_optimum"] = {
+            space: spread((runs[space][reading].layers / best[space].layers).mean(axis=0)) for space in SPACES
+        }
+    return told | {"proven": proven_against(best["ruby-s"], best["pfm"])}
 
 
-def line(name: str, told: Json) -> str:
-    """One comparison of `compare` as text."""
-    network = told["network"]
-    figures = ", ".join(
-        f"{of} {network[of][0]:.3f} ({network[of][1]:.3f}-{network[of][2]:.3f})" for of in ("edp", "energy", "delay")
-    )
-    mean, worst = told["mean_of_layers"][0], told["worst_layer"][0]
-    sure = f", certified {told['certified'][0]} of {told['certified'][1]}" if "certified" in told else ""
-    return f"{name:<32} network {figures}; layers' mean {mean:.3f}, worst {worst:.3f}{sure}"
+HEAD = """| machine | search | EDP | energy | cycles | EDP, mean of the layers | EDP, worst layer |
+|---|---|---|---|---|---|---|"""
 
 
-def draw_layers(axes: "Axes", names: Sequence[str], told: Json, title: str) -> None:
-    """Ruby-S over PFM by layer: the certified optimum as a bar, the searches as marks with their range."""
-    rows = np.arange(len(names))
-    if "proven" in told:
-        values = [layer[0] for layer in told["proven"]["layers"]]
-        axes.barh(rows, values, 0.75, color=PALETTE[4], alpha=0.55, label="certified optimum", zorder=1)
+def rows(name: str, told: dict[str, Json]) -> list[str]:
+    """A line per reading below HEAD: Ruby-S over PFM for the network, with the range over the searches."""
+    lines = []
+    for reading, one in told.items():
+        figures = [
+            *(one["network"][of] for of in ("edp", "energy", "delay")),
+            one["mean_of_layers"],
+            one["worst_layer"],
+        ]
+        search = f"proven, {one['certified'][0]} of {one['certified'][1]}" if reading == "proven" else f"3000 {reading}"
+        cells = [f"{middle:.3f}" + f" ({low:.3f} to {high:.3f})" * (low < high) for middle, low, high in figures]
+        lines.append(f"| {' | '.join([name, search, *cells])} |")
+    return lines
+
+
+def draw_layers(panels: Sequence["Axes"], names: Sequence[str], told: dict[str, Json]) -> None:
+    """Ruby-S over PFM by layer, a panel each for `told`: certified optima as bars, searches as marks with their range.
+
+    Panels fill two columns and share their axes; the legend stands above.
+    """
+    for number, (axes, (title, one)) in enumerate(zip(panels, told.items(), strict=True)):
+        _draw_panel(axes, len(names), one)
+        axes.set_title(title, fontsize=9, loc="left")
+        axes.set_yticks(np.arange(len(names)), names if number % 2 == 0 else [""] * len(names), fontsize=7)
+        axes.tick_params(axis="x", labelsize=8)
+    widest = max(axes.get_xlim()[1] for axes in panels)
+    for axes in panels:
+        axes.set(xlim=(0, widest), ylim=(len(names) - 0.4, -0.6))
+    handles, labels = panels[0].get_legend_handles_labels()
+    panels[0].figure.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=8, frameon=False)
+
+
+def _draw_panel(axes: "Axes", layers: int, told: Json) -> None:
+    at = np.arange(layers)
+    values = [layer[0] for layer in told["proven"]["layers"]]
+    axes.barh(at, values, 0.75, color=PALETTE[4], alpha=0.55, label="certified optimum", zorder=1)
     shown = [reading for reading in told if reading != "proven"]
     for number, (reading, marker) in enumerate(zip(shown, "oD", strict=False)):
-        layers = np.array(told[reading]["layers"])
-        middle, low, high = layers.T
-        y = rows + (0.18, -0.18)[number]
-        colour = PALETTE[(5, 0)[number]]
+        middle, low, high = np.array(told[reading]["layers"]).T
+        y, colour = at + (0.18, -0.18)[number], PALETTE[(5, 0)[number]]
         axes.hlines(y, low, high, color=colour, linewidth=0.9, zorder=2)
-        axes.plot(middle, y, marker, color=colour, markersize=3.5, label=f"random, 3000 {reading}", zorder=3)
+        label = f"random search, 3000 {reading}: median and range"
+        axes.plot(middle, y, marker, color=colour, markersize=3.5, label=label, zorder=3)
     axes.axvline(1, color="0.3", linewidth=0.8)
-    axes.set_yticks(rows, names, fontsize=7)
-    axes.set_ylim(len(names) - 0.4, -0.6)
-    axes.tick_params(axis="x", labelsize=8)
-    axes.set_title(title, fontsize=9, loc="left")
+
+
+def shown_names(layers: dict[str, int]) -> list[str]:
+    """The layers without their network, with how often each occurs."""
+    times = {count: f" \N{MULTIPLICATION SIGN}{count}" if count > 1 else "" for count in layers.values()}
+    return [layer.split("/")[1] + times[count] for layer, count in layers.items()]

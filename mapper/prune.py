@@ -179,9 +179,9 @@ class Pruning:
         # sums and products of floats in another order may differ by rounding; the cycles are the very same product
         energy = np.broadcast_to(energy, cycles.shape) * (1 - ROUNDING)
         least = {"energy": energy, "delay": cycles, "edp": energy * cycles}
-        better = _before([least[name] for name in self.objectives], known.values)
+        better = may_precede([least[name] for name in self.objectives], known.values)
         if self.axes:
-            better |= ~_covered([least[name] for name in self.axes], known.front)
+            better |= ~covered([least[name] for name in self.axes], known.front)
         return better
 
 
@@ -196,7 +196,7 @@ def joined(batches: Sequence[MappingBatch]) -> MappingBatch | None:
     return MappingBatch(first.arch, first.workload, first.tables, rows, order, keep)
 
 
-def _before(columns: Sequence[Floats], values: tuple[float, ...]) -> Bools:
+def may_precede(columns: Sequence[Floats], values: tuple[float, ...]) -> Bools:
     """Where the row of `columns` is lexicographically before `values`. # (mapping,)"""
     found = np.zeros(len(columns[0]), bool)
     equal = ~found
@@ -206,7 +206,7 @@ def _before(columns: Sequence[Floats], values: tuple[float, ...]) -> Bools:
     return found
 
 
-def _covered(columns: Sequence[Floats], front: Sequence[tuple[float, ...]]) -> Bools:
+def covered(columns: Sequence[Floats], front: Sequence[tuple[float, ...]]) -> Bools:
     """Where some point of `front` is as good on every axis. # (mapping,)"""
     found = np.zeros(len(columns[0]), bool)
     for point in front:

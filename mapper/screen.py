@@ -14,9 +14,9 @@ from ..energy import EnergyTable
 from .cost import CostOptions, Costs, evaluate
 from .draw import DrawnBatch
 from .engine import Engine, Sight
-from .mapping import Bools, Floats, Ints
+from .mapping import Floats, Ints
 from .mapspace import Mapspace
-from .prune import Pruning
+from .prune import Pruning, covered, may_precede
 from .record import Known
 
 SLACK = 1e-9  # relative; sums of some hundred energies differ by 1e-14 or so
@@ -97,11 +97,11 @@ def may_improve(values: Floats, names: list[str], several: int, known: Known) ->
     minimise and the rest axes of a front: those not surely behind `known`, or behind one before them. # (found,)"""
     low, high = _around(values, names)
     before = np.minimum.accumulate(np.concatenate([[np.inf], high[:-1, 0]]))
-    found = _before(low[:, :several], known.values)
+    found = may_precede(list(low[:, :several].T), known.values)
     found &= low[:, 0] < before if several == 1 else low[:, 0] <= before
     if several < len(names):
         low, high = low[:, several:], high[:, several:]
-        open_ = np.flatnonzero(~_covered(low, known.front))
+        open_ = np.flatnonzero(~covered(list(low.T), known.front))
         found[open_[_candidates(low[open_], high[open_])]] = True
     return np.flatnonzero(found)
 
@@ -113,23 +113,6 @@ def _around(values: Floats, names: list[str]) -> tuple[Floats, Floats]:
         if name == "delay":
             slack[values[:, column] < WHOLE, column] = 0.0
     return values * (1 - slack), values * (1 + slack)
-
-
-def _before(low: Floats, values: tuple[float, ...]) -> Bools:
-    """Where a row may be lexicographically before `values`. # (mapping,)"""
-    found, equal = np.zeros(len(low), bool), np.ones(len(low), bool)
-    for column, value in zip(low.T, values, strict=False):  # a search that has no best yet knows one value, inf
-        found |= equal & (column < value)
-        equal &= column <= value
-    return found
-
-
-def _covered(low: Floats, front: tuple[tuple[float, ...], ...]) -> Bools:
-    """Where some point of `front` is surely as good on every axis. # (mapping,)"""
-    found = np.zeros(len(low), bool)
-    for point in front:
-        found |= (np.array(point) <= low).all(axis=1)
-    return found
 
 
 def _candidates(low: Floats, high: Floats) -> Ints:

@@ -78,8 +78,12 @@ def measure(problem: Problem, jobs: int, chunks: int) -> dict[str, float]:
     with closing(in_order(work, problem, count(), jobs, learnt=recorder.known)) as results:
         first = next(results)
         start = perf_counter() - began
-        for scores, *_ in (first, *islice(results, 60 * jobs)):  # until tasks have their full size
+        recorder.record(first[0], 0.0)
+        seen, warm = {first[1]}, 60 * jobs
+        while warm > 0 or len(seen) < jobs:  # until tasks have their full size, and every worker its compiled functions
+            scores, pid, *_ = next(results)
             recorder.record(scores, 0.0)
+            seen, warm = seen | {pid}, warm - 1
         began, used = perf_counter(), {os.getpid(): [process_time()]}
         for scores, pid, cpu, total in islice(results, chunks):
             recorder.record(scores, 0.0)

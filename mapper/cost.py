@@ -137,7 +137,10 @@ def evaluate(
     workload, arch = batch.workload, batch.arch
     xp = Nest(batch).xp
     level_cycles = bandwidth_cycles(batch, counts)
-    cycles = xp.maximum(counts.cycles, level_cycles.max(axis=1))
+    cycles = counts.cycles
+    for level, storage in enumerate(arch.levels):
+        if storage.limited:
+            cycles = xp.maximum(cycles, level_cycles[:, level])
     energy = level_energies(batch, counts, table)
     compute = workload.macs * table.compute.compute_pj
     leak = xp.zeros(len(batch))

@@ -101,7 +101,7 @@ class Steps:
         return _distinct([rank.first(self._first) for rank in self._ranks])
 
     def at(self, level: int, d: int, outside: Iterable[int]) -> int:
-        """Words at the increments of the loop of dim `d` at `level`, the loops of `outside` standing outside it there."""
+        """Words at the increments of the loop of dim `d` at `level`, those of `outside` standing outside it there."""
         moving = self._dims[d]
         if moving.bounds[level] == 1:
             return 0

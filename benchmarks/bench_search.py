@@ -20,6 +20,7 @@ from time import perf_counter, process_time
 
 import numpy as np
 from joblib import wrap_non_picklable_objects
+from joblib.externals.loky import get_reusable_executor
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper.cost import CostOptions, evaluate, validity
@@ -108,6 +109,7 @@ def rows(options: argparse.Namespace) -> Iterator[dict[str, object]]:
             began = process_time()
             score(problem, [0], Known())
             compile_s, before = process_time() - began, yardstick()
+            get_reusable_executor().shutdown()  # it replaces workers that grow by 300 MB, as by the first use of JAX
             found = measure(problem, jobs, options.chunks)
             fixed = (before + yardstick()) / 2
             numpy_rate = found["cpu"] if engine == options.engines[0] else numpy_rate

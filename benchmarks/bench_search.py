@@ -30,7 +30,7 @@ from ruby_map.mapper.engine_jax import JaxEngine
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.parallel import in_order
 from ruby_map.mapper.record import Known, Recorder, Scores, Stop
-from ruby_map.mapper.search import CHUNK, OBJECTIVES, Problem, score
+from ruby_map.mapper.score import CHUNK, OBJECTIVES, Problem, score
 from ruby_map.workloads import load_workload
 
 MAPSPACES = ("pfm", "ruby-s", "ruby-t", "ruby")

@@ -30,7 +30,7 @@ from ruby_map.mapper.figures import PALETTE
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.parallel import in_order
 from ruby_map.mapper.record import Recorder, Stop
-from ruby_map.mapper.search import Problem, score
+from ruby_map.mapper.score import Problem, score
 from ruby_map.workloads import Workload, load_workload
 
 MACHINES = ("eyeriss_like", "simba_like")

@@ -2,8 +2,8 @@
 
 from .api import evaluate, explore
 from .inputs import load
+from .options import SearchOptions
 from .report import NetworkResult, Result, result_json
-from .search import SearchOptions
 from .sweep_run import SweepResult, sweep
 
 __all__ = [

@@ -23,12 +23,12 @@ from .layer import Progress
 from .layers import Layers
 from .mapping import MappingBatch
 from .mapping_file import read_mapping, write_mapping
+from .options import SearchOptions, unknown
 from .padding import padded
 from .presets import PRESETS
 from .recount import recount
 from .report import NetworkResult, Result
 from .sanity import check
-from .search import SearchOptions, unknown
 from .turns import Study
 
 

@@ -30,11 +30,12 @@ from .cost import CostOptions
 from .engine import ENGINES
 from .inputs import alike, gather, layers_of, load, spaces
 from .mapspace import Mapspace
+from .options import SearchOptions, read_patience, unknown
 from .output import folder_faults, write_folder
 from .presets import PRESETS
 from .progress import progress
 from .report import NetworkResult, Result, result_json
-from .search import OBJECTIVES, STRATEGIES, SearchOptions, read_patience, unknown
+from .score import OBJECTIVES, STRATEGIES
 from .timeloop_options import FileOptions, file_options, tables
 
 _SPACE, _SEARCH, _STOP, _OUT, _ENERGY = "Mapspace", "Search", "When to stop", "Output", "Energy and area"

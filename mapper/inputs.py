@@ -7,9 +7,9 @@ from pathlib import Path
 from ..arch import Architecture, check_fit, load_arch
 from ..workloads import Fault, InputError, Network, Workload, load_workload
 from .mapspace import Mapspace
+from .options import unknown
 from .padding import padded
 from .presets import PRESETS
-from .search import unknown
 
 
 def gather[T](faults: list[Fault], load: Callable[[], T]) -> T | None:

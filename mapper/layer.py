@@ -11,12 +11,14 @@ from .diagnose import hint
 from .front import exact_front
 from .mapspace import Mapspace
 from .optimal import SEEN_ALL, lower_bound
+from .options import SearchOptions
 from .record import Recorder
 from .recount import recount
 from .relax import ROUNDING
 from .report import Result
 from .sanity import check
-from .search import Problem, SearchOptions, search
+from .score import Problem
+from .search import search
 
 Progress = Callable[[Workload, Recorder], None]  # told after each chunk of mappings
 

@@ -18,10 +18,11 @@ from .checkpoint import Checkpoint, State
 from .inputs import gather
 from .layer import Progress, bounded
 from .mapspace import Mapspace
+from .options import SearchOptions, stop_rules
 from .parallel import in_order
 from .record import Recorder
 from .report import Result
-from .search import CHUNK, SearchOptions, stop_rules
+from .score import CHUNK
 from .turns import Held, Study, Ticket, Turn, take_turn
 
 LEAST = 1e-3  # seconds that are left where none are: each layer is looked at

@@ -5,7 +5,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from ..workloads import Fault, InputError
-from .search import unknown
+from .options import unknown
 from .tables import TextTable
 
 if TYPE_CHECKING:

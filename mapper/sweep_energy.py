@@ -11,7 +11,7 @@ from ..energy import ENGINES, EnergyTable, energy_table, read_art, read_ert
 from ..workloads import Document, Fault, FloatExpr, Section
 from .cost import CostOptions
 from .inputs import gather
-from .search import unknown
+from .options import unknown
 
 
 class EnergySection(Section):

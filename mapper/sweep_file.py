@@ -29,8 +29,8 @@ from ..workloads import (
     read_yaml,
 )
 from .inputs import gather, layers_of
+from .options import SearchOptions, read_patience
 from .presets import PRESETS
-from .search import SearchOptions, read_patience
 from .sweep_energy import Energies, EnergySection, read_energies
 from .sweep_fields import fields
 from .sweep_front import AXES

@@ -13,7 +13,7 @@ from typing import Any
 from ..arch import Architecture, parse_arch
 from ..workloads import Document, Keys, Network, Workload, arithmetic
 from ..workloads.expressions import is_expression
-from .search import SearchOptions
+from .options import SearchOptions
 from .sweep_energy import Energies
 from .sweep_fields import with_values
 

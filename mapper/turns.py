@@ -17,9 +17,9 @@ from .inputs import gather
 from .layer import Progress, explore_layer
 from .mapping import MappingBatch
 from .mapspace import Mapspace
+from .options import SearchOptions
 from .presets import Preset
 from .report import Result
-from .search import SearchOptions
 
 TURN = 1.0  # seconds of work in one turn: what it costs to begin one is 30 ms, and tables where another had the last
 KEPT = 16  # mapspaces that a process keeps for its next turns

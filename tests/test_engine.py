@@ -14,8 +14,10 @@ from ruby_map.mapper.cost import CostOptions, evaluate, validity
 from ruby_map.mapper.engine import engine_faults, space_faults
 from ruby_map.mapper.mapping import MappingBatch
 from ruby_map.mapper.mapspace import Mapspace
+from ruby_map.mapper.options import SearchOptions
 from ruby_map.mapper.record import Known, Scores
-from ruby_map.mapper.search import OBJECTIVES, Problem, SearchOptions, drawn, search
+from ruby_map.mapper.score import OBJECTIVES, Problem, drawn
+from ruby_map.mapper.search import search
 from ruby_map.mapper.traffic import Nest
 from ruby_map.workloads import InputError, Tensor, Term, Workload, load_workload
 from typer.testing import CliRunner

@@ -15,7 +15,7 @@ from ruby_map.mapper import SearchOptions, checkpoint, explore, figures, layers,
 from ruby_map.mapper.budget import DECAY, Mark, Share, deal, read_budget, spend, weights
 from ruby_map.mapper.checkpoint import Checkpoint
 from ruby_map.mapper.command_map import main
-from ruby_map.mapper.search import CHUNK
+from ruby_map.mapper.score import CHUNK
 from ruby_map.workloads import InputError
 from typer.testing import CliRunner
 

@@ -18,10 +18,12 @@ from ruby_map.mapper.flows import charges
 from ruby_map.mapper.groups import Group, RankWords, grouped
 from ruby_map.mapper.mapspace import Mapspace, every_chain
 from ruby_map.mapper.optimal import optimal
+from ruby_map.mapper.options import SearchOptions
 from ruby_map.mapper.recount import recount
 from ruby_map.mapper.relax import Relaxation
 from ruby_map.mapper.sanity import InternalError
-from ruby_map.mapper.search import OBJECTIVES, SearchOptions, search
+from ruby_map.mapper.score import OBJECTIVES
+from ruby_map.mapper.search import search
 from ruby_map.workloads import InputError, load_workload
 
 from .conftest import DEEP

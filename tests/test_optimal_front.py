@@ -13,8 +13,8 @@ from ruby_map.mapper.cost import evaluate, validity
 from ruby_map.mapper.front import exact_front
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.optimal import optimal
+from ruby_map.mapper.options import SearchOptions
 from ruby_map.mapper.recount import recount
-from ruby_map.mapper.search import SearchOptions
 from ruby_map.workloads import load_workload
 
 from .conftest import DEEP

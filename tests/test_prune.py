@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper import checkpoint as checkpoint_file
-from ruby_map.mapper import prune, search
+from ruby_map.mapper import prune, score, search
 from ruby_map.mapper.checkpoint import Checkpoint
 from ruby_map.mapper.cost import CostOptions, evaluate, validity
 from ruby_map.mapper.mapspace import Mapspace
+from ruby_map.mapper.options import SearchOptions
 from ruby_map.mapper.prune import Pruning, joined
 from ruby_map.mapper.record import Known, Scores
-from ruby_map.mapper.search import OBJECTIVES, SearchOptions
+from ruby_map.mapper.score import OBJECTIVES
 from ruby_map.workloads import InputError, load_workload
 
 from .conftest import DEEP
@@ -72,8 +73,8 @@ def both(space, table, options, costs=None):
 def searched(space, table, options, costs, chunk=61, first=7):
     """The same with chunks so small that a small mapspace has many."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search, "CHUNK", chunk)
-        patch.setattr(search, "FIRST", first)
+        patch.setattr(score, "CHUNK", chunk)
+        patch.setattr(score, "FIRST", first)
         return both(space, table, options, costs)
 
 
@@ -177,7 +178,7 @@ def test_a_bound_for_all_orders_too_high_is_noticed(monkeypatch):
     """Likewise of chains: a tenth too much loses improvements on a matrix product."""
     arch, work = load_arch("linear_5"), load_workload("matmul_100")
     space, table = Mapspace(arch, work, "pfm"), energy_table(arch)
-    monkeypatch.setattr(search, "CHUNK", 64)
+    monkeypatch.setattr(score, "CHUNK", 64)
     options = SearchOptions(strategy="exhaustive", objective="energy", samples=10_000)
     whole = told(search.search(space, table, replace(options, prune=False)))
     assert told(search.search(space, table, options)) == whole

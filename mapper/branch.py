@@ -56,7 +56,8 @@ class Branching:
         for g, (columns, mine) in enumerate(zip(self.relaxation.columns, rows, strict=True)):
             factors = [one.factors[g] for one in found]
             weights = [*self.weights[g], *([FACTOR_WEIGHT] * len(factors))]
-            self.trees.append(grow([*(column[mine] for column in columns), *factors], weights, mine))
+            table = [*(column[mine] for column in columns), *factors]
+            self.trees.append(grow(table, weights, mine, self.relaxation.groups[g].check))
         self.nodes = np.zeros((1, len(self.trees)), np.int64)
         self.bounds = self.bound(self.nodes)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .late import Check, on_time
 from .mapping import Floats, Ints
 
 BUCKET = 4  # sets of up to so many rows fall apart into single rows at once
@@ -25,7 +26,7 @@ class Tree:
         return len(self.row)
 
 
-def grow(columns: Sequence[Floats], weights: Sequence[float], names: Ints) -> Tree:
+def grow(columns: Sequence[Floats], weights: Sequence[float], names: Ints, check: Check = on_time) -> Tree:
     """The tree over the rows of `columns` # (row,) each, whose numbers in the group are `names` # (row,).
 
     Where rows differ in columns of large weight, they are told apart first. Weights decide how fast a search is,
@@ -38,12 +39,16 @@ def grow(columns: Sequence[Floats], weights: Sequence[float], names: Ints) -> Tr
     for node in range(2 * table.shape[1]):
         if node >= len(members):
             break
+        check()
         parts, apart = _split(scaled, members[node])
         spread.append(apart)
         first.append(len(members))
         children.append(len(parts))
         members += parts
-    low = np.stack([table[:, rows].min(axis=1) for rows in members], axis=1)
+    low = np.empty((len(table), len(members)))
+    for node, rows in enumerate(members):
+        check()
+        low[:, node] = table[:, rows].min(axis=1)
     row = np.array([names[rows[0]] if len(rows) == 1 else -1 for rows in members])
     return Tree(low, np.array(first), np.array(children), row, np.array(spread))
 

@@ -18,6 +18,7 @@ from .branch import combination
 from .cost import REASONS, CostOptions, evaluate, validity
 from .flows import Charge, charges
 from .groups import Group, grouped
+from .late import Check, on_time
 from .mapping import Bools, ChainTable, Floats, Ints, MappingBatch
 from .mapspace import Mapspace, every_chain
 from .record import Recorder
@@ -49,11 +50,11 @@ class Combinations:
         together = [prod(self.space.chains[d].total for d in dims) for dims in grouped(self.space.workload)]
         return max(together, default=0)
 
-    def make(self) -> None:
-        """List the chains; only a group's own combinations are ever listed."""
+    def make(self, check: Check = on_time) -> None:
+        """List the chains; only a group's own combinations are ever listed. Work on them will call `check`."""
         self.tables = tuple(every_chain(chains) for chains in self.space.chains)
         parts = grouped(self.space.workload) or [(0,)]
-        self.groups = [Group(self.space.arch, self.space.workload, self.tables, dims) for dims in parts]
+        self.groups = [Group(self.space.arch, self.space.workload, self.tables, dims, check) for dims in parts]
 
     def rows(self, batch: MappingBatch) -> Ints:
         """The combination that the one mapping of `batch` is made of. # (group,)"""

@@ -11,10 +11,11 @@ import numpy as np
 from .aims import Frontier
 from .combinations import Combinations
 from .cost import evaluate, validity
-from .mapping import Ints, MappingBatch
+from .mapping import Floats, Ints, MappingBatch
 from .relax import ROUNDING, Relaxation
 
 DRAWN = 4096  # mappings drawn, and the best of them improved
+BOUNDED = 16_384  # combinations bounded at once
 EXCHANGED = 32  # chain combinations tried in one exchange
 MOST_PAIRS = 100_000  # of chain combinations of two groups exchanged together
 MOST_FRONT_PAIRS = 5_000  # the same for a front, where every mapping on it is improved
@@ -77,10 +78,10 @@ class Exchange:
         n = self._together(*exchanged)
         grid = np.unravel_index(np.arange(n), [len(self.every.groups[g]) for g in exchanged])
         where = {g: grid[i] for i, g in enumerate(exchanged)}
-        found = relaxed.bound(
-            lambda g, column: relaxed.columns[g][column][where[g] if g in where else rows[g : g + 1]], n
-        )
-        bounds = np.where(found.possible, self.every.aim.of(found.energy_pj, found.cycles), np.inf)
+        starts = range(0, n, BOUNDED)
+        parts = [{g: mine[start : start + BOUNDED] for g, mine in where.items()} for start in starts]
+        bounds = np.concatenate([self._bounds(relaxed, rows, part, min(BOUNDED, n - start))
+                                 for start, part in zip(starts, parts, strict=True)])  # fmt: skip
         few = np.argsort(bounds)[:EXCHANGED]
         few = few[bounds[few] < value * (1 - ROUNDING)]
         if not len(few):
@@ -91,6 +92,14 @@ class Exchange:
         values = self.every.evaluate(tried, np.full(len(few), np.inf), relaxed.keep)
         least = int(values.argmin())
         return (tried[least], float(values[least])) if values[least] < value else (rows, value)
+
+    def _bounds(self, relaxed: Relaxation, rows: Ints, where: dict[int, Ints], n: int) -> Floats:
+        """The aim's number of the bound of `rows` with those of some groups exchanged. # (n,)"""
+        self.every.groups[0].check()
+        found = relaxed.bound(
+            lambda g, column: relaxed.columns[g][column][where[g] if g in where else rows[g : g + 1]], n
+        )
+        return np.where(found.possible, self.every.aim.of(found.energy_pj, found.cycles), np.inf)
 
     # A front
 

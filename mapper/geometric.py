@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from .late import Check
 from .mapping import Floats, Ints
 from .relax import Product, Relaxation
 
@@ -56,12 +57,16 @@ class Geometric:
         problem = self._problem(rows)
         if self.powers[0] and not problem.terms:  # nothing is known to cost anything
             return Factors(0.0, tuple(np.ones(len(mine)) for mine in rows))
-        weights, value = _Ascent(problem, self.powers, self.known).run()
+        weights, value = _Ascent(problem, self.powers, self.known, self._check).run()
         self.known.update(zip(problem.products, weights.tolist(), strict=True))
         scores = [_column_weights(problem, weights, g) @ logs for g, logs in enumerate(problem.logs)]
         least = [score.min() for score in scores]
         factors = tuple(np.exp(np.minimum(score - low, 600.0)) for score, low in zip(scores, least, strict=True))
         return Factors(float(np.exp(value - MARGIN)), factors)
+
+    @property
+    def _check(self) -> Check:
+        return self.relaxed.groups[0].check
 
     def _problem(self, rows: Sequence[Ints]) -> _Problem:
         relaxed = self.relaxed
@@ -76,9 +81,11 @@ class Geometric:
         logs, places = [], np.zeros((len(products), len(rows)), np.int64)
         for g, mine in enumerate(rows):
             used, places[:, g] = np.unique([product[g] if product else -1 for product in products], return_inverse=True)
-            logs.append(np.stack([
-                np.log(relaxed.columns[g][c][mine]) if c >= 0 else np.zeros(len(mine)) for c in used.tolist()
-            ]))  # fmt: skip
+            logs.append(np.zeros((len(used), len(mine))))
+            for row, c in zip(logs[g], used.tolist(), strict=True):
+                self._check()
+                if c >= 0:
+                    np.log(relaxed.columns[g][c][mine], out=row)
         return _Problem(products, np.log(times), len(terms), np.array(owners), logs, places)
 
     def _terms(self, rows: Sequence[Ints]) -> list[tuple[float, Product, int]]:
@@ -100,6 +107,7 @@ class Geometric:
 
     def _least(self, product: Product, rows: Sequence[Ints], other: Product | None = None) -> float:
         """The least of a product, or of it and another together."""
+        self._check()
         least = 1.0
         for g, mine in enumerate(rows):
             column = self.relaxed.columns[g][product[g]][mine] if product else np.ones(len(mine))
@@ -112,8 +120,8 @@ class Geometric:
 class _Ascent:
     """Weights for which the least of the bound is large. Any weights are right; these decide how good it is."""
 
-    def __init__(self, problem: _Problem, powers: tuple[int, int], known: dict[Product, float]) -> None:
-        self.problem, self.powers = problem, powers
+    def __init__(self, problem: _Problem, powers: tuple[int, int], known: dict[Product, float], check: Check) -> None:
+        self.problem, self.powers, self.check = problem, powers, check
         n, terms = len(problem.products), problem.terms
         start = np.array([max(known.get(p, 0.0), 1e-3) for p in problem.products])
         if not known:
@@ -151,6 +159,7 @@ class _Ascent:
         """The least sum of scores of all rows; the least rows join those worked on."""
         total = 0.0
         for g, logs in enumerate(self.problem.logs):
+            self.check()
             score = _column_weights(self.problem, weights, g) @ logs
             few = np.argpartition(score, ADDED)[:ADDED] if len(score) > ADDED else np.arange(len(score))
             self.active[g] = np.union1d(self.active[g], few)

@@ -7,6 +7,7 @@ group.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from math import prod
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from ..arch import Architecture
 from ..workloads import Rank, Tensor, Workload
 from .flows import Charge
+from .late import Check, on_time
 from .mapping import Bools, ChainTable, Floats, Ints
 from .prefixes import Prefixes, level_slots, prefixes
 from .ranks import RankView
@@ -40,6 +42,7 @@ class Group:
     workload: Workload
     tables: tuple[ChainTable, ...]
     dims: tuple[int, ...]
+    check: Check = on_time
     _words: dict[object, "RankWords"] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -115,6 +118,10 @@ class Group:
             self._words[key] = RankWords(self, [t for t in terms if t[0] in self.rows], charge.child, charge.parent)
         return self._words[key]
 
+    def forget(self) -> None:
+        """Drop what other choices of kept tensors would have used again."""
+        self._words.clear()
+
     def _product(self, column: Callable[[int], Ints]) -> Floats:
         found = np.ones(len(self))
         for d, rows in self.rows.items():
@@ -134,6 +141,7 @@ class RankWords:
         self.group, self.child = group, child
         self._coefs = tuple(coef for _, coef in terms)
         self._views: list[tuple[RankView, Bools]] = []  # with where each holds
+        self._overlaps: dict[tuple[RankView, int, int], Floats] = {}  # by dim and level
         plain = self._view(parent, {}, None)
         everywhere = np.ones(len(group), bool)
         if parent is None or not plain.meets.any():
@@ -147,7 +155,7 @@ class RankWords:
 
     def _view(self, parent: int | None, high: dict[int, int], shared: int | None) -> RankView:
         parts = tuple(self.group.view(d, self.child, 0, high.get(d, self.child), shared) for d in self.dims)
-        return RankView(self._coefs, parts, tuple(self.group.rows[d] for d in self.dims), parent)
+        return RankView(self._coefs, parts, tuple(self.group.rows[d] for d in self.dims), parent, self.group.check)
 
     def once(self, cuts: Cuts) -> Floats:
         """Words of one pass over the tiles of every context at `cuts`, each pass starting with nothing held."""
@@ -171,8 +179,19 @@ class RankWords:
             for i, d in enumerate(self.dims):
                 for level in range(cuts[d], self.child) if inner else range(cuts[d]):
                     if level_slots(self.group.tables[d], self.group.arch)[level].repeats:
-                        kept = kept + view.overlap(i, level, len(self.dims) - 1).words.max(axis=0)
+                        kept = kept + self._overlap(view, i, level)
         return kept
+
+    def _overlap(self, view: RankView, i: int, level: int) -> Floats:
+        """The most that increments of the rank's own loop overlap, whichever loops of that level stand outside."""
+        key = (view, i, level)
+        if key not in self._overlaps:
+            found = np.zeros(len(self.group))
+            for outside in product((0, 1), repeat=len(self.dims) - 1):
+                cuts = [level + flag for flag in outside]
+                found = np.maximum(found, view.shift(i, level, [*cuts[:i], level, *cuts[i:]]).words)
+            self._overlaps[key] = found
+        return self._overlaps[key]
 
     def _best(self, words: Callable[[RankView], Floats]) -> Floats:
         found = np.zeros(len(self.group))

@@ -24,10 +24,14 @@ class Kept:
     branching: Branching | None = None
 
     def __post_init__(self) -> None:
-        every = [np.arange(len(group)) for group in self.relaxed.groups]
-        self.sharper = -np.inf if self.geometric is None else self.geometric.factors(every).least
         columns = self.relaxed.columns
         self.bound = self.relaxed.bound(lambda g, column: columns[g][column].min(keepdims=True), 1)
+        self.sharper = -np.inf
+
+    def sharpen(self) -> None:
+        """Raise the bound of the whole, where there is one objective; TimeUp leaves it as it was."""
+        if self.geometric is not None:
+            self.sharper = self.geometric.factors([np.arange(len(group)) for group in self.relaxed.groups]).least
 
     @property
     def least(self) -> float:

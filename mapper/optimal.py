@@ -22,12 +22,14 @@ from .cost import CostOptions
 from .exchange import Exchange
 from .geometric import Geometric
 from .kept import Kept
+from .late import TimeUp
 from .mapping import Floats, Ints, MappingBatch
 from .mapspace import Mapspace
+from .options import SearchOptions
 from .record import Recorder, Statistics, Stop
 from .relax import ROUNDING, Bound, Relaxation
 from .sanity import InternalError
-from .search import Outcome, SearchOptions, search
+from .search import Outcome, search
 
 MOST_CHAINS = 300_000  # chain combinations of one group of dims; beyond that only the ideal bounds are known
 FIRST_LOOK = 30_000  # mappings drawn at random for a first best
@@ -115,6 +117,8 @@ class _Optimal:
         try:
             self._first_look()
             self._prove()
+        except TimeUp:
+            self.statistics.stopped_by = "time limit"
         except KeyboardInterrupt:
             self.statistics.stopped_by = "interrupted"
         self.statistics.seconds = time.monotonic() - self.began
@@ -152,20 +156,34 @@ class _Optimal:
         if not self._provable:
             self.statistics.stopped_by = f"no proof: more than {MOST_CHAINS:,} chains of one dim or window"
             return
-        self.every.make()
-        for keep in self.space.every_keep():
-            if self._late():
-                return
-            relaxed = Relaxation(self.every.groups, self.table, keep, self.costs.leakage)
-            powers = POWERS.get(self.options.objective if isinstance(self.aim, Least) else "front")
-            self.waiting.append(Kept(relaxed, self._of, Geometric(relaxed, powers) if powers else None))
-        self.bounded = True
-        if self.aim.best is not None and self._pending > self.aim.limit * (1 + ROUNDING):
-            raise InternalError("internal error: a mapping is below the bound of its mapspace; please report it")
+        self.every.make(self._check)
+        self._bound()
         if self.root_only:
             self.statistics.stopped_by = "the mapspace bounded as a whole"
         else:
             self._branch()
+
+    def _bound(self) -> None:
+        """Bound every choice of kept tensors; those above the best are dropped at once, with their columns."""
+        every, root = list(self.space.every_keep()), np.inf
+        powers = POWERS.get(self.options.objective if isinstance(self.aim, Least) else "front")
+        for i, keep in enumerate(every, 1):
+            self._check()
+            relaxed = Relaxation(self.every.groups, self.table, keep, self.costs.leakage)
+            if i == len(every):
+                for group in self.every.groups:
+                    group.forget()
+            one = Kept(relaxed, self._of, Geometric(relaxed, powers) if powers else None)
+            self.waiting.append(one)
+            self.bounded = i == len(every)
+            one.sharpen()
+            root = min(root, one.least)
+            self._rule_out()
+        if self.aim.best is not None and root > self.aim.limit * (1 + ROUNDING):
+            raise InternalError("internal error: a mapping is below the bound of its mapspace; please report it")
+
+    def _rule_out(self) -> None:
+        self.waiting = [one for one in self.waiting if one.least < self.aim.limit * (1 - ROUNDING)]
 
     def _of(self, bound: Bound) -> Floats:
         return self.aim.of(bound.energy_pj, bound.cycles)
@@ -173,7 +191,7 @@ class _Optimal:
     def _branch(self) -> None:
         steps = 1
         while True:
-            self.waiting = [one for one in self.waiting if one.least < self.aim.limit * (1 - ROUNDING)]
+            self._rule_out()
             if not self.waiting:
                 seen_all = self.every.unresolved >= self.aim.limit * (1 - ROUNDING)
                 self.statistics.stopped_by = SEEN_ALL if seen_all else LEFT_OPEN
@@ -207,6 +225,10 @@ class _Optimal:
             return False
         self.statistics.stopped_by = "time limit"
         return True
+
+    def _check(self) -> None:
+        if self._late():
+            raise TimeUp
 
     def _tell(self) -> None:
         self.statistics.seconds = time.monotonic() - self.began

@@ -8,7 +8,7 @@ When two dims of a window are spread over the same fanout, children on a diagona
 served by one read. Then sums run over distinct tiles; docs/model.md, "windows", has the argument.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from itertools import product
@@ -16,6 +16,7 @@ from operator import mul
 
 import numpy as np
 
+from .late import Check, on_time
 from .mapping import Bools, Floats, Ints
 from .prefixes import Context, Prefixes, Range, recount
 
@@ -49,6 +50,7 @@ class RankView:
     parts: tuple[Prefixes, ...]  # one per dim of the rank (dims of size 1 left out)
     rows: tuple[Ints, ...]  # per dim: the chain of each combination
     parent: int | None = None  # the parent's level when children of one parent may share; None: they may not
+    check: Check = on_time
     _overlaps: dict[tuple[int | None, int], Overlap] = field(default_factory=dict)
 
     @property
@@ -160,15 +162,13 @@ class RankView:
         step = self.coefs[moving] * self.parts[moving].shift(level)[self.rows[moving]]
         return self._overlap(contexts, moving, step)
 
-    def _choices(self, contexts: Sequence[tuple[Context, ...]]) -> list[tuple[Ints, list[list[Range]]]]:
+    def _choices(self, contexts: Sequence[tuple[Context, ...]]) -> Iterator[tuple[Ints, list[list[Range]]]]:
         """For each choice of one context per dim: how often it occurs, and the ranges of each dim."""
-        found = []
         for choice in product(*contexts):
             times = reduce(mul, (c.times[rows] for c, rows in zip(choice, self.rows, strict=True)))
             if times.any():
                 gathered = zip(choice, self.rows, strict=True)
-                found.append((times, [[_gather(part, rows) for part in c.ranges] for c, rows in gathered]))
-        return found
+                yield times, [[_gather(part, rows) for part in c.ranges] for c, rows in gathered]
 
     def _distinct(self, parts: Sequence[Range]) -> Ints:
         """Different tiles among the coordinates of one range per dim. # (combination,)"""
@@ -197,6 +197,7 @@ class RankView:
             classes = self._classes(ranges, moving, step)
             missed = np.zeros(self.n, np.int64)
             for parts in classes:
+                self.check()
                 size, overlap = self._pair(parts, moving, step)
                 distinct = self._distinct(parts)
                 held = np.where(overlap > 0, distinct * size, 0)

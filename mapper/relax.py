@@ -13,6 +13,7 @@ for the set, so the bound holds for the set; of a single chain per dim it is mos
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
+from hashlib import blake2b
 
 import numpy as np
 
@@ -224,8 +225,9 @@ class Relaxation:
         """One column per group, equal ones kept once."""
         ids = []
         for g, group in enumerate(self.groups):
+            group.check()
             array = np.ascontiguousarray(column(group), float)
-            key = array.tobytes()
+            key = blake2b(array.data, digest_size=16).digest()
             if key not in self._known[g]:
                 self._known[g][key] = len(self.columns[g])
                 self.columns[g].append(array)

@@ -176,12 +176,12 @@ def rows(name: str, told: dict[str, Json]) -> list[str]:
 def draw_layers(panels: Sequence["Axes"], names: Sequence[str], told: dict[str, Json]) -> None:
     """Ruby-S over PFM by layer, a panel each for `told`: certified optima as bars, searches as marks with their range.
 
-    Panels fill two columns and share their axes; the legend stands above.
+    Panels stand side by side and share their axes; the legend stands above.
     """
     for number, (axes, (title, one)) in enumerate(zip(panels, told.items(), strict=True)):
         _draw_panel(axes, len(names), one)
         axes.set_title(title, fontsize=9, loc="left")
-        axes.set_yticks(np.arange(len(names)), names if number % 2 == 0 else [""] * len(names), fontsize=7)
+        axes.set_yticks(np.arange(len(names)), names if number == 0 else [""] * len(names), fontsize=7)
         axes.tick_params(axis="x", labelsize=8)
     widest = max(axes.get_xlim()[1] for axes in panels)
     for axes in panels:

@@ -7,13 +7,14 @@ WORKLOAD ?= resnet50/conv2_x_3x3
 JOBS ?= 2
 QUICK ?=
 # scripts, and not what they share; energy_interpolation.py needs CACTI and writes its own file
-EXPERIMENTS := $(filter-out %/common.py %/networks.py %/searches.py %/energy_interpolation.py,$(wildcard experiments/*.py))
+STUDIES := experiments/optimality.py experiments/time_to_quality.py
+EXPERIMENTS := $(filter-out %/common.py %/networks.py %/searches.py %/energy_interpolation.py $(STUDIES),$(wildcard experiments/*.py))
 
 export PYTHON
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test test-deep experiments notebooks lint types check format clean
+.PHONY: help run test test-deep experiments studies notebooks lint types check format clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
@@ -29,6 +30,9 @@ test-deep: $(VENV)/.dev ## the laws with many more examples, and the tests marke
 
 experiments: $(VENV)/.run ## every experiment, into experiments/results/ (QUICK=--quick: small, into quick/ there)
 	@for script in $(EXPERIMENTS); do echo "== $$script"; $(BIN)/python $$script $(QUICK) || exit 1; done
+
+studies: $(VENV)/.run ## proofs against random search, and time to quality: CPU-hours, go on where they were killed
+	@for script in $(STUDIES); do echo "== $$script"; $(BIN)/python $$script $(QUICK) || exit 1; done
 
 notebooks: $(VENV)/.dev ## run the notebooks in experiments/ and store their outputs
 	$(BIN)/python .ci/run-notebooks experiments/*.ipynb

@@ -1,5 +1,5 @@
-"""Claim: Ruby-S cuts the EDP of DeepBench's layers on a 14 x 12 array by a fifth on average at the optimum, and their
-latency, where that is the aim, as well; the vision layers, whose sizes share the factor 7 with the array, gain least.
+"""Claim: Ruby-S cuts the EDP of DeepBench's layers on a 14 x 12 array by a sixth on average at the optimum, and their
+latency, where that is the aim, as well; face recognition and vision, whose sizes share factors with it, gain least.
 
 Ruby paper (ISPASS 2022), Fig. 11: a selection of DeepBench's layers (vision, face recognition, speaker identification,
 speech to text) on the Eyeriss-like machine, Ruby-S over perfect factors (PFM), once in a search for the least EDP, once

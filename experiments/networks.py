@@ -8,9 +8,11 @@ holds, whoever looks for it.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from common import save, tell
 from numpy.typing import NDArray
 from ruby_map.mapper.figures import PALETTE
 from searches import COLUMNS, Json, Measure, Task
@@ -67,9 +69,10 @@ class Searches:
 
     @property
     def least_network_edp(self) -> float:
-        """What the network cannot go below with mappings of the least EDP for each layer.
+        """What the network cannot go below with the mappings found where proven, and others of least EDP elsewhere.
 
-        Those not proven have E D of at least their bound, and (sum E)(sum D) is at least (sum sqrt(E D))^2.
+        These have E D of at least their bound, and (sum E)(sum D) is at least (sum sqrt(E D))^2. Two mappings of one
+        least EDP may divide it otherwise between energy and cycles; a proven layer keeps the one found.
         """
         known, c = self.proven, self.counts
         energy, cycles = c[known] @ self.energy_pj[known, 0], c[known] @ self.cycles[known, 0]
@@ -171,6 +174,20 @@ def rows(name: str, told: dict[str, Json]) -> list[str]:
         cells = [f"{middle:.3f}" + f" ({low:.3f} to {high:.3f})" * (low < high) for middle, low, high in figures]
         lines.append(f"| {' | '.join([name, search, *cells])} |")
     return lines
+
+
+def report(script: str, out: Path, layers: dict[str, int], searches: Json | int, results: dict[str, Json]) -> None:
+    """Print, draw and save Ruby-S over PFM of ResNet-50's `layers` (with counts) on two machines, `results` by name."""
+    told = {machine.removesuffix(".yaml"): one for machine, one in results.items()}
+    tell("\n".join([HEAD, *(row for name, one in told.items() for row in rows(name, one))]))
+
+    def draw(*panels: "Axes") -> None:
+        draw_layers(panels, shown_names(layers), told)
+        for axes in panels:
+            axes.set_xlabel("EDP of Ruby-S / EDP of PFM", fontsize=9)
+
+    result = {"network": "resnet50", "layers": layers, "searches": searches, "ruby_s_over_pfm": results}
+    save(script, out, result, draw, (1, 2), (9, 6))
 
 
 def draw_layers(panels: Sequence["Axes"], names: Sequence[str], told: dict[str, Json]) -> None:

@@ -11,15 +11,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ruby_map.mapper.figures import PALETTE
+from ruby_map.mapper.figures import LINES, MARKERS, PALETTE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 RESULTS = Path(__file__).parent / "results"
 QUICK = RESULTS / "quick"  # ignored by git: a small size never replaces a recorded result
-MARKERS = "osD^vPX"  # told apart without colour too
-LINES = ("-", "--", ":", "-.", "-", "--", ":")
 
 Result = dict[str, Any]
 

@@ -7,8 +7,8 @@ perfect factors (PFM), by layer and for the network; random search for EDP. The 
 on the array. Seeds 0, 1... for both mapspaces.
 """
 
-from common import arguments, save, tell
-from networks import HEAD, compare, draw_layers, flat, pairs, rows, shown_names
+from common import arguments
+from networks import compare, flat, pairs, report
 from searches import jobs_option, layers_of, run
 
 NETWORK = "resnet50"
@@ -23,21 +23,7 @@ def main() -> None:
     tasks = {machine: pairs(machine, layers, many) for machine, many in machines.items()}
     found = run(flat(tasks.values()), options.out, "resnet50_eyeriss", options.jobs)
     results = {machine: compare(found, own, layers.values()) for machine, own in tasks.items()}
-    tell(
-        "\n".join(
-            [HEAD, *(row for machine, told in results.items() for row in rows(machine.removesuffix(".yaml"), told))]
-        )
-    )
-
-    def draw(*panels) -> None:  # type: ignore[no-untyped-def]
-        draw_layers(
-            panels, shown_names(layers), {machine.removesuffix(".yaml"): one for machine, one in results.items()}
-        )
-        for axes in panels:
-            axes.set_xlabel("EDP of Ruby-S / EDP of PFM", fontsize=9)
-
-    result = {"network": NETWORK, "layers": layers, "searches": machines, "ruby_s_over_pfm": results}
-    save(__file__, options.out, result, draw, (1, 2), (9, 6))
+    report(__file__, options.out, layers, machines, results)
 
 
 if __name__ == "__main__":

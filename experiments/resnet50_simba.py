@@ -6,8 +6,8 @@ with 9 elements of three 3-wide ones: EDP of Ruby-S over that of perfect factors
 The paper has parallelism over C and M, which leaves PFM 8 of the 15 elements. Seeds 0, 1... for both mapspaces.
 """
 
-from common import arguments, save, tell
-from networks import HEAD, compare, draw_layers, flat, pairs, rows, shown_names
+from common import arguments
+from networks import compare, flat, pairs, report
 from searches import jobs_option, layers_of, run
 
 NETWORK = "resnet50"
@@ -27,15 +27,7 @@ def main() -> None:
     tasks = {name: pairs(machine, layers, searches, variables) for name, (machine, variables) in MACHINES.items()}
     found = run(flat(tasks.values()), options.out, "resnet50_simba", options.jobs)
     results = {name: compare(found, own, layers.values()) for name, own in tasks.items()}
-    tell("\n".join([HEAD, *(row for name, told in results.items() for row in rows(name, told))]))
-
-    def draw(*panels) -> None:  # type: ignore[no-untyped-def]
-        draw_layers(panels, shown_names(layers), results)
-        for axes in panels:
-            axes.set_xlabel("EDP of Ruby-S / EDP of PFM", fontsize=9)
-
-    result = {"network": NETWORK, "layers": layers, "searches": searches, "ruby_s_over_pfm": results}
-    save(__file__, options.out, result, draw, (1, 2), (9, 6))
+    report(__file__, options.out, layers, searches, results)
 
 
 if __name__ == "__main__":

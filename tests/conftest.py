@@ -1,5 +1,6 @@
-"""How the tests run: Hypothesis profiles, and the tests marked deep only on request."""
+"""How the tests run: Hypothesis profiles, the tests marked deep only on request; and what several of them share."""
 
+import itertools
 import os
 
 import pytest
@@ -21,3 +22,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if deep and not DEEP:
         config.hook.pytest_deselected(items=deep)
         items[:] = [item for item in items if item not in deep]
+
+
+def interrupt_at(call):
+    """A progress callback that stands for Ctrl-C at its `call`-th time."""
+    calls = itertools.count(1)
+
+    def progress(layer, recorder):
+        if next(calls) == call:
+            raise KeyboardInterrupt
+
+    return progress

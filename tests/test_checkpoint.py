@@ -17,7 +17,8 @@ from ruby_map.mapper.command_map import main
 from ruby_map.workloads import InputError
 from typer.testing import CliRunner
 
-DEEP = bool(os.environ.get("RUBY_DEEP"))
+from .conftest import DEEP
+
 TOY = ("toy_6pe", "rank1_100")
 SEARCH = (
     "eyeriss_like",

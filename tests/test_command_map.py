@@ -1,7 +1,6 @@
 """`ruby-map`: statuses, messages, JSON and nothing else, folders, and the same answer for any number of processes."""
 
 import dataclasses
-import itertools
 import json
 import os
 import pty
@@ -21,6 +20,8 @@ from ruby_map.mapper.mapping_file import mapping_yaml
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.workloads import InputError, load_workload
 from typer.testing import CliRunner
+
+from .conftest import interrupt_at
 
 TOY = ("toy_6pe", "rank1_100")
 LAYER = ("eyeriss_like", "resnet50/conv4_x_3x3")
@@ -324,17 +325,6 @@ def test_a_mapping_of_another_machine_or_none_is_refused():
         evaluate(*LAYER, found.batch.take([0, 0]))
     with pytest.raises(InputError, match="mapping: must be one mapping, got 0"):
         evaluate(*LAYER, dataclasses.replace(found, batch=None))
-
-
-def interrupt_at(call):
-    """A progress callback that stands for Ctrl-C at its `call`-th chunk."""
-    calls = itertools.count(1)
-
-    def progress(layer, recorder):
-        if next(calls) == call:
-            raise KeyboardInterrupt
-
-    return progress
 
 
 def test_an_interrupted_layer_keeps_its_best():

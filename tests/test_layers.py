@@ -1,6 +1,5 @@
 """Networks: several layers at once, equal layers once, budgets; the same answer however the work is spread."""
 
-import itertools
 import json
 import os
 import signal
@@ -19,7 +18,8 @@ from ruby_map.mapper.score import CHUNK
 from ruby_map.workloads import InputError
 from typer.testing import CliRunner
 
-DEEP = bool(os.environ.get("RUBY_DEEP"))
+from .conftest import DEEP, interrupt_at
+
 NETWORK = """
 name: net
 layers:
@@ -222,17 +222,6 @@ def test_read_budget():
 
 
 # Interruptions
-
-
-def interrupt_at(call):
-    """A progress callback that stands for Ctrl-C at its `call`-th time."""
-    calls = itertools.count(1)
-
-    def progress(layer, recorder):
-        if next(calls) == call:
-            raise KeyboardInterrupt
-
-    return progress
 
 
 @pytest.mark.parametrize("options", [{"budget": "100000"}, {"victory": 2000}, {"budget": "100000", "jobs": 3}], ids=str)

@@ -41,9 +41,12 @@ class Scores:
         ruled out."""
         pruned = int((np.isinf(values[:, 0]) & (reasons == 0)).sum())
         records = _records(values)
-        candidates = _candidates(points) if points is not None else np.empty(0, np.int64)
-        chosen = points[candidates] if points is not None else np.empty((0, 0))
-        return cls(chunk, reasons, records, values[records], candidates, chosen, pruned)
+        front, chosen = np.empty(0, np.int64), np.empty((0, 0))
+        if points is not None:
+            finite = np.flatnonzero(np.isfinite(points).all(axis=1))
+            front = finite[candidates(points[finite], points[finite])]
+            chosen = points[front]
+        return cls(chunk, reasons, records, values[records], front, chosen, pruned)
 
 
 def _records(values: Floats) -> Ints:
@@ -61,12 +64,16 @@ def _records(values: Floats) -> Ints:
     return np.array(found, np.int64)
 
 
-def _candidates(points: Floats) -> Ints:
-    """The mappings that no earlier one equals or beats on every axis. # (candidate,)"""
-    left, found = np.flatnonzero(np.isfinite(points).all(axis=1)), []
+def candidates(low: Floats, high: Floats) -> Ints:
+    """The rows, of values from `low` to `high`, that none before them surely equals or beats on every axis.
+
+    # (candidate,)
+    """
+    left, found = np.arange(len(low)), []
     while left.size:
-        found.append(left[0])
-        left = left[(points[left] < points[left[0]]).any(axis=1)]
+        first, left = left[0], left[1:]
+        found.append(first)
+        left = left[(low[left] < high[first]).any(axis=1)]
     return np.array(found, np.int64)
 
 

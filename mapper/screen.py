@@ -17,7 +17,7 @@ from .engine import Engine, Sight
 from .mapping import Floats, Ints
 from .mapspace import Mapspace
 from .prune import Pruning, covered, may_precede
-from .record import Known
+from .record import Known, candidates
 
 SLACK = 1e-9  # relative; sums of some hundred energies differ by 1e-14 or so
 WHOLE = 2.0**53  # whole numbers below are the same in every engine
@@ -102,7 +102,7 @@ def may_improve(values: Floats, names: list[str], several: int, known: Known) ->
     if several < len(names):
         low, high = low[:, several:], high[:, several:]
         open_ = np.flatnonzero(~covered(list(low.T), known.front))
-        found[open_[_candidates(low[open_], high[open_])]] = True
+        found[open_[candidates(low[open_], high[open_])]] = True
     return np.flatnonzero(found)
 
 
@@ -113,13 +113,3 @@ def _around(values: Floats, names: list[str]) -> tuple[Floats, Floats]:
         if name == "delay":
             slack[values[:, column] < WHOLE, column] = 0.0
     return values * (1 - slack), values * (1 + slack)
-
-
-def _candidates(low: Floats, high: Floats) -> Ints:
-    """The mappings that none before them surely equals or beats on every axis. # (candidate,)"""
-    left, found = np.arange(len(low)), []
-    while left.size:
-        first, left = left[0], left[1:]
-        found.append(first)
-        left = left[(low[left] < high[first]).any(axis=1)]
-    return np.array(found, np.int64)

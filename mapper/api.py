@@ -13,12 +13,12 @@ from pathlib import Path
 
 from ..arch import Architecture
 from ..energy import EnergyTable, energy_table
-from ..workloads import Document, Fault, InputError, Network, Workload
+from ..workloads import Document, Fault, InputError, Network, Workload, gather
 from .checkpoint import Checkpoint
 from .cost import CostOptions
 from .cost import evaluate as evaluate_batch
 from .diagnose import misfits
-from .inputs import alike, gather, layers_of, load
+from .inputs import alike, layers_of, load
 from .layer import Progress
 from .layers import Layers
 from .mapping import MappingBatch

@@ -9,7 +9,7 @@ import typer
 
 from ..arch import Architecture, library_archs
 from ..energy import EnergyTable, energy_table
-from ..workloads import Fault, InputError, library_workloads
+from ..workloads import Fault, InputError, gather, library_workloads
 from .api import explore
 from .checkpoint import Checkpoint, identity
 from .cluster import KINDS
@@ -28,7 +28,7 @@ from .commands import (
 )
 from .cost import CostOptions
 from .engine import ENGINES
-from .inputs import alike, gather, layers_of, load, spaces
+from .inputs import alike, layers_of, load, spaces
 from .mapspace import Mapspace
 from .options import SearchOptions, read_patience, unknown
 from .output import folder_faults, write_folder

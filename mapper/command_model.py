@@ -10,7 +10,7 @@ import typer
 
 from ..arch import Architecture
 from ..energy import EnergyTable, energy_table
-from ..workloads import Fault, InputError, Workload
+from ..workloads import Fault, InputError, Workload, gather
 from .api import evaluate
 from .commands import FOUND, HOP, LEAKAGE, NOTHING_VALID, TILE, WIRE, WITH, echo_json, new_app, told_warnings
 from .compare import comparison, comparison_json
@@ -18,7 +18,7 @@ from .cost import CostOptions
 from .diagnose import misfits
 from .difference import difference_json, difference_text
 from .explain import explanation_text
-from .inputs import gather, load
+from .inputs import load
 from .report import result_json
 from .simulate import TooLarge, simulate
 from .timeloop_options import tables

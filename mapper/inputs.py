@@ -1,24 +1,15 @@
 """The two inputs of every command: read, checked together, and the mapspaces they make."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from ..arch import Architecture, check_fit, load_arch
-from ..workloads import Fault, InputError, Network, Workload, load_workload
+from ..workloads import Fault, InputError, Network, Workload, gather, load_workload
 from .mapspace import Mapspace
 from .options import unknown
 from .padding import padded
 from .presets import PRESETS
-
-
-def gather[T](faults: list[Fault], load: Callable[[], T]) -> T | None:
-    """What `load` returns; None with its faults added to `faults`, so that several files report together."""
-    try:
-        return load()
-    except InputError as error:
-        faults += error.faults
-        return None
 
 
 def load(

@@ -12,10 +12,9 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..workloads import Fault, InputError
+from ..workloads import Fault, InputError, gather
 from .budget import Mark, Share, read_budget, spend
 from .checkpoint import Checkpoint, State
-from .inputs import gather
 from .layer import Progress, bounded
 from .mapspace import Mapspace
 from .options import SearchOptions, stop_rules

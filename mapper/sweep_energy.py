@@ -8,9 +8,8 @@ from typing import Any
 
 from ..arch import Architecture
 from ..energy import ENGINES, EnergyTable, energy_table, read_art, read_ert
-from ..workloads import Document, Fault, FloatExpr, Section
+from ..workloads import Document, Fault, FloatExpr, Section, gather
 from .cost import CostOptions
-from .inputs import gather
 from .options import unknown
 
 

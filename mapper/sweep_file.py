@@ -24,11 +24,12 @@ from ..workloads import (
     Section,
     Workload,
     check,
+    gather,
     load_workload,
     near,
     read_yaml,
 )
-from .inputs import gather, layers_of
+from .inputs import layers_of
 from .options import SearchOptions, read_patience
 from .presets import PRESETS
 from .sweep_energy import Energies, EnergySection, read_energies

@@ -6,8 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from ..workloads import Document, Fault, FloatExpr, InputError, Keys, Section, check
-from .inputs import gather
+from ..workloads import Document, Fault, FloatExpr, InputError, Keys, Section, check, gather
 from .sweep_plan import MAX_LIMIT, ExpressionError, Group, Steps, computed
 
 

@@ -9,11 +9,10 @@ from uuid import uuid4
 
 from ..arch import Architecture
 from ..energy import EnergyTable
-from ..workloads import Fault, InputError, Workload
+from ..workloads import Fault, InputError, Workload, gather
 from .budget import Mark
 from .checkpoint import Part, State
 from .cost import CostOptions
-from .inputs import gather
 from .layer import Progress, explore_layer
 from .mapping import MappingBatch
 from .mapspace import Mapspace

@@ -4,7 +4,7 @@ from .checking import FloatExpr, IntExpr, Section, check
 from .expressions import arithmetic, linear
 from .load import library_workloads, load_workload, shaped
 from .onnx_import import Imported, import_onnx, left_out_lines, network_yaml
-from .reading import Document, Fault, InputError, Keys, near, parse_yaml, path_text, read_yaml
+from .reading import Document, Fault, InputError, Keys, gather, near, parse_yaml, path_text, read_yaml
 from .shapes import SHAPE_DIMS
 from .spec import Network, Rank, Tensor, Term, Workload
 
@@ -30,6 +30,7 @@ __all__ = [
     "library_workloads",
     "linear",
     "load_workload",
+    "gather",
     "near",
     "network_yaml",
     "parse_yaml",

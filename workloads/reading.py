@@ -8,7 +8,7 @@ date stays text.
 import difflib
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -57,6 +57,15 @@ class InputError(Exception):
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.faults))
+
+
+def gather[T](faults: list[Fault], find: Callable[[], T]) -> T | None:
+    """What `find` returns; None with its faults added to `faults`, so that several report together."""
+    try:
+        return find()
+    except InputError as error:
+        faults += error.faults
+        return None
 
 
 @dataclass(frozen=True)

@@ -146,7 +146,9 @@ def evaluate(
     leak = xp.zeros(len(batch))
     if options.leakage:
         leak = cycles * leak_pj_per_cycle(arch, table)
-    total = energy.sum(axis=(1, 2)) + compute + leak
+    # one after the other, so that the batch's size does not change how sums round
+    places = np.ndindex(len(arch.levels), len(workload.tensors))
+    total = sum((energy[:, level, v] for level, v in places), compute + leak)
     network = xp.zeros_like(energy)
     if options.network:
         network = network_energies(batch, counts, options)
@@ -176,8 +178,7 @@ def level_energies(batch: MappingBatch, counts: Counts, table: EnergyTable) -> F
             pj += counts.fills[:, level, v] * figures.write_pj
             pj += counts.updates[:, level, v] * figures.update_pj
             columns.append(pj * vectors_per_word)
-    stacked: Floats = Nest(batch).xp.stack(columns, axis=1).reshape(len(batch), len(batch.arch.levels), len(tensors))
-    return stacked
+    return Nest(batch).together(columns, len(batch.arch.levels), len(tensors))
 
 
 def network_energies(batch: MappingBatch, counts: Counts, options: CostOptions) -> Floats:
@@ -190,7 +191,8 @@ def network_energies(batch: MappingBatch, counts: Counts, options: CostOptions) 
 
 def bandwidth_cycles(batch: MappingBatch, counts: Counts) -> Floats:
     """Cycles each level's busiest instance needs for its words, reads and writes apart. # (mapping, level)"""
-    xp, columns = Nest(batch).xp, []
+    nest = Nest(batch)
+    xp, columns = nest.xp, []
     for level, storage in enumerate(batch.arch.levels):
         cycles = xp.zeros(len(batch))
         for bandwidth, words in (
@@ -200,8 +202,7 @@ def bandwidth_cycles(batch: MappingBatch, counts: Counts) -> Floats:
             if bandwidth is not None:
                 cycles = xp.maximum(cycles, xp.ceil(words[:, level] / bandwidth))
         columns.append(cycles)
-    stacked: Floats = xp.stack(columns, axis=1)
-    return stacked
+    return nest.together(columns, len(columns))
 
 
 def leak_pj_per_cycle(arch: Architecture, table: EnergyTable) -> float:

@@ -1,7 +1,9 @@
 """Exact access counts of a batch of mappings on the reference machine (docs/model.md)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property, partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,6 @@ class Counts:
     """What executing the nests would count. Words are totals over all instances of a level."""
 
     cycles: Floats  # (mapping,) temporal steps with any active MAC
-    tile_words: Floats  # (mapping, level, tensor) largest tile of one instance; 0 where bypassed
     reads: Floats  # (mapping, level, tensor)
     fills: Floats  # (mapping, level, tensor)
     updates: Floats  # (mapping, level, tensor)
@@ -24,6 +25,12 @@ class Counts:
     origin_reads: Floats  # (mapping, level) words read at the busiest instance, the spatial origin
     origin_writes: Floats  # (mapping, level) words filled and updated there
     exact: Bools  # (mapping,) False: reads may exceed the executor's, never fall short (docs/model.md)
+    tiles: Callable[[], Floats]  # makes tile_words, which costs nothing where nobody asks
+
+    @cached_property
+    def tile_words(self) -> Floats:
+        """The largest tile of one instance; 0 where bypassed. # (mapping, level, tensor)"""
+        return self.tiles()
 
 
 def count(batch: MappingBatch) -> Counts:
@@ -38,11 +45,8 @@ def count(batch: MappingBatch) -> Counts:
         for parent, child, where in keeper_pairs(batch.keep[:, :, v]):
             whole = len(where) == len(batch)
             _add_pair(found.of(None if whole else where), tensor, v, parent, child)
-        for level in range(levels):
-            found.add("tile_words", (level, v), batch.keep[:, level, v] * nest.tile(level, tensor))
     return Counts(
         cycles=nest.cycles(),
-        tile_words=found.stacked("tile_words", levels, tensors),
         reads=found.stacked("reads", levels, tensors),
         fills=found.stacked("fills", levels, tensors),
         updates=found.stacked("updates", levels, tensors),
@@ -50,12 +54,24 @@ def count(batch: MappingBatch) -> Counts:
         origin_reads=found.stacked("origin_reads", levels),
         origin_writes=found.stacked("origin_writes", levels),
         exact=found.exact,
+        tiles=partial(tile_words, batch),
     )
+
+
+def tile_words(batch: MappingBatch) -> Floats:
+    """The largest tile of one instance of each level; 0 where bypassed. # (mapping, level, tensor)"""
+    nest, tensors = Nest(batch), batch.workload.tensors
+    places = product(range(nest.levels), enumerate(tensors))
+    columns = [batch.keep[:, level, v] * nest.tile(level, tensor) for level, (v, tensor) in places]
+    return nest.together(columns, nest.levels, len(tensors))
 
 
 def keeper_pairs(keep: Bools) -> Iterator[tuple[int, int, Ints]]:
     """(parent, child, mappings) for neighbouring keepers of one tensor; the MACs are child len(levels)."""
     n, levels = keep.shape
+    if n > 1 and (keep == keep[0]).all():  # mostly; then one mapping says it of all
+        yield from ((parent, child, np.arange(n)) for parent, child, _ in keeper_pairs(keep[:1]))
+        return
     columns = np.concatenate([keep, np.ones((n, 1), bool)], axis=1)
     for parent in range(levels):
         free = columns[:, parent].copy()
@@ -110,8 +126,7 @@ class _Columns:
         """All columns of one figure. # (mapping, *shape)"""
         zero = self.nest.xp.zeros(len(self.nest.batch))
         columns = [self.found.get((name, place), zero) for place in np.ndindex(shape)]
-        stacked: Floats = self.nest.xp.stack(columns, axis=1).reshape(len(zero), *shape)
-        return stacked
+        return self.nest.together(columns, *shape)
 
 
 def _add_pair(found: _Columns, tensor: Tensor, v: int, parent: int, child: int) -> None:

@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from ..arch import Architecture
-from .mapping import ChainTable, Ints
+from .mapping import ChainTable, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +132,11 @@ class Prefixes:
     def number(self) -> Ints:
         """N(j), the number of active contexts, for every cut j = 0..c. # (cut, chain)"""
         return np.stack([self._number(cut) for cut in range(self.c + 1)])
+
+    @cached_property
+    def times(self) -> Floats:
+        """The same, to be multiplied. # (cut, chain)"""
+        return self.number.astype(np.float64)
 
     def _number(self, cut: int) -> Ints:
         loose = np.zeros(len(self.table.bounds), np.int64)

@@ -6,6 +6,7 @@ Chunk number i is drawn from a random stream of its own, so its mappings and the
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,16 +141,18 @@ def _values(problem: Problem, batch: MappingBatch, known: Known, chunk: int) -> 
     """The objectives and the places on the front's axes; inf where the mapping is ruled out. # (mapping, name)"""
     names = (*problem.objectives, *problem.axes)
     values = np.full((len(batch), len(names)), np.inf)
-    # where there is nothing to compare with yet, the first mappings give it to the rest
-    parts = [slice(FIRST), slice(FIRST, None)] if problem.prune and known == NOTHING else [slice(None)]
-    for part in parts:
-        left = np.arange(len(batch))[part]
+    ends = [*range(0, len(batch), CHUNK), len(batch)]  # as many at a time as stay in cache
+    if problem.prune and known == NOTHING and ends[1:]:
+        ends.insert(1, min(FIRST, ends[1]))  # these give the rest something to compare with
+    for start, end in pairwise(ends):
+        left = np.arange(start, end)
         if problem.prune and left.size:
             left = left[problem.pruning.hopeful(batch.take(left), known, chunk * CHUNK)]
         if left.size:
             costs = evaluate(batch.take(left), problem.table, problem.costs)
             values[left] = np.stack([OBJECTIVES[name](costs) for name in names], axis=1)
-            known = known.after(_scores_of(problem, 0, np.zeros(len(batch), np.int8), values))
+            if problem.prune:
+                known = known.after(_scores_of(problem, 0, np.zeros(len(batch), np.int8), values))
     return values
 
 

@@ -6,6 +6,7 @@ exactly as the reference machine of docs/model.md moves them.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from math import prod
 
@@ -80,7 +81,6 @@ class _Nest:
         shape = (1, self.levels, len(tensors))
         counts = Counts(
             cycles=np.array([float(sum(1 for _ in self._active_steps()))]),
-            tile_words=np.zeros(shape),
             reads=np.zeros(shape),
             fills=np.zeros(shape),
             updates=np.zeros(shape),
@@ -88,6 +88,7 @@ class _Nest:
             origin_reads=np.zeros((1, self.levels)),
             origin_writes=np.zeros((1, self.levels)),
             exact=np.array([True]),
+            tiles=partial(np.zeros, shape),  # filled in below
         )
         for v, tensor in enumerate(tensors):
             keepers = [level for level in range(self.levels) if self.keep[level, v]]

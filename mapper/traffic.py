@@ -9,7 +9,7 @@ The columns of a chain table are NumPy arrays. What is done per mapping is writt
 the library that the batch's own arrays name, so that another one can run it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from math import prod
@@ -47,15 +47,20 @@ class Nest:
     def levels(self) -> int:
         return len(self.batch.arch.levels)
 
-    @property
+    @cached_property
     def xp(self) -> Any:
         """The array library of the batch: what its arrays say of themselves."""
         return self.batch.rows.__array_namespace__()
 
     def take(self, column: NDArray[Any], row: Ints) -> NDArray[Any]:
         """column[row], in the library of the batch. # (mapping,)"""
-        taken: NDArray[Any] = self.xp.asarray(column)[row]
+        taken: NDArray[Any] = column.take(row) if self.xp is np else self.xp.asarray(column)[row]
         return taken
+
+    def together(self, columns: Sequence[NDArray[Any]], *shape: int) -> NDArray[Any]:
+        """So many columns as one array, each whole in memory as it is read. # (mapping, *shape)"""
+        stacked: NDArray[Any] = self.xp.stack(columns).reshape(*shape, len(self.batch))
+        return self.xp.moveaxis(stacked, -1, 0)  # type: ignore[no-any-return]
 
     def no(self) -> Bools:
         """False of every mapping. # (mapping,)"""
@@ -97,7 +102,7 @@ class Nest:
             self._which[key] = number
         return self._which[key]
 
-    def at_cut(self, owner: object, columns: NDArray[Any], row: Ints, level: int, e: int, d: int) -> Floats:
+    def at_cut(self, owner: object, columns: Floats, row: Ints, level: int, e: int, d: int) -> Floats:
         """columns[0] at `row`, columns[1] where the loop of dim e lies outside that of dim d at `level`: the cut
         of e at the increments of that loop of d; of d itself the difference. # (mapping,)
 
@@ -105,7 +110,7 @@ class Nest:
         """
         key = (id(owner), level)
         if key not in self._gathered:
-            outside = self.take(columns[0], row).astype(np.float64)
+            outside = self.take(columns[0], row)
             more = self.take(columns[1], row) - outside if self.repeats(level, e) else None
             self._gathered[key] = owner, outside, more  # the owner is kept, and with it its id
         _, outside, more = self._gathered[key]
@@ -161,8 +166,7 @@ class Nest:
     def instances(self) -> Floats:
         """Active instances of each level and, last, MAC units. # (mapping, level + 1)"""
         columns = [self.product(self.active(d, c) for d in self.dims) for c in range(self.levels + 1)]
-        stacked: Floats = self.xp.stack(columns, axis=1)
-        return stacked
+        return self.together(columns, self.levels + 1)
 
     def extent(self, level: int, d: int) -> Ints:
         """Extent of the largest tile of `level` along dim d. # (mapping,)"""
@@ -196,10 +200,13 @@ class Nest:
 
     def product(self, factors: Iterable[NDArray[Any]]) -> Floats:
         """The product of arrays, 1 of none. # (mapping,)"""
-        total: Floats = self.xp.ones(len(self.batch))
+        total: Floats | None = None
         for factor in factors:
-            total *= factor
-        return total
+            if total is None:
+                total = factor.astype(np.float64)
+            else:
+                total *= factor
+        return self.xp.ones(len(self.batch)) if total is None else total
 
 
 @dataclass(eq=False)
@@ -248,7 +255,7 @@ class Flow:
         """Words moved. # (mapping,)"""
         nest = self.nest
         total = nest.product(nest.take(rank.view.sizes, rank.row) for rank in self.ranks)
-        total *= nest.product(nest.take(view.number[self.child], nest.row(d)) for d, view in self.irrelevant)
+        total *= nest.product(nest.take(view.times[self.child], nest.row(d)) for d, view in self.irrelevant)
         if self.child < self.nest.levels:  # MACs hold nothing between steps
             for level in range(self.child):
                 for d in self.nest.loops(level):
@@ -262,7 +269,7 @@ class Flow:
         if own is not None and len(own.dims) == 1:
             return 0.0  # the tile moves by at least its own length
         times = [
-            nest.at_cut(view, view.number[level : level + 2], nest.row(e), level, e, d) for e, view in self.irrelevant
+            nest.at_cut(view, view.times[level : level + 2], nest.row(e), level, e, d) for e, view in self.irrelevant
         ]
         if not any(rank.view.shared for rank in self.ranks):
             return nest.product([*times, *(rank.words(nest, level, d) for rank in self.ranks)])

@@ -1,7 +1,7 @@
 """Counts -> validity, energy, cycles, utilisation, EDP."""
 
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,10 +95,14 @@ def validity(batch: MappingBatch) -> NDArray[np.int8]:
     for s, slot in enumerate(batch.arch.slots):
         if slot.axis is None:
             continue
-        spread = nest.product(nest.take(table.bounds[:, s], nest.row(d)) for d, table in enumerate(batch.tables))
+        wide = [(d, table) for d, table in enumerate(batch.tables) if table.widest[s] > 1]
+        least = slot.constraint.min_utilization * slot.axis.size
+        if not least and prod(int(table.widest[s]) for _, table in wide) <= slot.axis.size:
+            continue
+        spread = nest.product(nest.take(table.bounds[:, s], nest.row(d)) for d, table in wide)
         outside = outside | (spread > slot.axis.size)
-        if slot.constraint.min_utilization:
-            idle = idle | (spread < slot.constraint.min_utilization * slot.axis.size)
+        if least:
+            idle = idle | (spread < least)
     reason = xp.zeros(len(batch), dtype=np.int8)
     for name, found in (("utilization", idle), ("fanout", outside), ("capacity", overfull(nest))):  # the last one stays
         reason = xp.where(found, xp.asarray(REASONS.index(name), dtype=np.int8), reason)

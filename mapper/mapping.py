@@ -40,6 +40,11 @@ class ChainTable:
             raise ValueError(f"chain {self.bounds[rest.argmax()].tolist()} does not cover a dim of size {self.size}")
         return digits
 
+    @cached_property
+    def widest(self) -> Ints:
+        """The largest bound of each slot. # (slot,)"""
+        return self.bounds.max(axis=0, initial=1)
+
     @property
     def residuals(self) -> Ints:
         """R of each slot: the trip count on the last path. # (chain, slot)"""

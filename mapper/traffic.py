@@ -37,7 +37,7 @@ class Nest:
     _position: dict[tuple[int, int], NDArray[np.int8]] = field(default_factory=dict)
     _before: dict[tuple[int, int, int], Floats] = field(default_factory=dict)
     _which: dict[tuple[int, int, tuple[int, ...]], Ints] = field(default_factory=dict)
-    _extents: dict[tuple[int, int], Ints] = field(default_factory=dict)
+    _reaches: dict[tuple[int, int, int, int], Floats] = field(default_factory=dict)
     _combinations: dict[tuple[tuple[int, ...], int], tuple[tuple[ChainTable, ...], tuple[int, ...], Ints]] = field(
         default_factory=dict
     )
@@ -154,35 +154,35 @@ class Nest:
                 self._combinations[key] = tuple(t for t, _ in seen), shape, row
         return self._combinations[key]
 
-    def active(self, d: int, c: int) -> Ints:
+    def active(self, d: int, c: int) -> Floats:
         """Coordinates of dim d that ever hold a tile at boundary c. # (mapping,)"""
-        return self.take(self.view(d, c, 0, c).number[0], self.row(d))
+        return self.take(self.view(d, c, 0, c).times[0], self.row(d))
 
     def cycles(self) -> Floats:
         """Compute cycles: temporal steps in which the spatial origin has work. # (mapping,)"""
         views = {d: self.view(d, self.levels, 0, 0) for d in self.dims}
-        return self.product(self.take(view.number[self.levels], self.row(d)) for d, view in views.items())
+        return self.product(self.take(view.times[self.levels], self.row(d)) for d, view in views.items())
 
     def instances(self) -> Floats:
         """Active instances of each level and, last, MAC units. # (mapping, level + 1)"""
         columns = [self.product(self.active(d, c) for d in self.dims) for c in range(self.levels + 1)]
         return self.together(columns, self.levels + 1)
 
-    def extent(self, level: int, d: int) -> Ints:
-        """Extent of the largest tile of `level` along dim d. # (mapping,)"""
-        key = (level, d)
-        if key not in self._extents:
-            tile = np.minimum(self.view(d, level, 0, 0).tile, self.batch.workload.sizes[d])
-            self._extents[key] = self.take(tile, self.row(d))
-        return self._extents[key]
+    def reach(self, level: int, d: int, coef: int, more: int) -> Floats:
+        """coef * (extent - 1) + more, of the largest tile of `level` along dim d. # (mapping,)"""
+        key = (level, d, coef, more)
+        if key not in self._reaches:
+            extent = np.minimum(self.view(d, level, 0, 0).tile, self.batch.workload.sizes[d])
+            self._reaches[key] = self.take(coef * (extent - 1.0) + more, self.row(d))
+        return self._reaches[key]
 
     def tile(self, level: int, tensor: Tensor) -> Floats:
         """Words of the largest tile of `tensor` at `level`, kept there or not. # (mapping,)"""
         index = {dim: d for d, dim in enumerate(self.batch.workload.dims)}
-        one = self.xp.ones(len(self.batch))
-        return self.product(
-            sum((t.coef * (self.extent(level, index[t.dim]) - 1) for t in rank), one) for rank in tensor.ranks
-        )
+        ranks = [[(index[t.dim], t.coef) for t in rank if index[t.dim] in self.dims] for rank in tensor.ranks]
+        # along a rank, 1 and the reaches of its dims; the 1 goes with the first
+        sides = ([self.reach(level, d, coef, int(i == 0)) for i, (d, coef) in enumerate(terms)] for terms in ranks)
+        return self.product(reduce(add, side) for side in sides if side)
 
     def distinct(self, tensor: Tensor, level: int, origin: bool = False) -> Floats:
         """Distinct words of the output that the instances of `level` (or the spatial origin alone) ever hold."""
@@ -200,13 +200,16 @@ class Nest:
 
     def product(self, factors: Iterable[NDArray[Any]]) -> Floats:
         """The product of arrays, 1 of none. # (mapping,)"""
-        total: Floats | None = None
-        for factor in factors:
-            if total is None:
-                total = factor.astype(np.float64)
-            else:
-                total *= factor
-        return self.xp.ones(len(self.batch)) if total is None else total
+        found = list(factors)
+        if not found:
+            ones: Floats = self.xp.ones(len(self.batch))
+            return ones
+        total: Floats = found[0].astype(np.float64, copy=len(found) == 1)
+        if found[1:]:
+            total = total * found[1]
+        for factor in found[2:]:
+            total *= factor
+        return total
 
 
 @dataclass(eq=False)

@@ -82,11 +82,10 @@ def spend(
     if samples < chunk * len(shares):
         for share in shares:
             share.target = samples // len(shares) + (share.number < samples % len(shares))
-        bring([share for share in shares if share.target])
-        return
-    for share in shares:
-        share.target = chunk * max(1, samples // chunk // (2 * len(shares)))
-    some: list[Share] = list(shares)
+    else:
+        for share in shares:
+            share.target = chunk * max(1, samples // chunk // (2 * len(shares)))
+    some = [share for share in shares if share.target]
     while some and bring(some):
         some = deal(shares, samples - sum(share.used for share in shares), chunk, objective)
 

@@ -8,7 +8,7 @@ import sys
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from ruby_map.mapper import SearchOptions, checkpoint, explore, figures, layers, load, result_json, turns
 from ruby_map.mapper.budget import DECAY, Mark, Share, deal, read_budget, spend, weights
@@ -133,6 +133,7 @@ def test_the_picture_shows_all_cycles_and_all_energy(net, monkeypatch):
     st.integers(1, 3000),
     st.dictionaries(st.integers(0, 5), st.integers(1, 300)),
 )
+@example([1, 1], 19, {1: 1})  # less than a chunk each, and one leaves some to the other
 def test_a_budget_is_used_up_and_each_layer_has_half_an_even_share(counts, samples, ends):
     """However layers end early: not a mapping more, none left while some layer could use it, no share below half."""
     chunk, shares = 10, [Share(number, count) for number, count in enumerate(counts)]

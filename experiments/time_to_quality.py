@@ -109,7 +109,7 @@ def proof(machine: str, layer: str, preset: str, seed: int, seconds: float) -> L
 
 
 def summary(lines: list[Line], problems: list[tuple[str, str, str]]) -> Result:
-    """What was run, and per problem the EDP at each mark that every search reached, over its reference."""
+    """What was run, and per problem the EDP at each mark, of the searches that reached it, over its reference."""
     table = []
     for machine, layer, preset in problems:
         mine = [line for line in lines if (line["machine"], line["layer"], line["preset"]) == (machine, layer, preset)]
@@ -120,17 +120,15 @@ def summary(lines: list[Line], problems: list[tuple[str, str, str]]) -> Result:
         seen = [line["edp"] for line in proofs] + [line["trace"][-1][1] for line in searches]
         # one line per seed, the longest
         longest = {line["seed"]: line for line in sorted(searches, key=lambda line: line["seconds"])}
-        first, last = _reached(longest.values())
-        marks = [mark for mark in MARKS if first <= mark <= last]
+        at = {mark: values for mark in MARKS if (values := _at_mark(longest.values(), mark))}
         table.append({
             "machine": machine, "layer": layer, "preset": preset, "searches": len(longest),
-            "seconds": last,
             "mappings": median(line["mappings"] for line in longest.values()),
             "best_known": min(seen), "optimum": next((line["edp"] for line in proofs if line["optimal"]), None),
             "gap": min((line["gap"] for line in proofs), default=None),
-            "edp": [(mark, _spread([_at(line, mark) for line in longest.values()])) for mark in marks],
+            "edp": [(mark, _spread(values)) for mark, values in at.items()],
             "over_best_known": [
-                (mark, _spread([_at(line, mark) / min(seen) for line in longest.values()])) for mark in marks
+                (mark, _spread([value / min(seen) for value in values])) for mark, values in at.items()
             ],
         })  # fmt: skip
     medians = {machine: {preset: _over_layers(table, machine, preset) for preset in PRESETS} for machine in MACHINES}
@@ -148,7 +146,10 @@ def _over_layers(table: list[Line], machine: str, preset: str) -> list[tuple[flo
 
 
 def _curves(lines: list[Line], table: list[Line]) -> dict[str, dict[str, list[tuple[float, float]]]]:
-    """Per machine and mapspace: CPU-seconds, and the median over layers and seeds of the EDP over its reference."""
+    """Per machine and mapspace: CPU-seconds, and the median over layers and seeds of the EDP over its reference.
+
+    Of the searches that were the longest alone, so that those that end do not bend the curve.
+    """
     found: dict[str, dict[str, list[tuple[float, float]]]] = {machine: {} for machine in MACHINES}
     reference = {(row["machine"], row["layer"], row["preset"]): row["best_known"] for row in table}
     for machine, preset in product(MACHINES, PRESETS):
@@ -156,7 +157,9 @@ def _curves(lines: list[Line], table: list[Line]) -> dict[str, dict[str, list[tu
         runs = [line for line in runs if (line["machine"], line["preset"]) == (machine, preset)]
         if not runs:
             continue
-        first, last = _reached(runs)
+        last = max(line["seconds"] for line in runs)
+        runs = [line for line in runs if line["seconds"] == last]
+        first = max(line["trace"][0][0] for line in runs)
         times = [time for i in range(81) if first <= (time := last / 1000 ** (i / 80))]
         over = [
             (round(time, 4), median(_at(run, time) / reference[machine, run["layer"], preset] for run in runs))
@@ -180,14 +183,14 @@ def _at(line: Line, mark: float) -> float:
     return [edp for used, edp in line["trace"] if used <= mark][-1]
 
 
-def _reached(searches: Iterable[Line]) -> tuple[float, float]:
-    """From when on all of them have a mapping, and when the first of them ends."""
-    every = list(searches)
-    return max(line["trace"][0][0] for line in every), min(line["seconds"] for line in every)
+def _at_mark(searches: Iterable[Line], mark: float) -> list[float]:
+    """The best EDPs after `mark` CPU-seconds of the searches that went on for so long; none if one had none yet."""
+    some = [line for line in searches if line["seconds"] >= mark]
+    return [_at(line, mark) for line in some] if all(line["trace"][0][0] <= mark for line in some) else []
 
 
 def _spread(values: list[float]) -> dict[str, float]:
-    return {"median": median(values), "least": min(values), "most": max(values)}
+    return {"median": median(values), "least": min(values), "most": max(values), "searches": len(values)}
 
 
 def _covers(line: Line, kind: str, machine: str, layer: str, preset: str, seed: int, seconds: float) -> bool:

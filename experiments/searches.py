@@ -25,7 +25,7 @@ from ruby_map.workloads import Network, load_workload
 HERE = Path(__file__).parent
 STORE = "searches"  # folder of what has been searched, in that of the results; ignored by git
 VICTORY = 3000  # valid mappings in a row without improvement that end a random search
-PROOF_SECONDS = 90.0  # for the proof of one layer; most need a few, on a core of their own
+PROOF_SECONDS = 300.0  # for the proof of one layer; most need a few, on a core of their own
 COLUMNS = ("energy_pj", "cycles", "utilization", "lower_bound")
 PARTS = (ruby_map.workloads, ruby_map.arch, ruby_map.energy, ruby_map.mapper)
 

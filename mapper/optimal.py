@@ -97,7 +97,7 @@ class _Optimal:
     bounded: bool = False  # whether `waiting` bounds all that is not seen yet
 
     def __post_init__(self) -> None:
-        objective = self.options.objective
+        objective = self.objective
         self.recorder = Recorder(Stop(None, time_limit=self.options.time_limit))
         self.aim: Aim = Frontier(objective) if self.options.front else Least(objective)
         self.every = Combinations(self.space, self.table, self.costs, self.aim, self.recorder, self._late)
@@ -123,6 +123,11 @@ class _Optimal:
             self.statistics.stopped_by = "interrupted"
         self.statistics.seconds = time.monotonic() - self.began
         return self._outcome()
+
+    @property
+    def objective(self) -> str:
+        """The one to minimise."""
+        return self.options.objectives[0]
 
     @property
     def statistics(self) -> Statistics:
@@ -166,7 +171,7 @@ class _Optimal:
     def _bound(self) -> None:
         """Bound every choice of kept tensors; those above the best are dropped at once, with their columns."""
         every, root = list(self.space.every_keep()), np.inf
-        powers = POWERS.get(self.options.objective if isinstance(self.aim, Least) else "front")
+        powers = POWERS.get(self.objective if isinstance(self.aim, Least) else "front")
         for i, keep in enumerate(every, 1):
             self._check()
             relaxed = Relaxation(self.every.groups, self.table, keep, self.costs.leakage)
@@ -263,7 +268,7 @@ class _Optimal:
         if isinstance(self.aim, Frontier):
             corners = self._corners(self.aim)
             cycles, energy_pj = np.array(corners).reshape(-1, 2).T
-            pending = float(value(self.options.objective, energy_pj, cycles).min(initial=np.inf))
+            pending = float(value(self.objective, energy_pj, cycles).min(initial=np.inf))
             found = replace(found, proof=FrontProof.of(corners))
         else:
             pending = min(self._pending, self.every.unresolved)
@@ -274,7 +279,7 @@ class _Optimal:
     def _ideal_value(self) -> float:
         """What the objective is at least by the ideal bounds."""
         energy_pj, cycles = np.array([self.ideal.energy_pj]), np.array([float(self.ideal.cycles)])
-        return float(value(self.options.objective, energy_pj, cycles)[0])
+        return float(value(self.objective, energy_pj, cycles)[0])
 
     @property
     def _pending(self) -> float:

@@ -55,6 +55,7 @@ class SearchOptions:
             ("valid", self.valid, 1),
         )
         found = [] if self.strategy in STRATEGIES else [unknown("search", self.strategy, STRATEGIES)]
+        found += [] if self.objectives else [unknown("objective", self.objective, OBJECTIVES)]
         for option, names in lists:
             found += [unknown(option, name, OBJECTIVES) for name in names if name not in OBJECTIVES]
             found += [fault(option, "names one of its objectives twice")] if len(set(names)) < len(names) else []

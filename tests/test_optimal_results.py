@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,8 +11,10 @@ from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper import SearchOptions, checkpoint, explore, layers, result_json
 from ruby_map.mapper import optimal as optimal_file
+from ruby_map.mapper.aims import value
 from ruby_map.mapper.checkpoint import Checkpoint
 from ruby_map.mapper.command_map import main
+from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.proof import network_bound
 from ruby_map.mapper.sanity import InternalError
 from ruby_map.workloads import Network, load_workload
@@ -206,3 +209,25 @@ def test_progress_says_how_far_the_proof_is():
     told = run(*TOY, "--search", "optimal", "--log")
     assert "the best possible at most" in told.stderr
     assert "sets open" in told.stderr
+
+
+@pytest.mark.parametrize("name", ["energy", "delay"])
+def test_blanks_around_an_objective(name):
+    """What is proven is the objective named, also with blanks around it."""
+    space = Mapspace(load_arch("linear_16"), load_workload("matmul_100"), "ruby-s")
+    table = energy_table(space.arch)
+    plain = optimal_file.optimal(space, table, SearchOptions(strategy="optimal", objective=name))
+    spaced = optimal_file.optimal(space, table, SearchOptions(strategy="optimal", objective=f" {name} "))
+    assert plain.optimal
+    assert spaced.optimal
+    assert spaced.lower_bound == plain.lower_bound
+    assert space.index(spaced.best) == space.index(plain.best)
+
+
+def test_an_unknown_objective_has_no_value():
+    """No name is taken for another, and no name at all is a fault."""
+    with pytest.raises(KeyError):
+        value(" energy", np.ones(1), np.ones(1))
+    found = run(*TOY, "--search", "optimal", "--objective", "")
+    assert found.exit_code == 2
+    assert "objective must be one of" in " ".join(found.stderr.replace(":", " ").split())

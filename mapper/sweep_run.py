@@ -7,7 +7,7 @@ print(found)        # counts, and the frontier of each mapspace
 """
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -217,14 +217,14 @@ def run_point(plan: Plan, number: int) -> Outcome:
             return Outcome(FAILED, message=f"{type(error).__name__}: {error}")
     if result.statistics.interrupted:
         raise KeyboardInterrupt
-    told = tuple(dict.fromkeys(str(warning.message) for warning in caught))
+    told = _texts([*_machine(plan, point.design)[2], *caught])
     if not result.found:
         return Outcome(NOTHING_VALID, result_json(result), _hint(result), told)
     return Outcome(FOUND, result_json(result), "", told, result.energy_pj / result.cycles)
 
 
 def _search(plan: Plan, point: Point) -> Result | NetworkResult:
-    machine, table = _machine(plan, point.design)
+    machine, table, _ = _machine(plan, point.design)
     preset, _, padding = point.mapspace.partition("+")
     options = replace(plan.options, seed=point.seed)
     workload = plan.workloads[point.workload]
@@ -235,10 +235,21 @@ def _search(plan: Plan, point: Point) -> Result | NetworkResult:
 
 
 @lru_cache(maxsize=4)
-def _machine(plan: Plan, design: int) -> tuple[Architecture, EnergyTable]:
-    """A design's architecture and energies, which its points share."""
-    machine = plan.arch(design)
-    return machine, plan.energies.table(machine)
+def _machine(plan: Plan, design: int) -> tuple[Architecture, EnergyTable, tuple[warnings.WarningMessage, ...]]:
+    """A design's architecture and energies, which its points share, and what was warned of on the way.
+
+    Each of the points tells it, whichever comes first in its process.
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        machine = plan.arch(design)
+        table = plan.energies.table(machine)
+    return machine, table, tuple(caught)
+
+
+def _texts(caught: Iterable[warnings.WarningMessage]) -> tuple[str, ...]:
+    """What was warned of, each once."""
+    return tuple(dict.fromkeys(str(warning.message) for warning in caught))
 
 
 def _hint(result: Result | NetworkResult) -> str:

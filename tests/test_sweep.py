@@ -106,6 +106,22 @@ def test_the_answer_does_not_depend_on_the_number_of_processes(folder):
     assert json.loads(one.stdout)["found"] == 12
 
 
+def test_every_point_of_a_design_warns_of_it_whichever_process_or_run_it_is_in(folder):
+    """results.csv is the same, but for the seconds, for one process, two, and a sweep in two runs."""
+    (folder / "line.yaml").write_text(ARCH.replace("class: regfile", "class: SRAM\n    banks: 2"))
+    whole = SWEEP.replace("pes * 16", "[4096, 8192]").replace("[2, 3, 5]", "2")
+    (folder / "sweep.yaml").write_text(whole.replace("[pfm, ruby-s]", "[ruby-s]").replace("[0, 1]", "[1]"))
+    assert run(folder / "sweep.yaml", "--out", folder / "resumed").exit_code == 0
+    (folder / "sweep.yaml").write_text(whole)
+    found = []
+    for out, jobs in (("resumed", 1), ("one", 1), ("two", 2)):
+        assert run(folder / "sweep.yaml", "--out", folder / out, "--jobs", jobs).exit_code == 0
+        found.append([row | {"seconds": ""} for row in rows(folder / out / "results.csv")])
+    assert len(found[0]) == 8
+    assert all("CACTI grid, for 1 bank(s) instead of 2" in row["warnings"] for row in found[0])
+    assert found[0] == found[1] == found[2]
+
+
 def test_a_second_run_searches_only_what_is_missing(folder, monkeypatch):
     """Done points are read back, a longer list adds its own, and --fresh forgets all."""
     ran = []

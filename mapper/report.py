@@ -397,6 +397,7 @@ def _search_json(statistics: Statistics) -> Json:
         "valid": statistics.valid,
         "invalid": dict(statistics.invalid),
         "seconds": statistics.seconds,
+        "ended_by": statistics.stopped_by or None,
     }
 
 

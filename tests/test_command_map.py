@@ -391,6 +391,7 @@ def test_ctrl_c_reports_the_best_so_far(jobs):
     assert process.returncode == 0
     assert b"interrupted: the best so far" in shown
     assert json.loads(out)["search"]["valid"] > 0
+    assert json.loads(out)["search"]["ended_by"] == "interrupted"
 
 
 def test_a_level_whose_bandwidth_binds_is_named(tmp_path):

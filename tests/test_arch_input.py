@@ -177,6 +177,12 @@ def test_several_faults_at_once():
     assert lines == [f"a.yaml:{line}" for line in (5, 8, 10, 11, 14, 15)]
 
 
+def test_a_misspelt_variable():
+    """A number may be the name of a variable; one that is nearly so is told."""
+    found = faults(GOOD.replace("size: 3", "size: rowz").replace("name: machine", "name: machine\nvariables: {rows: 3}"))
+    assert found[0].endswith("an arithmetic expression of one, got 'rowz'; did you mean \"rows\"?")
+
+
 def test_unknown_variable():
     """Variables from outside must be among those of the file."""
     with pytest.raises(InputError, match='unknown variable "colums"; did you mean "columns"'):

@@ -38,19 +38,20 @@ def _integer(value: object, info: ValidationInfo) -> int:
         return int(number)  # `1e3` and `2**10 / 2` are integers
     if isinstance(number, int) and not isinstance(number, bool):
         return number
-    raise ValueError(f"must be an integer or an arithmetic expression of one, got {_got(value, number)}")
+    raise ValueError(f"must be an integer or an arithmetic expression of one, got {_got(value, number, info)}")
 
 
 def _float(value: object, info: ValidationInfo) -> float:
     number = _number(value, info)
     if isinstance(number, int | float) and not isinstance(number, bool) and math.isfinite(number):
         return float(number)
-    raise ValueError(f"must be a finite number or an arithmetic expression of one, got {_got(value, number)}")
+    raise ValueError(f"must be a finite number or an arithmetic expression of one, got {_got(value, number, info)}")
 
 
-def _got(value: object, number: object) -> str:
-    computed = "" if isinstance(value, type(number)) or isinstance(number, str) else f" = {number}"
-    return show(value) + computed
+def _got(value: object, number: object, info: ValidationInfo) -> str:
+    if isinstance(number, str):
+        return show(value) + near(number, (info.context or {}).get("names", {}))  # a word that names no variable
+    return show(value) + ("" if isinstance(value, type(number)) else f" = {number}")
 
 
 # An integer, a whole float (1e3), or an expression ("16 * 1024"); a name alone only where `check` was given it.

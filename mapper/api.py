@@ -80,6 +80,7 @@ def explore(
         tuple((result, counts[number]) for number, result in found.items()),
         missing=len(groups) - len(found),
         alike=tuple(names[number] for number in found),
+        numbers=tuple(found),
     )
 
 

@@ -135,7 +135,7 @@ def ruby_map(
 ) -> int:
     """Find the best mapping of WORKLOAD on ARCH, by exact counts.
 
-    Exit status: 0 found, 1 nothing valid found, 2 bad input, 130 interrupted with nothing to show.
+    Exit status: 0 found, 1 nothing valid found, 2 bad input, 130 interrupted with nothing to show or layers missing.
     """
     if names:
         return _list(as_json)
@@ -246,16 +246,28 @@ def _show(result: Result | NetworkResult, as_json: bool, checkpoint: Checkpoint 
     else:
         typer.echo(str(result))
     interrupted = result.statistics.interrupted
+    some = result.found or (isinstance(result, NetworkResult) and any(layer.found for layer, _ in result.layers))
     if interrupted:
-        typer.echo("interrupted: " + ("the best so far" if result.found else "nothing complete to show"), err=True)
+        typer.echo(_interrupted(result, some, checkpoint), err=True)
+    if checkpoint and interrupted and some:
+        write_folder(result, checkpoint.path.parent)
     if not result.found:
         if checkpoint and not interrupted:
             checkpoint.discard()
             typer.echo(f"{checkpoint.path.parent}: not written, as there is no mapping", err=True)
         return INTERRUPTED if interrupted else NOTHING_VALID
-    if checkpoint:
+    if checkpoint and not interrupted:
         write_folder(result, checkpoint.path.parent)
     return FOUND
+
+
+def _interrupted(result: Result | NetworkResult, some: bool, checkpoint: Checkpoint | None) -> str:
+    """What there is after Ctrl-C, and how to go on."""
+    told = "the best so far" if some else "nothing found yet"
+    if isinstance(result, NetworkResult) and not result.found:
+        number = sum(layer.found for layer, _ in result.layers)
+        told = f"the best so far of {number} of {len(result.layers) + result.missing} layers" if some else told
+    return f"interrupted: {told}" + ("; the same command with --resume goes on from here" if checkpoint else "")
 
 
 main = new_app(ruby_map)

@@ -178,7 +178,7 @@ def draw_convergences(result: NetworkResult, axes: "Axes | None" = None) -> "Fig
     from .picture import axes_on, picture_of
 
     axes = axes_on(axes, 6.5, 3.6)
-    for layer, _ in result.layers:
+    for layer, _ in ((layer, many) for layer, many in result.layers if layer.found):
         seen, best = zip(*layer.statistics.trace, strict=True)
         end = max(layer.statistics.evaluated, seen[-1])
         ratios = [value / best[-1] for value in (*best, best[-1])]

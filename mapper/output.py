@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterable, Sequence
+from itertools import count
 from pathlib import Path
 
 from ..workloads import Fault, InputError
@@ -33,7 +34,7 @@ def folder_faults(folder: Path) -> list[Fault]:
 
 
 def write_folder(result: Result | NetworkResult, folder: Path) -> None:
-    """Write the found `result`; a network has a folder per layer besides its own totals.
+    """Write `result`, which has a mapping, at least of one layer; a network has a folder per layer besides.
 
     The files are written in a folder beside their places and then moved, `stats.json` last, so what it describes is
     there. Files of the same run, written when it was interrupted, are replaced. Raises InputError where that fails.
@@ -71,15 +72,21 @@ def _write(result: Result | NetworkResult, folder: Path) -> None:
 
 
 def _write_network(network: NetworkResult, folder: Path) -> None:
-    """The totals, and a folder per layer without pictures: of many layers they would take longer than the search."""
+    """The totals, and a folder per layer without pictures: of many layers they would take longer than the search.
+
+    Of an interrupted search only what there is: layers that have a mapping, no shares of a whole.
+    """
     _write_json(network, folder)
-    for number, (layer, _) in enumerate(network.layers, 1):
-        inner = folder / f"{number:02d}_{layer.workload.name.replace('/', '_')}"
-        inner.mkdir()
-        _write_layer(layer, inner)
+    for number, (layer, _) in zip(network.numbers or count(), network.layers, strict=False):
+        if layer.found:
+            inner = folder / f"{number + 1:02d}_{layer.workload.name.replace('/', '_')}"
+            inner.mkdir()
+            _write_layer(layer, inner)
     rows = layer_rows(network)
-    _write_csv(folder / "layers.csv", list(rows[0]), [row.values() for row in rows])
-    draw_layers(network).savefig(folder / "layers.png", dpi=DPI)
+    head = list(dict.fromkeys(name for row in sorted(rows, key=len, reverse=True) for name in row))
+    _write_csv(folder / "layers.csv", head, [[row.get(name) for name in head] for row in rows])
+    if network.found:
+        draw_layers(network).savefig(folder / "layers.png", dpi=DPI)
     draw_convergences(network).savefig(folder / "convergence.png", dpi=DPI)
 
 

@@ -170,6 +170,7 @@ class NetworkResult(Shown):
     layers: tuple[tuple[Result, int], ...]
     missing: int = 0  # layers that an interruption left out
     alike: tuple[tuple[str, ...], ...] = ()  # of each layer, the others that are the same, counted with it
+    numbers: tuple[int, ...] = ()  # of each layer, its place among all, from 0, where some may be missing
 
     @property
     def found(self) -> bool:
@@ -241,12 +242,13 @@ class NetworkResult(Shown):
     def statistics(self) -> Statistics:
         """The searches of all layers together."""
         every = [result.statistics for result, _ in self.layers]
+        ends = [*(one.stopped_by for one in every), *["interrupted"][: self.missing]]
         return Statistics(
             sum(one.evaluated for one in every),
             sum(one.valid for one in every),
             {reason: sum(one.invalid[reason] for one in every) for reason in REASONS[1:]},
             sum(one.seconds for one in every),
-            stopped_by="; ".join(dict.fromkeys(one.stopped_by for one in every)),
+            stopped_by="; ".join(dict.fromkeys(ends)),
         )
 
     def _title(self) -> str:
@@ -411,6 +413,7 @@ def _network_json(result: NetworkResult) -> Json:
         "seed": first.seed,
         **_costs_json(result),
         "search": _search_json(result.statistics),
+        **({"missing": result.missing} if result.missing else {}),
         **({} if result.gap is None else _proof_json(result)),
         "layers": [
             {"count": count, **({"alike": list(names)} if names else {}), **result_json(layer)}

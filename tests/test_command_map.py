@@ -350,6 +350,25 @@ def test_an_interrupted_network_has_no_totals(monkeypatch):
     assert run("eyeriss_like", "alexnet").exit_code == 130
 
 
+def test_an_interrupted_network_writes_the_layers_it_has(monkeypatch, tmp_path):
+    """Ctrl-C keeps the finished layers, marked as interrupted, and says how to go on; resuming replaces them."""
+    real, folder = explore, tmp_path / "out"
+    command = ("eyeriss_like", "alexnet", "--samples", 4096, "--out", folder)
+    stop = interrupt_at(2)
+    monkeypatch.setattr("ruby_map.mapper.command_map.explore", lambda *a, **k: real(*a, **k | {"progress": stop}))
+    found = run(*command)
+    assert found.exit_code == 130
+    assert "interrupted: the best so far of 2 of 8 layers; the same command with --resume goes on" in found.stderr
+    told = json.loads((folder / "stats.json").read_text())
+    assert (told["search"]["ended_by"], told["missing"], told["edp"]) == ("samples; interrupted", 6, None)
+    written = ["01_conv1", "02_conv2", "checkpoint.sqlite", "convergence.png", "layers.csv", "stats.json"]
+    assert sorted(path.name for path in folder.iterdir()) == written
+    monkeypatch.undo()
+    assert run(*command, "--resume").exit_code == 0
+    assert len(list(folder.glob("0*"))) == 8
+    assert json.loads((folder / "stats.json").read_text())["search"]["ended_by"] == "samples"
+
+
 def test_nothing_is_written_where_nothing_was_found(tight, tmp_path):
     """Status 1 leaves no folder."""
     assert run(*tight, "--samples", 500, "--out", tmp_path / "none").exit_code == 1

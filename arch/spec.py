@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import prod
+from math import ceil, prod
 from typing import Literal
 
 from ..workloads import Fault
@@ -148,6 +148,14 @@ class Slot:
     @property
     def spatial(self) -> bool:
         return self.axis is not None
+
+    @property
+    def least(self) -> int:
+        """The fewest instances that its constraint lets the bounds spread over; 0 without such a constraint.
+
+        A whole number, which all that compares with it share: 0.28 of 25 is 7, and the product in floats is above 7.
+        """
+        return 0 if self.axis is None else ceil(self.constraint.min_utilization * self.axis.size * (1 - 1e-9))
 
 
 @dataclass(frozen=True)

@@ -96,7 +96,7 @@ def validity(batch: MappingBatch) -> NDArray[np.int8]:
         if slot.axis is None:
             continue
         wide = [(d, table) for d, table in enumerate(batch.tables) if table.widest[s] > 1]
-        least = slot.constraint.min_utilization * slot.axis.size
+        least = slot.least
         if not least and prod(int(table.widest[s]) for _, table in wide) <= slot.axis.size:
             continue
         spread = nest.product(nest.take(table.bounds[:, s], nest.row(d)) for d, table in wide)

@@ -40,11 +40,11 @@ def misfits(batch: MappingBatch) -> list[str]:
             found.append(
                 f"{level.name}: {tiles} overflow its {usable // width:,} words by {words:,} word{'s'[: words > 1]}"
             )
-    for name, size, least, used in _axes(batch):
+    for name, size, least, share, used in _axes(batch):
         if used[0] > size:
             found.append(f"{name}: bounds multiply to {used[0]}, it has {size} instances")
-        elif used[0] < least * size:
-            found.append(f"{name}: {used[0]} of {size} instances used, at least {least:.0%} are asked for")
+        elif used[0] < least:
+            found.append(f"{name}: {used[0]} of {size} instances used, at least {share:.0%} are asked for")
     return found
 
 
@@ -79,25 +79,25 @@ def _capacity(batch: MappingBatch) -> str:
 
 def _fanout(batch: MappingBatch) -> str:
     """The axis that is most often too small, and by how little."""
-    found = [((used > size).mean(), name, size, used) for name, size, _, used in _axes(batch) if (used > size).any()]
+    found = [((used > size).mean(), name, size, used) for name, size, _, _, used in _axes(batch) if (used > size).any()]
     share, name, size, used = max(found, key=lambda one: one[0])
     return f"{name} has {size} instances, and {share:.1%} of these want more, the nearest {used[used > size].min()}"
 
 
 def _utilization(batch: MappingBatch) -> str:
     """The axis that is most often too empty, and the fullest it was seen."""
-    short = [((used < least * size).mean(), name, size, least, used) for name, size, least, used in _axes(batch)]
-    share, name, size, least, used = max(short, key=lambda one: one[0])
-    best = used[used < least * size].max(initial=0)
-    return f"{name} must be used to {least:.0%}, and {share:.1%} of these use less, at best {best} of {size} instances"
+    short = [((used < least).mean(), name, size, least, asked, used) for name, size, least, asked, used in _axes(batch)]
+    share, name, size, least, asked, used = max(short, key=lambda one: one[0])
+    best = used[used < least].max(initial=0)
+    return f"{name} must be used to {asked:.0%}, and {share:.1%} of these use less, at best {best} of {size} instances"
 
 
-def _axes(batch: MappingBatch) -> Iterator[tuple[str, int, float, Ints]]:
-    """Name, size, least utilisation, and instances used # (mapping,) of each fanout axis."""
+def _axes(batch: MappingBatch) -> Iterator[tuple[str, int, int, float, Ints]]:
+    """Name, size, least instances and utilisation asked for, instances used # (mapping,) of each fanout axis."""
     factors = batch.factors  # (mapping, slot, dim)
     for s, slot in enumerate(batch.arch.slots):
         if slot.axis:
-            yield slot.name, slot.axis.size, slot.constraint.min_utilization, factors[:, s].prod(axis=1)
+            yield slot.name, slot.axis.size, slot.least, slot.constraint.min_utilization, factors[:, s].prod(axis=1)
 
 
 _EXPLAIN = {"capacity": _capacity, "fanout": _fanout, "utilization": _utilization}

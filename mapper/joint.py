@@ -76,7 +76,7 @@ class Joint:
         weight = np.full(shape, fixed_orders, dtype=object)
         for column, one in enumerate(self.shared):
             if one.kind == "product":
-                values = [int(value / one.most >= one.share) for value in one.values]
+                values = [int(value >= one.least) for value in one.values]
             else:
                 values = [factorial(value) if one.orders else 1 for value in range(shape[column])]
             along = [-1 if axis == column else 1 for axis in range(len(shape))]

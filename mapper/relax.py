@@ -198,7 +198,7 @@ class Relaxation:
             for level, storage in enumerate(self.arch.levels) if storage.capacity_bits is not None
         ]  # fmt: skip
         self.axes = [
-            (slot.axis.size, slot.constraint.min_utilization * slot.axis.size,
+            (slot.axis.size, slot.least,
              self._product(lambda g, s=s: g.bound(s).astype(float)),  # type: ignore[misc]
              self._product(lambda g, s=s: 1.0 / g.bound(s)))  # type: ignore[misc]
             for s, slot in enumerate(self.arch.slots) if slot.axis is not None

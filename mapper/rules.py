@@ -21,7 +21,7 @@ class Limit:
     dim: int | None = None
     lo: int = 1
     hi: int | None = None  # kinds bound and size: lo <= P <= hi; loops: at most so many bounds over 1
-    share: float = 0.0  # kind utilization: product of the bounds over the axis size, at least
+    least: int = 0  # kind utilization: of the product of the bounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Shared:
     slot: int
     members: frozenset[int]  # the dims that count
     most: int
-    share: float = 0.0  # product: at least share * most
+    least: int = 0  # of a product
     orders: bool = False  # loops: their number decides how many distinct loop orders there are
 
     @property
@@ -62,7 +62,7 @@ def limits(arch: Architecture, workload: Workload) -> tuple[Limit, ...]:
             found.append(Limit("loops", index, text, hi=constraint.max_loops))
         if slot.axis is not None and constraint.min_utilization > 0:
             text = f"a utilization of at least {constraint.min_utilization:g} of {slot.name}"
-            found.append(Limit("utilization", index, text, share=constraint.min_utilization))
+            found.append(Limit("utilization", index, text, least=slot.least))
     return tuple(found)
 
 
@@ -100,10 +100,10 @@ class Rules:
         axis, members = self.slots[index].axis, self.loops[index]
         if axis is None:
             return []
-        share = max((limit.share for limit in self._of("utilization", index)), default=0.0)
-        if not share and prod(self.bounds(index, dim)[1] for dim in members) <= axis.size:
+        least = max((limit.least for limit in self._of("utilization", index)), default=0)
+        if not least and prod(self.bounds(index, dim)[1] for dim in members) <= axis.size:
             return []
-        return [Shared("product", index, members, axis.size, share)]
+        return [Shared("product", index, members, axis.size, least)]
 
     def _loops(self, index: int) -> list[Shared]:
         members, found = self.loops[index], []

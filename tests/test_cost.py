@@ -6,10 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ruby_map.arch import Architecture, Axis, Compute, LoopConstraint, Storage
+from ruby_map.arch import Architecture, Axis, Compute, LoopConstraint, Slot, Storage
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
 from ruby_map.mapper.cost import REASONS, CostOptions, evaluate, validity
+from ruby_map.mapper.diagnose import misfits
 from ruby_map.mapper.mapping import MappingBatch
+from ruby_map.mapper.mapspace import Mapspace
+from ruby_map.mapper.optimal import optimal
+from ruby_map.mapper.options import SearchOptions
 from ruby_map.mapper.sanity import InternalError, check
 from ruby_map.workloads import Workload
 
@@ -91,6 +95,27 @@ def test_fanout_and_utilization():
     assert validity(mapping(machine(), workload, [[1, 1, 2], [1, 2, 1], [4, 2, 1]])).tolist() == [2]
     half = machine(fanout=(Axis("PE", 4, constraint=LoopConstraint(min_utilization=0.75)),))
     assert validity(mapping(half, workload, [[1, 1, 2], [2, 4, 1], [2, 1, 1]])).tolist() == [3]
+
+
+@given(st.integers(1, 2000).flatmap(lambda size: st.tuples(st.integers(1, size), st.just(size))), st.booleans())
+def test_least_utilization_is_a_whole_number(of, written):
+    """A share of k of n instances asks for k of them, whatever floats make of it, also written with 12 digits."""
+    k, n = of
+    share = float(f"{k / n:.12g}") if written else k / n
+    assert Slot(0, Axis("X", n), "X", LoopConstraint(min_utilization=share)).least == k
+    assert Slot(0, None, "L0", LoopConstraint()).least == 0
+
+
+def test_utilization_is_the_same_everywhere():
+    """7 of 25 is 28 %: the mapspace, the check of a mapping and the bounds of the optimum agree on it."""
+    axis = Axis("X", 25, constraint=LoopConstraint(dims=("M",), min_utilization=0.28))
+    arch = Architecture("one", (Storage("L0", "DRAM", fanout=(axis,)),), Compute("MAC", "intmac"))
+    space = Mapspace(arch, matmul(7, 2, 2), "ruby")
+    batch = space.at(range(space.size.total))
+    assert len(batch) == 6
+    assert not validity(batch).any()
+    assert misfits(batch.take([0])) == []
+    assert optimal(space, table(arch), SearchOptions()).optimal
 
 
 def test_bandwidth_binds():

@@ -179,7 +179,8 @@ def test_several_faults_at_once():
 
 def test_a_misspelt_variable():
     """A number may be the name of a variable; one that is nearly so is told."""
-    found = faults(GOOD.replace("size: 3", "size: rowz").replace("name: machine", "name: machine\nvariables: {rows: 3}"))
+    text = GOOD.replace("size: 3", "size: rowz").replace("name: machine", "name: machine\nvariables: {rows: 3}")
+    found = faults(text)
     assert found[0].endswith("an arithmetic expression of one, got 'rowz'; did you mean \"rows\"?")
 
 

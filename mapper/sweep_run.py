@@ -26,6 +26,7 @@ from .sweep_file import read_sweep
 from .sweep_front import ALL, MEASURES, Front, Seeded, candidate_json, candidates, corners, fronts
 from .sweep_plan import Plan, Point, Values, design_values
 from .sweep_store import FAILED, FOUND, NOTHING_VALID, Outcome, Store, open_store
+from .sweep_table import front_parts
 from .tables import TextTable
 
 if TYPE_CHECKING:
@@ -115,25 +116,7 @@ class SweepResult(Shown):
 
     def _parts(self) -> list[str | TextTable]:
         """The counts and the frontiers."""
-        return [self._title(), *map(self._front_table, self.fronts)]
-
-    def _front_table(self, front: Front) -> TextTable:
-        axes = [MEASURES[axis] for axis in self.plan.axes]
-        several = len(self.plan.seeds) > 1
-        head = ["design", *self.plan.parameters, "mapspace", *(f"{axis.name} [{axis.unit}]" for axis in axes), ""]
-        rows = []
-        for one in front.members:
-            mark = "knee" if one.design == front.knee.design and one.mapspace == front.knee.mapspace else ""
-            sure = f"on it in {one.share:.0%} of seeds " if several else ""
-            forms = [",.0f" if axis.name == "delay" else ",.5g" for axis in axes]
-            figures = [
-                format(value / axis.size, form) for value, axis, form in zip(one.middle, axes, forms, strict=True)
-            ]
-            values = [str(value) for value in self.values[one.design].values()]
-            rows.append([str(one.design), *values, one.mapspace, *figures, sure + mark])
-        title = f"{front.workload}, {front.mapspace}: frontier of {len(front.members)}, hypervolume"
-        left = (len(self.plan.parameters) + 1, len(head) - 1)  # the mapspace, and the remark
-        return TextTable(head, rows, left, f"{title} {front.hypervolume:.4f}")
+        return [self._title(), *front_parts(self.plan, self.values, self.fronts)]
 
     def _rows(self) -> Rows:
         from .sweep_output import flat_rows  # which imports this

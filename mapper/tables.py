@@ -17,7 +17,7 @@ from .cost import CostOptions, Costs
 from .mapping import MappingBatch
 from .record import Statistics
 
-WIDTH = 140  # characters; the same in a pipe and on any terminal
+WIDTH = 1_000_000  # characters: a table is as wide as it needs, in a pipe and on any terminal; no figure is cut
 
 _UNITS = (("J", 1e12), ("mJ", 1e9), ("uJ", 1e6), ("nJ", 1e3), ("pJ", 1.0))
 

@@ -4,6 +4,7 @@ import csv
 import json
 import math
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -257,6 +258,52 @@ def test_frontiers_are_of_medians_and_say_in_how_many_seeds_they_hold():
     assert found["all mapspaces"].members[2].share == pytest.approx(2 / 3)  # with seed 2 design 1 is better, 6 to 9
     # up to 3.3 and 22 from the ideal corner, 1 and 1; the medians are 1 and 10, and 2 and 6
     assert found["pfm"].hypervolume == pytest.approx((1 * 12 + 1.3 * 16) / (2.3 * 21))
+
+
+def test_the_text_cuts_no_figure_and_heads_are_short(folder):
+    """A column per parameter that varies; what is given once is said once; every figure in full."""
+    glb = "    class: regfile\n    capacity_words: words"
+    (folder / "line.yaml").write_text(ARCH.replace(glb, "    class: SRAM\n    banks: 1\n    capacity_words: words"))
+    (folder / "sweep.yaml").write_text("""
+architecture: ./line.yaml
+parameters:
+  levels.GLB.banks: [1, 2]
+  levels.GLB.fanout.PE.dims: [[M, N, K], [M, N]]
+  levels.GLB.width_bits: [16, 32]
+  levels.DRAM.width_bits: [16, 32]
+  levels.DRAM.read_bandwidth: 2 * 2
+  words: pes * 2048
+linked: [{pes: [2, 8], levels.GLB.write_bandwidth: [123456789012345, 1]}]
+workloads: [./mm.yaml]
+pareto: [area, energy, delay]
+search: {samples: 5}
+limit: 8
+""")
+    found = sweep(folder / "sweep.yaml")
+    text = str(found)
+    assert "\N{HORIZONTAL ELLIPSIS}" not in text
+    title, notes, table = text.split("\n\n")
+    assert notes.split("\n") == [
+        "in every design: levels.DRAM.read_bandwidth 4",
+        "computed: words = pes * 2048",
+        "banks: levels.GLB.banks",
+        "dims: levels.GLB.fanout.PE.dims",
+        "GLB.width_bits: levels.GLB.width_bits",
+        "DRAM.width_bits: levels.DRAM.width_bits",
+        "write_bandwidth: levels.GLB.write_bandwidth",
+    ]
+    head, _, *lines = table.split("\n")[1:]
+    assert re.split(r" {2,}", head) == [
+        "design", "banks", "dims", "GLB.width_bits", "DRAM.width_bits", "pes, write_bandwidth", "mapspace",
+        "area [mm\N{SUPERSCRIPT TWO}]", "energy [\N{MICRO SIGN}J]", "delay [cycles]"]  # fmt: skip
+    members = found.fronts[0].members
+    for line, one in zip(lines, members, strict=True):
+        area, energy, delay = one.middle
+        assert re.split(r" {2,}", line.strip())[7:10] == [f"{area / 1e6:,.5g}", f"{energy / 1e6:,.5g}", f"{delay:,.0f}"]
+        values = found.values[one.design]
+        assert f" {values['pes']}, {values['levels.GLB.write_bandwidth']} " in line
+        assert f" {values['levels.GLB.fanout.PE.dims']} " in line
+    assert sum(line.endswith("knee") for line in lines) == 1
 
 
 def test_files_agree_with_each_other(folder):

@@ -7,7 +7,7 @@ axes. It grows with energy and with cycles, so that of a lower bound holds for a
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -103,9 +103,23 @@ class Frontier:
     objective: str
     limit: float = 1.0
     by_energy: bool = True
-    batches: list[MappingBatch] = field(default_factory=list)
-    cycles: Floats = field(default_factory=lambda: np.empty(0))  # ascending
-    energy_pj: Floats = field(default_factory=lambda: np.empty(0))  # descending
+    # batches, cycles, energy_pj: in one attribute, so that Ctrl-C finds all of a front or all of the next
+    _found: tuple[tuple[MappingBatch, ...], Floats, Floats] = ((), np.empty(0), np.empty(0))
+
+    @property
+    def batches(self) -> tuple[MappingBatch, ...]:
+        """Batches of one."""
+        return self._found[0]
+
+    @property
+    def cycles(self) -> Floats:
+        """Of each, ascending."""
+        return self._found[1]
+
+    @property
+    def energy_pj(self) -> Floats:
+        """Of each, descending."""
+        return self._found[2]
 
     @property
     def _at(self) -> int:
@@ -136,9 +150,9 @@ class Frontier:
         stay = (self.cycles < cycles) | (self.energy_pj < energy_pj)
         place = int((self.cycles[stay] < cycles).sum())
         kept = [one for one, stays in zip(self.batches, stay.tolist(), strict=True) if stays]
-        self.batches = [*kept[:place], batch, *kept[place:]]
-        self.cycles = np.insert(self.cycles[stay], place, cycles)
-        self.energy_pj = np.insert(self.energy_pj[stay], place, energy_pj)
+        batches = (*kept[:place], batch, *kept[place:])
+        all_cycles = np.insert(self.cycles[stay], place, cycles)
+        self._found = batches, all_cycles, np.insert(self.energy_pj[stay], place, energy_pj)
         return self.least < before
 
     def times(self, factor: float) -> list[Point]:

@@ -1,5 +1,7 @@
 """The exact front of energy and delay against every mapping of small mapspaces, and what is proven of it early."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -115,6 +117,28 @@ def test_reach_is_the_largest_factor_of_a_point_of_the_front(members, points):
     for cycles, energy in points:
         factors = [min(cycles / c, energy / e if e else np.inf) for c, e in zip(front.cycles, front.energy_pj)]  # noqa: B905
         assert front.of(np.array([float(energy)]), np.array([float(cycles)]))[0] == pytest.approx(max(factors))
+
+
+@pytest.mark.parametrize("before", [[], [(10, 30), (20, 20), (30, 10)]])
+@pytest.mark.parametrize("call", [1, 2])
+def test_interrupted_while_a_point_is_taken(monkeypatch, before, call):
+    """Ctrl-C while a front takes a point: its mappings, cycles and energies are those of one front."""
+    front, calls, insert = Frontier("edp"), Counter(), np.insert
+    for cycles, energy in before:
+        front.offer((cycles, energy), float(energy), float(cycles))
+
+    def interrupted(*arguments):
+        calls["insert"] += 1
+        if calls["insert"] == call:
+            raise KeyboardInterrupt
+        return insert(*arguments)
+
+    monkeypatch.setattr(np, "insert", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        front.offer((5, 40), 40.0, 5.0)
+    assert list(front.batches) == list(zip(front.cycles, front.energy_pj, strict=True)) == before
+    assert front.least == min((cycles * energy for cycles, energy in before), default=np.inf)
+    assert (front.best is None) == (not before)
 
 
 def test_stopped_early_it_says_what_is_proven(monkeypatch):

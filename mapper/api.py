@@ -9,6 +9,7 @@ result.edp, result.cycles   # numbers
 evaluate("simba_like", layer, "mapping.yaml")
 """
 
+import os
 from pathlib import Path
 
 from ..arch import Architecture
@@ -18,7 +19,7 @@ from .checkpoint import Checkpoint
 from .cost import CostOptions
 from .cost import evaluate as evaluate_batch
 from .diagnose import misfits
-from .inputs import alike, layers_of, load
+from .inputs import Spec, alike, layers_of, load
 from .layer import Progress
 from .layers import Layers
 from .mapping import MappingBatch
@@ -33,8 +34,8 @@ from .turns import Study
 
 
 def explore(
-    arch: Architecture | str,
-    workload: Workload | Network | str,
+    arch: Architecture | Spec,
+    workload: Workload | Network | Spec,
     mapspace: str = "ruby-s",
     options: SearchOptions | None = None,
     *,
@@ -85,9 +86,9 @@ def explore(
 
 
 def evaluate(
-    arch: Architecture | str,
-    workload: Workload | str,
-    mapping: str | Path | MappingBatch | Result,
+    arch: Architecture | Spec,
+    workload: Workload | Spec,
+    mapping: Spec | MappingBatch | Result,
     *,
     table: EnergyTable | None = None,
     costs: CostOptions | None = None,
@@ -109,11 +110,14 @@ def evaluate(
     return Result(machine, work, figures, batch, found, hint="\n".join(misfits(batch)))
 
 
-def _source(mapping: str | Path | MappingBatch | Result) -> str | Path | Document:
+def _source(mapping: Spec | MappingBatch | Result) -> Path | Document:
     """What `read_mapping` takes: a mapping at hand is checked as a file is."""
     batch = mapping.batch if isinstance(mapping, Result) else mapping
-    if isinstance(batch, str | Path):
-        return batch
+    if isinstance(batch, str | os.PathLike):
+        return Path(batch)
+    if not isinstance(batch, MappingBatch | None):
+        rule = f"must be a file, a mapping or a result; got {type(batch).__name__} {batch!r}"
+        raise InputError(Fault("mapping", None, "", rule))
     if batch is None or len(batch) != 1:
         number = 0 if batch is None else len(batch)
         raise InputError(Fault("mapping", None, "", f"must be one mapping, got {number}"))

@@ -1,5 +1,6 @@
 """The two inputs of every command: read, checked together, and the mapspaces they make."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,9 +12,11 @@ from .options import unknown
 from .padding import padded
 from .presets import PRESETS
 
+Spec = str | os.PathLike[str]  # a name of the library or a path
+
 
 def load(
-    arch: Architecture | str, workload: Workload | Network | str, more: Sequence[Path] = ()
+    arch: Architecture | Spec, workload: Workload | Network | Spec, more: Sequence[Path] = ()
 ) -> tuple[Architecture, Workload | Network]:
     """Both inputs, read where they are names or paths, and checked together. Raises InputError with all faults.
 
@@ -21,19 +24,38 @@ def load(
     """
     faults: list[Fault] = []
     others: list[Fault] = []
-    work = gather(others, lambda: load_workload(workload)) if isinstance(workload, str) else workload
-    machine = (
-        gather(faults, lambda: load_arch(arch, workload=_common(work), more=more)) if isinstance(arch, str) else arch
-    )
+    work = gather(others, lambda: _workload(workload))
+    machine = gather(faults, lambda: _arch(arch, _common(work), more))
     faults += others
     if machine is None or work is None:
         raise InputError(faults)
-    source = arch if isinstance(arch, str) else arch.name
+    source = arch.name if isinstance(arch, Architecture) else os.fspath(arch)
     for layer in layers_of(work):
         gather(faults, lambda layer=layer: check_fit(machine, layer, source))  # type: ignore[misc]
     if faults:
         raise InputError(dict.fromkeys(faults))
     return machine, work
+
+
+def _workload(workload: Workload | Network | Spec) -> Workload | Network:
+    if isinstance(workload, str | Workload | Network):
+        return load_workload(workload) if isinstance(workload, str) else workload
+    return load_workload(Path(_path(workload, "workload", "a layer or a network")))
+
+
+def _arch(arch: Architecture | Spec, common: Workload | None, more: Sequence[Path]) -> Architecture:
+    if isinstance(arch, Architecture):
+        return arch
+    return load_arch(_path(arch, "arch", "an architecture"), workload=common, more=more)
+
+
+def _path(given: Spec, what: str, kind: str) -> str:
+    """A name or path as text; who hands over something else in Python learns what is taken."""
+    try:
+        return os.fspath(given)
+    except TypeError:
+        rule = f"must be a library name, a path or {kind}; got {type(given).__name__} {given!r}"
+        raise InputError(Fault(what, None, "", rule)) from None
 
 
 def _common(workload: Workload | Network | None) -> Workload | None:

@@ -316,6 +316,23 @@ def test_a_mapping_at_hand_is_evaluated_as_its_file_is(tmp_path):
     assert evaluate(wider, layer, found).energy_pj > found.energy_pj
 
 
+def test_paths_may_be_path_objects_and_other_things_are_refused(tmp_path):
+    """load, explore and evaluate take pathlib.Path as they take text; what is neither is named, all at once."""
+    (tmp_path / "arch.yaml").write_text(TIGHT.replace("depth: 4", "depth: 400"))
+    (tmp_path / "layer.yaml").write_text("name: mm\nshape: matmul\nsizes: {M: 7, N: 5, K: 6}\n")
+    paths = tmp_path / "arch.yaml", tmp_path / "layer.yaml"
+    assert load(*paths) == load(*map(str, paths))
+    found = explore(*paths, options=SearchOptions(samples=500))
+    (tmp_path / "mapping.yaml").write_text(mapping_yaml(found.batch))
+    assert evaluate(*paths, tmp_path / "mapping.yaml").energy_pj == found.energy_pj
+    with pytest.raises(InputError) as error:
+        load(7, None)
+    assert [fault.source for fault in error.value.faults] == ["arch", "workload"]
+    assert "must be a library name, a path or an architecture; got int 7" in str(error.value)
+    with pytest.raises(InputError, match="mapping: must be a file, a mapping or a result; got int 3"):
+        evaluate(*paths, 3)
+
+
 def test_a_mapping_of_another_machine_or_none_is_refused():
     """Every level that this machine does not have is named; two mappings, or none, are no mapping."""
     found = explore(*LAYER, "ruby", SearchOptions(samples=3000))

@@ -124,6 +124,7 @@ class Page:
         return json.loads(text)
 
     def open(self, path):
+        self.events = [event for event in self.events if event["method"] != "Page.loadEventFired"]
         self.call("Page.navigate", url=path.as_uri())
         while not any(event["method"] == "Page.loadEventFired" for event in self.events):
             self.events.append(self.message())
@@ -228,6 +229,33 @@ def test_a_click_shows_the_energy_by_layer(page):
     assert page.js("document.querySelectorAll('#layers tbody tr').length") == 1
     assert page.js("document.querySelectorAll('#bars rect title').length") >= 3
     assert page.js("document.getElementById('chosen').textContent").startswith("design ")
+
+
+def test_of_three_axes_any_two_are_drawn_and_the_third_is_named(page, report, tmp_path):
+    """Two axes have no choice; of three the selectors put each along x or y, and the note names the one left out."""
+    assert page.js("document.getElementById('axes').hidden") is True
+    assert "not drawn" not in page.js("document.getElementById('legend').textContent")
+    (tmp_path / "sweep.yaml").write_text(SWEEP.replace(", ./net.yaml", "") + "pareto: [area, energy, delay]\n")
+    (tmp_path / "report.html").write_text(report_html(sweep(tmp_path / "sweep.yaml")))
+    page.open(tmp_path / "report.html")
+    assert page.js("document.getElementById('axes').hidden") is False
+    shown = "[...document.querySelectorAll('#plot > text')].slice(-2).map(text => text.textContent.split(' ')[0])"
+    for side, axis, wanted in (("y", 2, ["area", "delay"]), ("x", 2, ["delay", "area"]), ("y", 1, ["delay", "energy"])):
+        page.js(f"(s => {{ s.value = {axis}; s.onchange({{target: s}}); }})(document.getElementById('{side}'))")
+        assert page.js(shown) == wanted
+        (third,) = {"area", "energy", "delay"} - set(wanted)
+        assert f"of all 3 axes; {third} is not drawn" in page.js("document.getElementById('legend').textContent")
+        values = page.js(
+            "[document.getElementById('x'), document.getElementById('y')].map(s => data.axes[s.value].name)"
+        )
+        assert values == wanted
+    heights = f"(n => [...{MARKS}].map({BOX}).map(place => place[n]))"
+    middles = page.js("shown().sort((a, b) => a.front - b.front).map(one => one.middle)")
+    for n, axis, sign in ((0, 2, 1), (1, 1, -1)):  # marks stand in the order of the figures on the chosen axes
+        places = page.js(f"{heights}({n})")
+        order = sorted(range(len(middles)), key=lambda i: (sign * middles[i][axis], places[i]))
+        assert [places[i] for i in order] == pytest.approx(sorted(places), abs=0.01)
+    page.open(report[1])
 
 
 def test_nothing_went_wrong_and_nothing_was_fetched(page):

@@ -60,7 +60,7 @@ Key = tuple[int, str, str]  # design, workload, mapspace
 
 def _best(found: SweepResult) -> dict[Key, Outcome]:
     """Of each design, workload and mapspace the outcome of the seed with the least objective."""
-    column = {"energy": "energy_pj", "delay": "cycles"}.get(found.plan.options.objective.split(",")[0], "edp")
+    column = {"energy": "energy_pj", "delay": "cycles"}.get(found.plan.options.objectives[0], "edp")
     best: dict[Key, Outcome] = {}
     for number, outcome in found.outcomes.items():
         point = found.plan.point(number)
@@ -71,7 +71,7 @@ def _best(found: SweepResult) -> dict[Key, Outcome]:
 
 
 def _layers(outcome: Outcome) -> list[dict[str, Any]]:
-    """Energy in pJ by level of each layer, all its occurrences, and by what else uses any; the rest is leakage."""
+    """Cycles and energy in pJ by level of each layer, all its occurrences; the rest of the energy is leakage."""
     result: Any = outcome.result
     told = []
     for layer in result.get("layers", [result]):
@@ -82,7 +82,7 @@ def _layers(outcome: Outcome) -> list[dict[str, Any]]:
         energy = levels | {MACS: compute} | ({NETWORK: hops} if hops else {})
         energy |= {LEAKAGE: rest} if rest > 1e-9 * layer["energy_pj"] * count else {}
         told.append({"name": layer["workload"], "count": count, "energy": energy,
-                     "cycles": layer["cycles"], "utilization": layer["utilization"]})  # fmt: skip
+                     "cycles": count * layer["cycles"], "utilization": layer["utilization"]})  # fmt: skip
     return told
 
 

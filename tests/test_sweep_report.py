@@ -45,7 +45,7 @@ def data_of(path):
 
 
 def test_the_page_holds_every_design_and_its_energy_adds_up(report):
-    """One entry per design, workload and mapspace; by layer and part, energies add up to the total of the best seed."""
+    """One entry per design, workload and mapspace; by layer, cycles and energies add up to those of the best seed."""
     found, path = report
     data = data_of(path)
     assert len(data["designs"]) == 4 * 2 * 2
@@ -58,6 +58,7 @@ def test_the_page_holds_every_design_and_its_energy_adds_up(report):
         )
         total = sum(sum(layer["energy"]) for layer in design["layers"]) * scale
         assert total == pytest.approx(best["energy_pj"])
+        assert sum(layer["cycles"] for layer in design["layers"]) == best["cycles"]
 
 
 def test_network_and_leakage_stand_beside_the_levels():
@@ -218,6 +219,9 @@ def test_filters_leave_what_is_asked_for(page):
     choose = "(name => { const s = document.getElementById('workload'); s.value = name; s.onchange({target: s}); })"
     page.js(f"{choose}('./net.yaml')")
     assert page.js("document.querySelector('#layers tbody td:nth-child(2)').textContent") == "2"
+    heads = page.js("[...document.querySelectorAll('#layers th')].slice(3).map(head => head.textContent)")
+    assert heads[0] == "cycles \N{MULTIPLICATION SIGN} count"
+    assert all(head.endswith("J] \N{MULTIPLICATION SIGN} count") for head in heads[1:])
     page.js(f"{choose}('rank1_100')")
 
 

@@ -52,7 +52,10 @@ def explore(
     bound 1 count once. Ctrl-C ends the search with the best so far. With a `checkpoint`, each layer goes on from what
     it holds and saves how far it is. Raises InputError with every fault of the inputs and options.
     """
-    options = options or SearchOptions()
+    options = SearchOptions() if options is None else options
+    if not isinstance(options, SearchOptions):
+        rule = f"must be SearchOptions, as SearchOptions(seed=1); got {type(options).__name__} {options!r}"
+        raise InputError(Fault("options", None, "", rule))
     faults = options.faults() + (costs.faults() if costs else [])
     preset = next((name for name in PRESETS if name == mapspace), None)
     faults += [] if preset else [unknown("mapspace", mapspace, PRESETS)]

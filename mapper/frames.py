@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
+from ..workloads import Fault, InputError
 from .report import NetworkResult, Result, plain
 from .show import Rows
 from .usage import limit
@@ -16,7 +17,8 @@ def level_rows(result: Result) -> Rows:
     """
     batch, costs = result.batch, result.costs
     if batch is None or costs is None:
-        raise ValueError(f"no valid mapping of {result.workload.name} was found, so it has no costs")
+        rule = f"no valid mapping of {result.workload.name} was found, so there are no figures"
+        raise InputError(Fault("to_pandas", None, "", rule))
     rows = list[Row]()
     for i, level in enumerate(result.arch.levels):
         for t, tensor in enumerate(result.workload.tensors):

@@ -117,7 +117,7 @@ class Layers:
 
     def spend(self, counts: Sequence[int]) -> None:
         """Search with the budget of the options, shared over the layers; `counts` are their occurrences."""
-        samples, seconds = read_budget(self.study.options.budget)
+        samples, seconds = read_budget(str(self.study.options.budget))
         if samples is not None and samples < len(counts):
             rule = f"must be at least a mapping for each of the {len(counts)} layers, got {samples}"
             raise InputError(Fault("budget", None, "", rule))

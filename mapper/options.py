@@ -1,7 +1,8 @@
 """What a search is asked for: `SearchOptions`, and what may be wrong with them."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from numbers import Integral, Real
 
 from ..workloads import Fault, InputError, near
 from .budget import read_budget
@@ -13,10 +14,14 @@ from .score import OBJECTIVES, STRATEGIES
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """What to look for, how, and when to stop (whichever rule is met first)."""
+    """What to look for, how, and when to stop (whichever rule is met first).
+
+    Several names may be a list or tuple, a budget of mappings a number; what is kept is the text of the command, so
+    that one search has one form. Of wrong types `faults` tells.
+    """
 
     strategy: str = "random"
-    objective: str = "edp"
+    objective: str | Sequence[str] = "edp"
     victory: int = 3000  # consecutive valid mappings without improvement (of endless strategies)
     samples: int | None = None  # mappings drawn, valid or not
     time_limit: float | None = None  # seconds; the one rule whose effect depends on the machine
@@ -26,12 +31,27 @@ class SearchOptions:
     valid: int | None = None  # valid mappings drawn
     patience: tuple[float, int] | None = None  # (f, n): n consecutive valid mappings without an improvement by f
     target: float | None = None  # of the first objective
-    front: str = ""  # objectives whose Pareto front to keep
+    front: str | Sequence[str] = ""  # objectives whose Pareto front to keep
     cluster: str | None = None  # where instead of `jobs` processes here
-    budget: str = ""  # mappings (1000000) or seconds (60s) that all layers share; then victory ends none
+    budget: str | float = ""  # mappings (1000000) or seconds (60s) that all layers share; then victory ends none
     prune: bool = True  # skip counts that cannot change the answer
     engine: str = "numpy"  # what runs the model; the answer does not depend on it
     bound: float | None = None  # seconds to prove how good the result of any search is; 0: the mapspace as a whole
+
+    def __post_init__(self) -> None:
+        for option in fields(self):
+            value = getattr(self, option.name)
+            if option.name in NAMES and isinstance(value, str | list | tuple):
+                value = _joined(value)
+            elif option.name in (*WHOLE, "budget"):
+                value = _whole(value)
+            elif option.name in NUMBERS and isinstance(value, Real) and not isinstance(value, bool):
+                value = float(value)
+            elif option.name == "patience" and isinstance(value, list):
+                value = tuple(value)
+            if option.name == "budget" and not isinstance(value, bool):
+                value = str(value).strip() if isinstance(value, str | int | float) else value
+            object.__setattr__(self, option.name, value)
 
     @property
     def objectives(self) -> tuple[str, ...]:
@@ -44,7 +64,19 @@ class SearchOptions:
         return _names(self.front)
 
     def faults(self) -> list[Fault]:
-        """What is wrong with the options, in the user's words."""
+        """What is wrong with the options, in the user's words: first those of a wrong type, as Python lets be given."""
+        wrong = {field.name: rule for field in fields(self) if (rule := _type_rule(field.name, self)) is not None}
+        given = {name: getattr(self, name) for name in wrong}
+        told = [
+            fault(
+                _OPTION.get(name, name.replace("_", "-")), f"{rule}; got {type(given[name]).__name__} {given[name]!r}"
+            )
+            for name, rule in wrong.items()
+        ]
+        defaults = {field.name: field.default for field in fields(self) if field.name in wrong}
+        return told + (replace(self, **defaults) if wrong else self)._value_faults()  # type: ignore[arg-type]
+
+    def _value_faults(self) -> list[Fault]:
         lists = (("objective", self.objectives), ("front", self.axes))
         least = (
             ("victory", self.victory, 1),
@@ -55,7 +87,7 @@ class SearchOptions:
             ("valid", self.valid, 1),
         )
         found = [] if self.strategy in STRATEGIES else [unknown("search", self.strategy, STRATEGIES)]
-        found += [] if self.objectives else [unknown("objective", self.objective, OBJECTIVES)]
+        found += [] if self.objectives else [unknown("objective", "", OBJECTIVES)]
         for option, names in lists:
             found += [unknown(option, name, OBJECTIVES) for name in names if name not in OBJECTIVES]
             found += [fault(option, "names one of its objectives twice")] if len(set(names)) < len(names) else []
@@ -92,7 +124,7 @@ class SearchOptions:
         if not self.budget:
             return []
         try:
-            samples = read_budget(self.budget).samples
+            samples = read_budget(str(self.budget)).samples
         except InputError as error:
             return list(error.faults)
         given = {"samples": self.samples, "time-limit": self.time_limit}
@@ -110,8 +142,51 @@ def stop_rules(options: SearchOptions) -> Stop:
     return Stop(options.victory, options.samples, options.time_limit, options.give_up, *more)
 
 
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",")) if text else ()
+NAMES = ("strategy", "objective", "front", "engine")  # and lists of names, as text
+WHOLE = ("victory", "samples", "jobs", "seed", "give_up", "valid")
+NUMBERS = ("time_limit", "target", "bound")
+NONE = ("samples", "valid", "patience", "cluster", *NUMBERS)  # may be left out
+_OPTION = {"strategy": "search", "bound": "bound-seconds"}  # where the command has another name
+
+
+def _names(text: str | Sequence[str]) -> tuple[str, ...]:
+    return tuple(str(text).split(",")) if text else ()
+
+
+def _joined(names: str | Sequence[object]) -> object:
+    """`energy,delay`, from text with blanks or a sequence; what holds other things than names stays as it is."""
+    several = names.split(",") if isinstance(names, str) else names
+    return ",".join(one.strip() for one in several) if all(isinstance(one, str) for one in several) else names  # type: ignore[attr-defined]
+
+
+def _whole(value: object) -> object:
+    """A whole number as an int, whatever kind of number it is (1e6, an element of an array)."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    return int(float(value)) if float(value).is_integer() else value
+
+
+def _type_rule(name: str, options: SearchOptions) -> str | None:
+    """What the value of a field must be, where it is of another type."""
+    value = getattr(options, name)
+    if value is None and name in NONE:
+        return None
+    kinds: tuple[tuple[Sequence[str], type, str], ...] = (
+        (("objective", "front"), str, "must be names, as text or a list"),
+        (("strategy", "cluster", "engine"), str, "must be a name"),
+        (WHOLE, int, "must be a whole number"),
+        (NUMBERS, float, "must be a number"),
+        (("budget",), str, "must be a number of mappings, as 1000000, or seconds, as 60s"),
+    )
+    for some, kind, rule in kinds:
+        if name in some:
+            return None if isinstance(value, kind) and not isinstance(value, bool) else rule
+    if name == "prune":
+        return None if isinstance(value, bool) else "must be True or False"
+    pair = isinstance(value, list | tuple) and [isinstance(one, int | float) for one in value] == [True, True]
+    return None if pair else "must be a pair, FRACTION and N, as (0.01, 5000)"
 
 
 def read_patience(text: str) -> tuple[float, int]:
@@ -126,7 +201,7 @@ def read_patience(text: str) -> tuple[float, int]:
 def unknown(option: str, value: str, choices: Iterable[str]) -> Fault:
     """The fault of an option that names none of `choices`."""
     choices = list(choices)
-    return fault(option, f'must be one of {", ".join(choices)}; got "{value}"{near(value, choices)}')
+    return fault(option, f'must be one of {", ".join(choices)}; got "{value}"{near(str(value), choices)}')
 
 
 def fault(option: str, message: str) -> Fault:

@@ -333,6 +333,36 @@ def test_paths_may_be_path_objects_and_other_things_are_refused(tmp_path):
         evaluate(*paths, 3)
 
 
+def test_options_in_python_have_one_form():
+    """Lists, blanks and kinds of numbers make the same options, so that a checkpoint is the same too."""
+    plain = SearchOptions(objective="edp,energy", front="energy,delay", budget="5000", seed=3, patience=(0.1, 5))
+    for objective, front, budget in (
+        (["edp", "energy"], ("energy", "delay"), 5000),
+        ("edp, energy ", " energy,delay", 5e3),
+    ):
+        assert SearchOptions(
+            objective=objective, front=front, budget=budget, seed=np.int64(3), patience=[0.1, 5]
+        ) == plain  # fmt: skip
+    assert (plain.faults(), plain.objectives, plain.axes) == ([], ("edp", "energy"), ("energy", "delay"))
+    assert run(*TOY, "--objective", " energy", "--samples", 50).exit_code == 0
+
+
+def test_options_of_a_wrong_type_are_faults_all_at_once():
+    """No traceback: each says what it must be and what it is, beside the other faults."""
+    wrong = SearchOptions(objective=7, seed="a", jobs="2", victory=1.5, budget=None, bound=True, samples=0,
+                          front=["energy", 3], patience=0.1, prune="no", target="low", strategy=None,
+                          cluster=4)  # fmt: skip
+    told = {fault.source: fault.message for fault in wrong.faults()}
+    assert set(told) == {"objective", "seed", "jobs", "victory", "budget", "bound-seconds", "samples", "front",
+                         "patience", "prune", "target", "search", "cluster"}  # fmt: skip
+    assert told["seed"] == "must be a whole number; got str 'a'"
+    with pytest.raises(InputError, match="options: must be SearchOptions, as SearchOptions"):
+        explore(*TOY, options={"seed": 1})
+    with pytest.raises(InputError, match="mapspace: must be one of"):
+        explore(*TOY, 7)
+    assert [fault.source for fault in SearchOptions(objective=()).faults()] == ["objective"]
+
+
 def test_a_mapping_of_another_machine_or_none_is_refused():
     """Every level that this machine does not have is named; two mappings, or none, are no mapping."""
     found = explore(*LAYER, "ruby", SearchOptions(samples=3000))

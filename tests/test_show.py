@@ -139,6 +139,13 @@ def test_the_frame_of_a_sweep_has_a_row_per_point(swept):
     assert frame.edp.tolist() == [outcome.result["edp"] for outcome in swept.outcomes.values()]
 
 
+@needs_pandas
+def test_without_a_mapping_there_is_no_frame(nothing):
+    """Said as the pictures say it."""
+    with pytest.raises(InputError, match="to_pandas: no valid mapping of conv2 was found"):
+        nothing.to_pandas()
+
+
 def test_without_pandas_the_extra_is_named(layer, monkeypatch):
     """The message says what to install."""
     monkeypatch.setitem(sys.modules, "pandas", None)

@@ -17,7 +17,7 @@ from .sweep_store import FAILED
 from .sweep_store import NOTHING_VALID as NOTHING
 
 POINTS_FAILED = 3  # beside the statuses of all commands
-SHOWN = 10  # failed designs told one by one
+SHOWN = 10  # designs told one by one of those that failed, and of those without a valid mapping
 
 
 def ruby_sweep(
@@ -59,20 +59,28 @@ def _tell(found: SweepResult, out: Path | None) -> None:
     """Warnings, what failed, and an interruption, to standard error."""
     for message in dict.fromkeys(told for outcome in found.outcomes.values() for told in outcome.warnings):
         typer.echo(f"warning: {message}", err=True)
-    failed = Counter(
-        (found.plan.point(number).design, outcome.message)
-        for number, outcome in found.outcomes.items()
-        if outcome.status == FAILED
-    )
-    for (design, message), times in list(failed.items())[:SHOWN]:
-        values = ", ".join(f"{name} {value}" for name, value in found.values[design].items())
-        points = f"{times} of {found.plan.per_design} points of design {design}" + (f" ({values})" if values else "")
-        typer.echo(f"failed: {points}: {message}", err=True)
-    if len(failed) > SHOWN:
-        typer.echo("failed: more" + (f", see {out / 'results.csv'}" if out else ""), err=True)
+    for status in (FAILED, NOTHING):
+        for line in _reasons(found, status, out):
+            typer.echo(f"{status}: {line}", err=True)
     if found.interrupted:
         how = "nothing is kept without --out" if out is None else "the same command goes on from here"
         typer.echo(f"interrupted: {len(found.outcomes):,} of {found.plan.points:,} points done; {how}", err=True)
+
+
+def _reasons(found: SweepResult, status: str, out: Path | None) -> Iterator[str]:
+    """Why points ended so: a line for each of the first designs and messages, then how many points are left."""
+    alike = Counter(
+        (found.plan.point(number).design, outcome.message)
+        for number, outcome in found.outcomes.items()
+        if outcome.status == status
+    )
+    for (design, message), times in list(alike.items())[:SHOWN]:
+        values = ", ".join(f"{name} {value}" for name, value in found.values[design].items())
+        points = f"{times} of {found.plan.per_design} points of design {design}" + (f" ({values})" if values else "")
+        yield f"{points}: {message}"
+    more = sum(list(alike.values())[SHOWN:])
+    if more:
+        yield f"{more:,} more points" + (f", see {out / 'results.csv'}" if out else "; with --out each is recorded")
 
 
 @contextmanager

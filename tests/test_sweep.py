@@ -22,6 +22,7 @@ from ruby_map.mapper.cost import CostOptions
 from ruby_map.mapper.sweep_file import read_sweep
 from ruby_map.mapper.sweep_front import candidates, fronts
 from ruby_map.mapper.sweep_run import SweepResult, run_point
+from ruby_map.mapper.sweep_store import NOTHING_VALID, Outcome
 from ruby_map.workloads import InputError
 from typer.testing import CliRunner
 
@@ -208,6 +209,26 @@ def test_nothing_valid_is_status_1_with_the_reason(folder):
     bad = [row for row in rows(folder / "out/results.csv") if row["status"] == "nothing valid"]
     assert bad
     assert all("GLB overflows" in row["message"] for row in bad)
+    told = [line for line in run(folder / "sweep.yaml").stderr.splitlines() if line.startswith("nothing valid: ")]
+    assert told[0].startswith(f"nothing valid: 4 of 4 points of design 0 (pes 2, words 4): {bad[0]['message']}")
+    assert len(told) == len({(row["design"], row["message"]) for row in bad})
+
+
+def test_of_many_designs_without_a_mapping_a_few_are_told_and_the_rest_counted(folder, monkeypatch):
+    """Ten lines and a count of the points that are left, which tells where they stand."""
+    (folder / "sweep.yaml").write_text(SWEEP.replace("[2, 3, 5]", "{from: 2, to: 13, step: 1}"))
+    point = Outcome(NOTHING_VALID, message="too small")
+    monkeypatch.setattr(sweep_run, "run_point", lambda plan, number: point)
+    for options, where in (
+        ((), "; with --out each is"),
+        (("--out", folder / "out"), f"see {folder / 'out/results.csv'}"),
+    ):
+        done = run(folder / "sweep.yaml", *options)
+        told = [line for line in done.stderr.splitlines() if line.startswith("nothing valid: ")]
+        assert done.exit_code == 1
+        assert len(told) == 11
+        assert "nothing valid: 8 more points" in told[-1]
+        assert where in told[-1]
 
 
 def test_a_store_of_another_sweep_is_refused(folder):

@@ -12,9 +12,14 @@ from .violations import violations
 
 def hint(batch: MappingBatch) -> str:
     """What the mappings of `batch` run into, and how near the nearest came: a line per reason, the commonest first,
-    and indented below it one for each further level. Empty where all of them are valid."""
+    and indented below it one for each further level. Where some are valid after all, that comes first; empty where all
+    are."""
     reasons = validity(batch)
-    lines = []
+    valid, lines = int((reasons == 0).sum()), []
+    if valid and valid < len(batch):  # the search ended before it came to them
+        some = f"{valid:,} of the first {len(batch):,} {'are' if valid > 1 else 'is'} valid"
+        first = int(np.flatnonzero(reasons == 0)[0]) + 1
+        lines.append(f"{some}, the first of them number {first:,}: search longer (--samples)")
     for code in sorted(set(reasons.tolist()) - {0}, key=lambda code: -int((reasons == code).sum())):
         share = float((reasons == code).mean())
         failed = batch.take(np.flatnonzero(reasons == code))

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -414,6 +415,23 @@ def test_an_interrupted_network_writes_the_layers_it_has(monkeypatch, tmp_path):
     assert run(*command, "--resume").exit_code == 0
     assert len(list(folder.glob("0*"))) == 8
     assert json.loads((folder / "stats.json").read_text())["search"]["ended_by"] == "samples"
+
+
+def test_the_hint_says_where_a_longer_search_would_have_found_some(tmp_path):
+    """The search ended before the first valid mapping: its number is told, and so many samples do find it."""
+    three = TIGHT.replace("depth: 4", "depth: 3").replace("    temporal: {factors: [M=7]}\n", "")
+    (tmp_path / "tight.yaml").write_text(three)
+    sizes = "{M: 4, C: 4, P: 4, Q: 4, R: 3, S: 3}"
+    (tmp_path / "b.yaml").write_text(f"name: b\nshape: conv2d\nsizes: {sizes}\n")
+    files = tmp_path / "tight.yaml", tmp_path / "b.yaml"
+    told = run(*files, "--samples", 1)
+    assert told.exit_code == 1
+    says = re.search(
+        r"found\n(\d+) of the first 8,192 are valid, the first of them number ([\d,]+): search longer", told.stdout
+    )
+    first = int(says[2].replace(",", ""))
+    assert run(*files, "--samples", first - 1).exit_code == 1
+    assert run(*files, "--samples", first).exit_code == 0
 
 
 def test_nothing_is_written_where_nothing_was_found(tight, tmp_path):

@@ -228,6 +228,7 @@ def test_hint_lists_every_level_that_overflows_and_the_nearest_mapping():
     keep = np.ones((5, 3, 3), bool)
     batch = MappingBatch.of(arch, matmul(7, 6, 10), np.array(splits), np.array([[[0, 1, 2]] * 3] * 5), keep)
     assert hint(batch).splitlines() == [
+        "1 of the first 5 is valid, the first of them number 1: search longer (--samples)",
         "capacity (80.0% of 5 looked at): Buffer overflows in 75.0% of these, alone in 50.0%; "
         "it holds 960 bits, and the nearest needs 1,216 (tile words: A 10, B 60, Z 6)",
         "  Reg overflows in 50.0% of these, alone in 25.0%; "

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,7 +102,30 @@ class MappingBatch:
         """A batch from explicit bounds `factors` # (mapping, slot, dim)."""
         tables, rows = [], np.empty((len(factors), len(workload.dims)), np.int64)
         for d, size in enumerate(workload.sizes):
-            chains, inverse = np.unique(factors[:, :, d], axis=0, return_inverse=True)
+            chains, rows[:, d] = unique_rows(factors[:, :, d])
             tables.append(ChainTable(size, chains.astype(np.int64)))
-            rows[:, d] = inverse.reshape(-1)
         return cls(arch, workload, tuple(tables), rows, order.astype(np.int8), keep.astype(bool))
+
+
+def unique_rows[Number: np.generic](rows: NDArray[Number]) -> tuple[NDArray[Number], Ints]:
+    """The different rows # (row, ...) of whole numbers or bools, in lexicographic order, and which each is # (row,).
+
+    As np.unique with axis=0, which compares rows as records: there Ctrl-C comes out as a TypeError.
+    """
+    columns = rows.reshape(len(rows), prod(rows.shape[1:])).T.astype(np.int64, copy=False)  # (column, row)
+    if not columns.size:
+        return rows[:1], np.zeros(len(rows), np.int64)
+    low = columns.min(axis=1)
+    spans = [int(high) - int(least) + 1 for high, least in zip(columns.max(axis=1), low, strict=True)]
+    if prod(spans) < 2**63:  # a row is one number
+        key = np.zeros(len(rows), np.int64)
+        for column, least, span in zip(columns, low, spans, strict=True):
+            if span > 1:
+                key = key * span + (column - least)
+        _, first, which = np.unique(key, return_index=True, return_inverse=True)
+        return rows[first], which
+    order = np.lexsort(columns[::-1])
+    new = np.concatenate([[True], (columns[:, order[1:]] != columns[:, order[:-1]]).any(axis=0)])
+    which = np.empty(len(rows), np.int64)
+    which[order] = np.cumsum(new) - 1
+    return rows[order[new]], which

@@ -14,7 +14,7 @@ import numpy as np
 from ..arch import Architecture
 from ..workloads import Tensor
 from .counts import Counts, keeper_pairs
-from .mapping import Floats, Ints, MappingBatch
+from .mapping import Floats, Ints, MappingBatch, unique_rows
 from .traffic import Flow, Nest
 
 Axes = tuple[tuple[bool, int, int], ...]  # of each axis of one level: along X, size, instances of the axes inside it
@@ -69,11 +69,11 @@ def hops(batch: MappingBatch, level: int, tensor: Tensor) -> Floats:
             stride = batch.tables[d].strides[batch.rows[:, d], slots[-1]]
             steps[:, d] = np.where(together, stride, steps[:, d])
     rows = np.concatenate([bounds.reshape(len(batch), -1), steps], axis=1)
-    distinct, which = np.unique(rows, axis=0, return_inverse=True)
+    distinct, which = unique_rows(rows)
     axes = _axes(batch.arch, level)
     mine = [dim in tensor.dims for dim in batch.workload.dims]
     found = [mean_hops(axes, _loops(row, len(slots), mine, ranks)) for row in distinct.tolist()]
-    return np.array(found)[which.reshape(-1)]
+    return np.array(found)[which]
 
 
 def _axes(arch: Architecture, level: int) -> Axes:

@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from ..arch import Architecture
-from .mapping import ChainTable, Floats, Ints
+from .mapping import ChainTable, Floats, Ints, unique_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -313,8 +313,8 @@ def outside(table: ChainTable, arch: Architecture, c: int) -> tuple[ChainTable, 
         if first is not None:
             merged[:, first] = table.bounds[:, first:].prod(axis=1)
             merged[:, first + 1 :] = 1
-        chains, which = np.unique(merged, axis=0, return_inverse=True)
-        table.cache[key] = ChainTable(table.size, chains), which.reshape(-1)
+        chains, which = unique_rows(merged)
+        table.cache[key] = ChainTable(table.size, chains), which
     return table.cache[key]  # type: ignore[return-value]
 
 

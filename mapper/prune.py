@@ -22,7 +22,7 @@ from .draw import DrawnBatch
 from .factor import SAFE
 from .flows import handed_out
 from .groups import Group, grouped
-from .mapping import Bools, Floats, Ints, MappingBatch
+from .mapping import Bools, Floats, Ints, MappingBatch, unique_rows
 from .mapspace import Mapspace
 from .record import Known
 from .relax import ROUNDING, Relaxation
@@ -144,9 +144,9 @@ class Pruning:
     def _relaxed(self, batch: MappingBatch) -> Floats:
         """For all loop orders of the chains of each mapping (relax.py). # (mapping,)"""
         energy = np.empty(len(batch))
-        kept, which = np.unique(batch.keep, axis=0, return_inverse=True)
+        kept, which = unique_rows(batch.keep)
         for i, keep in enumerate(kept):
-            mine = np.flatnonzero(which.reshape(-1) == i)
+            mine = np.flatnonzero(which == i)
             energy[mine] = self._relaxed_alike(batch.take(mine), keep)
         return energy
 

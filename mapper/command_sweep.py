@@ -12,8 +12,10 @@ from rich.console import Console
 
 from ..workloads import Fault, InputError
 from .commands import FOUND, INTERRUPTED, NOTHING_VALID, echo_json, new_app
-from .sweep_run import Progress, SweepResult, sweep
+from .progress import write_line
+from .sweep_run import Progress, Step, SweepResult, measures, sweep
 from .sweep_store import FAILED
+from .sweep_store import FOUND as HAS_MAPPING
 from .sweep_store import NOTHING_VALID as NOTHING
 
 POINTS_FAILED = 3  # beside the statuses of all commands
@@ -33,6 +35,7 @@ def ruby_sweep(
     fresh: Annotated[
         bool, typer.Option("--fresh/--resume", help="Forget what is in the folder, or go on from it.")
     ] = False,
+    log: Annotated[bool, typer.Option("--log", help="A line per point that is done, on standard error.")] = False,
 ) -> int:
     """Search every design x workload x mapspace x seed of SWEEP.yaml and show the Pareto frontiers.
 
@@ -41,7 +44,7 @@ def ruby_sweep(
     """
     if jobs < 1:
         raise InputError(Fault("jobs", None, "", f"must be at least 1, got {jobs}"))
-    with _progress_line() as progress:
+    with _progress(log) as progress:
         found = sweep(path, out, jobs=jobs, limit=limit, fresh=fresh, progress=progress)
     if as_json:
         echo_json(found.summary_json())
@@ -84,23 +87,41 @@ def _reasons(found: SweepResult, status: str, out: Path | None) -> Iterator[str]
 
 
 @contextmanager
-def _progress_line() -> Iterator[Progress | None]:
-    """A live line on standard error while the sweep runs; nothing where that is no terminal."""
+def _progress(log: bool) -> Iterator[Progress | None]:
+    """What to tell after each point: log lines, or a live line on standard error; None where that is no terminal."""
+    pace = _Pace()
+    if log:
+        yield lambda step: write_line(f"{pace.line(step)}; {_point_line(step)}")
+        return
     console = Console(stderr=True)
     if not console.is_terminal:
         yield None
         return
-    began = time.monotonic()
-    first: list[int] = []  # how many were done before this run
     with console.status("reading") as status:
+        yield lambda step: status.update(pace.line(step))
 
-        def show(done: int, points: int, failed: int) -> None:
-            first.append(done - 1)
-            left = (points - done) * (time.monotonic() - began) / (done - first[0])
-            bad = f", {failed:,} failed" if failed else ""
-            status.update(f"{done:,} of {points:,} points{bad}, about {left:,.0f} s left")
 
-        yield show
+class _Pace:
+    """How far the sweep is, and about how long the rest takes."""
+
+    def __init__(self) -> None:
+        self.began, self.before = time.monotonic(), -1
+
+    def line(self, step: Step) -> str:
+        """How many points are done, how many failed, and the seconds left."""
+        if self.before < 0:
+            self.before = step.done - 1  # by earlier runs
+        left = (step.points - step.done) * (time.monotonic() - self.began) / (step.done - self.before)
+        bad = f", {step.failed:,} failed" if step.failed else ""
+        return f"{step.done:,} of {step.points:,} points{bad}, about {left:,.0f} s left"
+
+
+def _point_line(step: Step) -> str:
+    """Which point it was, and what came of it."""
+    point, outcome = step.point, step.outcome
+    found = outcome.status == HAS_MAPPING
+    told = f"EDP {measures(outcome)['edp']:.4g} pJ cycles" if found else f"{outcome.status}: {outcome.message}"
+    return f"design {point.design}, {point.workload}, {point.mapspace}, seed {point.seed}: {told}"
 
 
 main = new_app(ruby_sweep)

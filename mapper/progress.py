@@ -89,8 +89,13 @@ def _log(together: Progressing) -> Progress:
         now, told = time.monotonic(), together.line(layer, recorder)
         if recorder.statistics.stopped_by or now - last >= EVERY:
             last = now
-            stamp = time.strftime("%Y-%m-%dT%H:%M:%S%z")
-            sys.stderr.write(f"{stamp} {told}\n")
-            sys.stderr.flush()
+            write_line(told)
 
     return show
+
+
+def write_line(told: str) -> None:
+    """A line of a log, with the time, there at once."""
+    stamp = time.strftime("%Y-%m-%dT%H:%M:%S%z")
+    sys.stderr.write(f"{stamp} {told}\n")
+    sys.stderr.flush()

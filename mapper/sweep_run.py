@@ -32,7 +32,19 @@ from .tables import TextTable
 if TYPE_CHECKING:
     from .show import Draw
 
-Progress = Callable[[int, int, int], None]  # points done, of how many, failed; told after each
+
+@dataclass(frozen=True)
+class Step:
+    """A point that is done, and how far the sweep is."""
+
+    point: Point
+    outcome: Outcome
+    done: int  # points, those of earlier runs too
+    points: int
+    failed: int  # in this run
+
+
+Progress = Callable[[Step], None]  # told after each point
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -173,7 +185,7 @@ def _run(plan: Plan, folder: Path | None, jobs: int, fresh: bool, progress: Prog
                     outcomes[number] = outcome
                     failed += outcome.status == FAILED
                     if progress:
-                        progress(len(outcomes), plan.points, failed)
+                        progress(Step(plan.point(number), outcome, len(outcomes), plan.points, failed))
         except KeyboardInterrupt:
             interrupted = True
             outcomes |= _stored(store, keys)  # it may have come between the store and us

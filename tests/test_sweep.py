@@ -214,6 +214,20 @@ def test_nothing_valid_is_status_1_with_the_reason(folder):
     assert len(told) == len({(row["design"], row["message"]) for row in bad})
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_the_log_has_a_line_for_each_point_as_it_is_done(folder, jobs):
+    """With --log off a terminal too: the time, how far it is, which point, what came of it; without, nothing."""
+    (folder / "sweep.yaml").write_text(SWEEP.replace("[2, 3, 5]", "[2, 0]").replace("pes * 16", "pes * 16 + 16"))
+    lines = run(folder / "sweep.yaml", "--log", "--jobs", jobs, "--out", folder / f"out{jobs}").stderr.splitlines()
+    log = [line for line in lines if re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4} ", line)]
+    assert len(log) == 8
+    edp = float(rows(folder / f"out{jobs}/results.csv")[3]["edp"])
+    assert re.search(r" 4 of 8 points, about \d+ s left; design 0, ./mm.yaml, ruby-s, seed 1: ", log[3])
+    assert log[3].endswith(f"EDP {edp:.4g} pJ cycles")
+    assert " 8 of 8 points, 4 failed, about 0 s left; design 1, ./mm.yaml, ruby-s, seed 1: failed: " in log[7]
+    assert "s left" not in run(folder / "sweep.yaml").stderr
+
+
 def test_of_many_designs_without_a_mapping_a_few_are_told_and_the_rest_counted(folder, monkeypatch):
     """Ten lines and a count of the points that are left, which tells where they stand."""
     (folder / "sweep.yaml").write_text(SWEEP.replace("[2, 3, 5]", "{from: 2, to: 13, step: 1}"))

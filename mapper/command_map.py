@@ -30,7 +30,7 @@ from .cost import CostOptions
 from .engine import ENGINES
 from .inputs import alike, layers_of, load, spaces
 from .mapspace import Mapspace
-from .options import SearchOptions, read_patience, unknown
+from .options import SearchOptions, idle_faults, read_patience, unknown
 from .output import folder_faults, write_folder
 from .presets import PRESETS
 from .progress import progress
@@ -149,6 +149,7 @@ def ruby_map(
     options = replace(options, patience=rule, target=target, front=front, cluster=cluster, budget=budget, engine=engine)
     if budget and "victory" in {*on_command_line(context), *files.given}:
         faults.append(Fault("victory", None, "", "leave this out: the budget says when to stop"))
+    faults += [] if budget else idle_faults(options.strategy, on_command_line(context))
     if bound or bound_seconds is not None:
         options = replace(options, bound=BOUND if bound_seconds is None else bound_seconds)
     faults += [Fault("resume", None, "", "needs --out, where the checkpoint is")] if resume and not out else []

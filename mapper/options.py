@@ -118,6 +118,9 @@ class SearchOptions:
             more |= {"target": self.target, "cluster": self.cluster}
             rule = "--search optimal proves the best by one objective, in this process"
             found += [fault(name, f"{rule}: leave this out or use random") for name, given in more.items() if given]
+            if self.samples is not None:
+                rule = "--search optimal ends with a proof, by --time-limit or --budget SECONDS"
+                found.append(fault("samples", f"{rule}: leave this out or use random"))
         return found
 
     def _budget_faults(self) -> list[Fault]:
@@ -187,6 +190,16 @@ def _type_rule(name: str, options: SearchOptions) -> str | None:
         return None if isinstance(value, bool) else "must be True or False"
     pair = isinstance(value, list | tuple) and [isinstance(one, int | float) for one in value] == [True, True]
     return None if pair else "must be a pair, FRACTION and N, as (0.01, 5000)"
+
+
+def idle_faults(strategy: str, given: Iterable[str]) -> list[Fault]:
+    """Rules that a user `given` and the strategy would pass over in silence: a default does no harm, an order does."""
+    why = {
+        "exhaustive": "--search exhaustive visits every mapping, improvement or not",
+        "optimal": "--search optimal ends with a proof, by --time-limit or --budget SECONDS",
+    }
+    idle = strategy in why and "victory" in given
+    return [fault("victory", f"{why[strategy]}: leave this out or use random")] if idle else []
 
 
 def read_patience(text: str) -> tuple[float, int]:

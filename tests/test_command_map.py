@@ -237,6 +237,9 @@ def test_every_fault_at_once_is_status_2():
         ((*TOY, "--time-limit", -1), "time-limit: must be more than 0 seconds, got -1"),
         ((*TOY, "--victory", "many"), "--victory"),
         ((*LAYER, "--search", "exhaustive"), "give samples or time-limit"),
+        ((*TOY, "--search", "exhaustive", "--victory", 3), "victory: --search exhaustive visits every mapping"),
+        ((*TOY, "--search", "optimal", "--victory", 3), "victory: --search optimal ends with a proof"),
+        ((*TOY, "--search", "optimal", "--samples", 100), "samples: --search optimal ends with a proof"),
         ((*TOY, "--ert", "none.yaml"), "none.yaml"),
     ],
 )

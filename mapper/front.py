@@ -46,13 +46,17 @@ def exact_front(
     return tuple(kept)
 
 
-def front_table(front: Sequence[FrontMapping], axes: Sequence[str]) -> TextTable:
-    """A line per mapping."""
+def front_table(
+    front: Sequence[FrontMapping], axes: Sequence[str], cycles: float, energy_pj: float, of: str = ""
+) -> TextTable:
+    """A line per mapping of the front (`of` a layer); the one of so many cycles and pJ is what the search reports."""
     forms = {"delay": ",.0f"}
-    rows = [
-        [str(i), *(format(one.value(axis), forms.get(axis, ".6g")) for axis in axes)] for i, one in enumerate(front, 1)
-    ]
-    return TextTable(["", *(UNITS[axis] for axis in axes)], rows, title="front")
+    rows = []
+    for i, one in enumerate(front, 1):
+        mark = "reported" if (one.value("delay"), one.value("energy")) == (cycles, energy_pj) else ""
+        rows.append([str(i), *(format(one.value(axis), forms.get(axis, ".6g")) for axis in axes), mark])
+    title = f"front of {of}" if of else "front"
+    return TextTable(["", *(UNITS[axis] for axis in axes), ""], rows, left=(len(axes) + 1,), title=title)
 
 
 def front_json(front: Sequence[FrontMapping]) -> list[dict[str, object]]:

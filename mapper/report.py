@@ -120,7 +120,7 @@ class Result(Shown):
             parts.append("no valid mapping found" + (f"\n{self.hint}" if self.hint else ""))
         else:
             parts += [loop_nest(self.batch), tables.level_table(self.batch, self._costs), self._totals()]
-            parts += [front_table(self.front, self.axes)] if self.front else []
+            parts += [front_table(self.front, self.axes, self.cycles, self.energy_pj)] if self.front else []
         if self.statistics.evaluated:
             parts.append(tables.search_line(self.statistics))
         if self.gap is not None:
@@ -267,6 +267,11 @@ class NetworkResult(Shown):
             for (result, _), names in zip(self.layers, self.alike, strict=False)
             if names
         ]
+        parts += [
+            front_table(result.front, result.axes, result.cycles, result.energy_pj, result.workload.name)
+            for result, _ in have
+            if result.front
+        ]
         parts += [str(result) for result, _ in self.layers if not result.found]
         if self.missing:
             parts.append(f"interrupted: {self.missing} layers were not searched")
@@ -294,6 +299,7 @@ class NetworkResult(Shown):
             "cycles": none or (lambda axes: figures.draw_cycles(self, axes)),
             "convergence": none or (lambda axes: figures.draw_convergences(self, axes)),
             "roofline": none or (lambda axes: machine_figures.draw_roofline(self, axes)),
+            "front": 'each layer has a front of its own: layers[0][0].plot("front")',
         }
 
 

@@ -77,7 +77,7 @@ class Cells(HTMLParser):
 
 def test_a_notebook_shows_what_is_printed(layer, network, swept, nothing):
     """The same words in the same order, tables as tables."""
-    for result, tables in ((layer, 2), (network, 1), (swept, 3), (nothing, 0)):
+    for result, tables in ((layer, 2), (network, 3), (swept, 3), (nothing, 0)):
         page = Cells(result._repr_html_())
         assert page.words == re.sub("─+", " ", str(result)).split()
         assert page.tags.count("table") == tables
@@ -139,6 +139,17 @@ def test_the_frame_of_a_sweep_has_a_row_per_point(swept):
     assert frame.edp.tolist() == [outcome.result["edp"] for outcome in swept.outcomes.values()]
 
 
+def test_a_network_prints_the_front_of_each_layer(layer, network):
+    """A table per layer, in which the mapping reported is marked; of one layer too."""
+    marked = [line for line in str(layer).splitlines() if line.endswith("reported")]
+    assert len(marked) == 1
+    assert f"{layer.cycles:,.0f}" in marked[0]
+    assert f"{layer.energy_pj:.6g}" in marked[0]
+    assert [part.title for part in network._parts() if getattr(part, "title", "").startswith("front")] == [
+        "front of conv2", "front of other"]  # fmt: skip
+    assert str(network).count(marked[0]) == 2
+
+
 @needs_pandas
 def test_without_a_mapping_there_is_no_frame(nothing):
     """Said as the pictures say it."""
@@ -192,7 +203,8 @@ def test_a_picture_that_a_result_does_not_have_is_refused(layer, network, nothin
     plain = replace(layer, front=(), axes=())
     for result, what, why in (
         (layer, "enrgy", 'must be one of energy, convergence, usage, roofline, front; got "enrgy".*"energy"'),
-        (network, "front", "must be one of energy, cycles, convergence, roofline"),
+        (network, "frond", 'must be one of energy, cycles, convergence, roofline, front; got "frond"'),
+        (network, "front", r'"front" cannot be drawn: each layer has a front of its own: layers\[0\]\[0\].plot'),
         (given, "convergence", '"convergence" cannot be drawn: this mapping was not searched for'),
         (plain, "front", r'"front" cannot be drawn: no front was asked for, as SearchOptions\(front='),
         (nothing, "usage", '"usage" cannot be drawn: no valid mapping was found'),

@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from ..workloads import Fault, InputError
 from .commands import FOUND, INTERRUPTED, NOTHING_VALID, echo_json, new_app
 from .progress import write_line
 from .sweep_run import Progress, Step, SweepResult, measures, sweep
@@ -42,8 +41,6 @@ def ruby_sweep(
     Exit status: 0 every point has a mapping, 1 some have no valid one, 2 bad input, 3 some points failed,
     130 interrupted (what is done is kept in the folder).
     """
-    if jobs < 1:
-        raise InputError(Fault("jobs", None, "", f"must be at least 1, got {jobs}"))
     with _progress(log) as progress:
         found = sweep(path, out, jobs=jobs, limit=limit, fresh=fresh, progress=progress)
     if as_json:

@@ -85,13 +85,14 @@ def read_sweep(path: Path | str, limit: int | None = None) -> Plan:
     options = _options(document, written, faults)
     energies = read_energies(document, written.energy, folder, faults)
     limit_at = (document.source, *document.place(("limit",))[1:], "limit") if limit is None else ("limit", None, "")
-    if limit is not None and not 1 <= limit <= MAX_LIMIT:
+    possible = limit is None or 1 <= limit <= MAX_LIMIT
+    if not possible:
         faults.append(Fault(*limit_at, f"must be from 1 to {MAX_LIMIT:,} points, got {limit}"))
     plan = Plan(written.name or Path(path).stem, machine or document, keys, tuple(groups), workloads,
                 written.mapspaces, written.seeds, options, written.search.distinct,
                 tuple(AXES[name].column for name in written.pareto if name in AXES),
                 written.limit if limit is None else limit, energies)  # fmt: skip
-    faults += _size(document, plan, Fault(*limit_at, ""))
+    faults += _size(document, plan, Fault(*limit_at, "")) if possible else []
     faults = faults or _nothing_fits(document, plan) or _not_charged(document, plan)
     if faults:
         raise InputError(sorted(dict.fromkeys(faults), key=lambda fault: (fault.source, fault.line or 0)))
@@ -99,7 +100,7 @@ def read_sweep(path: Path | str, limit: int | None = None) -> Plan:
 
 
 def _written(document: Document, faults: list[Fault]) -> SweepFile:
-    """The file's sections. One with faults is left at its default, so that they hide none of the others'."""
+    """The file's sections. What has faults is left at its default, so that they hide none of the others'."""
     if isinstance(document.data, dict):
         missing = [key for key in ("architecture", "workloads") if key not in document.data]
         faults += [document.fault((), f'the key "{key}" is missing') for key in missing]
@@ -113,9 +114,20 @@ def _written(document: Document, faults: list[Fault]) -> SweepFile:
         if not isinstance(document.data, dict):
             raise
         faults += error.faults
-        bad = {re.split(r"[.\[]", fault.path)[0] for fault in error.faults}
-        good = {key: value for key, value in document.data.items() if key not in bad}
+        good = _without(document.data, [re.split(r"[.\[]", fault.path) for fault in error.faults])
         return check(Document(document.source, good, document.places), SweepFile)
+
+
+def _without(data: dict[str, Any], bad: Iterable[Sequence[str]]) -> dict[str, Any]:
+    """`data` without the keys that `bad` paths begin with; of the options under one key only the bad ones go."""
+    found = {key: dict(value) if key in ("search", "energy") and isinstance(value, dict) else value
+             for key, value in data.items()}  # fmt: skip
+    for key, *inner in bad:
+        if inner and isinstance(found.get(key), dict):
+            found[key].pop(inner[0], None)
+        else:
+            found.pop(key, None)
+    return found
 
 
 def _architecture(document: Document, spec: str, folder: Path) -> Document | None:

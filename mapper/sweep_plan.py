@@ -11,8 +11,8 @@ from random import Random
 from typing import Any
 
 from ..arch import Architecture, parse_arch
-from ..workloads import Document, Keys, Network, Workload, arithmetic
-from ..workloads.expressions import is_expression
+from ..workloads import Document, Keys, Network, Workload, arithmetic, near
+from ..workloads.expressions import is_expression, names_in
 from .options import SearchOptions
 from .sweep_energy import Energies
 from .sweep_fields import with_values
@@ -169,26 +169,71 @@ def design_values(plan: Plan, design: int) -> Values:
 class ExpressionError(ValueError):
     """What is wrong with the expression of one parameter."""
 
-    def __init__(self, name: str, error: ValueError) -> None:
-        self.name, self.message = name, str(error)
-        super().__init__(f"{name}: {error}")
+    def __init__(self, name: str, message: str) -> None:
+        self.name, self.message = name, message
+        super().__init__(f"{name}: {message}")
 
 
 def computed(written: Values) -> Values:
     """`written` with expressions computed: each may use the other parameters that are plain names.
 
-    Raises ExpressionError for one that cannot be computed.
+    Raises ExpressionError for the first that cannot be computed.
+    """
+    values, wrong = solved(written)
+    for name, message in wrong.items():
+        raise ExpressionError(name, message)
+    return values
+
+
+def solved(written: Values) -> tuple[Values, dict[str, str]]:
+    """`written` with expressions computed, and why some cannot be, by parameter.
+
+    One that only waits for another of them is left as it is, without a reason of its own.
     """
     names = {name: value for name, value in written.items() if _is_number(value)}
     waiting = {name: value for name, value in written.items() if _is_computed(value, written)}
-    while waiting:
-        results = dict(_tried(waiting, names))
-        done = {name: result for name, result in results.items() if not isinstance(result, ValueError)}
-        if not done:
-            raise ExpressionError(*next(iter(results.items())))
+    results = dict(_tried(waiting, names))
+    while done := {name: result for name, result in results.items() if not isinstance(result, ValueError)}:
         names |= done
         waiting = {name: value for name, value in waiting.items() if name not in done}
-    return {name: names.get(name, value) for name, value in written.items()}
+        results = dict(_tried(waiting, names))
+    needs = {name: _needs(text) - names.keys() for name, text in waiting.items()}
+    reasons = {name: _reason(name, str(error), needs, {*names, *waiting}) for name, error in results.items()}
+    values = {name: names.get(name, value) for name, value in written.items()}
+    return values, {name: reason for name, reason in reasons.items() if reason}
+
+
+def _needs(text: str) -> set[str]:
+    """The names in an expression; none where it is not one, which `arithmetic` tells."""
+    try:
+        return names_in(text)
+    except ValueError:
+        return set()
+
+
+def _reason(name: str, error: str, needs: Mapping[str, set[str]], known: set[str]) -> str:
+    """Why an expression that needs `needs[name]` beside what is computed cannot be; "" where another is to blame."""
+    unknown = sorted(needs[name] - known)
+    if unknown:
+        choices = sorted(other for other in known - {name} if "." not in other)
+        rule = "an expression may use the other parameters that are bare names"
+        which = f"{', '.join(choices) or 'here none'}, and no other variable of the architecture"
+        return f"unknown name {unknown[0]!r}: {rule}, {which}{near(unknown[0], choices)}"
+    if not needs[name]:
+        return error
+    together = [other for other in needs if other in _reached(name, needs) and name in _reached(other, needs)]
+    if name not in together:
+        return ""
+    return "is computed from itself" if len(together) == 1 else f"{', '.join(together)} are computed from each other"
+
+
+def _reached(name: str, needs: Mapping[str, set[str]]) -> set[str]:
+    """What `name` waits for, directly and through others."""
+    found, more = set[str](), set(needs[name])
+    while more:
+        found |= more
+        more = {other for one in more for other in needs.get(one, ())} - found
+    return found
 
 
 def _tried(waiting: Values, names: Values) -> Iterator[tuple[str, Any]]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from ..arch import Architecture
 from ..energy import EnergyTable
-from ..workloads import InputError
+from ..workloads import Fault, InputError, gather
 from .api import explore
 from .parallel import in_order
 from .report import Json, NetworkResult, Result, result_json
@@ -24,7 +24,7 @@ from .sanity import InternalError
 from .show import Rows, Shown
 from .sweep_file import read_sweep
 from .sweep_front import ALL, MEASURES, Front, Seeded, candidate_json, candidates, corners, fronts
-from .sweep_plan import Plan, Point, Values, design_values
+from .sweep_plan import ExpressionError, Plan, Point, Values, design_values
 from .sweep_store import FAILED, FOUND, NOTHING_VALID, Outcome, Store, open_store
 from .sweep_table import front_parts
 from .tables import TextTable
@@ -164,7 +164,12 @@ def sweep(
     """
     from .sweep_output import write_outputs  # which draws
 
-    plan, folder = read_sweep(path, limit), None if out is None else Path(out)
+    folder, faults = None if out is None else Path(out), list[Fault]()
+    if jobs < 1:
+        faults.append(Fault("jobs", None, "", f"must be at least 1, got {jobs}"))
+    plan = gather(faults, lambda: read_sweep(path, limit))
+    if faults or plan is None:
+        raise InputError(faults)
     found = _run(plan, folder, jobs, fresh, progress)
     if folder is not None:
         write_outputs(found, folder)
@@ -206,7 +211,7 @@ def run_point(plan: Plan, number: int) -> Outcome:
             result = _search(plan, point)
         except InputError as error:
             return Outcome(FAILED, message="; ".join(dict.fromkeys(map(str, error.faults))))
-        except InternalError as error:
+        except (ExpressionError, InternalError) as error:
             return Outcome(FAILED, message=str(error))
         except Exception as error:  # a fault of ours in one point must not take the others with it
             return Outcome(FAILED, message=f"{type(error).__name__}: {error}")

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from ..workloads import Document, Fault, FloatExpr, InputError, Keys, Section, check, gather
-from .sweep_plan import MAX_LIMIT, ExpressionError, Group, Steps, computed
+from .sweep_plan import MAX_LIMIT, Group, Steps, solved
 
 
 class _Range(Section):
@@ -84,13 +84,11 @@ def _whole(value: float) -> int | float:
 def _expression_faults(document: Document, places: dict[str | int, Keys], groups: list[Group]) -> list[Fault]:
     """Faults of each expression, the other parameters having their first values."""
     first = {name: value for group in groups for name, value in group.values(0).items()}
-    found = []
+    found, together = [], dict[str, str]()  # those computed from each other are told of once, at the first
     for group in groups:
         for name, column in zip(group.names, group.columns, strict=True):
             for value in column if isinstance(column, tuple) else ():
-                try:
-                    computed(first | {name: value})
-                except ExpressionError as error:
-                    if error.name == name:
-                        found.append(document.fault(places[name], error.message))
+                reason = solved(first | {name: value})[1].get(name)
+                if reason and together.setdefault(reason, name) == name:
+                    found.append(document.fault(places[name], reason))
     return found

@@ -176,7 +176,7 @@ def test_a_point_that_fails_is_recorded_and_the_others_go_on(folder):
     assert "levels[1].fanout[0].size: must be at least 1, got 'pes'" in done.stderr
     found = rows(folder / "out/results.csv")
     assert [row["status"] for row in found] == ["found"] * 4 + ["failed"] * 4 + ["found"] * 4
-    assert "must be at least 1" in found[4]["message"]
+    assert "must be at least 1, got 'pes' = 0" in found[4]["message"]
     assert found[4]["edp"] == ""
 
 
@@ -397,10 +397,13 @@ def test_a_network_counts_as_one_workload(folder):
 
 
 def test_wrong_options_are_status_2(folder):
-    """jobs below 1, and a limit of nothing."""
+    """jobs below 1, and a limit of nothing, each once, with the faults of the file."""
     assert run(folder / "sweep.yaml", "--jobs", 0).exit_code == 2
     refused = run(folder / "sweep.yaml", "--limit", 0)
     assert refused.exit_code == 2
-    assert "limit: must be from 1 to" in refused.stderr
+    assert refused.stderr == "limit: must be from 1 to 100,000 points, got 0\n"
+    (folder / "bad.yaml").write_text(SWEEP.replace("victory", "victor"))
+    lines = run(folder / "bad.yaml", "--limit", 0, "--jobs", 0).stderr.splitlines()
+    assert [line.split(": ")[0] for line in lines] == ["jobs", f"{folder / 'bad.yaml'}:7", "limit"]
     with pytest.raises(InputError, match="must admit the points of one design, 4; got 3"):
         read_sweep(folder / "sweep.yaml", 3)

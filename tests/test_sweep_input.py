@@ -174,19 +174,49 @@ limits: 3
         ("parameters: {rows: {from: 0, to: 3, times: 2}}\n", "must be above 0 with times"),
         ("parameters: {rows: [1], variables.rows: [2]}\n", "this one stands above too"),
         ("parameters: {rows: [1], glb_kib: row * 2}\n", "did you mean \"rows\"?"),
-        ("parameters: {rows: columns + 1, columns: rows - 1}\n", "unknown name"),
+        ("parameters: {rows: columns + 1, columns: rows - 1}\n", "rows, columns are computed from each other"),
+        ("parameters: {rows: [1, columns + 1], columns: rows * 2}\n", "rows, columns are computed from each other"),
+        ("parameters: {rows: rows + 1}\n", "is computed from itself"),
         ("linked: [{}]\n", "must name at least 1 parameter"),
         ("mapspaces: [pfm, pfm]\n", "each entry once; twice: pfm"),
         ("pareto: [area, area_um2]\n", "each entry once"),
         ("pareto: [area]\n", "at least 2 entries"),
         ("architecture: eyeris_like\n", 'did you mean "eyeriss_like"?'),
-        ("parameters: {columns: [0, -1]}\n", "must be at least 1, got 'columns' (design 0: columns 0)"),
+        ("parameters: {columns: [0, -1]}\n", "must be at least 1, got 'columns' = 0 (design 0: columns 0)"),
         ("architecture: ''\n", "a name of the library or a path"),
     ],
 )  # fmt: skip
 def test_one_fault(faults, text, message):
     """Empty sweeps, broken ranges, doubles, unknown names in expressions, designs that are all impossible."""
     assert any(message in fault for *_, fault in faults(text)), faults(text)
+
+
+def test_every_expression_that_cannot_be_computed_is_told_where_it_stands(faults):
+    """Each with what it may use: no path, no variable that is no parameter; what waits for a wrong one says nothing."""
+    found = faults("""parameters:
+  rows: columns * 2
+  columns: rows / 2
+  levels.shared_glb.banks: rows * 2
+  glb_kib: [32, word_bits * 2, foo + banks]
+  levels.DRAM.width_bits: 64 / (clock_ns - clock_ns)
+  clock_ns: [1, 2]
+""")
+    rule = (
+        "an expression may use the other parameters that are bare names, clock_ns, columns, rows, and no other variable"
+    )
+    assert found == [
+        (2, "parameters.rows", "rows, columns are computed from each other"),
+        (5, "parameters.glb_kib", f"unknown name 'word_bits': {rule} of the architecture"),
+        (5, "parameters.glb_kib", f"unknown name 'banks': {rule} of the architecture"),
+        (6, "parameters.levels.DRAM.width_bits", "division by zero: '64 / (clock_ns - clock_ns)'"),
+    ]
+
+
+def test_an_unknown_key_of_an_option_hides_no_fault_of_its_neighbours(faults):
+    """Under search and energy every option is judged, whatever is wrong with others."""
+    found = faults("search: {victory: 0, foo: 1}\nenergy: {engine: acelergy, hop_pj: x, leak: true}\n")
+    assert {path for _, path, _ in found} == {
+        "search.victory", "search.foo", "energy.engine", "energy.hop_pj", "energy.leak"}  # fmt: skip
 
 
 def test_an_astronomical_sweep_tells_its_size_and_how_to_limit_it(plan, faults):

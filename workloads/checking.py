@@ -109,7 +109,7 @@ def _user_path(data: Any, location: Keys, absent: bool) -> Keys:
     return path
 
 
-def _message(error: ErrorDetails, keys: list[str]) -> str:
+def _message(error: ErrorDetails, keys: list[str], names: Mapping[str, int | float]) -> str:
     kind, value, context = error["type"], error["input"], error.get("ctx", {})
     name = str(error["loc"][-1]) if error["loc"] else ""
     if kind == "missing":
@@ -126,21 +126,32 @@ def _message(error: ErrorDetails, keys: list[str]) -> str:
         return f"must have at {words} {limit} {'entry' if limit == 1 else 'entries'}, got {show(value)}"
     if kind in _LIMITS:
         words, key = _LIMITS[kind]
-        return f"must be {words} {context[key]}, got {show(value)}"
+        return f"must be {words} {context[key]}, got {show(value)}{_computed(value, names)}"
     wanted = _WANTED.get(kind.removesuffix("_type").removesuffix("_parsing").removesuffix("_attributes"))
     rule = f"must be {wanted}" if wanted else error["msg"][:1].lower() + error["msg"][1:]
     return f"{rule}, got {show(value)}"
 
 
-def faults_of(error: ValidationError, document: Document, model: type[BaseModel], at: Keys = ()) -> list[Fault]:
-    """The faults behind pydantic's `error`, each once, with its line."""
+def _computed(value: object, names: Mapping[str, int | float]) -> str:
+    """What an expression that was computed came to."""
+    return f" = {arithmetic(value, names)}" if isinstance(value, str) else ""
+
+
+def faults_of(
+    error: ValidationError,
+    document: Document,
+    model: type[BaseModel],
+    at: Keys = (),
+    names: Mapping[str, int | float] | None = None,
+) -> list[Fault]:
+    """The faults behind pydantic's `error`, each once, with its line; expressions were computed with `names`."""
     data = document.get(at)
     faults = []
     for detail in error.errors(include_url=False):
         if detail["type"] == "too_short" and len(detail["input"]) >= detail["ctx"]["min_length"]:
             continue  # pydantic counts good entries only; the bad ones have their own faults
         path = at + _user_path(data, detail["loc"], absent=detail["type"] == "missing")
-        faults.append(document.fault(path, _message(detail, _keys_at(model, detail["loc"][:-1]))))
+        faults.append(document.fault(path, _message(detail, _keys_at(model, detail["loc"][:-1]), names or {})))
     return sorted(dict.fromkeys(faults), key=lambda fault: (fault.source, fault.line or 0))
 
 
@@ -156,4 +167,4 @@ def check[M: BaseModel](
         text = json.dumps(document.get(at))
         return model.model_validate_json(text, strict=True, context={"names": names or {}})
     except ValidationError as error:
-        raise InputError(faults_of(error, document, model, at)) from None
+        raise InputError(faults_of(error, document, model, at, names)) from None

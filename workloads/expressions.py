@@ -115,6 +115,13 @@ def is_expression(text: str) -> bool:
         return False
 
 
+def names_in(text: str) -> set[str]:
+    """The names that an expression uses, functions not among them; ValueError for what is no expression."""
+    nodes = list(ast.walk(_parse(text)))
+    called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    return {node.id for node in nodes if isinstance(node, ast.Name) and id(node) not in called}
+
+
 Linear = tuple[int, dict[str, int]]  # constant, coefficients
 
 

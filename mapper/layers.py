@@ -9,10 +9,11 @@ by all processes together.
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..workloads import Fault, InputError, gather
+from ..workloads import Fault, InputError, Workload, gather
 from .budget import Mark, Share, read_budget, spend
 from .checkpoint import Checkpoint, State
 from .layer import Progress, bounded
@@ -26,6 +27,7 @@ from .turns import Held, Study, Ticket, Turn, take_turn
 
 LEAST = 1e-3  # seconds that are left where none are: each layer is looked at
 NEVER = 10**18  # valid mappings
+SHARES = ("samples", "time limit")  # the rules by which a layer's share of a budget ends it
 
 
 @dataclass(eq=False)
@@ -130,7 +132,7 @@ class Layers:
         if not self.interrupted:
             self.bring([run for run in self.runs if run.result is None])  # those that a resumed run had done
         for run in self.runs:
-            if run.result and run.result.statistics.stopped_by in ("samples", "time limit"):
+            if run.result and run.result.statistics.stopped_by in SHARES:
                 run.result.statistics.stopped_by = "budget"
 
     def _share(self, run: Run, count: int) -> Share:
@@ -188,11 +190,11 @@ class Layers:
         self._grant(run)
         space = self._spaces[run.number] if self._spaces else self.study.space(run.number)
         held = Held(run.start, self.parts[run.number], marks=run.marks)
-        run.result = self.study.search(space, self._options(run), self.progress, held)
+        run.result = self.study.search(space, self._options(run), self._tell if self.progress else None, held)
         told_again = run.state is not None and not run.open and self.study.options.strategy != "optimal"
         run.state = held.state
-        if told_again and self.progress:
-            self.progress(self.study.layers[run.number], self._recorder(run))
+        if told_again:
+            self._tell(self.study.layers[run.number], self._recorder(run))
         self.interrupted |= run.result.statistics.interrupted
 
     def _turns(self, runs: Sequence[Run]) -> list[Run]:
@@ -232,14 +234,22 @@ class Layers:
             turn.result.statistics.seconds = seconds
         run.result = turn.result
         self.keep(run)
-        if self.progress:
-            self.progress(self.study.layers[run.number], self._recorder(run))
+        self._tell(self.study.layers[run.number], self._recorder(run))
 
     def keep(self, run: Run) -> None:
         """Save the state and the marks in the checkpoint, where there is one."""
         part = self.parts[run.number]
         if part and run.state is not None:
             Held(None, part, marks=run.marks).save(run.state)
+
+    def _tell(self, layer: Workload, recorder: Recorder) -> None:
+        """Tell how far a layer is, the end of its share as that of the budget: the user gave no other rule."""
+        if self.progress is None:
+            return
+        if self.study.options.budget and recorder.statistics.stopped_by in SHARES:
+            recorder = copy(recorder)  # the search goes by its own
+            recorder.statistics = replace(recorder.statistics, stopped_by="budget")
+        self.progress(layer, recorder)
 
     def _recorder(self, run: Run) -> Recorder:
         recorder = Recorder(stop_rules(self._options(run)))

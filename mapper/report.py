@@ -279,7 +279,9 @@ class NetworkResult(Shown):
             zeros = self.ineffectual_macs
             sums = (self.cycles, self.energy_pj, self.utilization, self.macs, zeros, self.area_um2, self.ideal)
             parts.append(tables.totals(*sums, self.layers[0][0]._costs.options))
-        parts.append(tables.search_line(self.statistics))
+        whole = self.statistics
+        counted = "; seconds of the searches alone, without starts and waits" if "budget" in whole.stopped_by else ""
+        parts.append(tables.search_line(whole) + counted)
         if self.gap is not None:
             unproven = [(layer.workload.name, layer.gap or 0.0) for layer, _ in self.layers if not layer.optimal]
             parts.append(proof.network_line(str(self.layers[0][0].objective), self.optimal, self.gap, unproven))

@@ -300,3 +300,13 @@ def test_progress_tells_of_all_layers(net):
     assert "1 of 3 layers; one: 100 mappings" in told
     assert "3 of 3 layers; three: 100 mappings" in told
     assert "100 of 300 mappings; one: 100 mappings" in run("eyeriss_like", net, "--budget", 300, "--log").stderr
+
+
+@pytest.mark.parametrize(("budget", "jobs"), [("0.4s", 1), ("1s", 2), ("300", 1)])
+def test_log_lines_name_the_rule_that_was_given(net, budget, jobs, short_turns):
+    """The share of a budget that a layer used up is told as the budget, not as a limit that nobody set."""
+    told = run("eyeriss_like", net, "--budget", budget, "--jobs", jobs, "--log")
+    ends = [line.rsplit("ended by: ")[-1] for line in told.stderr.splitlines() if "ended by" in line]
+    assert len(ends) >= 3
+    assert set(ends) == {"budget"}
+    assert "ended by: budget; seconds of the searches alone" in told.stdout

@@ -32,6 +32,7 @@ from .sanity import InternalError
 from .search import Outcome, search
 
 MOST_CHAINS = 300_000  # chain combinations of one group of dims; beyond that only the ideal bounds are known
+MOST_KEPT = 2**14  # choices of what is kept; each is bounded by itself, in some hundredths of a second
 FIRST_LOOK = 30_000  # mappings drawn at random for a first best
 STARTS = 3  # mappings drawn at random and improved
 POWERS = {"edp": (1, 1), "energy": (1, 0), "delay": (0, 1)}  # of the energy and the cycles in each objective
@@ -94,6 +95,7 @@ class _Optimal:
     given: MappingBatch | None = None  # to begin with
     root_only: bool = False  # bound the mapspace as a whole, and stop
     waiting: list[Kept] = field(default_factory=list)
+    begun: int = 0  # choices of what is kept that were bounded
     bounded: bool = False  # whether `waiting` bounds all that is not seen yet
 
     def __post_init__(self) -> None:
@@ -139,7 +141,7 @@ class _Optimal:
             self.every.offer(self.given)
             return
         look, limit = replace(self.options, strategy="random"), self.options.time_limit
-        if self._provable:
+        if not self._hindrance:
             look = replace(look, samples=FIRST_LOOK, time_limit=None if limit is None else limit / 4)
         outcome = search(self.space, self.table, look, self.costs)
         seen, found = self.statistics, outcome.statistics
@@ -152,14 +154,20 @@ class _Optimal:
     # Proof
 
     @property
-    def _provable(self) -> bool:
-        """Whether the chains can be listed."""
-        return self.every.number <= MOST_CHAINS
+    def _hindrance(self) -> str:
+        """Why chains or choices of what is kept cannot be listed; empty where they can."""
+        if self.every.number > MOST_CHAINS:
+            return f"no proof: more than {MOST_CHAINS:,} chains of one dim or window"
+        return f"no proof: more than {MOST_KEPT:,} choices of what is kept" if self._choices > MOST_KEPT else ""
+
+    @property
+    def _choices(self) -> int:
+        return self.space.size.bypass
 
     def _prove(self) -> None:
         """Open nodes of all choices of kept tensors until none can beat the best, or time is up."""
-        if not self._provable:
-            self.statistics.stopped_by = f"no proof: more than {MOST_CHAINS:,} chains of one dim or window"
+        if hindrance := self._hindrance:
+            self.statistics.stopped_by = hindrance
             return
         self.every.make(self._check)
         self._bound()
@@ -170,21 +178,24 @@ class _Optimal:
 
     def _bound(self) -> None:
         """Bound every choice of kept tensors; those above the best are dropped at once, with their columns."""
-        every, root = list(self.space.every_keep()), np.inf
+        every, root, limit = self.space.every_keep(), np.inf, self.aim.limit
         powers = POWERS.get(self.objective if isinstance(self.aim, Least) else "front")
         for i, keep in enumerate(every, 1):
             self._check()
             relaxed = Relaxation(self.every.groups, self.table, keep, self.costs.leakage)
-            if i == len(every):
+            if i == self._choices:
                 for group in self.every.groups:
                     group.forget()
+            self.begun = i
             one = Kept(relaxed, self._of, Geometric(relaxed, powers) if powers else None)
             self.waiting.append(one)
-            self.bounded = i == len(every)
+            self.bounded = i == self._choices
             one.sharpen()
             root = min(root, one.least)
-            self._rule_out()
-        if self.aim.best is not None and root > self.aim.limit * (1 + ROUNDING):
+            if one.least >= limit * (1 - ROUNDING):
+                self.waiting.pop()
+            self._tell()
+        if self.aim.best is not None and root > limit * (1 + ROUNDING):
             raise InternalError("internal error: a mapping is below the bound of its mapspace; please report it")
 
     def _rule_out(self) -> None:
@@ -245,6 +256,8 @@ class _Optimal:
 
     def _proven(self) -> str:
         """What is known so far, for the line of progress."""
+        if not self.bounded:
+            return f"{self.begun:,} of {self._choices:,} choices of what is kept bounded"
         sets = sum(one.open for one in self.waiting)
         least = min((one.least for one in self.waiting), default=np.inf)
         share = max(0.0, 1 - least / self.aim.limit) if self.aim.best is not None else 1.0

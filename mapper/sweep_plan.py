@@ -20,6 +20,8 @@ from .sweep_fields import with_values
 MAX_POINTS = 10_000  # more than these need a limit
 MAX_LIMIT = 100_000  # points, and values of one parameter that are not in equal steps
 
+DIGEST = "sha256:"  # begins what stands for a text too long to tell
+
 Values = dict[str, Any]  # parameter -> its value in one design
 
 
@@ -146,6 +148,21 @@ class Plan:
         energies = self.energies.identity
         return _digest([self.name, self.document.data, search, stops, energies, self.distinct, version("ruby-map")])
 
+    @cached_property
+    def identity(self) -> dict[str, str]:
+        """The parts of that, as a user names them, to say which one differs; long texts by a digest."""
+        options, energies = self.options, dict(self.energies.identity)
+        search = {
+            name: getattr(options, name)
+            for name in ("strategy", "victory", "samples", "time_limit", "budget", "patience", "target")
+        }
+        texts = {"architecture": self.document.data} | {f"energy.{name}": energies.pop(name) for name in ("ert", "art")}
+        plain = {"name": self.name, "objective": options.objective, "version of ruby-map": version("ruby-map")}
+        plain |= {f"search.{name}": value for name, value in (search | {"distinct": self.distinct}).items()}
+        plain |= {f"energy.{name}": value for name, value in energies.items()}
+        digests = {name: f"{DIGEST}{_digest(text)}" for name, text in texts.items()}
+        return digests | {name: _told(value) for name, value in plain.items()}
+
     def key(self, point: Point) -> str:
         """A point as a store knows it: by its values, so that a sweep may be extended."""
         values = design_values(self, point.design) or {"design": point.design}  # without values the point will fail
@@ -252,6 +269,11 @@ def _is_number(value: Any) -> bool:
 def _is_computed(value: Any, names: Mapping[str, Any]) -> bool:
     """Whether it is an expression, or the name of another parameter; other text (`type: LPDDR4`) stays text."""
     return isinstance(value, str) and (is_expression(value) or value in names)
+
+
+def _told(value: Any) -> str:
+    """An option's value in a message."""
+    return "none" if value in (None, "") else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _digest(value: Any) -> str:

@@ -178,7 +178,7 @@ def sweep(
 
 def _run(plan: Plan, folder: Path | None, jobs: int, fresh: bool, progress: Progress | None) -> SweepResult:
     keys = [plan.key(plan.point(number)) for number in range(plan.points)]
-    with open_store(folder, plan.fingerprint, fresh) as store:
+    with open_store(folder, plan.fingerprint, plan.identity, fresh) as store:
         outcomes = _stored(store, keys)
         missing = [number for number in range(plan.points) if number not in outcomes]
         interrupted = False

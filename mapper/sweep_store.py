@@ -2,13 +2,14 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ..workloads import Fault, InputError
 from .report import Json
+from .sweep_plan import DIGEST
 
 STORE = "sweep.sqlite"
 OUTPUTS = ("results.csv", "results.json", "pareto.json", "pareto.png", "report.html")
@@ -51,9 +52,12 @@ def _outcome(text: str) -> Outcome:
 
 
 @contextmanager
-def open_store(folder: Path | None, fingerprint: str, fresh: bool = False) -> Iterator[Store]:
+def open_store(
+    folder: Path | None, fingerprint: str, identity: Mapping[str, str], fresh: bool = False
+) -> Iterator[Store]:
     """The store in `folder` for the sweep with `fingerprint`; emptied first where `fresh`.
 
+    `identity` has the parts of the fingerprint by the user's names, to say what differs in a store of another sweep.
     Raises InputError for a store of another sweep, one in use, a file that is no store, and a folder of other things.
     """
     if folder is not None:
@@ -64,7 +68,7 @@ def open_store(folder: Path | None, fingerprint: str, fresh: bool = False) -> It
     path = None if folder is None else folder / STORE
     database = sqlite3.connect(path or ":memory:", timeout=0.2)
     try:
-        _open(database, path, fingerprint, fresh)
+        _open(database, path, fingerprint, identity, fresh)
         yield Store(database)
     finally:
         database.close()
@@ -78,7 +82,9 @@ def _folder_faults(folder: Path) -> list[Fault]:
     return []
 
 
-def _open(database: sqlite3.Connection, path: Path | None, fingerprint: str, fresh: bool) -> None:
+def _open(
+    database: sqlite3.Connection, path: Path | None, fingerprint: str, identity: Mapping[str, str], fresh: bool
+) -> None:
     """Lock the database for this process, and see that it is this sweep's."""
     try:
         database.execute("PRAGMA locking_mode = EXCLUSIVE")  # released when closed: two sweeps never share a folder
@@ -87,19 +93,30 @@ def _open(database: sqlite3.Connection, path: Path | None, fingerprint: str, fre
             database.execute("CREATE TABLE IF NOT EXISTS sweep (fingerprint TEXT NOT NULL)")
             columns = "key TEXT PRIMARY KEY, status TEXT NOT NULL, outcome TEXT NOT NULL"
             database.execute(f"CREATE TABLE IF NOT EXISTS points ({columns})")
+            database.execute("CREATE TABLE IF NOT EXISTS identity (part TEXT PRIMARY KEY, value TEXT NOT NULL)")
             if fresh:
-                database.execute("DELETE FROM sweep")
-                database.execute("DELETE FROM points")
+                for table in ("sweep", "identity", "points"):
+                    database.execute(f"DELETE FROM {table}")
             known = database.execute("SELECT fingerprint FROM sweep").fetchall()
+            there = dict(database.execute("SELECT part, value FROM identity").fetchall())
             if not known:
                 database.execute("INSERT INTO sweep VALUES (?)", (fingerprint,))
+                database.executemany("INSERT INTO identity VALUES (?, ?)", identity.items())
     except sqlite3.OperationalError as error:
         raise InputError(_fault(path, f"cannot be opened, another sweep may be writing there: {error}")) from None
     except sqlite3.DatabaseError as error:
         raise InputError(_fault(path, f"is not the store of a sweep: {error}")) from None
     if known and known[0][0] != fingerprint:
-        what = "holds another sweep, or this one with another architecture, search or version"
-        raise InputError(_fault(path, f"{what}: name another folder, or start anew with --fresh"))
+        what = "; ".join(_differences(there, identity)) or "its file, architecture, search or version"
+        rule = "name another folder, or start anew with --fresh"
+        raise InputError(_fault(path, f"holds another sweep, {rule}; what differs: {what}"))
+
+
+def _differences(there: Mapping[str, str], here: Mapping[str, str]) -> Iterator[str]:
+    """The parts that are not alike, as far as the store has them, with their values where they are short."""
+    for part, value in here.items():
+        if part in there and there[part] != value:
+            yield part if value.startswith(DIGEST) else f"{part} ({there[part]} there, {value} here)"
 
 
 def _fault(path: Path | None, message: str) -> Fault:

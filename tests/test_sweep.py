@@ -253,11 +253,38 @@ def test_a_store_of_another_sweep_is_refused(folder):
     refused = run(folder / "sweep.yaml", "--out", folder / "out")
     assert refused.exit_code == 2
     assert "holds another sweep" in refused.stderr
+    assert refused.stderr.endswith("what differs: search.victory (20 there, 21 here)\n")
     assert (folder / "out/results.csv").read_text() == before
     assert run(folder / "sweep.yaml", "--out", folder / "out", "--fresh").exit_code == 0
     assert "holds files but no sweep" in run(folder / "sweep.yaml", "--out", folder).stderr
     (folder / "out/sweep.sqlite").write_text("no database" * 1000)
     assert "is not the store of a sweep" in run(folder / "sweep.yaml", "--out", folder / "out").stderr
+
+
+def test_a_refused_store_names_each_part_that_differs(folder):
+    """Architecture, name, objective, search and energy, each as the file calls it; texts without their contents."""
+    sweep(folder / "sweep.yaml", folder / "out")
+    (folder / "line.yaml").write_text(ARCH.replace("width_bits: 16, word", "width_bits: 32, word"))
+    changed = SWEEP.replace("victory: 20", "samples: 9, distinct: true")
+    (folder / "sweep.yaml").write_text(changed + "name: mine\nobjective: energy\nenergy: {leakage: true}\n")
+    with pytest.raises(InputError) as refused:
+        sweep(folder / "sweep.yaml", folder / "out")
+    told = str(refused.value).split("what differs: ")[1].split("; ")
+    assert told == [
+        "architecture",
+        "name (sweep there, mine here)",
+        "objective (edp there, energy here)",
+        "search.victory (20 there, 3000 here)",
+        "search.samples (none there, 9 here)",
+        "search.distinct (false there, true here)",
+        "energy.leakage (false there, true here)",
+    ]
+    old = sqlite3.connect(folder / "out/sweep.sqlite")
+    with old:
+        old.execute("DROP TABLE identity")  # as of a store from before there was one
+    old.close()
+    with pytest.raises(InputError, match="what differs: its file, architecture, search or version"):
+        sweep(folder / "sweep.yaml", folder / "out")
 
 
 def test_two_sweeps_never_write_to_one_folder(folder):

@@ -1,10 +1,17 @@
-"""The mapper: mapspace, exact counts, costs, search, report, and the commands."""
+"""The mapper: mapspace, exact counts, costs, search, report, and the commands.
 
-from .api import evaluate, explore
-from .inputs import load
-from .options import SearchOptions
-from .report import NetworkResult, Result, result_json
-from .sweep_run import SweepResult, sweep
+What a name of `__all__` needs is imported when the name is first used, so that the commands (entry.py) begin at once.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .api import evaluate, explore
+    from .inputs import load
+    from .options import SearchOptions
+    from .report import NetworkResult, Result, result_json
+    from .sweep_run import SweepResult, sweep
 
 __all__ = [
     "NetworkResult",
@@ -17,3 +24,16 @@ __all__ = [
     "result_json",
     "sweep",
 ]
+
+if not TYPE_CHECKING:  # which would take any name for one of ours
+    _HOME = {"SearchOptions": "options", "load": "inputs", "sweep": "sweep_run", "SweepResult": "sweep_run"}
+    _HOME |= {"evaluate": "api", "explore": "api"} | dict.fromkeys(("NetworkResult", "Result", "result_json"), "report")
+
+    def __getattr__(name):
+        if name not in _HOME:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = getattr(import_module(f".{_HOME[name]}", __name__), name)
+        return globals()[name]
+
+    def __dir__():
+        return sorted({*globals(), *__all__})

@@ -40,6 +40,7 @@ from .timeloop_options import FileOptions, file_options, tables
 
 _SPACE, _SEARCH, _STOP, _OUT, _ENERGY = "Mapspace", "Search", "When to stop", "Output", "Energy and area"
 BOUND = 10.0  # seconds
+OTHERS = {"import": "MODEL.onnx", "model": "ARCH WORKLOAD MAPPING", "energy": "ARCH", "sweep": "SWEEP.yaml"}
 NAME = "a library name (see --list) or a path"
 
 
@@ -139,6 +140,8 @@ def ruby_map(
     """
     if names:
         return _list(as_json)
+    if arch in OTHERS and not Path(arch).exists():
+        raise InputError(Fault(arch, None, "", f"is a command of its own: ruby-{arch} {workload or OTHERS[arch]}"))
     faults: list[Fault] = []
     more = more or []
     files = gather(faults, lambda: file_options(arch, more, on_command_line(context))) if arch else None

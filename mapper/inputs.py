@@ -38,9 +38,13 @@ def load(
 
 
 def _workload(workload: Workload | Network | Spec) -> Workload | Network:
-    if isinstance(workload, str | Workload | Network):
-        return load_workload(workload) if isinstance(workload, str) else workload
-    return load_workload(Path(_path(workload, "workload", "a layer or a network")))
+    if isinstance(workload, Workload | Network):
+        return workload
+    path = _path(workload, "workload", "a layer or a network")
+    if Path(path).suffix.lower() == ".onnx":
+        rule = f"is an ONNX model: ruby-import {path} --out net.yaml makes a network of it, to be searched as net.yaml"
+        raise InputError(Fault(path, None, "", rule))
+    return load_workload(path if isinstance(workload, str) else Path(path))
 
 
 def _arch(arch: Architecture | Spec, common: Workload | None, more: Sequence[Path]) -> Architecture:

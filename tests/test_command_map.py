@@ -9,6 +9,8 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -241,6 +243,12 @@ def test_every_fault_at_once_is_status_2():
         ((*TOY, "--search", "optimal", "--victory", 3), "victory: --search optimal ends with a proof"),
         ((*TOY, "--search", "optimal", "--samples", 100), "samples: --search optimal ends with a proof"),
         ((*TOY, "--ert", "none.yaml"), "none.yaml"),
+        (("import", "model.onnx"), "import: is a command of its own: ruby-import model.onnx"),
+        (("sweep",), "sweep: is a command of its own: ruby-sweep SWEEP.yaml"),
+        (
+            ("toy_6pe", "some/Model.onnx"),
+            "some/Model.onnx: is an ONNX model: ruby-import some/Model.onnx --out net.yaml",
+        ),
     ],
 )
 def test_bad_input_is_status_2(arguments, words):
@@ -479,6 +487,26 @@ def test_ctrl_c_reports_the_best_so_far(jobs):
     assert b"interrupted: the best so far" in shown
     assert json.loads(out)["search"]["valid"] > 0
     assert json.loads(out)["search"]["ended_by"] == "interrupted"
+
+
+SCRIPTS = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]["scripts"]
+HALF_A_SECOND = """
+import sys
+class Stop:
+    def find_spec(self, name, path, target=None):
+        if name == "numpy":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Stop())
+"""
+
+
+@pytest.mark.parametrize("script_name", sorted(SCRIPTS))
+def test_ctrl_c_while_a_command_imports_is_no_traceback(script_name):
+    """Every script of the project, interrupted before it has begun, says so and ends with 130."""
+    module, function = SCRIPTS[script_name].split(":")
+    code = f"{HALF_A_SECOND}from {module} import {function}\n{function}()"
+    done = subprocess.run([sys.executable, "-c", code, "--help"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
 
 
 def test_a_level_whose_bandwidth_binds_is_named(tmp_path):

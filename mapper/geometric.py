@@ -22,6 +22,7 @@ SHARP = (0.1, 0.002)  # how far above the least (in logarithms) rows still count
 ADDED = 8  # rows of each group that each look at all adds to those the ascent works on
 START = 0.05  # a limit's power at the beginning
 MARGIN = 1e-11  # subtracted for rounding in sums of logarithms
+LARGEST = 709.0  # logarithm of what a float holds
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +63,8 @@ class Geometric:
         scores = [_column_weights(problem, weights, g) @ logs for g, logs in enumerate(problem.logs)]
         least = [score.min() for score in scores]
         factors = tuple(np.exp(np.minimum(score - low, 600.0)) for score, low in zip(scores, least, strict=True))
-        return Factors(float(np.exp(value - MARGIN)), factors)
+        # what does not fit grows without end in the ascent: beyond all floats there is no mapping
+        return Factors(float(np.exp(value - MARGIN)) if value - MARGIN < LARGEST else np.inf, factors)
 
     @property
     def _check(self) -> Check:

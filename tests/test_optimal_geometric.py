@@ -4,16 +4,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ruby_map.arch import load_arch
+from ruby_map.arch import Architecture, Compute, LoopConstraint, Storage, load_arch
+from ruby_map.arch.spec import FactorRule
 from ruby_map.energy import energy_table
 from ruby_map.mapper.geometric import Geometric, _Ascent
 from ruby_map.mapper.groups import Group, grouped
 from ruby_map.mapper.mapspace import Mapspace, every_chain
-from ruby_map.mapper.optimal import POWERS
+from ruby_map.mapper.optimal import POWERS, SEEN_ALL, optimal
+from ruby_map.mapper.options import SearchOptions
 from ruby_map.mapper.relax import Relaxation
 from ruby_map.workloads import load_workload
 
 from .conftest import DEEP
+from .test_cost import matmul, table
 from .test_optimal import problems
 
 MOST = 20_000  # combinations of chains compared
@@ -61,6 +64,20 @@ def test_far_above_the_least_of_every_column(layer):
     least = layer.bound(lambda g, column: layer.columns[g][column].min(keepdims=True), 1)
     rows = [np.arange(len(group)) for group in layer.groups]
     assert Geometric(layer, (1, 1)).factors(rows).least > 5 * (least.energy_pj * least.cycles)[0]
+
+
+@pytest.mark.filterwarnings("error")
+def test_where_nothing_fits():
+    """Tiles that fit nowhere raise the bound beyond all floats: infinite, without a warning, and nothing is valid."""
+    full = LoopConstraint(factors=tuple(FactorRule(dim, "=", None) for dim in "MK"))
+    buffer = Storage("L1", "SRAM", capacity_bits=64, keep=frozenset("ABZ"), temporal=full)
+    arch = Architecture("small", (Storage("L0", "DRAM"), buffer), Compute("MAC", "intmac"))
+    space = Mapspace(arch, matmul(32, 2, 32), "pfm")
+    found = optimal(space, table(arch), SearchOptions())
+    assert found.best is None
+    assert found.statistics.stopped_by == SEEN_ALL
+    relaxed = Relaxation(groups_of(space), table(arch), next(iter(space.every_keep())))
+    assert Geometric(relaxed, (1, 1)).factors([np.arange(len(group)) for group in relaxed.groups]).least == np.inf
 
 
 def test_a_wrong_bound_is_noticed(layer, monkeypatch):

@@ -210,7 +210,8 @@ class _Optimal:
             self._rule_out()
             if not self.waiting:
                 seen_all = self.every.unresolved >= self.aim.limit * (1 - ROUNDING)
-                self.statistics.stopped_by = SEEN_ALL if seen_all else LEFT_OPEN
+                # chains that were left for want of time are not those with too many orders
+                self.statistics.stopped_by = SEEN_ALL if seen_all else self.statistics.stopped_by or LEFT_OPEN
                 return
             if self._late():
                 return

@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
+from ruby_map.mapper import combinations
 from ruby_map.mapper import optimal as optimal_file
-from ruby_map.mapper.cost import evaluate
+from ruby_map.mapper.cost import CostOptions, evaluate
 from ruby_map.mapper.late import TimeUp
 from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.optimal import lower_bound, optimal
+from ruby_map.mapper.optimal import LEFT_OPEN, lower_bound, optimal
 from ruby_map.mapper.options import SearchOptions
 from ruby_map.workloads import load_workload
 
@@ -100,3 +101,23 @@ def test_a_limit_in_the_middle_of_the_tables_is_met(front, monkeypatch):
     assert early.statistics.seconds < 3.0
     assert 0 < early.lower_bound < evaluate(early.best, energy_table(arch)).edp[0]
     assert not early.optimal
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_time_up_while_orders_are_tried(monkeypatch, late):
+    """Chains left open for want of time end the proof by the time limit, those with too many orders by these."""
+    arch = load_arch("linear_16")
+    layer = replace(load_workload("matmul_100"), sizes=(4, 3, 2))
+    space, table = Mapspace(arch, layer, "pfm"), energy_table(arch)
+    monkeypatch.setattr(combinations, "MOST_ORDERS", 0)
+    work = optimal_file._Optimal(space, table, SearchOptions(time_limit=1e9), CostOptions(hop_pj=1000.0))
+
+    def time_is_up():
+        work.statistics.stopped_by = "time limit"
+        return True
+
+    if late:
+        work.every.late = time_is_up
+    found = work.run()
+    assert not found.optimal
+    assert found.statistics.stopped_by == ("time limit" if late else LEFT_OPEN)

@@ -48,10 +48,25 @@ def _plain(value: object) -> object:
 
 
 def identity(options: object, without: Sequence[str] = (), **problem: object) -> State:
-    """What tells one problem from another: the options but those in `without`, and a hash of what is no plain value."""
+    """What tells one problem from another: the options but those in `without`; of what is no plain value name, hash."""
     chosen = {field.name: getattr(options, field.name) for field in fields(options) if field.name not in without}  # type: ignore[arg-type]
     every = problem | chosen
-    return {key: fingerprint(value) if is_dataclass(value) else value for key, value in every.items()}
+    return {key: _named(value) if is_dataclass(value) else value for key, value in every.items()}
+
+
+def _named(value: object) -> State:
+    return {"name": getattr(value, "name", None), "hash": fingerprint(value)}
+
+
+def _difference(key: str, there: object, here: object) -> str:
+    """How a value differs, by names and not by hashes."""
+    if isinstance(there, dict) and isinstance(here, dict):
+        name, other = there["name"], here["name"]
+        if name == other:
+            return f"{key} (other contents{f' of the same name, {json.dumps(name)}' if name else ''})"
+        there, here = name, other
+    shown = ["none" if one is None or one == "" else json.dumps(one, ensure_ascii=False) for one in (there, here)]
+    return f"{key} (there {shown[0]}, here {shown[1]})"
 
 
 class Checkpoint:
@@ -97,7 +112,7 @@ class Checkpoint:
             return [self._fault(f"{said}: finish it with that version, or name another folder")]
         other = json.loads(theirs)
         differing = [key for key in identity | other if identity.get(key) != other.get(key)]
-        told = "; ".join(f"{key} (there {other.get(key)}, here {identity.get(key)})" for key in differing)
+        told = "; ".join(_difference(key, other.get(key), identity.get(key)) for key in differing)
         return [self._fault(f"is of another problem, and results are never mixed: {told}")] if told else []
 
     def part(self, number: int) -> "Part":

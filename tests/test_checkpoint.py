@@ -120,10 +120,11 @@ def test_an_interrupted_or_finished_run_resumes_and_is_never_overwritten(tmp_pat
     ("change", "words"),
     [
         (("--seed", 1), "seed (there 0, here 1)"),
-        (("--mapspace", "ruby"), "mapspace (there ruby-s, here ruby)"),
-        (("--objective", "delay,energy"), "objective (there edp, here delay,energy)"),
+        (("--mapspace", "ruby"), 'mapspace (there "ruby-s", here "ruby")'),
+        (("--objective", "delay,energy"), 'objective (there "edp", here "delay,energy")'),
         (("--victory", 10), "victory"),
-        (("--front", "energy,delay"), "front"),
+        (("--front", "energy,delay"), 'front (there none, here "energy,delay")'),
+        (("--leakage",), "costs (other contents)"),
     ],
 )
 def test_a_checkpoint_of_another_problem_is_refused_and_intact(tmp_path, change, words):
@@ -139,11 +140,16 @@ def test_a_checkpoint_of_another_problem_is_refused_and_intact(tmp_path, change,
 
 
 def test_another_workload_or_machine_is_another_problem(tmp_path):
-    """The layer and the machine belong to the identity, by what they say and not by their names."""
+    """The layer and the machine belong to the identity, by what they say; they are told by their names."""
     folder = tmp_path / "run"
     run(*TOY, "--out", folder)
-    assert "arch (" in run("toy_6pe_linear", TOY[1], "--out", folder, "--resume").stderr
-    assert "workload (" in run(TOY[0], "alexnet/conv3", "--out", folder, "--resume").stderr
+    machine = run("toy_6pe_linear", TOY[1], "--out", folder, "--resume").stderr
+    assert 'arch (there "toy_6pe", here "toy_6pe_linear")' in machine
+    layer = run(TOY[0], "alexnet/conv3", "--out", folder, "--resume").stderr
+    assert 'workload (there "rank1_100", here "conv3")' in layer
+    (tmp_path / "mine.yaml").write_text("{name: rank1_100, shape: rank1, sizes: {D: 99}}")
+    same = run(TOY[0], tmp_path / "mine.yaml", "--out", folder, "--resume").stderr
+    assert 'workload (other contents of the same name, "rank1_100")' in same
 
 
 @pytest.mark.parametrize(

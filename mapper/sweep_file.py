@@ -3,14 +3,11 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from ..arch import check_fit
 from ..arch.base import with_base
 from ..arch.load import arch_documents
 from ..workloads import (
@@ -29,16 +26,14 @@ from ..workloads import (
     near,
     read_yaml,
 )
-from .inputs import layers_of
 from .options import SearchOptions, read_patience
 from .presets import PRESETS
-from .sweep_energy import Energies, EnergySection, read_energies
+from .sweep_energy import EnergySection, read_energies
 from .sweep_fields import fields
 from .sweep_front import AXES
-from .sweep_plan import MAX_LIMIT, MAX_POINTS, ExpressionError, Plan, design_values
+from .sweep_plan import MAX_LIMIT, MAX_POINTS, Plan
+from .sweep_trial import named, not_charged, nothing_fits
 from .sweep_values import read_groups
-
-TRIED = 100  # designs, to find one that each workload fits
 
 
 class _Search(Section):
@@ -93,7 +88,7 @@ def read_sweep(path: Path | str, limit: int | None = None) -> Plan:
                 tuple(AXES[name].column for name in written.pareto if name in AXES),
                 written.limit if limit is None else limit, energies)  # fmt: skip
     faults += _size(document, plan, Fault(*limit_at, "")) if possible else []
-    faults = faults or _nothing_fits(document, plan) or _not_charged(document, plan)
+    faults = faults or nothing_fits(document, plan) or not_charged(document, plan)
     if faults:
         raise InputError(sorted(dict.fromkeys(faults), key=lambda fault: (fault.source, fault.line or 0)))
     return plan
@@ -140,7 +135,7 @@ def _architecture(document: Document, spec: str, folder: Path) -> Document | Non
         assert found is not None
         return with_base(found)
     except InputError as error:
-        raise InputError(_named(document, ("architecture",), spec, error.faults)) from None
+        raise InputError(named(document, ("architecture",), spec, error.faults)) from None
 
 
 def _workloads(
@@ -151,7 +146,7 @@ def _workloads(
         try:
             found[name] = load_workload(_beside(name, folder))
         except InputError as error:
-            faults += _named(document, ("workloads", index), name, error.faults)
+            faults += named(document, ("workloads", index), name, error.faults)
     return found
 
 
@@ -160,11 +155,6 @@ def _beside(spec: str, folder: Path) -> str:
     if spec.startswith((".", "~")) or any(part.endswith((".yaml", ".yml")) for part in spec.split("/")):
         return str(folder / Path(spec).expanduser())
     return spec
-
-
-def _named(document: Document, at: Keys, name: str, faults: Iterable[Fault]) -> list[Fault]:
-    """Faults of a name as a whole at the line that gives it; those inside the file it names where they are."""
-    return [document.fault(at, f"{name}: {fault.message}") if fault.line is None else fault for fault in faults]
 
 
 def _choices(document: Document, written: SweepFile) -> list[Fault]:
@@ -255,43 +245,3 @@ def _size(document: Document, plan: Plan, limit: Fault) -> list[Fault]:
         rule = f"at most {MAX_POINTS:,} points run without a limit, this sweep has {size} ({plan.size_text}): {how}"
         return [document.fault((), rule)]
     return []
-
-
-def _nothing_fits(document: Document, plan: Plan) -> list[Fault]:
-    """Faults of each workload that fits none of the first designs. One that fails later is recorded."""
-    found: list[Fault] = []
-    for name, workload in plan.workloads.items():
-        tries = (_misfits(document, plan, design, workload) for design in islice(plan.designs, TRIED))
-        first = next(tries)
-        if first and all(tries):
-            found += _named(document, ("workloads", list(plan.workloads).index(name)), name, first)
-    return found
-
-
-def _not_charged(document: Document, plan: Plan) -> list[Fault]:
-    """Why the first design has no energies, by the files and the engine that the sweep names."""
-    if plan.energies == Energies(costs=plan.energies.costs):
-        return []  # the built-in estimates are checked point by point
-    try:
-        machine = plan.arch(plan.designs[0])
-    except (ExpressionError, InputError):
-        return []  # its points will say so
-    faults: list[Fault] = []
-    gather(faults, lambda: plan.energies.table(machine))
-    return [document.fault(("energy",), fault.message) if fault.line is None else fault for fault in faults]
-
-
-def _misfits(document: Document, plan: Plan, design: int, workload: Workload | Network) -> list[Fault]:
-    """Why a workload cannot be mapped on a design."""
-    values = ", ".join(f"{name} {value}" for name, value in design_values(plan, design).items())
-    try:
-        machine = plan.arch(design)
-    except ExpressionError as error:
-        return [document.fault(("parameters",), str(error))]
-    except InputError as error:
-        where = f" (design {design}: {values})" if values else ""
-        return [replace(fault, message=fault.message + where) for fault in error.faults]
-    faults: list[Fault] = []
-    for layer in layers_of(workload):
-        gather(faults, lambda layer=layer: check_fit(machine, layer, machine.name))  # type: ignore[misc]
-    return faults

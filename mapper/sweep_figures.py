@@ -1,5 +1,7 @@
 """The picture of a sweep: its points and frontiers, with bars over the seeds."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +14,22 @@ from .sweep_run import SweepResult
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a mapspace is drawn."""
+
+    colour: str
+    marker: str
+    line: str
+    size: float  # points; smaller for each mapspace, so that where designs are equal every mark is seen
+
+
+def style(number: int, mapspaces: int) -> Style:
+    """Of mapspace `number` among so many."""
+    wider = (mapspaces - 1 - number) * min(2.5, 8 / mapspaces)
+    return Style(PALETTE[number % len(PALETTE)], MARKERS[number % len(MARKERS)], LINES[number % len(LINES)], 5 + wider)
 
 
 def draw_pareto(found: SweepResult, axes: "Axes | None" = None) -> "Figure":
@@ -36,9 +54,18 @@ def draw_pareto(found: SweepResult, axes: "Axes | None" = None) -> "Figure":
         _draw_workload(panel, found, workload, measures)
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, fontsize=8, frameon=False, loc="outside lower center", ncols=min(len(labels), 4))
-    third = f"; {measures[2].name} [{measures[2].unit}] is the third axis, not drawn" if len(measures) > 2 else ""
-    figure.suptitle(f"{found.plan.name}: less is better on both axes{third}", fontsize=9, x=0.01, ha="left")
+    top = panels[0]
+    top.set_title("\n".join([*_heading(found, measures), top.get_title(loc="left")]), fontsize=9, loc="left")
     return figure
+
+
+def _heading(found: SweepResult, measures: list[Measure]) -> Iterator[str]:
+    """What the marks cannot say."""
+    yield f"{found.plan.name}: less is better on both axes"
+    if len(measures) > 2:
+        yield f"{measures[2].name} [{measures[2].unit}] is the third axis, not drawn: the frontier may look beaten"
+    if len(found.plan.mapspaces) > 1:
+        yield "marks inside one another: equal designs"
 
 
 def _draw_workload(panel: "Axes", found: SweepResult, workload: str, measures: list[Measure]) -> None:
@@ -47,28 +74,31 @@ def _draw_workload(panel: "Axes", found: SweepResult, workload: str, measures: l
         if front.workload == workload and front.mapspace != ALL:
             number = found.plan.mapspaces.index(front.mapspace)
             mine = [one for one in pool if one.mapspace == front.mapspace]
-            _draw_front(panel, front, mine, measures, number % len(MARKERS))
+            _draw_front(panel, front, mine, measures, style(number, len(found.plan.mapspaces)))
     _label(panel, workload, measures)
 
 
-def _draw_front(panel: "Axes", front: Front, pool: list[Candidate], axes: list[Measure], number: int) -> None:
+def _draw_front(panel: "Axes", front: Front, pool: list[Candidate], axes: list[Measure], look: Style) -> None:
     """All points pale, those of the frontier full, with bars over the seeds; a line bounds what is dominated."""
-    colour, marker = PALETTE[number], MARKERS[number]
     units = np.array([axis.size for axis in axes])
     every = np.array([one.middle for one in pool]) / units  # (candidate, axis)
-    panel.plot(every[:, 0], every[:, 1], marker, color=colour, alpha=0.3, markersize=3.5, linewidth=0)
+    panel.plot(
+        every[:, 0], every[:, 1], look.marker, color=look.colour, alpha=0.3, markersize=0.7 * look.size, linewidth=0
+    )
     middles = np.array([one.middle for one in front.members]) / units
     low = middles - np.array([one.values.min(axis=0) for one in front.members]) / units
     high = np.array([one.values.max(axis=0) for one in front.members]) / units - middles
     if max(len(one.seeds) for one in front.members) > 1:
         spread = (np.stack([low[:, i], high[:, i]]) for i in (0, 1))
         x_bars, y_bars = spread
-        panel.errorbar(middles[:, 0], middles[:, 1], y_bars, x_bars, fmt="none", ecolor=colour, elinewidth=1, capsize=2)
-    line = LINES[number] if len(axes) == 2 else ""
-    panel.plot(middles[:, 0], middles[:, 1], linestyle=line or "none", drawstyle="steps-post", color=colour,
-               marker=marker, markersize=5, linewidth=1.4, label=front.mapspace)  # fmt: skip
+        panel.errorbar(
+            middles[:, 0], middles[:, 1], y_bars, x_bars, fmt="none", ecolor=look.colour, elinewidth=1, capsize=2
+        )
+    line = look.line if len(axes) == 2 else ""
+    panel.plot(middles[:, 0], middles[:, 1], linestyle=line or "none", drawstyle="steps-post", color=look.colour,
+               marker=look.marker, markersize=look.size, linewidth=1.4, label=front.mapspace)  # fmt: skip
     at = front.knee.middle / units
-    panel.plot(at[0], at[1], "o", markersize=11, markerfacecolor="none", markeredgecolor=GREY)
+    panel.plot(at[0], at[1], "o", markersize=look.size + 6, markerfacecolor="none", markeredgecolor=GREY)
 
 
 def _label(panel: "Axes", workload: str, axes: list[Measure]) -> None:

@@ -10,6 +10,7 @@ from .report import Json
 from .sweep_front import ALL, MEASURES, Candidate, candidates
 from .sweep_run import SweepResult, measures
 from .sweep_store import FOUND, Outcome
+from .sweep_table import given_once, parameter_columns
 from .tables import energy_unit
 
 MACS, NETWORK, LEAKAGE = "MACs", "network", "leakage"  # beside the levels
@@ -39,6 +40,8 @@ def _data(found: SweepResult) -> Json:
         "counts": str(found).split("\n", 1)[0],
         "axes": [{"name": MEASURES[axis].name, "unit": MEASURES[axis].unit} for axis in plan.axes],
         "parameters": list(plan.parameters),
+        "columns": [{"head": head, "names": names} for head, names in parameter_columns(plan).items()],
+        "once": list(given_once(plan, found.values)),
         "workloads": list(dict.fromkeys(front.workload for front in found.fronts)),
         "mapspaces": list(plan.mapspaces),
         "palette": list(PALETTE),

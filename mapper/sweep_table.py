@@ -18,12 +18,17 @@ def front_parts(plan: Plan, values: Mapping[int, Values], fronts: Sequence[Front
     """
     if not fronts:
         return []
-    varying = [group for group in plan.groups if group.size > 1]
+    columns = parameter_columns(plan)
     short = short_names(plan.parameters)
-    columns = {APART.join(short[name] for name in group.names): group.names for group in varying}
-    notes = [*_once(plan, values), *_paths(short, [name for group in varying for name in group.names])]
+    notes = [*given_once(plan, values), *_paths(short, [name for names in columns.values() for name in names])]
     tables = map(partial(_table, plan, values, columns), fronts)
     return ["\n".join(notes), *tables] if notes else [*tables]
+
+
+def parameter_columns(plan: Plan) -> dict[str, tuple[str, ...]]:
+    """A short head -> the parameters of that column, for those that vary."""
+    short = short_names(plan.parameters)
+    return {APART.join(short[name] for name in group.names): group.names for group in plan.groups if group.size > 1}
 
 
 def short_names(names: Sequence[str]) -> dict[str, str]:
@@ -40,7 +45,7 @@ def _ends(name: str, end: str) -> bool:
     return f".{name}".endswith(f".{end}")
 
 
-def _once(plan: Plan, values: Mapping[int, Values]) -> Iterator[str]:
+def given_once(plan: Plan, values: Mapping[int, Values]) -> Iterator[str]:
     """The parameters that are given once: their value, or how they follow from others."""
     for name, written in _written_once(plan.groups):
         found = {str(one[name]): None for one in values.values() if name in one}

@@ -400,6 +400,10 @@ def test_the_picture_shows_every_point_and_each_frontier(folder, monkeypatch):
     front = drawn[0][1]
     assert np.allclose(lines["pfm"].get_ydata(), [one.middle[1] for one in front.members])
     assert panel.get_xlabel().startswith("area [mm")
+    assert panel.get_title(loc="left").split("\n") == [
+        "sweep: less is better on both axes", "marks inside one another: equal designs", "./mm.yaml"]  # fmt: skip
+    widths = [lines[name].get_markersize() for name in ("pfm", "ruby-s")]
+    assert widths[0] > widths[1]  # drawn first: a rim is seen where both have the same design
 
 
 def test_three_axes_make_a_frontier_of_three(folder):

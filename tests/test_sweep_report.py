@@ -262,6 +262,39 @@ def test_of_three_axes_any_two_are_drawn_and_the_third_is_named(page, report, tm
     page.open(report[1])
 
 
+def test_many_parameters_leave_the_table_a_line_per_design(page, report, tmp_path):
+    """Short heads with the path behind them, what is given once above, no cell broken; equal marks inside others."""
+    (tmp_path / "sweep.yaml").write_text("""
+architecture: toy_6pe_linear
+parameters:
+  levels.GLB.read_bandwidth: [40, 80]
+  levels.DRAM.read_bandwidth: [40, 80]
+  levels.GLB.fanout.PE.size: 6
+linked: [{levels.GLB.write_bandwidth: [40, 80], levels.DRAM.write_bandwidth: [40, 80]}]
+workloads: [rank1_100]
+mapspaces: [pfm, ruby-s]
+seeds: [0, 1]
+search: {samples: 40}
+""")
+    (tmp_path / "report.html").write_text(report_html(sweep(tmp_path / "sweep.yaml")))
+    page.open(tmp_path / "report.html")
+    heads = page.js("[...document.querySelectorAll('#points th')].map(head => head.textContent)")
+    assert heads[1:4] == ["GLB.read_bandwidth", "DRAM.read_bandwidth", "GLB.write_bandwidth, DRAM.write_bandwidth"]
+    assert page.js("document.querySelectorAll('#points th')[1].title") == "levels.GLB.read_bandwidth"
+    assert page.js("document.getElementById('once').textContent") == "in every design: levels.GLB.fanout.PE.size 6"
+    heights = page.js("[...document.querySelectorAll('#points tbody tr')].map(row => row.offsetHeight)")
+    assert len(heights) == 16
+    assert max(heights) < 30  # pixels: one line
+    sizes = page.js(
+        f"[...{MARKS}].map(mark => [mark.tagName, mark.getBoundingClientRect().width, mark.getAttribute('opacity')])"
+    )
+    for opacity in {opacity for *_, opacity in sizes}:
+        circles = [width for tag, width, same in sizes if (tag, same) == ("circle", opacity)]
+        squares = [width for tag, width, same in sizes if (tag, same) == ("rect", opacity)]
+        assert not circles or not squares or min(circles) > 1.2 * max(squares)
+    page.open(report[1])
+
+
 def test_nothing_went_wrong_and_nothing_was_fetched(page):
     """After all of it: no console message, no exception, no request but for the page."""
     assert page.faults() == []

@@ -165,7 +165,7 @@ def test_ctrl_c_keeps_what_is_done_and_the_next_run_goes_on(folder, jobs, monkey
 
 def grown(store):
     """Whether an open store, which its lock keeps us from reading, has points: it has outgrown its empty tables."""
-    return store.exists() and store.stat().st_size > 5 * 4096
+    return store.exists() and store.stat().st_size > 7 * 4096
 
 
 def test_a_point_that_fails_is_recorded_and_the_others_go_on(folder):

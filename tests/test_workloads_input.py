@@ -31,7 +31,9 @@ BAD = {
     "shape: rank1\nsizes:\n  D: 3\n  E: 4": ['4: sizes.E: unknown dim "E"; rank1 has D'],
     "shape: rank1\nsizes: {D: -3}": ["2: sizes.D: must be at least 1, got -3"],
     "shape: rank1\nsizes: {D: 0}": ["2: sizes.D: must be at least 1, got 0"],
-    "shape: rank1\nsizes: {D: 2**62}": ["2: sizes.D: must be less than 4611686018427387904, got '2**62' = 4611686018427387904"],
+    "shape: rank1\nsizes: {D: 2**62}": [
+        "2: sizes.D: must be less than 4611686018427387904, got '2**62' = 4611686018427387904"
+    ],
     "shape: rank1\nsizes: {D: many}": ["2: sizes.D: must be an integer or an arithmetic expression of one, got 'many'"],
     "shape: rank1\nsizes: {D: true}": ["2: sizes.D: must be an integer or an arithmetic expression of one, got true"],
     "shape: rank1\nsizes: {D: 2.5}": ["2: sizes.D: must be an integer or an arithmetic expression of one, got 2.5"],

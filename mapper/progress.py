@@ -1,5 +1,6 @@
 """How a search goes while it runs: a live line on a terminal, or plain lines for a log."""
 
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -27,6 +28,14 @@ def line(layer: Workload, recorder: Recorder) -> str:
     if recorder.pruned:  # told here alone: it depends on the number of processes
         text += f" ({recorder.pruned / recorder.bounded:.1%} of the valid ruled out by a bound)"
     return text + (f", {remaining(recorder)}" if not seen.stopped_by else f", ended by: {seen.stopped_by}")
+
+
+def shortened(told: str, width: int) -> str:
+    """`told` in one line of the terminal: what matters least goes first, then the end."""
+    for least in (r" \([^()]* ruled out by a bound\)", r", [\d,]+/s", r", [\d.]+% valid", r" at [\d,]+"):
+        if len(told) > width:
+            told = re.sub(least, "", told, count=1)
+    return told if len(told) <= width else told[: width - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 
 def remaining(recorder: Recorder) -> str:
@@ -78,7 +87,10 @@ def progress(log: bool, layers: int = 1, budget: str = "") -> Iterator[Progress 
         yield None
         return
     with console.status("searching") as status:
-        yield lambda layer, recorder: status.update(escape(together.line(layer, recorder)))
+        # the spinner and a blank stand before it; a line that wraps would leave its parts behind
+        yield lambda layer, recorder: status.update(
+            escape(shortened(together.line(layer, recorder), console.width - 3))
+        )
 
 
 def _log(together: Progressing) -> Progress:

@@ -1,14 +1,19 @@
 """What long searches add: rules, fronts and progress, the same for any number of workers."""
 
 import json
+from io import StringIO
 
 import numpy as np
 import pytest
+from rich.console import Console
+from rich.status import Status
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
+from ruby_map.mapper import SearchOptions, explore
 from ruby_map.mapper.command_map import main
 from ruby_map.mapper.cost import evaluate, validity
 from ruby_map.mapper.mapspace import Mapspace
+from ruby_map.mapper.progress import progress, shortened
 from ruby_map.workloads import load_workload
 from typer.testing import CliRunner
 
@@ -111,3 +116,25 @@ def test_bad_options_are_told(arguments, words):
     found = run(*TOY, *arguments)
     assert (found.exit_code, found.stdout) == (2, "")
     assert words in found.stderr
+
+
+def test_a_progress_line_fits_the_terminal(monkeypatch):
+    """Too long for it, a line loses first the bracket, then rate and shares, at last its end."""
+    shown = []
+    monkeypatch.setattr(Status, "update", lambda self, text: shown.append(text))
+    terminal = Console(file=StringIO(), force_terminal=True, width=50)
+    monkeypatch.setattr("ruby_map.mapper.progress.Console", lambda stderr: terminal)
+    with progress(False) as told_to:
+        explore(*LAYER, "ruby-s", SearchOptions(samples=8192), progress=told_to)
+    assert shown
+    assert max(map(len, shown)) == 47  # and the spinner
+    told = "3 of 24 layers; conv5_x_1x1a_first: 1,234,567 mappings, 12.3% valid, best 1.234e+15 at 1,204,224, 98,765/s"
+    bracket, left = " (45.6% of the valid ruled out by a bound)", ", 1,234 valid to victory"
+    assert shortened(told + bracket + left, 200) == told + bracket + left
+    assert shortened(told + bracket + left, 150) == told + left
+    assert shortened(told + bracket + left, 115) == (
+        "3 of 24 layers; conv5_x_1x1a_first: 1,234,567 mappings, best 1.234e+15 at 1,204,224, 1,234 valid to victory"
+    )
+    for width in range(20, 160):
+        assert len(shortened(told + bracket + left, width)) <= width
+    assert shortened(told + left, 40).endswith("first: 1,2\N{HORIZONTAL ELLIPSIS}")

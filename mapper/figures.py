@@ -17,6 +17,7 @@ GREY = "#7F7F7F"
 MARKERS = "osD^vPX"
 LINES = ("-", "--", ":", "-.", "-", "--", ":")
 HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "++++", "oooo")  # and in print without colour
+SLOWEST = 5  # layers with a colour where there are more layers than colours
 CYCLES = ("all MAC units at work", "MAC units without work", "waiting for a bandwidth")
 OWN = {"MACs": (GREY, ""), "leakage": ("#C8C8C8", "----")}  # beside tensors and levels
 
@@ -178,18 +179,35 @@ def draw_convergences(result: NetworkResult, axes: "Axes | None" = None) -> "Fig
     from .picture import axes_on, picture_of
 
     axes = axes_on(axes, 6.5, 3.6)
-    for layer, _ in ((layer, many) for layer, many in result.layers if layer.found):
+    layers = [layer for layer, _ in result.layers if layer.found]
+    slow = layers if len(layers) <= len(PALETTE) else sorted(layers, key=_near_its_best)[-SLOWEST:]
+    grey: dict[str, Any] = {"color": GREY, "alpha": 0.5, "label": f"{len(layers) - len(slow)} other layers"}
+    for layer in sorted(layers, key=lambda layer: layer in slow):  # these on top
         seen, best = zip(*layer.statistics.trace, strict=True)
         end = max(layer.statistics.evaluated, seen[-1])
         ratios = [value / best[-1] for value in (*best, best[-1])]
-        axes.step([*seen, end], ratios, where="post", linewidth=0.8, color=PALETTE[0], alpha=0.7)
+        style = grey
+        if layer in slow:
+            number = slow.index(layer)
+            style = {"color": PALETTE[number], "linestyle": LINES[number], "label": layer.workload.name}
+        axes.step([*seen, end], ratios, where="post", linewidth=1.2 if layer in slow else 0.6, **style)
+        grey |= {} if layer in slow else {"label": "_"}  # told once
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel("mappings of the layer looked at", fontsize=9)
     objective = UNITS[str(result.layers[0][0].objective).split(",")[0].strip()].split(" [")[0]
     axes.set_ylabel(f"best {objective} / the last best", fontsize=9)
-    _finish(axes, f"{result.name} on {result.layers[0][0].arch.name}: a line per layer, {len(result.layers)} in all")
+    which = f", {SLOWEST} of {len(layers)} layers: the last to come within 10 % of their best"
+    title = f"{result.name} on {result.layers[0][0].arch.name}"
+    axes.legend(fontsize=8, frameon=False)
+    _finish(axes, title + (which if len(slow) < len(layers) else ": a line per layer"))
     return picture_of(axes)
+
+
+def _near_its_best(layer: Result) -> int:
+    """How many mappings had been looked at when the best so far came within 10 % of the last."""
+    trace = layer.statistics.trace
+    return next(seen for seen, value in trace if value <= 1.1 * trace[-1][1])
 
 
 def draw_front(result: Result, axes: "Axes | None" = None) -> "Figure":

@@ -1,8 +1,8 @@
 """Pictures of how a mapping uses the machine: a map of the array, the roofline."""
 
 from collections.abc import Callable
-from math import ceil, floor, log10
-from typing import TYPE_CHECKING
+from math import cos, hypot, log10, pi, sin
+from typing import TYPE_CHECKING, Any
 
 from ..arch import Architecture
 from .figures import GREY, PALETTE
@@ -12,6 +12,11 @@ from .usage import Limit, array_usage, axes_of, limit, sides
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.transforms import Bbox
+
+Spot = tuple[float, float]
+REACHES = (8, 13, 18, 24, 30, 37, 45)  # points, from a point to its number
+TURNS = (4, 12, 0, 8, 2, 6, 14, 10, 3, 5, 13, 11, 1, 7, 15, 9)  # sixteenths of a turn: above, below, beside...
 
 
 def draw_usage(result: Result, axes: "Axes | None" = None) -> "Figure":
@@ -54,8 +59,6 @@ def _axis_names(arch: Architecture, side: list[int]) -> str:
 
 def draw_roofline(result: Result | NetworkResult, axes: "Axes | None" = None) -> "Figure":
     """The roofline of the outermost level: a point per layer, coloured by the level that binds it."""
-    from matplotlib.ticker import NullFormatter
-
     from .picture import axes_on, picture_of
 
     layers = result.layers if isinstance(result, NetworkResult) else ((result, 1),)
@@ -66,10 +69,11 @@ def draw_roofline(result: Result | NetworkResult, axes: "Axes | None" = None) ->
     ridges = [peak / rate for rate in ceilings.values() if rate]
     axes = axes_on(axes, 6.5, max(3.4, 0.7 + 0.135 * len(points)))
     axes.set(xscale="log", yscale="log")
-    low = _decade(min([point.intensity for point in points] + ridges), floor)
-    high = _decade(max([point.intensity for point in points] + ridges), ceil)
+    low = min([point.intensity for point in points] + ridges) / 2
+    high = max([point.intensity for point in points] + ridges) * 2
     axes.plot([low, high], [peak, peak], color="black", linewidth=1)
-    axes.annotate(f"{peak:,} MACs per cycle", (low, peak), (4, 4), textcoords="offset points", fontsize=8)
+    top: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "fontsize": 8}
+    label = axes.annotate(f"{peak:,} MACs per cycle", (high, peak), (0, 4), **top)
     for (what, rate), style in zip(ceilings.items(), ("-", "--"), strict=True):
         if rate and (what == "reads" or rate != ceilings["reads"]):
             which = "" if ceilings["writes"] == ceilings["reads"] else f" {what}"
@@ -81,26 +85,31 @@ def draw_roofline(result: Result | NetworkResult, axes: "Axes | None" = None) ->
     names = [f"{i}  {layer.workload.name}" for i, (layer, _) in enumerate(layers, 1)]
     axes.set_xlim(low, high)
     least = min(point.macs_per_cycle for point in points)
-    axes.set_ylim(_decade(min(least, peak / 10), floor), peak * 1.8)
+    margin = 10 ** max(0.18, 0.1 + 0.15 * log10(peak / least))
+    axes.set_ylim(least / margin, peak * margin)
     axes.set_xlabel(f"MACs per word of {outer.name}", fontsize=9)
     axes.set_ylabel("MACs per cycle", fontsize=9)
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(lambda value, _: f"{value:,g}")
-        axis.set_minor_formatter(NullFormatter())
+    _ticks(axes)
     axes.tick_params(labelsize=8)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(fontsize=8, frameon=False, loc="lower right")
+    axes.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(0, -0.14), ncols=2)
     axes.set_title(f"{name} on {arch.name}", fontsize=9, loc="left")
     if len(names) > 1:
         axes.text(1.03, 1, "\n".join(names), transform=axes.transAxes, fontsize=6.5, va="top", linespacing=1.35)
         picture_of(axes).draw_without_rendering()  # settles where things are
-        _numbers(axes, points)
+        rates = [rate for rate in ceilings.values() if rate]
+        _numbers(axes, points, lambda x: min([peak, *(rate * x for rate in rates)]), label.get_window_extent())
     return picture_of(axes)
 
 
-def _decade(value: float, rounded: Callable[[float], int]) -> float:
-    """The power of ten below (floor) or above (ceil) a value, not nearer than a fifth of a decade."""
-    return 10.0 ** rounded(log10(value) + (-0.2 if rounded is floor else 0.2))
+def _ticks(axes: "Axes") -> None:
+    """Plain numbers at powers of ten; where there are less than two of them, at 2 and 5 times these too."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    for axis, (low, high) in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < 100 else (1,), numticks=20))
+        axis.set_major_formatter(lambda value, _: f"{value:,g}")
+        axis.set_minor_formatter(NullFormatter())
 
 
 def _points(axes: "Axes", arch: Architecture, points: list[Limit]) -> None:
@@ -114,32 +123,52 @@ def _points(axes: "Axes", arch: Architecture, points: list[Limit]) -> None:
             axes.plot(*spots, "os^Dv<>"[i % 7], color=colour, markersize=5, label=f"bound by {binder}")
 
 
-def _numbers(axes: "Axes", points: list[Limit]) -> None:
-    """Each point's number beside it, at the first place around it that no point and no other number takes."""
+def _numbers(axes: "Axes", points: list[Limit], roof: Callable[[float], float], label: "Bbox") -> None:
+    """Each point's number beside it: at the nearest place around it where it covers nothing and its leader crosses
+    nothing, neither points, numbers, leaders, the roof nor its `label`, or as little as can be."""
     from .picture import picture_of
 
+    scale = 72 / picture_of(axes).dpi  # to points
     spots = [(point.intensity, point.macs_per_cycle) for point in points]
-    where = axes.transData.transform(spots) * 72 / picture_of(axes).dpi  # (spot, 2) in points
-    taken = [tuple(spot) for spot in where]
-    for number, (spot, (x, y)) in enumerate(zip(spots, where, strict=True), 1):
-        places = [
-            (dx * reach, dy * reach)
-            for reach in (8, 14, 20, 27, 35, 44)
-            for dx, dy in ((0, 1), (0, -1), (1, 0), (-1, 0), (0.7, 0.7), (-0.7, 0.7), (0.7, -0.7), (-0.7, -0.7))
-        ]
-        for dx, dy in places:
-            if all(abs(x + dx - a) > 9 or abs(y + dy - b) > 7 for a, b in taken):
-                break
-        taken.append((x + dx, y + dy))
-        line = {"arrowstyle": "-", "color": GREY, "linewidth": 0.4, "shrinkA": 0, "shrinkB": 2}
-        axes.annotate(
-            f"{number}",
-            spot,
-            (dx, dy),
-            textcoords="offset points",
-            ha="center",
-            va="center",
-            fontsize=6,
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.2, "alpha": 0.8},
-            arrowprops=line if abs(dx) + abs(dy) > 9 else None,
+    where = [(x, y) for x, y in (axes.transData.transform(spots) * scale).tolist()]
+    taken, leaders = list(where), list[tuple[Spot, Spot]]()
+
+    def bad(own: Spot, at: Spot) -> int:
+        """What a number there would cover, and what its leader would cross."""
+        x = axes.transData.inverted().transform((at[0] / scale, 0))[0]
+        line = axes.transData.transform((x, roof(x)))[1] * scale
+        covered = sum(abs(at[0] - a) <= 9 and abs(at[1] - b) <= 7 for a, b in taken)
+        struck = sum(_apart(at, *one) < 5 for one in leaders) + sum(_cross((own, at), one) for one in leaders)
+        over = sum(_apart(one, own, at) < 3 for one in where if one != own)
+        named = (
+            label.x0 * scale - 6 < at[0] < label.x1 * scale + 6 and abs(at[1] / scale - label.y1) < label.height * 1.5
         )
+        return int(covered + struck + over + (abs(at[1] - line) < 6) + named)
+
+    for number, (spot, own) in enumerate(zip(spots, where, strict=True), 1):
+        around = [(reach * cos(turn * pi / 8), reach * sin(turn * pi / 8)) for reach in REACHES for turn in TURNS]
+        shift = min(around, key=lambda one: bad(own, (own[0] + one[0], own[1] + one[1])))  # the first of equals
+        at = (own[0] + shift[0], own[1] + shift[1])
+        taken.append(at)
+        far = hypot(*shift) > 9
+        leaders += [(own, at)] if far else []
+        line = {"arrowstyle": "-", "color": GREY, "linewidth": 0.4, "shrinkA": 0, "shrinkB": 2}
+        axes.annotate(f"{number}", spot, shift, textcoords="offset points", ha="center", va="center", fontsize=6,
+                      arrowprops=line if far else None)  # fmt: skip
+
+
+def _apart(spot: Spot, one: Spot, other: Spot) -> float:
+    """The distance of a spot from the line between two others."""
+    run = (other[0] - one[0], other[1] - one[1])
+    share = ((spot[0] - one[0]) * run[0] + (spot[1] - one[1]) * run[1]) / (run[0] ** 2 + run[1] ** 2)
+    share = min(1.0, max(0.0, share))
+    return hypot(spot[0] - one[0] - share * run[0], spot[1] - one[1] - share * run[1])
+
+
+def _cross(one: tuple[Spot, Spot], other: tuple[Spot, Spot]) -> bool:
+    """Whether two lines between spots cross."""
+
+    def side(a: Spot, b: Spot, c: Spot) -> bool:
+        return (b[0] - a[0]) * (c[1] - a[1]) > (b[1] - a[1]) * (c[0] - a[0])
+
+    return side(*one, other[0]) != side(*one, other[1]) and side(*other, one[0]) != side(*other, one[1])

@@ -173,6 +173,51 @@ def test_every_picture_is_drawn_and_shows_itself(layer, network, swept):
             assert all(axes.get_xlabel() or axes.get_ylabel() for axes in picture.axes), what
 
 
+@pytest.fixture(scope="module")
+def eight():
+    """The eight layers of AlexNet."""
+    return explore("eyeriss_like", "alexnet", options=SearchOptions(samples=400))
+
+
+def test_a_convergence_names_its_layers(eight):
+    """Up to seven layers have a colour and a name each; of more the five slowest, and how many others there are."""
+    seven = replace(eight, layers=eight.layers[:7])
+    (axes,) = seven.plot("convergence").axes
+    names = [layer.workload.name for layer, _ in seven.layers]
+    assert axes.get_legend_handles_labels()[1] == names
+    assert len({line.get_color() for line in axes.lines}) == 7
+    (axes,) = eight.plot("convergence").axes
+    told = axes.get_legend_handles_labels()[1]
+    assert (len(axes.lines), len(told), told[0]) == (8, 6, "3 other layers")
+    late = [next(n for n, value in layer.statistics.trace if value <= 1.1 * layer.statistics.trace[-1][1])
+            for layer, _ in eight.layers]  # fmt: skip
+    shown = [late[i] for i, (layer, _) in enumerate(eight.layers) if layer.workload.name in told]
+    assert sorted(shown) == sorted(late)[-5:]
+
+
+def test_a_roofline_is_legible(eight):
+    """No number lies on another, on a point, on the roof or its label, and the points fill the height."""
+    from matplotlib.text import Text
+
+    figure = eight.plot("roofline")
+    (axes,) = figure.axes
+    figure.draw_without_rendering()
+    numbers = [text for text in axes.texts if text.get_text().isdigit()]
+    boxes = [Text.get_window_extent(text) for text in numbers]  # without leaders
+    (label,) = [text for text in axes.texts if text.get_text().endswith("MACs per cycle")]
+    boxes.append(label.get_window_extent())
+    assert len(boxes) == 9
+    assert not any(one.overlaps(other) for i, one in enumerate(boxes) for other in boxes[:i])
+    roof = axes.transData.transform((1, 168))[1]
+    assert not any(box.y0 < roof < box.y1 for box in boxes)
+    spots = [axes.transData.transform(text.xy) for text in numbers]
+    assert not any(box.contains(*spot) for box in boxes for spot in spots)
+    assert label.get_window_extent().x1 > axes.get_window_extent().x1 - 5
+    low, high = axes.get_ylim()
+    assert low * 3 > min(text.xy[1] for text in numbers) > low
+    assert high < 3 * 168
+
+
 def test_pictures_take_given_axes(layer, swept):
     """Several on one figure; a second result adds its line to those there."""
     from matplotlib.figure import Figure

@@ -51,11 +51,12 @@ def optimal(
     """The best mapping of `space`, with `lower_bound` and whether it is `optimal`; with `options.front` also the front
     and its `proof`.
 
-    A finished search that `checkpoint` holds is told again; one that was interrupted begins with its best.
+    A finished search that `checkpoint` holds is told again; one that was interrupted, or that the time limit ended and
+    that has a longer one now, begins with its best.
     """
     work = _Optimal(space, table, options, costs or CostOptions(), progress, checkpoint)
     if checkpoint and (state := checkpoint.load()):
-        if state["statistics"]["stopped_by"]:
+        if not _goes_on(state, options.time_limit, checkpoint):
             return _restored(space, state)
         work.go_on(state)
     outcome = work.run()
@@ -94,6 +95,7 @@ class _Optimal:
     checkpoint: Part | None = None
     given: MappingBatch | None = None  # to begin with
     root_only: bool = False  # bound the mapspace as a whole, and stop
+    before: Outcome | None = None  # what is proven already
     waiting: list[Kept] = field(default_factory=list)
     begun: int = 0  # choices of what is kept that were bounded
     bounded: bool = False  # whether `waiting` bounds all that is not seen yet
@@ -108,11 +110,14 @@ class _Optimal:
         self.ideal = ideal(self.space.arch, self.space.workload, self.table)
 
     def go_on(self, state: Mapping[str, Any]) -> None:
-        """Begin with the mappings of an interrupted search."""
-        self.recorder.statistics = _statistics(state)
-        for index in [*state["front"], *([state["best"]] if state["best"] is not None else [])]:
-            self.given = self.space[index]
-            self.every.offer(self.given)
+        """Begin with the mappings of an earlier search, and with what it proved."""
+        self.before = _restored(self.space, state)
+        self.recorder.statistics = replace(self.before.statistics, stopped_by="")
+        trace = list(self.statistics.trace)
+        self.given = self.before.best
+        for batch in [*([] if self.given is None else [self.given]), *self.before.front]:
+            self.every.offer(batch)
+        self.statistics.trace = trace
 
     def run(self) -> Outcome:
         self.began = time.monotonic() - self.statistics.seconds
@@ -268,25 +273,28 @@ class _Optimal:
 
     @property
     def _found(self) -> Outcome:
-        """What is found so far, nothing proven."""
+        """What is found so far, and what was proven before."""
         front: tuple[MappingBatch, ...] = ()
         if isinstance(self.aim, Frontier):
             stay = np.flatnonzero(without_equals(self.aim.energy_pj, self.aim.cycles))
             front = tuple(self.aim.batches[i] for i in stay.tolist())
-        return Outcome(self.aim.best, self.statistics, front=front)
+        before = self.before or Outcome(None, self.statistics)
+        return Outcome(self.aim.best, self.statistics, before.lower_bound, front=front, proof=before.proof)
 
     def _outcome(self) -> Outcome:
         found, least = self._found, self.aim.least
         if found.best is None:
             return found
         if isinstance(self.aim, Frontier):
-            corners = self._corners(self.aim)
+            aim, corners = self.aim, self._corners(self.aim)
             cycles, energy_pj = np.array(corners).reshape(-1, 2).T
             pending = float(value(self.objective, energy_pj, cycles).min(initial=np.inf))
-            found = replace(found, proof=FrontProof.of(corners))
+            proofs = [FrontProof.of(corners), *([found.proof] if found.proof else [])]
+            tightest = min(proofs, key=lambda proof: proof.gap(aim.energy_pj, aim.cycles))
+            found = replace(found, proof=tightest)
         else:
             pending = min(self._pending, self.every.unresolved)
-        lower = min(least, max(pending, self._ideal_value))
+        lower = min(least, max(pending, self._ideal_value, found.lower_bound or 0.0))
         return replace(found, lower_bound=lower, optimal=lower >= least * (1 - ROUNDING))
 
     @property
@@ -323,6 +331,14 @@ def _state(space: Mapspace, outcome: Outcome, stopped_by: str) -> dict[str, Any]
         "front": [space.index(batch)[0] for batch in outcome.front],
         "corners": None if outcome.proof is None else outcome.proof.corners,
     }
+
+
+def _goes_on(state: Mapping[str, Any], limit: float | None, checkpoint: Part) -> bool:
+    """Whether the search of that state is unfinished, with this time limit."""
+    seen = state["statistics"]
+    if seen["stopped_by"] == "time limit" and not checkpoint.final:
+        return limit is None or limit > seen["seconds"]
+    return not seen["stopped_by"]
 
 
 def _statistics(state: Mapping[str, Any]) -> Statistics:

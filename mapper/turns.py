@@ -51,6 +51,7 @@ class Study:
 
     def search(self, space: Mapspace, options: SearchOptions, progress: Progress | None, part: Part) -> Result:
         """The result of one layer from the state in `part`."""
+        part.final = bool(self.options.budget)  # its seconds are those of the layers still to come
         found = explore_layer(space, options, self.table, self.costs, progress, part)
         return replace(found, mapspace=self.mapspace, remainders=space.imperfect, reason=space.reason)
 

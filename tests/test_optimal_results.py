@@ -1,6 +1,7 @@
 """What a user sees of proofs: text, JSON, bounds of other searches, networks, interrupted and resumed runs."""
 
 import json
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -231,3 +232,67 @@ def test_an_unknown_objective_has_no_value():
     found = run(*TOY, "--search", "optimal", "--objective", "")
     assert found.exit_code == 2
     assert "objective must be one of" in " ".join(found.stderr.replace(":", " ").split())
+
+
+def ending(folder, *options):
+    """The JSON of a proof of the toy problem kept in `folder`."""
+    return the_json(*TOY, "--search", "optimal", "--out", folder, *options)
+
+
+@pytest.mark.parametrize("front", [(), ("--front", "energy,delay")])
+def test_a_longer_time_limit_goes_on(tmp_path, monkeypatch, front):
+    """Ended by the time limit, a proof goes on with a longer one or none, from its best, and what was proven stays."""
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            optimal_file._Optimal, "_branch", lambda self: setattr(self.statistics, "stopped_by", "time limit")
+        )
+        patch.setattr(optimal_file, "FIRST_LOOK", 100)
+        first = ending(tmp_path / "a", "--time-limit", 0.5, *front)
+    assert first["search"]["ended_by"] == "time limit"
+    assert not first["optimal"]
+    shutil.copytree(tmp_path / "a", tmp_path / "b")
+    shutil.copytree(tmp_path / "a", tmp_path / "c")
+    searched = _searched(monkeypatch)
+    assert ending(tmp_path / "a", "--resume", "--time-limit", 1e-3, *front) == first
+    assert searched == []
+    with monkeypatch.context() as patch:  # a little longer: no less is proven, though nothing more is looked at
+        patch.setattr(optimal_file._Optimal, "_prove", lambda self: self._late())
+        patch.setattr(optimal_file._Optimal, "_late", lambda self: setattr(self.statistics, "stopped_by", "time limit"))
+        second = ending(tmp_path / "b", "--resume", "--time-limit", 50, *front)
+    assert searched == ["matmul_100"]
+    for key in ("edp", "lower_bound", "gap", "front", "front_gap"):
+        assert second.get(key) == first.get(key)
+    limits = {"b": ["--time-limit", 100], "c": []}
+    for folder, more in limits.items():
+        last = ending(tmp_path / folder, "--resume", *more, *front)
+        assert last["optimal"]
+        assert last["edp"] <= first["edp"]
+        assert last["lower_bound"] >= first["lower_bound"]
+        assert last["search"]["seconds"] > first["search"]["seconds"]
+        assert last["search"]["evaluated"] >= first["search"]["evaluated"]
+    searched.clear()
+    assert ending(tmp_path / "c", "--resume", "--time-limit", 500, *front) == last  # a proof that is complete
+    assert searched == []
+
+
+def test_other_searches_keep_their_time_limit(tmp_path):
+    """With another time limit a random search is another one."""
+    assert run(*TOY, "--samples", 50, "--time-limit", 5, "--out", tmp_path / "a").exit_code == 0
+    found = run(*TOY, "--samples", 50, "--time-limit", 6, "--out", tmp_path / "a", "--resume")
+    assert found.exit_code == 2
+    assert "time_limit (there 5.0, here 6.0)" in " ".join(found.stderr.split())
+
+
+def test_a_budget_is_told_again(tmp_path, monkeypatch):
+    """Seconds shared over layers: a layer whose share ended its proof is not taken up again."""
+    monkeypatch.setattr(
+        optimal_file._Optimal, "_branch", lambda self: setattr(self.statistics, "stopped_by", "time limit")
+    )
+    options = replace(OPTIMAL, budget="60s")
+    with Checkpoint(tmp_path, {}) as file:
+        first = explore("linear_16", NETWORK, "ruby-s", options, checkpoint=file)
+    searched = _searched(monkeypatch)
+    with Checkpoint(tmp_path, {}, resume=True) as file:
+        again = explore("linear_16", NETWORK, "ruby-s", options, checkpoint=file)
+    assert searched == []
+    assert result_json(again) == result_json(first)

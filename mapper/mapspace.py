@@ -123,7 +123,7 @@ class Mapspace:
         groups, ranks, order = self._joint.unrank(numbers)
         tables, rows = self._rows(groups, ranks)
         over_one = self._over_one(tables, rows)
-        kept = self._kept(keep.astype(np.int64)[:, None] & self._places > 0)
+        kept = self._kept((keep.astype(self._places.dtype)[:, None] & self._places).astype(bool))
         return MappingBatch(self.arch, self.workload, tables, rows, self.orders.unrank(order, over_one), kept)
 
     def index(self, batch: MappingBatch) -> list[int]:
@@ -245,9 +245,10 @@ class Mapspace:
         return np.argwhere(self._may_keep & ~self._must_keep)
 
     @cached_property
-    def _places(self) -> Ints:
+    def _places(self) -> BigInts:
         """The weight of each choice in a mapping's number. # (choice,)"""
-        return 1 << np.arange(len(self._choice))[::-1]
+        count = len(self._choice)
+        return np.array([1 << i for i in reversed(range(count))], dtype=np.int64 if count < 62 else object)
 
     def _kept(self, choices: Bools) -> Bools:
         """What each mapping keeps # (mapping, level, tensor) from its choices # (mapping, choice)."""

@@ -33,6 +33,7 @@ from .search import Outcome, search
 
 MOST_CHAINS = 300_000  # chain combinations of one group of dims; beyond that only the ideal bounds are known
 MOST_KEPT = 2**14  # choices of what is kept; each is bounded by itself, in some hundredths of a second
+NEVER = 2**62  # mappings in a row without improvement
 FIRST_LOOK = 30_000  # mappings drawn at random for a first best
 STARTS = 3  # mappings drawn at random and improved
 POWERS = {"edp": (1, 1), "energy": (1, 0), "delay": (0, 1)}  # of the energy and the cycles in each objective
@@ -148,6 +149,8 @@ class _Optimal:
         look, limit = replace(self.options, strategy="random"), self.options.time_limit
         if not self._hindrance:
             look = replace(look, samples=FIRST_LOOK, time_limit=None if limit is None else limit / 4)
+        elif limit is not None:
+            look = replace(look, victory=NEVER)  # nothing follows that could use the time
         outcome = search(self.space, self.table, look, self.costs)
         seen, found = self.statistics, outcome.statistics
         seen.evaluated, seen.valid, seen.invalid = found.evaluated, found.valid, found.invalid

@@ -76,3 +76,22 @@ def test_tells_and_looks_at_the_time_after_each_choice(monkeypatch):
     assert len(told) >= 4
     assert len(made) == 5
     assert found.lower_bound > 0
+
+
+def test_time_is_used_where_nothing_can_be_proven():
+    """With a limit the random search goes on until then, beyond its victory rule; without one that rule ends it."""
+    space, table = problem(10)
+    options = SearchOptions(strategy="optimal", victory=50)
+    first = optimal(space, table, options)
+    limited = optimal(space, table, SearchOptions(strategy="optimal", victory=50, time_limit=1.0))
+    assert limited.statistics.evaluated > 10 * first.statistics.evaluated
+    assert limited.statistics.stopped_by.startswith("no proof: ")
+
+
+@pytest.mark.parametrize("free", [20, 21, 25])
+def test_numbers_of_mappings_with_more_choices_than_64_bits(free):
+    """3 choices a level: numbers beyond 2^60 come back as they were."""
+    space, _ = problem(free)
+    assert space.size.bypass == 2 ** (3 * free)
+    numbers = [0, 1, space.size.bypass - 1, space.size.total // 3, space.size.total - 1]
+    assert space.index(space.at(numbers)) == numbers

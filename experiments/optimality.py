@@ -191,29 +191,34 @@ def main() -> None:
     proven = sum(one["optimal"] for one in library)
     tell(f"library: {len(library)} combinations, {proven} proven; random searches below a proven bound: {len(wrong)}")
 
-    def draw(axes: Any) -> None:
-        for number, row in enumerate(rows):
-            mine = [one for one in runs if (one["arch"], one["mapspace"]) == (row["arch"], row["mapspace"])]
-            mine = [one for one in mine if one["random"] and one["edp"]]
-            for proven in (True, False):
-                some = [one for one in mine if one["optimal"] is proven]
-                axes.plot(
-                    [one["cpu_seconds"] for one in some],
-                    [median(one["random"]) / one["edp"] for one in some],
-                    MARKERS[number],
-                    color=PALETTE[number],
-                    fillstyle="full" if proven else "none",
-                    markersize=5,
-                    label=f"{row['arch']}, {row['mapspace']}" if proven else None,
-                )
-        axes.axhline(1, color="0.7", linewidth=0.8, zorder=0)
-        axes.set(xscale="log", xlabel="CPU seconds to the proof (hollow: to the time limit)")
-        axes.set_ylabel("EDP of random search / best EDP")
-        axes.set_title("ResNet-50: random search (median of its seeds) and the optimum", fontsize=10, loc="left")
-        axes.legend(fontsize=8, frameon=False, ncols=2)
+    machines = list(dict.fromkeys(row["arch"] for row in rows))
+
+    def draw(*panels: Any) -> None:
+        for axes, machine in zip(panels, machines, strict=True):
+            for number, mapspace in enumerate(LIMIT):
+                mine = [one for one in runs if (one["arch"], one["mapspace"]) == (machine, mapspace)]
+                mine = [one for one in mine if one["random"] and one["edp"]]
+                for proven in (True, False):
+                    some = [one for one in mine if one["optimal"] is proven]
+                    axes.plot(
+                        [one["cpu_seconds"] for one in some],
+                        [median(one["random"]) / one["edp"] for one in some],
+                        MARKERS[number],
+                        color=PALETTE[number],
+                        fillstyle="full" if proven else "none",
+                        markersize=5,
+                        label=mapspace if proven and mine else None,
+                    )
+            axes.axhline(1, color="0.7", linewidth=0.8, zorder=0)
+            axes.set(xscale="log", yscale="log", xlabel="CPU seconds to the proof (hollow: to the time limit)")
+            axes.yaxis.set_major_formatter("{x:g}")
+            axes.yaxis.set_minor_formatter("{x:g}")
+            axes.set_ylabel("EDP of random search / best EDP")
+            axes.set_title(machine, fontsize=10, loc="left")
+            axes.legend(fontsize=8, frameon=False)
 
     result = {"network": NETWORK, "summary": rows, "runs": runs, "library": library, "below": len(wrong)}
-    save(__file__, options.out, result, draw)
+    save(__file__, options.out, result, draw, (1, len(machines)), (4.5 * len(machines), 4))
 
 
 if __name__ == "__main__":

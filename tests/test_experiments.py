@@ -104,16 +104,16 @@ def test_the_strip_mined_mapping_made_by_hand():
 
 
 def test_recorded_time_to_quality():
-    """Per machine, how near a CPU-second comes in the median, PFM nearer; nothing is below a certified optimum."""
+    """How near one and ten CPU-seconds come in the median, PFM nearer; every optimum certified, nothing below it."""
     found = recorded("time_to_quality")
     medians = {machine: {preset: dict(map(tuple, of)) for preset, of in every.items()}
                for machine, every in found["medians"].items()}  # fmt: skip
-    for machine, near in (("eyeriss_like", 1.1), ("simba_like", 1.34)):
+    for machine, near in (("eyeriss_like", 1.06), ("simba_like", 1.14)):
         assert 1 <= medians[machine]["pfm"][1.0] <= medians[machine]["ruby-s"][1.0] < near
+        assert 1 <= medians[machine]["pfm"][10.0] <= medians[machine]["ruby-s"][10.0] < 1.031
     for row in found["table"]:
-        assert row["searches"] >= 2
-        if row["optimum"]:
-            assert row["best_known"] == pytest.approx(row["optimum"], rel=1e-9)
+        assert row["searches"] == 10
+        assert row["best_known"] == pytest.approx(row["optimum"], rel=1e-9)
 
 
 def test_recorded_mapspace_comparison():

@@ -18,7 +18,7 @@ from .budget import Mark, Share, read_budget, spend
 from .checkpoint import Checkpoint, State
 from .layer import Progress, bounded
 from .mapspace import Mapspace
-from .options import SearchOptions, stop_rules
+from .options import NEVER, SearchOptions, stop_rules
 from .parallel import in_order
 from .record import Recorder
 from .report import Result
@@ -26,7 +26,6 @@ from .score import CHUNK
 from .turns import Held, Study, Ticket, Turn, take_turn
 
 LEAST = 1e-3  # seconds that are left where none are: each layer is looked at
-NEVER = 10**18  # valid mappings
 SHARES = ("samples", "time limit")  # the rules by which a layer's share of a budget ends it
 
 

@@ -25,7 +25,7 @@ from .kept import Kept
 from .late import TimeUp
 from .mapping import Floats, Ints, MappingBatch
 from .mapspace import Mapspace
-from .options import SearchOptions
+from .options import NEVER, SearchOptions
 from .record import Recorder, Statistics, Stop
 from .relax import ROUNDING, Bound, Relaxation
 from .sanity import InternalError
@@ -33,7 +33,6 @@ from .search import Outcome, search
 
 MOST_CHAINS = 300_000  # chain combinations of one group of dims; beyond that only the ideal bounds are known
 MOST_KEPT = 2**14  # choices of what is kept; each is bounded by itself, in some hundredths of a second
-NEVER = 2**62  # mappings in a row without improvement
 FIRST_LOOK = 30_000  # mappings drawn at random for a first best
 STARTS = 3  # mappings drawn at random and improved
 POWERS = {"edp": (1, 1), "energy": (1, 0), "delay": (0, 1)}  # of the energy and the cycles in each objective

@@ -145,6 +145,7 @@ def stop_rules(options: SearchOptions) -> Stop:
     return Stop(options.victory, options.samples, options.time_limit, options.give_up, *more)
 
 
+NEVER = 10**18  # as `victory`: more mappings than any search looks at
 NAMES = ("strategy", "objective", "front", "engine")  # and lists of names, as text
 WHOLE = ("victory", "samples", "jobs", "seed", "give_up", "valid")
 NUMBERS = ("time_limit", "target", "bound")

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ..arch import Slot
 from .cost import REASONS, used_bits, validity
 from .mapping import Ints, MappingBatch
 from .traffic import Nest
@@ -45,11 +46,12 @@ def misfits(batch: MappingBatch) -> list[str]:
             found.append(
                 f"{level.name}: {tiles} overflow its {usable // width:,} words by {words:,} word{'s'[: words > 1]}"
             )
-    for name, size, least, share, used in _axes(batch):
+    for slot, size, used in _axes(batch):
         if used[0] > size:
-            found.append(f"{name}: bounds multiply to {used[0]}, it has {size} instances")
-        elif used[0] < least:
-            found.append(f"{name}: {used[0]} of {size} instances used, at least {share:.0%} are asked for")
+            found.append(f"{slot.name}: bounds multiply to {used[0]}, it has {size} instances")
+        elif used[0] < slot.least:
+            asked = slot.constraint.min_utilization
+            found.append(f"{slot.name}: {used[0]} of {size} instances used, at least {asked:.0%} are asked for")
     return found
 
 
@@ -84,25 +86,26 @@ def _capacity(batch: MappingBatch) -> str:
 
 def _fanout(batch: MappingBatch) -> str:
     """The axis that is most often too small, and by how little."""
-    found = [((used > size).mean(), name, size, used) for name, size, _, _, used in _axes(batch) if (used > size).any()]
+    found = [((used > size).mean(), slot.name, size, used) for slot, size, used in _axes(batch) if (used > size).any()]
     share, name, size, used = max(found, key=lambda one: one[0])
     return f"{name} has {size} instances, and {share:.1%} of these want more, the nearest {used[used > size].min()}"
 
 
 def _utilization(batch: MappingBatch) -> str:
     """The axis that is most often too empty, and the fullest it was seen."""
-    short = [((used < least).mean(), name, size, least, asked, used) for name, size, least, asked, used in _axes(batch)]
-    share, name, size, least, asked, used = max(short, key=lambda one: one[0])
-    best = used[used < least].max(initial=0)
-    return f"{name} must be used to {asked:.0%}, and {share:.1%} of these use less, at best {best} of {size} instances"
+    short = [((used < slot.least).mean(), slot, size, used) for slot, size, used in _axes(batch)]
+    share, slot, size, used = max(short, key=lambda one: one[0])
+    asked, best = slot.constraint.min_utilization, used[used < slot.least].max(initial=0)
+    less = f"{share:.1%} of these use less, at best {best} of {size} instances"
+    return f"{slot.name} must be used to {asked:.0%}, and {less}"
 
 
-def _axes(batch: MappingBatch) -> Iterator[tuple[str, int, int, float, Ints]]:
-    """Name, size, least instances and utilisation asked for, instances used # (mapping,) of each fanout axis."""
+def _axes(batch: MappingBatch) -> Iterator[tuple[Slot, int, Ints]]:
+    """Each fanout axis: its slot, its size, the instances used # (mapping,)."""
     factors = batch.factors  # (mapping, slot, dim)
     for s, slot in enumerate(batch.arch.slots):
         if slot.axis:
-            yield slot.name, slot.axis.size, slot.least, slot.constraint.min_utilization, factors[:, s].prod(axis=1)
+            yield slot, slot.axis.size, factors[:, s].prod(axis=1)
 
 
 _EXPLAIN = {"capacity": _capacity, "fanout": _fanout, "utilization": _utilization}

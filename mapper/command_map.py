@@ -253,15 +253,13 @@ def _show(result: Result | NetworkResult, as_json: bool, checkpoint: Checkpoint 
     some = result.found or (isinstance(result, NetworkResult) and any(layer.found for layer, _ in result.layers))
     if interrupted:
         typer.echo(_interrupted(result, some, checkpoint), err=True)
-    if checkpoint and interrupted and some:
+    if checkpoint and (result.found or (interrupted and some)):
         write_folder(result, checkpoint.path.parent)
     if not result.found:
         if checkpoint and not interrupted:
             checkpoint.discard()
             typer.echo(f"{checkpoint.path.parent}: not written, as there is no mapping", err=True)
         return INTERRUPTED if interrupted else NOTHING_VALID
-    if checkpoint and not interrupted:
-        write_folder(result, checkpoint.path.parent)
     return FOUND
 
 

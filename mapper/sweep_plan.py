@@ -20,6 +20,8 @@ from .sweep_fields import with_values
 MAX_POINTS = 10_000  # more than these need a limit
 MAX_LIMIT = 100_000  # points, and values of one parameter that are not in equal steps
 
+SEARCH = ("strategy", "objective", "victory", "samples", "time_limit")  # options that a store depends on,
+STOPS = ("budget", "patience", "target")  # and those that came later
 DIGEST = "sha256:"  # begins what stands for a text too long to tell
 
 Values = dict[str, Any]  # parameter -> its value in one design
@@ -142,22 +144,16 @@ class Plan:
     @cached_property
     def fingerprint(self) -> str:
         """What every point of the sweep depends on; a store with another belongs to another sweep."""
-        options = self.options
-        search = (options.strategy, options.objective, options.victory, options.samples, options.time_limit)
-        stops = (options.budget, options.patience, options.target)
+        search, stops = ([getattr(self.options, name) for name in names] for names in (SEARCH, STOPS))
         energies = self.energies.identity
         return _digest([self.name, self.document.data, search, stops, energies, self.distinct, version("ruby-map")])
 
     @cached_property
     def identity(self) -> dict[str, str]:
         """The parts of that, as a user names them, to say which one differs; long texts by a digest."""
-        options, energies = self.options, dict(self.energies.identity)
-        search = {
-            name: getattr(options, name)
-            for name in ("strategy", "victory", "samples", "time_limit", "budget", "patience", "target")
-        }
+        energies, search = dict(self.energies.identity), {name: getattr(self.options, name) for name in SEARCH + STOPS}
         texts = {"architecture": self.document.data} | {f"energy.{name}": energies.pop(name) for name in ("ert", "art")}
-        plain = {"name": self.name, "objective": options.objective, "version of ruby-map": version("ruby-map")}
+        plain = {"name": self.name, "objective": search.pop("objective"), "version of ruby-map": version("ruby-map")}
         plain |= {f"search.{name}": value for name, value in (search | {"distinct": self.distinct}).items()}
         plain |= {f"energy.{name}": value for name, value in energies.items()}
         digests = {name: f"{DIGEST}{_digest(text)}" for name, text in texts.items()}

@@ -35,17 +35,15 @@ def explore_layer(
     space.prepare()
     tell = None if progress is None else lambda recorder: progress(space.workload, recorder)
     outcome = search(space, table, options, costs, tell, checkpoint)
-    best, went = outcome.best, outcome.statistics
+    best, went, objective = outcome.best, outcome.statistics, ",".join(options.objectives)
     if best is None:
         every = "every one was ruled out: no mapping of this mapspace is valid\n" if went.stopped_by == SEEN_ALL else ""
         why = every + hint(Problem(space, table, options.strategy, seed=options.seed).propose(0))
-        return Result(
-            space.arch, space.workload, table, None, None, went, "", ",".join(options.objectives), options.seed, why
-        )
+        return Result(space.arch, space.workload, table, None, None, went, "", objective, options.seed, why)
     found = evaluate(best, table, costs, recount(best))
     check(best, found)
     front = exact_front(outcome.front, options.axes, table, costs)
-    told = Result(space.arch, space.workload, table, best, found, went, "", ",".join(options.objectives), options.seed)
+    told = Result(space.arch, space.workload, table, best, found, went, "", objective, options.seed)
     told = replace(told, axes=options.axes, front=front, proof=outcome.proof)
     if options.strategy == "optimal":
         return replace(told, lower_bound=outcome.lower_bound, optimal=outcome.optimal, attained=outcome.optimal)

@@ -25,8 +25,14 @@ def show(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _number(value: object, info: ValidationInfo) -> object:
+def _names(info: ValidationInfo) -> Mapping[str, int | float]:
+    """The names that `check` was given."""
     names: Mapping[str, int | float] = (info.context or {}).get("names", {})
+    return names
+
+
+def _number(value: object, info: ValidationInfo) -> object:
+    names = _names(info)
     if isinstance(value, str) and (value in names or is_expression(value)):
         return arithmetic(value, names)
     return value
@@ -50,7 +56,7 @@ def _float(value: object, info: ValidationInfo) -> float:
 
 def _got(value: object, number: object, info: ValidationInfo) -> str:
     if isinstance(number, str):
-        return show(value) + near(number, (info.context or {}).get("names", {}))  # a word that names no variable
+        return show(value) + near(number, _names(info))  # a word that names no variable
     return show(value) + ("" if isinstance(value, type(number)) else f" = {number}")
 
 

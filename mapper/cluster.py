@@ -22,6 +22,11 @@ class Shared:
     bytes_: bytes | None = field(default=None, compare=False, repr=False)
     ray: Any = field(default=None, compare=False, repr=False)
 
+    @property
+    def local(self) -> bool:
+        """Whether it is a file, for processes of this machine."""
+        return self.bytes_ is None and self.ray is None
+
     def content(self) -> bytes:
         """The pickle, wherever it is."""
         if self.ray is not None:

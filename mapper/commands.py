@@ -1,6 +1,8 @@
 """What the commands share: faults to standard error, the exit statuses, JSON to standard output."""
 
 import json
+import signal
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,12 +23,16 @@ FOUND, NOTHING_VALID, BAD_INPUT, INTERNAL, INTERRUPTED = 0, 1, 2, 70, 130
 
 
 def command[**P](function: Callable[P, int]) -> Callable[P, None]:
-    """Make a command of a function that returns its exit status: faults and Ctrl-C end it without a traceback."""
+    """Make a command of a function that returns its exit status: faults and Ctrl-C end it without a traceback.
+
+    SIGTERM, by which batch systems and `timeout` end what runs too long, is taken as Ctrl-C.
+    """
 
     @wraps(function)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
-            status = function(*args, **kwargs)
+            with _ended_as_by_ctrl_c():
+                status = function(*args, **kwargs)
         except InputError as error:
             typer.echo(str(error), err=True)
             status = BAD_INPUT
@@ -39,6 +45,19 @@ def command[**P](function: Callable[P, int]) -> Callable[P, None]:
         raise typer.Exit(status)
 
     return guarded
+
+
+@contextmanager
+def _ended_as_by_ctrl_c() -> Iterator[None]:
+    """SIGTERM is what Ctrl-C is; where signals are another's to handle (not the main thread), it stays as it was."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def new_app(function: Callable[..., int]) -> typer.Typer:

@@ -155,6 +155,8 @@ def _first_line(error: BaseException) -> str:
 def _work(shared: Shared, parent: int, task: tuple[Any, ...], learnt: Any) -> list[object]:
     if os.getpid() != parent and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process; the parent alone decides
+        if shared.local:  # so may the SIGTERM of a batch system; a cluster ends its workers as it likes
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
     return list(_done(*_read(shared), task, learnt))
 
 

@@ -463,9 +463,9 @@ def test_json_in_a_pipe_is_one_object_and_nothing_else():
     assert found.stderr == b""
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_ctrl_c_reports_the_best_so_far(jobs):
-    """A search interrupted in a terminal, with its progress line, tells what it has and ends well."""
+@pytest.mark.parametrize(("jobs", "number"), [(1, signal.SIGINT), (2, signal.SIGINT), (2, signal.SIGTERM)])
+def test_ctrl_c_reports_the_best_so_far(jobs, number):
+    """A search interrupted in a terminal, or by a batch system, tells what it has and ends well."""
     leader, follower = pty.openpty()
     process = subprocess.Popen(
         script(*LAYER, "--victory", 10**9, "--jobs", jobs, "--json"),
@@ -479,7 +479,7 @@ def test_ctrl_c_reports_the_best_so_far(jobs):
     ends = time.monotonic() + 30
     while b"valid, best" not in shown and time.monotonic() < ends:
         shown += os.read(leader, 4096)
-    os.killpg(process.pid, signal.SIGINT)
+    os.killpg(process.pid, number)
     out, _ = process.communicate(timeout=30)
     shown += os.read(leader, 65536)
     os.close(leader)

@@ -161,9 +161,11 @@ def test_an_exception_in_a_worker_reaches_the_caller():
 
 
 def test_workers_leave_ctrl_c_to_the_parent():
-    """A worker ignores the interrupt that reaches the whole group of processes; a search in one process does not."""
-    assert set(in_order(operator.call, signal.getsignal, [signal.SIGINT] * 4, jobs=2)) == {signal.SIG_IGN}
+    """A worker ignores the signals that reach the whole group of processes; a search in one process does not."""
+    signals = [signal.SIGINT, signal.SIGTERM] * 2
+    assert set(in_order(operator.call, signal.getsignal, signals, jobs=2)) == {signal.SIG_IGN}
     assert set(in_order(operator.call, signal.getsignal, [signal.SIGINT], jobs=1)) == {signal.default_int_handler}
+    assert set(in_order(operator.call, signal.getsignal, [signal.SIGTERM], jobs=1)) == {signal.SIG_DFL}
 
 
 def test_a_killed_worker_costs_nothing_but_time(tmp_path, capfd):

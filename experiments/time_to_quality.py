@@ -4,8 +4,9 @@
 Seven layers of ResNet-50 on two machines, PFM and Ruby-S, several seeds: the best EDP after 1, 10 and 60 CPU-seconds of
 one process (CPU time, so that what else the machine does changes nothing), relative to the best known: the certified
 optimum (`--search optimal`) where one is found, else the least EDP of any search, and the gap to what is proven.
-CPU-seconds count from the beginning, the mapspace's tables included. Each run adds a line to OUT/time_to_quality.jsonl
-as it ends, and what stands there is not run again, so the full size (`--seeds 10 --seconds 60`, five CPU-hours) can be
+CPU-seconds count from the beginning, the mapspace's tables included. A search that has reached the certified optimum
+ends: nothing better can come, so its EDP stands for every later mark. Each run adds a line to OUT/time_to_quality.jsonl
+as it ends, and what stands there is not run again, so the full size (`--seeds 10 --seconds 60`, three CPU-hours) can be
 run in pieces, also by several processes (`--part 1/2` and `--part 2/2`). The JSON says what was run.
 """
 
@@ -61,8 +62,14 @@ def main() -> None:
     todo += [("search", *problem, seed, seconds) for seed in range(seeds) for problem in problems]
     part, parts = map(int, options.part.split("/"))
     for kind, machine, layer, preset, seed, limit in todo[part - 1 :: parts]:
-        if not any(_covers(line, kind, machine, layer, preset, seed, limit) for line in _lines(path)):
-            found = (proof if kind == "proof" else search)(machine, layer, preset, seed, limit)
+        lines = list(_lines(path))
+        least = _optimum(lines, machine, layer, preset)
+        if not any(_covers(line, kind, machine, layer, preset, seed, limit, least) for line in lines):
+            found = (
+                proof(machine, layer, preset, seed, limit)
+                if kind == "proof"
+                else search(machine, layer, preset, seed, limit, least)
+            )
             _append(path, found | {"kind": kind, "machine": machine, "layer": layer, "preset": preset, "seed": seed})
     result = summary(list(_lines(path)), problems)
     for row in result["table"]:
@@ -82,8 +89,11 @@ def _more(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--part", default="1/1", help="I/N: every N-th run from the I-th on")
 
 
-def search(machine: str, layer: str, preset: str, seed: int, seconds: float) -> Line:
-    """One search for that many CPU-seconds: the best EDP when it improved, and how many mappings were looked at."""
+def search(machine: str, layer: str, preset: str, seed: int, seconds: float, least: float) -> Line:
+    """One search for that many CPU-seconds, or until it has the `least` EDP there can be.
+
+    The best EDP when it improved, and how many mappings were looked at.
+    """
     began = process_time()
     arch, work = load_arch(machine), load_workload(f"resnet50/{layer}")
     assert isinstance(work, Workload)
@@ -97,6 +107,8 @@ def search(machine: str, layer: str, preset: str, seed: int, seconds: float) -> 
             recorder.record(scores, used)
             if recorder.best < before:
                 trace.append((round(used, 4), recorder.best))
+                if _reached(recorder.best, least):
+                    break
     return {"seconds": seconds, "trace": trace, "mappings": recorder.statistics.evaluated}
 
 
@@ -114,17 +126,18 @@ def summary(lines: list[Line], problems: list[tuple[str, str, str]]) -> Result:
     for machine, layer, preset in problems:
         mine = [line for line in lines if (line["machine"], line["layer"], line["preset"]) == (machine, layer, preset)]
         searches = [line for line in mine if line["kind"] == "search" and line["trace"]]
+        least = _optimum(mine, machine, layer, preset)
         proofs = [line for line in mine if line["kind"] == "proof"]
         if not searches:
             continue
         seen = [line["edp"] for line in proofs] + [line["trace"][-1][1] for line in searches]
         # one line per seed, the longest
         longest = {line["seed"]: line for line in sorted(searches, key=lambda line: line["seconds"])}
-        at = {mark: values for mark in MARKS if (values := _at_mark(longest.values(), mark))}
+        at = {mark: values for mark in MARKS if (values := _at_mark(longest.values(), mark, least))}
         table.append({
             "machine": machine, "layer": layer, "preset": preset, "searches": len(longest),
-            "mappings": median(line["mappings"] for line in longest.values()),
-            "best_known": min(seen), "optimum": next((line["edp"] for line in proofs if line["optimal"]), None),
+            "reached_optimum": sum(_reached(line["trace"][-1][1], least) for line in longest.values()),
+            "best_known": min(seen), "optimum": least or None,
             "gap": min((line["gap"] for line in proofs), default=None),
             "edp": [(mark, _spread(values)) for mark, values in at.items()],
             "over_best_known": [
@@ -148,7 +161,7 @@ def _over_layers(table: list[Line], machine: str, preset: str) -> list[tuple[flo
 def _curves(lines: list[Line], table: list[Line]) -> dict[str, dict[str, list[tuple[float, float]]]]:
     """Per machine and mapspace: CPU-seconds, and the median over layers and seeds of the EDP over its reference.
 
-    Of the searches that were the longest alone, so that those that end do not bend the curve.
+    Of the searches that were the longest alone, or had the optimum, so that those that end do not bend the curve.
     """
     found: dict[str, dict[str, list[tuple[float, float]]]] = {machine: {} for machine in MACHINES}
     reference = {(row["machine"], row["layer"], row["preset"]): row["best_known"] for row in table}
@@ -158,7 +171,7 @@ def _curves(lines: list[Line], table: list[Line]) -> dict[str, dict[str, list[tu
         if not runs:
             continue
         last = max(line["seconds"] for line in runs)
-        runs = [line for line in runs if line["seconds"] == last]
+        runs = [line for line in runs if _lasts(line, last, _optimum(lines, machine, line["layer"], preset))]
         first = max(line["trace"][0][0] for line in runs)
         times = [time for i in range(81) if first <= (time := last / 1000 ** (i / 80))]
         over = [
@@ -183,21 +196,40 @@ def _at(line: Line, mark: float) -> float:
     return [edp for used, edp in line["trace"] if used <= mark][-1]
 
 
-def _at_mark(searches: Iterable[Line], mark: float) -> list[float]:
+def _at_mark(searches: Iterable[Line], mark: float, least: float) -> list[float]:
     """The best EDPs after `mark` CPU-seconds of the searches that went on for so long; none if one had none yet."""
-    some = [line for line in searches if line["seconds"] >= mark]
+    some = [line for line in searches if _lasts(line, mark, least)]
     return [_at(line, mark) for line in some] if all(line["trace"][0][0] <= mark for line in some) else []
+
+
+def _lasts(line: Line, mark: float, least: float) -> bool:
+    """Whether a search says what it had after `mark` CPU-seconds: it went on for so long, or could not get better."""
+    return bool(line["seconds"] >= mark or (line["trace"] and _reached(line["trace"][-1][1], least)))
+
+
+def _reached(edp: float, least: float) -> bool:
+    """Whether `edp` is the certified optimum, but for the rounding of another order of sums."""
+    return edp <= least * (1 + 1e-9)
+
+
+def _optimum(lines: Iterable[Line], machine: str, layer: str, preset: str) -> float:
+    """The certified optimum of a problem; 0.0, which no EDP reaches, when there is none."""
+    same = [line for line in lines if (line["machine"], line["layer"], line["preset"]) == (machine, layer, preset)]
+    return next((float(line["edp"]) for line in same if line["kind"] == "proof" and line["optimal"]), 0.0)
 
 
 def _spread(values: list[float]) -> dict[str, float]:
     return {"median": median(values), "least": min(values), "most": max(values), "searches": len(values)}
 
 
-def _covers(line: Line, kind: str, machine: str, layer: str, preset: str, seed: int, seconds: float) -> bool:
+def _covers(
+    line: Line, kind: str, machine: str, layer: str, preset: str, seed: int, seconds: float, least: float
+) -> bool:
     """Whether `line` stands for this run: the same, for at least as long or to its end."""
     same = (line["kind"], line["machine"], line["layer"], line["preset"], line["seed"])
-    enough = line["seconds"] >= seconds or line.get("optimal", False)
-    return bool(same == (kind, machine, layer, preset, seed) and enough)
+    if same != (kind, machine, layer, preset, seed):
+        return False
+    return _lasts(line, seconds, least) if kind == "search" else bool(line["seconds"] >= seconds or line["optimal"])
 
 
 def _lines(path: Path) -> Iterator[Line]:

@@ -111,16 +111,15 @@ class SearchOptions:
             found.append(fault("front", f'must name two objectives or more, got "{self.front}"'))
         known = self.front and set(self.axes) <= set(OBJECTIVES)
         if self.strategy == "optimal" and known and not {"energy", "delay"} <= set(self.axes):
-            rule = "--search optimal proves the front of energy,delay"
+            rule = "an optimal search proves the front of energy,delay"
             found.append(fault("front", f'{rule}: name both, or use random; got "{self.front}"'))
         if self.strategy == "optimal":
             more: dict[str, object] = {"objective": len(self.objectives) > 1, "patience": self.patience}
             more |= {"target": self.target, "cluster": self.cluster}
-            rule = "--search optimal proves the best by one objective, in this process"
+            rule = "an optimal search proves the best by one objective, in this process"
             found += [fault(name, f"{rule}: leave this out or use random") for name, given in more.items() if given]
             if self.samples is not None:
-                rule = "--search optimal ends with a proof, by --time-limit or --budget SECONDS"
-                found.append(fault("samples", f"{rule}: leave this out or use random"))
+                found.append(fault("samples", f"{PROOF}: leave this out or use random"))
         return found
 
     def _budget_faults(self) -> list[Fault]:
@@ -133,7 +132,7 @@ class SearchOptions:
         given = {"samples": self.samples, "time-limit": self.time_limit}
         found = [fault(name, "leave this out: the budget says when to stop") for name, it in given.items() if it]
         if samples and self.strategy == "optimal":
-            found.append(fault("budget", f'must be seconds for --search optimal, as 60s; got "{self.budget}"'))
+            found.append(fault("budget", f'must be seconds for an optimal search, as 60s; got "{self.budget}"'))
         return found
 
 
@@ -145,6 +144,7 @@ def stop_rules(options: SearchOptions) -> Stop:
     return Stop(options.victory, options.samples, options.time_limit, options.give_up, *more)
 
 
+PROOF = "an optimal search ends with a proof, by a time limit or a budget of seconds"
 NEVER = 10**18  # as `victory`: more mappings than any search looks at
 NAMES = ("strategy", "objective", "front", "engine")  # and lists of names, as text
 WHOLE = ("victory", "samples", "jobs", "seed", "give_up", "valid")
@@ -196,8 +196,8 @@ def _type_rule(name: str, options: SearchOptions) -> str | None:
 def idle_faults(strategy: str, given: Iterable[str]) -> list[Fault]:
     """Rules that a user `given` and the strategy would pass over in silence: a default does no harm, an order does."""
     why = {
-        "exhaustive": "--search exhaustive visits every mapping, improvement or not",
-        "optimal": "--search optimal ends with a proof, by --time-limit or --budget SECONDS",
+        "exhaustive": "an exhaustive search visits every mapping, improvement or not",
+        "optimal": PROOF,
     }
     idle = strategy in why and "victory" in given
     return [fault("victory", f"{why[strategy]}: leave this out or use random")] if idle else []

@@ -26,7 +26,7 @@ from ..workloads import (
     near,
     read_yaml,
 )
-from .options import SearchOptions, read_patience
+from .options import SearchOptions, idle_faults, read_patience
 from .presets import PRESETS
 from .sweep_energy import EnergySection, read_energies
 from .sweep_fields import fields
@@ -191,8 +191,11 @@ def _options(document: Document, written: SweepFile, faults: list[Fault]) -> Sea
         target=search.target,
     )
     told += options.faults()
-    if search.budget and "victory" in document.data["search"]:
+    given = document.data.get("search") or {}
+    if search.budget and "victory" in given:
         told.append(Fault("victory", None, "", "leave this out: the budget says when to stop"))
+    elif "victory" in given:
+        told += idle_faults(search.strategy, given)
     places = {"search": ("search", "strategy"), "objective": ("objective",), "time-limit": ("search", "time_limit")}
     faults += [document.fault(places.get(fault.source, ("search", fault.source)), fault.message) for fault in told]
     return options

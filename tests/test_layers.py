@@ -206,7 +206,7 @@ def test_a_budget_of_one_layer_is_its_end():
         (("--budget", "9", "--samples", "5"), "samples: leave this out: the budget says when to stop"),
         (("--budget", "9s", "--time-limit", "5"), "time-limit: leave this out"),
         (("--budget", "9", "--victory", "5"), "victory: leave this out"),
-        (("--budget", "9", "--search", "optimal"), 'budget: must be seconds for --search optimal, as 60s; got "9"'),
+        (("--budget", "9", "--search", "optimal"), 'budget: must be seconds for an optimal search, as 60s; got "9"'),
     ],
 )
 def test_bad_budgets_are_status_2(arguments, words):

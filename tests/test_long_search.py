@@ -108,7 +108,7 @@ def test_log_lines_tell_what_is_done_and_what_is_left():
         (("--front", "energy"), "front: must name two objectives or more"),
         (("--front", "energy,speed"), 'must be one of edp, energy, delay; got "speed"'),
         (("--objective", "edp,edp"), "names one of its objectives twice"),
-        (("--search", "optimal", "--front", "edp,delay"), "front: --search optimal proves the front of energy,delay"),
+        (("--search", "optimal", "--front", "edp,delay"), "front: an optimal search proves the front of energy,delay"),
     ],
 )
 def test_bad_options_are_told(arguments, words):

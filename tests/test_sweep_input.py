@@ -281,6 +281,8 @@ def test_energy_has_the_options_of_ruby_map(plan, tmp_path):
     [
         ("search: {budget: 0}\n", "search.budget", "must be a number of mappings, as 1000000, or of seconds, as 60s"),
         ("search: {budget: 9, victory: 3}\n", "search.victory", "leave this out: the budget says when to stop"),
+        ("search: {strategy: exhaustive, victory: 3}\n", "search.victory", "an exhaustive search visits every mapping"),
+        ("search: {strategy: optimal, victory: 3}\n", "search.victory", "an optimal search ends with a proof"),
         ("search: {patience: 7}\n", "search.patience", "FRACTION:N"),
         ("search: {target: 0}\n", "search.target", "must be more than 0, got 0"),
         ("energy: {engine: acelergy}\n", "energy.engine", 'got "acelergy"; did you mean "accelergy"?'),

@@ -6,30 +6,17 @@ of some mapping found may both be multiplied without leaving the point behind. R
 axes. It grows with energy and with cycles, so that of a lower bound holds for all that is above the bound.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from .mapping import Bools, Floats, Ints, MappingBatch
+from .objectives import value
 from .relax import ROUNDING
 
-POWER = {"edp": 2, "energy": 1, "delay": 1}  # an objective changes by this power of what energy and cycles change by
-VALUES: Mapping[str, Callable[[Floats, Floats], Floats]] = {
-    "edp": lambda energy_pj, cycles: energy_pj * cycles,
-    "energy": lambda energy_pj, cycles: energy_pj,
-    "delay": lambda energy_pj, cycles: cycles,
-}
 Point = tuple[float, float]  # cycles, energy in pJ
-
-
-def value(objective: str, energy_pj: Floats, cycles: Floats) -> Floats:
-    """The objective of energies and cycles. # (mapping,)
-
-    Raises KeyError for a name that is none of them: what it means is not guessed where things are proven.
-    """
-    return VALUES[objective](energy_pj, cycles)
 
 
 class Aim(Protocol):

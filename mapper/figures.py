@@ -3,7 +3,7 @@
 from math import log10
 from typing import TYPE_CHECKING, Any
 
-from .front import UNITS
+from .objectives import UNITS, first
 from .report import NetworkResult, Result
 from .tables import energy_unit
 
@@ -168,7 +168,7 @@ def draw_convergence(result: Result, axes: "Axes | None" = None) -> "Figure":
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel("mappings looked at", fontsize=9)
-    axes.set_ylabel(f"best {UNITS[str(result.objective).split(',')[0].strip()]}", fontsize=9)
+    axes.set_ylabel(f"best {UNITS[first(str(result.objective))]}", fontsize=9)
     axes.legend(fontsize=8, frameon=False)
     _finish(axes, f"{result.workload.name} on {result.arch.name}")
     return picture_of(axes)
@@ -195,7 +195,7 @@ def draw_convergences(result: NetworkResult, axes: "Axes | None" = None) -> "Fig
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel("mappings of the layer looked at", fontsize=9)
-    objective = UNITS[str(result.layers[0][0].objective).split(",")[0].strip()].split(" [")[0]
+    objective = UNITS[first(str(result.layers[0][0].objective))].split(" [")[0]
     axes.set_ylabel(f"best {objective} / the last best", fontsize=9)
     which = f", {SLOWEST} of {len(layers)} layers: the last to come within 10 % of their best"
     title = f"{result.name} on {result.layers[0][0].arch.name}"

@@ -7,11 +7,10 @@ from ..energy import EnergyTable
 from .cost import CostOptions, Costs, evaluate
 from .mapping import MappingBatch
 from .mapping_file import write_mapping
+from .objectives import FIGURES, UNITS
 from .recount import recount
 from .sanity import check
 from .tables import TextTable
-
-UNITS = {"edp": "EDP [pJ cycles]", "energy": "energy [pJ]", "delay": "delay [cycles]"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +22,7 @@ class FrontMapping:
 
     def value(self, axis: str) -> float:
         """Its place on the axis: pJ, cycles or pJ * cycles."""
-        return float({"edp": self.costs.edp, "energy": self.costs.energy_pj, "delay": self.costs.cycles}[axis][0])
+        return float(getattr(self.costs, FIGURES[axis])[0])
 
 
 def exact_front(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..energy import EnergyTable
-from .aims import Aim, Frontier, FrontProof, Least, Point, value, without_equals
+from .aims import Aim, Frontier, FrontProof, Least, Point, without_equals
 from .bounds import ideal
 from .branch import Branching, importance
 from .checkpoint import Part
@@ -25,6 +25,7 @@ from .kept import Kept
 from .late import TimeUp
 from .mapping import Floats, Ints, MappingBatch
 from .mapspace import Mapspace
+from .objectives import POWERS, value
 from .options import NEVER, SearchOptions
 from .record import Recorder, Statistics, Stop
 from .relax import ROUNDING, Bound, Relaxation
@@ -35,7 +36,6 @@ MOST_CHAINS = 300_000  # chain combinations of one group of dims; beyond that on
 MOST_KEPT = 2**14  # choices of what is kept; each is bounded by itself, in some hundredths of a second
 FIRST_LOOK = 30_000  # mappings drawn at random for a first best
 STARTS = 3  # mappings drawn at random and improved
-POWERS = {"edp": (1, 1), "energy": (1, 0), "delay": (0, 1)}  # of the energy and the cycles in each objective
 SEEN_ALL = "every mapping ruled out or seen"
 LEFT_OPEN = f"{SEEN_ALL} but some with too many loop orders"
 

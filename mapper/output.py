@@ -13,6 +13,7 @@ from .checkpoint import NAME
 from .figures import draw_convergence, draw_convergences, draw_energy, draw_front, draw_layers
 from .frames import layer_rows
 from .mapping_file import mapping_yaml
+from .objectives import FIGURES, first
 from .report import NetworkResult, Result, result_json
 
 PART = ".part"  # while results are being written
@@ -94,7 +95,7 @@ def _write_layer(result: Result, folder: Path) -> None:
     assert result.batch is not None, "nothing was found, so nothing is written"
     _write_json(result, folder)
     (folder / "mapping.yaml").write_text(mapping_yaml(result.batch))
-    objective = str(result.objective).split(",")[0].strip()
+    objective = FIGURES[first(str(result.objective))]
     _write_csv(folder / "trace.csv", ["mappings", f"best_{objective}"], result.statistics.trace)
     if result.axes:
         _write_front(result, folder)
@@ -107,7 +108,7 @@ def _write_front(result: Result, folder: Path) -> None:
         name = f"front/{number:03d}.yaml"
         (folder / name).write_text(mapping_yaml(one.batch))
         rows.append([name, *(one.value(axis) for axis in result.axes)])
-    _write_csv(folder / "front.csv", ["mapping", *result.axes], rows)
+    _write_csv(folder / "front.csv", ["mapping", *(FIGURES[axis] for axis in result.axes)], rows)
 
 
 def _write_json(result: Result | NetworkResult, folder: Path) -> None:

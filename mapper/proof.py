@@ -7,15 +7,11 @@ import numpy as np
 
 from .aims import FrontProof
 from .front import FrontMapping
+from .objectives import first
 from .relax import ROUNDING
 from .tables import TextTable
 
 NAMES = {"edp": "EDP", "delay": "number of cycles", "energy": "energy"}
-
-
-def first(objective: str) -> str:
-    """The first of a list of objectives: what proofs are about."""
-    return objective.split(",")[0].strip()
 
 
 def proof_line(objective: str, optimal: bool, gap: float, attained: bool = False) -> str:

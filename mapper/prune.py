@@ -8,7 +8,7 @@ counts. docs/performance.md, "Pruning", has the argument and figures.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from math import prod
 
 import numpy as np
@@ -24,6 +24,7 @@ from .flows import handed_out
 from .groups import Group, grouped
 from .mapping import Bools, Floats, Ints, MappingBatch, unique_rows
 from .mapspace import Mapspace
+from .objectives import value
 from .record import Known
 from .relax import ROUNDING, Relaxation
 from .traffic import Flow, Nest
@@ -184,10 +185,10 @@ class Pruning:
             energy = energy + cycles * leak_pj_per_cycle(self.space.arch, self.table)
         # sums and products of floats in another order may differ by rounding; the cycles are the very same product
         energy = np.broadcast_to(energy, cycles.shape) * (1 - ROUNDING)
-        least = {"energy": energy, "delay": cycles, "edp": energy * cycles}
-        better = may_precede([least[name] for name in self.objectives], known.values)
+        least = partial(value, energy_pj=energy, cycles=cycles)
+        better = may_precede([least(name) for name in self.objectives], known.values)
         if self.axes:
-            better |= ~covered([least[name] for name in self.axes], known.front)
+            better |= ~covered([least(name) for name in self.axes], known.front)
         return better
 
 
@@ -206,9 +207,9 @@ def may_precede(columns: Sequence[Floats], values: tuple[float, ...]) -> Bools:
     """Where the row of `columns` is lexicographically before `values`. # (mapping,)"""
     found = np.zeros(len(columns[0]), bool)
     equal = ~found
-    for column, value in zip(columns, values, strict=False):  # a search that has no best yet knows one value, inf
-        found |= equal & (column < value)
-        equal &= column == value
+    for column, best in zip(columns, values, strict=False):  # a search that has no best yet knows one value, inf
+        found |= equal & (column < best)
+        equal &= column == best
     return found
 
 
@@ -216,5 +217,5 @@ def covered(columns: Sequence[Floats], front: Sequence[tuple[float, ...]]) -> Bo
     """Where some point of `front` is as good on every axis. # (mapping,)"""
     found = np.zeros(len(columns[0]), bool)
     for point in front:
-        found |= np.logical_and.reduce([value <= column for value, column in zip(point, columns, strict=True)])
+        found |= np.logical_and.reduce([place <= column for place, column in zip(point, columns, strict=True)])
     return found

@@ -18,6 +18,7 @@ from .front import FrontMapping, front_json, front_table
 from .mapping import MappingBatch
 from .mapping_file import write_mapping
 from .nest import loop_nest
+from .objectives import FIGURES, first
 from .record import Statistics
 from .relax import ROUNDING
 from .show import Rows, Shown
@@ -63,7 +64,7 @@ class Result(Shown):
         """By how much of the objective found the best possible may be below it, where the search proved something."""
         if self.lower_bound is None or self.objective is None or self.batch is None:
             return None
-        found = {"edp": self.edp, "energy": self.energy_pj, "delay": self.cycles}[proof.first(self.objective)]
+        found = float(getattr(self, FIGURES[first(self.objective)]))
         return max(0.0, 1 - self.lower_bound / found) if found else 0.0
 
     @property
@@ -229,8 +230,7 @@ class NetworkResult(Shown):
         """By how much of the objective found the best possible may be below it."""
         if (bound := self.lower_bound) is None:
             return None
-        objective = proof.first(str(self.layers[0][0].objective))
-        found = {"edp": self.edp, "energy": self.energy_pj, "delay": self.cycles}[objective]
+        found = float(getattr(self, FIGURES[first(str(self.layers[0][0].objective))]))
         return max(0.0, 1 - bound / found) if found else 0.0
 
     @property

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from .cost import CostOptions, Costs, evaluate, validity
 from .draw import DrawnBatch
 from .mapping import Floats, MappingBatch
 from .mapspace import Mapspace
+from .objectives import FIGURES
 from .prune import Looked, Pruning, joined
 from .record import Known, Scores
 from .screen import Screen, Screened
@@ -24,11 +26,7 @@ NOTHING = Known()
 FIRST = 512  # mappings of a search, evaluated before there is anything to compare with
 CHUNK = 8192  # mappings; fewer calls per mapping, and the arrays of a chunk still stay in cache
 
-OBJECTIVES: dict[str, Callable[[Costs], Floats]] = {
-    "edp": lambda costs: costs.edp,
-    "energy": lambda costs: costs.energy_pj,
-    "delay": lambda costs: costs.cycles,
-}
+OBJECTIVES: dict[str, Callable[[Costs], Floats]] = {name: attrgetter(figure) for name, figure in FIGURES.items()}
 
 
 @dataclass(frozen=True)

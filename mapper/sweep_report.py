@@ -6,6 +6,7 @@ from importlib.resources import files
 from typing import Any
 
 from .figures import PALETTE
+from .objectives import FIGURES
 from .report import Json
 from .sweep_front import ALL, MEASURES, Candidate, candidates
 from .sweep_run import SweepResult, measures
@@ -63,7 +64,7 @@ Key = tuple[int, str, str]  # design, workload, mapspace
 
 def _best(found: SweepResult) -> dict[Key, Outcome]:
     """Of each design, workload and mapspace the outcome of the seed with the least objective."""
-    column = {"energy": "energy_pj", "delay": "cycles"}.get(found.plan.options.objectives[0], "edp")
+    column = FIGURES[found.plan.options.objectives[0]]
     best: dict[Key, Outcome] = {}
     for number, outcome in found.outcomes.items():
         point = found.plan.point(number)

@@ -66,7 +66,7 @@ def test_the_front_is_printed_and_written(tmp_path):
     assert "energy [pJ]   delay [cycles]" in found.stdout
     front = json.loads((tmp_path / "run" / "stats.json").read_text())["front"]
     lines = (tmp_path / "run" / "front.csv").read_text().splitlines()
-    assert lines[0] == "mapping,energy,delay"
+    assert lines[0] == "mapping,energy_pj,cycles"
     assert len(lines) == len(front) + 1 > 2
     assert all((tmp_path / "run" / line.split(",")[0]).exists() for line in lines[1:])
     assert (tmp_path / "run" / "front.png").read_bytes().startswith(b"\x89PNG")

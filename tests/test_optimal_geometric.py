@@ -10,7 +10,8 @@ from ruby_map.energy import energy_table
 from ruby_map.mapper.geometric import Geometric, _Ascent
 from ruby_map.mapper.groups import Group, grouped
 from ruby_map.mapper.mapspace import Mapspace, every_chain
-from ruby_map.mapper.optimal import POWERS, SEEN_ALL, optimal
+from ruby_map.mapper.objectives import POWERS
+from ruby_map.mapper.optimal import SEEN_ALL, optimal
 from ruby_map.mapper.options import SearchOptions
 from ruby_map.mapper.relax import Relaxation
 from ruby_map.workloads import load_workload

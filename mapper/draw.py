@@ -11,7 +11,7 @@ import numpy as np
 from ..arch import Architecture
 from ..workloads import Workload
 from .mapping import Bools, ChainTable, Ints, MappingBatch
-from .orders import Order, Orders
+from .orders import Order, Orders, Positions
 
 OverOne = Callable[[Sequence[ChainTable], Ints], Bools | None]  # see Orders.arrange
 
@@ -32,6 +32,7 @@ class DrawnBatch(MappingBatch):
     ) -> None:
         self.arch, self.workload, self.tables, self.rows, self.keep = arch, workload, tables, rows, keep
         self.orders, self._digits, self._over_one = orders, digits, over_one
+        self._positions: dict[int, Positions | None] = {}  # by level
 
     def arranged(self) -> MappingBatch:
         """The same with its loop orders."""
@@ -46,6 +47,13 @@ class DrawnBatch(MappingBatch):
     def order(self) -> Order:  # type: ignore[override]
         """# (mapping, level, position)"""
         return self.orders.arrange(self.digits, len(self), self._over_one(self.tables, self.rows))
+
+    def position(self, level: int, d: int) -> Order:
+        """Where in the loop order of `level` the loop of dim d stands, 0 outermost. # (mapping,)"""
+        if level not in self._positions:
+            self._positions[level] = self.orders.positions(self.digits, level)
+        found = self._positions[level]
+        return super().position(level, d) if found is None else found.of(d)
 
     def take(self, index: Ints | slice | Sequence[int]) -> "DrawnBatch":
         """The mappings at `index`, sharing the tables."""

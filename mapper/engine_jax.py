@@ -17,7 +17,7 @@ from ..arch import Architecture
 from ..energy import EnergyTable
 from .cost import CostOptions, Costs, evaluate, validity
 from .draw import DrawnBatch
-from .mapping import Bools, Floats, Ints, MappingBatch
+from .mapping import Bools, Floats, Ints
 from .mapspace import Mapspace
 from .traffic import Nest
 
@@ -81,17 +81,19 @@ class JaxEngine:
 
     def _evaluate(self, keep: Bools, rows: Any, digits: Any, bandwidths: Any) -> Any:
         """# (objective, mapping)"""
-        order = self.space.orders.arrange(digits, digits.shape[1])
-        batch = self._batch(rows, order, keep)
+        batch = self._batch(rows, digits, keep)
         batch.arch = with_bandwidths(batch.arch, bandwidths)
         costs = evaluate(batch, self.table, self.costs)
         return jax.numpy.stack([objective(costs) for objective in self.objectives])
 
-    def _batch(self, rows: Any, order: Any, keep: Any) -> MappingBatch:
+    def _batch(self, rows: Any, digits: Any, keep: Any) -> DrawnBatch:
         tables = tuple(self.space.table(d) for d in range(len(rows)))
         if keep is None:
             keep = np.broadcast_to(self.space.every_keep(), (rows.shape[1], *self.space.every_keep().shape[1:]))
-        return MappingBatch(self.space.arch, self.space.workload, tables, rows.T, order, keep)
+        space = self.space
+        return DrawnBatch(
+            space.arch, space.workload, tables, rows.T, keep, space.orders, lambda: digits, lambda *_: None
+        )
 
     @property
     def _free(self) -> bool:

@@ -1,6 +1,7 @@
 """Loop orders: permutations of the loops whose place at a level is free, by number and by chance."""
 
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice, pairwise
 from math import factorial, prod
 
@@ -10,9 +11,10 @@ from numpy.typing import NDArray
 from ..arch import Architecture
 from ..workloads import Workload
 from .factor import SAFE, BigInts, divide
-from .mapping import Bools, Ints
+from .mapping import Bools, Ints, gather
 
 Order = NDArray[np.int8]
+BITS = 3  # of a place below MOST_FREE
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,48 @@ def level_orders(arch: Architecture, workload: Workload, loops: tuple[frozenset[
             idle, free = (tuple(d for d in rest if (d in members) == over_one) for over_one in (False, True))
             found.append(LevelOrder(outermost, idle, free, innermost))
     return tuple(found)
+
+
+MOST_FREE = 8  # loops, whose orders are listed: 40,320 of them
+
+
+class Positions:
+    """Where the loops of one level stand, from the digits of its order # (digit, mapping).
+
+    A table holds, for the number of an order, the place of each free loop: one gather for all of them, where making the
+    order and looking for each loop in it takes some twenty operations a loop.
+    """
+
+    def __init__(self, orders: LevelOrder, digits: Order) -> None:
+        self.orders, self.n, self.xp = orders, digits.shape[1], digits.__array_namespace__()
+        number, m = self.xp.zeros(self.n, dtype=np.int32), len(orders.free)
+        for i in range(m - 1):  # the last digit is 0
+            number = number * np.int32(m - i) + digits[i]
+        self._places = gather(_listed_places(m), number) if m > 1 else number
+
+    def of(self, d: int) -> Order:
+        """Of dim d, 0 outermost. # (mapping,)"""
+        orders, first = self.orders, len(self.orders.outermost + self.orders.idle)
+        if d in orders.free:
+            place = self._places >> np.int32(BITS * orders.free.index(d)) & np.int32(2**BITS - 1)
+            return place.astype(np.int8) + np.int8(first)
+        fixed = orders.outermost + orders.idle
+        where = fixed.index(d) if d in fixed else first + len(orders.free) + orders.innermost.index(d)
+        found: Order = self.xp.full(self.n, where, dtype=np.int8)
+        return found
+
+
+@cache
+def _listed_places(m: int) -> NDArray[np.int32]:
+    """Of each order of m loops, by number: the place of loop i in bits BITS*i on. # (order,)"""
+    rest, digits = np.arange(factorial(m)), list[Order]()
+    for radix in range(1, m + 1):
+        rest, digit = np.divmod(rest, radix)
+        digits.insert(0, digit.astype(np.int8))
+    loops = _places(digits)
+    packed = [np.int32(place) << (BITS * loop.astype(np.int32)) for place, loop in enumerate(loops)]
+    found: NDArray[np.int32] = np.bitwise_or.reduce(packed)
+    return found
 
 
 class Orders:
@@ -136,6 +180,14 @@ class Orders:
             columns += [*(fixed[d] for d in front), *free, *(fixed[d] for d in back)]
         order: Order = xp.stack(columns).reshape(len(self.levels), self.levels[0].dims, n).transpose(2, 0, 1)
         return order
+
+    def positions(self, digits: Order, level: int) -> "Positions | None":
+        """Where the loops of a level stand, from the digits of all levels; None where that takes the order itself."""
+        orders = self.levels[level]
+        if self.distinct or len(orders.free) > MOST_FREE:
+            return None
+        first = sum(len(above.free) for above in self.levels[:level])
+        return Positions(orders, digits[first : first + len(orders.free)])
 
     def _free_block(self, level: int, order: Order) -> Order:
         """The free dims in their order # (mapping, position), after a check of the dims around them."""

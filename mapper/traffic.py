@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..workloads import Tensor
-from .mapping import Bools, ChainTable, Floats, Ints, MappingBatch
+from .mapping import Bools, ChainTable, Floats, Ints, MappingBatch, gather
 from .prefixes import Prefixes, level_slots, outside, prefixes
 from .ranks import RankView
 
@@ -54,8 +54,7 @@ class Nest:
 
     def take(self, column: NDArray[Any], row: Ints) -> NDArray[Any]:
         """column[row], in the library of the batch. # (mapping,)"""
-        taken: NDArray[Any] = column.take(row) if self.xp is np else self.xp.asarray(column)[row]
-        return taken
+        return gather(column, row)
 
     def together(self, columns: Sequence[NDArray[Any]], *shape: int) -> NDArray[Any]:
         """So many columns as one array, each whole in memory as it is read. # (mapping, *shape)"""
@@ -76,9 +75,7 @@ class Nest:
         """Where in the loop order of `level` the loop of dim d stands, 0 outermost. # (mapping,)"""
         key = (level, d)
         if key not in self._position:
-            order = self.batch.order[:, level]
-            places = (self.xp.asarray(i, dtype=np.int8) * (order[:, i] == d) for i in range(order.shape[1]))
-            self._position[key] = reduce(add, places)
+            self._position[key] = self.batch.position(level, d)
         return self._position[key]
 
     def fans_out(self, parent: int, child: int) -> bool:

@@ -2,13 +2,15 @@
 
 import subprocess
 import sys
+from itertools import product
 
 import numpy as np
 import pytest
-from ruby_map.arch import Axis, LoopConstraint
-from ruby_map.mapper import joint, mapspace
+from ruby_map.arch import Axis, LoopConstraint, load_arch
+from ruby_map.mapper import joint, mapspace, orders
 from ruby_map.mapper.mapping import MappingBatch
 from ruby_map.mapper.mapspace import Mapspace
+from ruby_map.workloads import load_workload
 
 from .small_spaces import CASES, TWO_AXES, convolution, deep_machine, machine, matmul
 
@@ -83,6 +85,26 @@ def test_large_coupled_spaces_are_uniform_in_what_they_share():
     space = Mapspace(deep_machine(), convolution(), "ruby")
     numbers = space.index(space.sample(np.random.default_rng(3), 6400))
     assert is_uniform([number * 64 // space.size.total for number in numbers], 64)
+
+
+@pytest.mark.parametrize("most", [orders.MOST_FREE, 2])
+@pytest.mark.parametrize(
+    ("case", "distinct"), [*product(CASES, (False, True)), ("seven dims", False), ("library", False)]
+)
+def test_positions_from_digits_are_those_in_the_order(case, distinct, most, monkeypatch):
+    """Where a loop stands, whether a table says it or the order is searched; also of the mappings taken from a draw."""
+    monkeypatch.setattr(orders, "MOST_FREE", most)
+    large = {"seven dims": (deep_machine(), convolution())}
+    if case == "library":
+        large[case] = load_arch("simba_like"), load_workload("resnet50/conv3_x_3x3")
+    space = Mapspace(*(CASES | large)[case], "ruby", distinct=distinct)
+    drawn = space.draw(np.random.default_rng(1), 50)
+    batch = drawn.arranged()
+    for level, d in product(range(len(space.arch.levels)), range(len(space.workload.dims))):
+        there = (batch.order[:, level] == d).argmax(axis=1)
+        assert (drawn.position(level, d) == there).all()
+        assert (batch.position(level, d) == there).all()
+        assert (drawn.take([7, 3]).position(level, d) == there[[7, 3]]).all()
 
 
 def test_same_seed_same_samples_and_shared_tables():

@@ -61,12 +61,14 @@ class JaxEngine:
         if keep.tobytes() not in self._values:
             kept = np.broadcast_to(keep, (self.block, *keep.shape))
             self._values[keep.tobytes()] = jax.jit(partial(self._evaluate, kept))
-        run, n = self._values[keep.tobytes()], len(draw)
-        filled = np.arange(-(-n // self.block) * self.block) % n
-        rows, digits = _rows(draw)[:, filled], draw.digits[:, filled]
-        blocks = [slice(start, start + self.block) for start in range(0, len(filled), self.block)]
-        found = [run(rows[:, block], digits[:, block], self._bandwidths) for block in blocks]
-        return np.concatenate([np.asarray(values).T for values in found])[:n]
+        run, rows, digits, found = self._values[keep.tobytes()], _rows(draw), draw.digits, []
+        for start in range(0, len(draw), self.block):
+            block, left = slice(start, start + self.block), min(self.block, len(draw) - start)
+            parts = [part[:, block] for part in (rows, digits)]
+            if left < self.block:  # filled up with the same again
+                parts = [part[:, np.arange(self.block) % left] for part in parts]
+            found.append(run(*parts, self._bandwidths))
+        return np.concatenate([np.asarray(values).T for values in found])[: len(draw)]
 
     # What is compiled
 

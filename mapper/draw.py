@@ -13,6 +13,7 @@ from ..workloads import Workload
 from .mapping import Bools, ChainTable, Ints, MappingBatch
 from .orders import Order, Orders, Positions
 
+Digits = Callable[[Ints], Order]  # of the mappings at these places; what nobody asks for is not drawn
 OverOne = Callable[[Sequence[ChainTable], Ints], Bools | None]  # see Orders.arrange
 
 
@@ -27,7 +28,7 @@ class DrawnBatch(MappingBatch):
         rows: Ints,
         keep: Bools,
         orders: Orders,
-        digits: Callable[[], Order],
+        digits: Digits,
         over_one: OverOne,
     ) -> None:
         self.arch, self.workload, self.tables, self.rows, self.keep = arch, workload, tables, rows, keep
@@ -41,7 +42,7 @@ class DrawnBatch(MappingBatch):
     @cached_property
     def digits(self) -> Order:
         """What the orders are made from. # (digit, mapping)"""
-        return self._digits() if len(self) else np.empty((self.orders.digits, 0), np.int8)
+        return self._digits(np.arange(len(self)))
 
     @cached_property
     def order(self) -> Order:  # type: ignore[override]
@@ -59,15 +60,21 @@ class DrawnBatch(MappingBatch):
         """The mappings at `index`, sharing the tables."""
         where = np.arange(len(self))[index]
         rows = self.rows.T.take(where, axis=1).T
-        return self._with(rows, self.keep[where], lambda: self.digits.take(where, axis=1))
+        return self._with(rows, self.keep[where], lambda places: self._digits(where[places]))
 
     @classmethod
     def joined(cls, batches: "Sequence[DrawnBatch]") -> "DrawnBatch":
         """All mappings of `batches`, of one mapspace with one table of chains per dim, in turn."""
         rows, keep = np.concatenate([one.rows.T for one in batches], axis=1).T, [one.keep for one in batches]
-        return batches[0]._with(
-            rows, np.concatenate(keep), lambda: np.concatenate([one.digits for one in batches], axis=1)
-        )
+        first = np.cumsum([0, *map(len, batches)])
 
-    def _with(self, rows: Ints, keep: Bools, digits: Callable[[], Order]) -> "DrawnBatch":
+        def digits(places: Ints) -> Order:
+            sort = np.argsort(places, kind="stable")
+            parts = np.split(places[sort], np.searchsorted(places[sort], first[1:-1]))
+            found = [one._digits(part - start) for one, part, start in zip(batches, parts, first, strict=False)]
+            return np.concatenate(found, axis=1).take(np.argsort(sort, kind="stable"), axis=1)
+
+        return batches[0]._with(rows, np.concatenate(keep), digits)
+
+    def _with(self, rows: Ints, keep: Bools, digits: Digits) -> "DrawnBatch":
         return DrawnBatch(self.arch, self.workload, self.tables, rows, keep, self.orders, digits, self._over_one)

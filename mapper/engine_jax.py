@@ -21,7 +21,8 @@ from .mapping import Bools, Floats, Ints
 from .mapspace import Mapspace
 from .traffic import Nest
 
-BLOCK = 4096  # mappings evaluated at once: their arrays stay in cache, and calls cost little beside them
+BLOCK = 8192  # mappings evaluated at once: their arrays stay in cache, and calls cost little beside them
+SMALL_BLOCK = 1024  # where bounds have left few: a block is filled up
 MOST_ENGINES = 16  # mapspaces whose compiled functions are kept
 
 Objective = Callable[[Costs], Floats]
@@ -36,7 +37,7 @@ class JaxEngine:
         table: EnergyTable,
         costs: CostOptions,
         objectives: tuple[Objective, ...],
-        block: int = BLOCK,
+        block: int,
     ) -> None:
         jax.config.update("jax_enable_x64", True)  # counts go beyond 2^31, energies are double precision
         self.space, self.table, self.costs, self.objectives, self.block = space, table, costs, objectives, block
@@ -94,7 +95,7 @@ class JaxEngine:
             keep = np.broadcast_to(self.space.every_keep(), (rows.shape[1], *self.space.every_keep().shape[1:]))
         space = self.space
         return DrawnBatch(
-            space.arch, space.workload, tables, rows.T, keep, space.orders, lambda: digits, lambda *_: None
+            space.arch, space.workload, tables, rows.T, keep, space.orders, lambda _: digits, lambda *_: None
         )
 
     @property
@@ -141,6 +142,8 @@ def _rows(draw: DrawnBatch) -> Ints:
 
 
 @lru_cache(maxsize=MOST_ENGINES)
-def jax_engine(space: Mapspace, table: EnergyTable, costs: CostOptions, objectives: tuple[Objective, ...]) -> JaxEngine:
+def jax_engine(
+    space: Mapspace, table: EnergyTable, costs: CostOptions, objectives: tuple[Objective, ...], block: int = BLOCK
+) -> JaxEngine:
     """The engine of a mapspace: the same at every call in this process, with what it has compiled."""
-    return JaxEngine(space, table, costs, objectives)
+    return JaxEngine(space, table, costs, objectives, block)

@@ -6,7 +6,7 @@ and bypass (which tensors a level keeps). docs/mapspace.md has the definitions a
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from math import log10, prod
 
 import numpy as np
@@ -166,14 +166,18 @@ class Mapspace:
         tables, rows = self._rows(groups, ranks)
         parts = self.arch, self.workload, tables, rows
 
-        def digits() -> Order:
+        @cache
+        def drawn() -> Order:
             return self.orders.draw(rng, n, self._over_one(tables, rows))
+
+        def digits(places: Ints) -> Order:
+            return drawn().take(places, axis=1) if len(places) else np.empty((self.orders.digits, 0), np.int8)
 
         if not len(self._choice):
             return DrawnBatch(*parts, self._kept(np.empty((n, 0), bool)), self.orders, digits, self._over_one)
-        drawn = digits()  # what is kept is drawn after them
+        drawn()  # what is kept is drawn after them
         keep = self._kept(rng.integers(0, 2, (n, len(self._choice)), np.int8).astype(bool))
-        return DrawnBatch(*parts, keep, self.orders, lambda: drawn, self._over_one)
+        return DrawnBatch(*parts, keep, self.orders, digits, self._over_one)
 
     def sample_distinct_indices(self, rng: np.random.Generator, n: int) -> list[int]:
         """`n` different numbers of mappings, every set of n equally likely, in random order."""

@@ -110,7 +110,7 @@ def score(problem: Problem, chunks: Sequence[int], known: Known = NOTHING) -> li
     """
     if problem.engine != "numpy":
         draws = (drawn(problem.space, problem.seed, chunk) for chunk in chunks)
-        screened = problem.screen.screen(draws, known)
+        screened = problem.screen.screen(draws, known, chunks[0] * CHUNK)
         return [_scores(problem, chunk, one, one.values) for chunk, one in zip(chunks, screened, strict=True)]
     looked = [_look(problem, chunk, known) for chunk in chunks]
     together = joined([one.batch for one in looked])

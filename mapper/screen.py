@@ -20,6 +20,7 @@ from .prune import Pruning, covered, may_precede
 from .record import Known, candidates
 
 SLACK = 1e-9  # relative; sums of some hundred energies differ by 1e-14 or so
+FEW = 4096  # mappings, for which NumPy's bounds cost less than drawing loop orders for all of their chunks
 WHOLE = 2.0**53  # whole numbers below are the same in every engine
 
 Objective = Callable[[Costs], Floats]
@@ -45,22 +46,23 @@ class Screen:
     several: int  # of them to minimise
     pruning: Pruning | None = None
 
-    def screen(self, draws: Iterable[DrawnBatch], known: Known) -> list[Screened]:
-        """Of each of `draws` what may improve on `known` and on the draws before it."""
+    def screen(self, draws: Iterable[DrawnBatch], known: Known, seen: int) -> list[Screened]:
+        """Of each of `draws` what may improve on `known` and on the draws before it, after `seen` mappings."""
         engine = self.engine
         looked = _ahead((draw, engine.look(draw)) for draw in draws)
         firsts = [(draw, *self._first(sight, known)) for draw, sight in looked]
         left = DrawnBatch.joined([draw.take(where) for draw, _, where in firsts])
         ends = np.cumsum([len(where) for _, _, where in firsts])[:-1]
-        values = np.split(self._values(engine, left, known), ends)
+        values = np.split(self._values(engine, left, known, seen), ends)
         return [Screened(reasons, where, own) for (_, reasons, where), own in zip(firsts, values, strict=True)]
 
     @property
     def engine(self) -> Engine:
         """What runs the model."""
-        from .engine_jax import jax_engine  # which imports jax
+        from .engine_jax import BLOCK, SMALL_BLOCK, jax_engine  # which imports jax
 
-        return jax_engine(self.space, self.table, self.costs, tuple(objective for _, objective in self.objectives))
+        objectives = tuple(objective for _, objective in self.objectives)
+        return jax_engine(self.space, self.table, self.costs, objectives, SMALL_BLOCK if self.pruning else BLOCK)
 
     def _first(self, sight: Sight, known: Known) -> tuple[NDArray[np.int8], Ints]:
         """The reason codes, and which mappings are valid and may improve on what is `known` at first sight."""
@@ -70,15 +72,18 @@ class Screen:
             left = left[self.pruning.first_sight(sight.cycles()[left], known)]
         return reasons, left
 
-    def _values(self, engine: Engine, draw: DrawnBatch, known: Known) -> Floats:
+    def _values(self, engine: Engine, draw: DrawnBatch, known: Known, seen: int) -> Floats:
         """NumPy's values of what could be recorded, inf of the rest. # (mapping, objective)"""
         values = np.full((len(draw), len(self.objectives)), np.inf)
-        if len(draw):
+        left = np.arange(len(draw))
+        if self.pruning and len(draw) <= FEW:
+            left = self.pruning.hopeful(draw, known, seen)
+        if left.size:
             names = [name for name, _ in self.objectives]
-            near = may_improve(engine.values(draw), names, self.several, known)
-            if near.size:
-                costs = evaluate(draw.take(near), self.table, self.costs)
-                values[near] = np.stack([objective(costs) for _, objective in self.objectives], axis=1)
+            left = left[may_improve(engine.values(draw.take(left)), names, self.several, known)]
+        if left.size:
+            costs = evaluate(draw.take(left), self.table, self.costs)
+            values[left] = np.stack([objective(costs) for _, objective in self.objectives], axis=1)
         return values
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from ruby_map.arch import Axis, LoopConstraint, load_arch
 from ruby_map.mapper import joint, mapspace, orders
+from ruby_map.mapper.draw import DrawnBatch
 from ruby_map.mapper.mapping import MappingBatch
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.workloads import load_workload
@@ -105,6 +106,22 @@ def test_positions_from_digits_are_those_in_the_order(case, distinct, most, monk
         assert (drawn.position(level, d) == there).all()
         assert (batch.position(level, d) == there).all()
         assert (drawn.take([7, 3]).position(level, d) == there[[7, 3]]).all()
+
+
+def test_loop_orders_are_drawn_when_and_where_they_are_asked_for(monkeypatch):
+    """Of joined draws, in any order of the mappings, the same orders as all at once; none for a draw nobody asks for."""
+    space, asked = Mapspace(machine(*TWO_AXES), matmul(5, 4, 6), "ruby"), []
+    whole = np.concatenate([space.sample(np.random.default_rng(seed), 9).order for seed in range(3)])
+    draw = orders.Orders.draw
+    monkeypatch.setattr(orders.Orders, "draw", lambda *given: asked.append(given[2]) or draw(*given))
+    joined = DrawnBatch.joined([space.draw(np.random.default_rng(seed), 9) for seed in range(3)])
+    some = [26, 3, 20, 0, 3]
+    picked = joined.take(range(27)).take(some)
+    assert not asked
+    assert (picked.order == whole[some]).all()
+    assert asked == [9, 9]
+    assert (joined.order == whole).all()
+    assert asked == [9, 9, 9]
 
 
 def test_same_seed_same_samples_and_shared_tables():

@@ -109,7 +109,7 @@ def test_positions_from_digits_are_those_in_the_order(case, distinct, most, monk
 
 
 def test_loop_orders_are_drawn_when_and_where_they_are_asked_for(monkeypatch):
-    """Of joined draws, in any order of the mappings, the same orders as all at once; none for a draw nobody asks for."""
+    """Of joined draws, in any order of mappings, the same orders as all at once; none for a draw nobody asks for."""
     space, asked = Mapspace(machine(*TWO_AXES), matmul(5, 4, 6), "ruby"), []
     whole = np.concatenate([space.sample(np.random.default_rng(seed), 9).order for seed in range(3)])
     draw = orders.Orders.draw

@@ -218,6 +218,11 @@ class Mapspace:
             listed.append((every_chain(space), np.cumsum(counts) - counts))
         return listed
 
+    @property
+    def listed(self) -> bool:
+        """Whether all batches share their tables; else each has some of its own."""
+        return None not in self._listed
+
     def table(self, d: int) -> ChainTable:
         """All chains of dim d, which have to be LISTED at most."""
         listed = self._listed[d]

@@ -86,10 +86,12 @@ class Prefixes:
     """One dim's tiles at boundary `c`, over the spatial coordinates of levels lo..hi-1 (the others stay at 0).
 
     `shared` names the level whose fanout group is kept apart in the ranges of a context (children of one
-    parent that may be served together); None: every coordinate is a context of its own.
+    parent that may be served together); None: every coordinate is a context of its own. It does not know its table,
+    whose cache it is in: a batch's own tables are gone with the batch, and not some time later.
     """
 
-    table: ChainTable
+    size: int  # of the dim
+    chains: int
     slots: list[LevelSlots]
     c: int
     lo: int
@@ -107,7 +109,7 @@ class Prefixes:
     @cached_property
     def clip(self) -> Ints:
         """Extent of the tile that holds the last element. # (chain,)"""
-        return (self.table.size - 1) % self.tile + 1
+        return (self.size - 1) % self.tile + 1
 
     @cached_property
     def _contexts(self) -> dict[tuple[int, bool], tuple[Context, ...]]:
@@ -139,8 +141,8 @@ class Prefixes:
         return self.number.astype(np.float64)
 
     def _number(self, cut: int) -> Ints:
-        loose = np.zeros(len(self.table.bounds), np.int64)
-        tight = np.ones(len(self.table.bounds), np.int64)
+        loose = np.zeros(self.chains, np.int64)
+        tight = np.ones(self.chains, np.int64)
         for level, slots in enumerate(self.slots[: self.c]):
             outer = [(slots.bound, slots.digit, level < cut)]
             if slots.fanout is not None:
@@ -156,13 +158,13 @@ class Prefixes:
     @cached_property
     def extents(self) -> Ints:
         """S, the sum of the extents of all tiles. # (chain,)"""
-        return sum((n * part.last for n, part in self.ranges(self.c)), np.zeros(len(self.table.bounds), np.int64))
+        return sum((n * part.last for n, part in self.ranges(self.c)), np.zeros(self.chains, np.int64))
 
     def shift(self, level: int) -> Ints:
         """How far an increment of the temporal loop of `level` moves the tile: its stride less what the
         inner loops had moved. # (chain,)"""
         inner = (slots.stride * (slots.bound - 1) for slots in self.slots[level + 1 : self.c])
-        return self.slots[level].stride - sum(inner, np.zeros(len(self.table.bounds), np.int64))
+        return self.slots[level].stride - sum(inner, np.zeros(self.chains, np.int64))
 
 
 class _Walk:
@@ -175,7 +177,7 @@ class _Walk:
 
     def __init__(self, dim: Prefixes, cut: int, moved: bool) -> None:
         self.dim, self.cut, self.moved = dim, cut, moved
-        rows = len(dim.table.bounds)
+        rows = dim.chains
         self.zero, self.one = np.zeros(rows, np.int64), np.ones(rows, np.int64)
         self.inner = range(cut, dim.c)
         self.full = self.zero  # contexts that run in full
@@ -322,5 +324,5 @@ def prefixes(table: ChainTable, arch: Architecture, c: int, lo: int, hi: int, sh
     """The (cached) Prefixes of a chain table."""
     key = ("prefixes", arch.axes, c, lo, hi, shared)
     if key not in table.cache:
-        table.cache[key] = Prefixes(table, level_slots(table, arch), c, lo, hi, shared)
+        table.cache[key] = Prefixes(table.size, len(table.bounds), level_slots(table, arch), c, lo, hi, shared)
     return table.cache[key]  # type: ignore[return-value]

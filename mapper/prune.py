@@ -192,11 +192,9 @@ class Pruning:
         return better
 
 
-def joined(batches: Sequence[MappingBatch]) -> MappingBatch | None:
-    """One batch of all, in turn; None where they do not share their tables of chains."""
+def joined(batches: Sequence[MappingBatch]) -> MappingBatch:
+    """One batch of all, in turn; they share their tables of chains."""
     first = batches[0]
-    if any(a is not b for one in batches for a, b in zip(first.tables, one.tables, strict=True)):
-        return None
     if isinstance(first, DrawnBatch):
         return DrawnBatch.joined([one for one in batches if isinstance(one, DrawnBatch)])
     rows, order, keep = (np.concatenate([getattr(one, name) for one in batches]) for name in ("rows", "order", "keep"))

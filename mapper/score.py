@@ -112,14 +112,17 @@ def score(problem: Problem, chunks: Sequence[int], known: Known = NOTHING) -> li
         draws = (drawn(problem.space, problem.seed, chunk) for chunk in chunks)
         screened = problem.screen.screen(draws, known, chunks[0] * CHUNK)
         return [_scores(problem, chunk, one, one.values) for chunk, one in zip(chunks, screened, strict=True)]
+    if not problem.space.listed:  # what a chunk derives from tables of its own is gone before the next
+        return [_score_alone(problem, chunk, known) for chunk in chunks]
     looked = [_look(problem, chunk, known) for chunk in chunks]
-    together = joined([one.batch for one in looked])
-    if together is not None:
-        ends = np.cumsum([len(one.where) for one in looked])[:-1]
-        found = np.split(_values(problem, together, known, chunks[0]), ends)
-    else:
-        found = [_values(problem, one.batch, known, chunks[0]) for one in looked]
+    ends = np.cumsum([len(one.where) for one in looked])[:-1]
+    found = np.split(_values(problem, joined([one.batch for one in looked]), known, chunks[0]), ends)
     return [_scores(problem, *each) for each in zip(chunks, looked, found, strict=True)]
+
+
+def _score_alone(problem: Problem, chunk: int, known: Known) -> Scores:
+    looked = _look(problem, chunk, known)
+    return _scores(problem, chunk, looked, _values(problem, looked.batch, known, chunk))
 
 
 def _look(problem: Problem, chunk: int, known: Known) -> Looked:

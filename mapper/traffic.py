@@ -305,19 +305,20 @@ class RankColumns:
             plain = view(combinations, None)
             return view(combinations, shared) if shared is not None and plain.meets.any() else plain
 
-        key = ("rank", nest.batch.arch.axes, tables, coefs, child, lo, hi, parent)
-        cache, every = tables[0].cache, prod(shape)
-        known = cache.get(key, 0)
+        # in the first table's cache, with the others, so that their ids stay theirs: the table itself would be a cycle
+        key = ("rank", nest.batch.arch.axes, *map(id, tables), coefs, child, lo, hi, parent)
+        cache, others, every = tables[0].cache, tables[1:], prod(shape)
+        known: RankView | int = cache.get(key, (others, 0))[1]  # type: ignore[index]
         if isinstance(known, RankView):
             return cls(known, dims, row)
         # A table of all combinations pays once as much work has gone into the combinations of single batches
-        work = known + max(len(row), LEAST_WORK)  # type: ignore[operator]
+        work = known + max(len(row), LEAST_WORK)
         if nest.xp is np and len(dims) > 1 and (every > PAIR_LIMIT or work < every):
-            cache[key] = work
+            cache[key] = others, work
             pairs, row = np.unique(row, return_inverse=True)
             return cls(best(np.unravel_index(pairs, shape)), dims, row)
         whole = best(np.unravel_index(np.arange(every), shape))
-        cache[key] = whole
+        cache[key] = others, whole
         return cls(whole, dims, row)
 
     def words(self, nest: Nest, level: int, d: int) -> Floats:

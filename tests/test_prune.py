@@ -208,11 +208,10 @@ def test_what_is_known_grows_by_what_a_chunk_found():
     assert known.after(scores) == known
 
 
-def test_batches_are_joined_only_where_they_share_their_tables(layer):
-    """Mappings of two chunks in one batch are those of the two; tables of their own cannot be joined."""
+def test_batches_that_share_their_tables_are_joined(layer):
+    """Mappings of two chunks in one batch are those of the two."""
     space, _ = layer
     one, two = (space.sample(np.random.default_rng(seed), 5) for seed in (0, 1))
     together = joined([one, two])
     assert together.factors.tolist() == [*one.factors.tolist(), *two.factors.tolist()]
     assert (validity(together) == np.concatenate([validity(one), validity(two)])).all()
-    assert joined([one, replace(two, tables=tuple(replace(table) for table in two.tables))]) is None

@@ -1,19 +1,29 @@
 """The search: stop rules mapping by mapping, one answer for any number of processes, and why nothing was found."""
 
+import gc
 import itertools
 import json
 import operator
 import os
 import signal
+import weakref
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from joblib import wrap_non_picklable_objects
+from ruby_map.arch import load_arch
+from ruby_map.energy import energy_table
+from ruby_map.mapper import mapspace
 from ruby_map.mapper.cost import REASONS
+from ruby_map.mapper.mapping import ChainTable
+from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.parallel import in_order
 from ruby_map.mapper.record import Recorder, Scores, Stop
+from ruby_map.mapper.score import Problem, score
+from ruby_map.workloads import load_workload
 
 
 def scores(values, chunk=0):
@@ -181,3 +191,36 @@ def test_a_killed_worker_costs_nothing_but_time(tmp_path, capfd):
     assert list(in_order(work, str(tmp_path / "died"), range(40), jobs=2)) == list(range(40))
     assert (tmp_path / "died").exists()
     assert "a worker process died" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("prune", [True, False])
+def test_tables_of_a_chunk_are_gone_with_it(prune, monkeypatch):
+    """Too many chains to list: the same scores, and nothing of a chunk's own tables waits for the garbage collector."""
+    arch, work = load_arch("eyeriss_like"), load_workload("resnet50/conv5_x_3x3")
+    problem = Problem(Mapspace(arch, work, "ruby"), energy_table(arch), prune=prune)
+    listed = score(problem, [0, 1])
+    monkeypatch.setattr(mapspace, "LISTED", 100)
+    made, alive = [], []
+
+    class Watched(ChainTable):
+        def __init__(self, *given):
+            super().__init__(*given)
+            alive.append(sum(one() is not None for one in made))
+            made.append(weakref.ref(self))
+
+    monkeypatch.setattr(mapspace, "ChainTable", Watched)
+    problem = replace(problem, space=Mapspace(arch, work, "ruby"))
+    assert not problem.space.listed
+    few = len(made)
+    gc.disable()
+    try:
+        alone = score(problem, [0, 1])
+        left = sum(one() is not None for one in made)
+    finally:
+        gc.enable()
+    own = (len(made) - few) // 2
+    assert own > 0
+    assert max(alive) < few + own  # those of the first were gone before the second had any
+    assert left == few
+    assert [one.reasons.tolist() for one in alone] == [one.reasons.tolist() for one in listed]
+    assert alone[0].values[-1].tolist() == listed[0].values[-1].tolist()

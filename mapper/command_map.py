@@ -150,9 +150,7 @@ def ruby_map(
     options = replace(SearchOptions(strategy, objective, victory, samples, time_limit, jobs, seed), **files.given)
     rule = gather(faults, lambda: read_patience(patience)) if patience else None
     options = replace(options, patience=rule, target=target, front=front, cluster=cluster, budget=budget, engine=engine)
-    if budget and "victory" in {*on_command_line(context), *files.given}:
-        faults.append(Fault("victory", None, "", "leave this out: the budget says when to stop"))
-    faults += [] if budget else idle_faults(options.strategy, on_command_line(context))
+    faults += idle_faults(options, {*on_command_line(context), *(files.given if budget else ())})
     if bound or bound_seconds is not None:
         options = replace(options, bound=BOUND if bound_seconds is None else bound_seconds)
     faults += [Fault("resume", None, "", "needs --out, where the checkpoint is")] if resume and not out else []

@@ -130,7 +130,7 @@ class SearchOptions:
         except InputError as error:
             return list(error.faults)
         given = {"samples": self.samples, "time-limit": self.time_limit}
-        found = [fault(name, "leave this out: the budget says when to stop") for name, it in given.items() if it]
+        found = [fault(name, BY_BUDGET) for name, it in given.items() if it]
         if samples and self.strategy == "optimal":
             found.append(fault("budget", f'must be seconds for an optimal search, as 60s; got "{self.budget}"'))
         return found
@@ -144,6 +144,7 @@ def stop_rules(options: SearchOptions) -> Stop:
     return Stop(options.victory, options.samples, options.time_limit, options.give_up, *more)
 
 
+BY_BUDGET = "leave this out: the budget says when to stop"
 PROOF = "an optimal search ends with a proof, by a time limit or a budget of seconds"
 NEVER = 10**18  # as `victory`: more mappings than any search looks at
 NAMES = ("strategy", "objective", "front", "engine")  # and lists of names, as text
@@ -193,14 +194,18 @@ def _type_rule(name: str, options: SearchOptions) -> str | None:
     return None if pair else "must be a pair, FRACTION and N, as (0.01, 5000)"
 
 
-def idle_faults(strategy: str, given: Iterable[str]) -> list[Fault]:
-    """Rules that a user `given` and the strategy would pass over in silence: a default does no harm, an order does."""
+def idle_faults(options: SearchOptions, given: Iterable[str]) -> list[Fault]:
+    """Rules that a user `given` and these options would pass over in silence: a default does no harm, an order does."""
     why = {
         "exhaustive": "an exhaustive search visits every mapping, improvement or not",
         "optimal": PROOF,
     }
-    idle = strategy in why and "victory" in given
-    return [fault("victory", f"{why[strategy]}: leave this out or use random")] if idle else []
+    if "victory" not in given:
+        return []
+    if options.budget:
+        return [fault("victory", BY_BUDGET)]
+    idle = options.strategy in why
+    return [fault("victory", f"{why[options.strategy]}: leave this out or use random")] if idle else []
 
 
 def read_patience(text: str) -> tuple[float, int]:

@@ -191,11 +191,7 @@ def _options(document: Document, written: SweepFile, faults: list[Fault]) -> Sea
         target=search.target,
     )
     told += options.faults()
-    given = document.data.get("search") or {}
-    if search.budget and "victory" in given:
-        told.append(Fault("victory", None, "", "leave this out: the budget says when to stop"))
-    elif "victory" in given:
-        told += idle_faults(search.strategy, given)
+    told += idle_faults(options, document.data.get("search") or {})
     places = {"search": ("search", "strategy"), "objective": ("objective",), "time-limit": ("search", "time_limit")}
     faults += [document.fault(places.get(fault.source, ("search", fault.source)), fault.message) for fault in told]
     return options

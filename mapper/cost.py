@@ -10,7 +10,7 @@ from ..arch import Architecture
 from ..energy import EnergyTable
 from ..workloads import Fault
 from .counts import Counts, count
-from .mapping import Bools, Floats, MappingBatch
+from .mapping import Bools, Floats, MappingBatch, gather
 from .network import word_hops
 from .traffic import Nest
 
@@ -99,7 +99,7 @@ def validity(batch: MappingBatch) -> NDArray[np.int8]:
         least = slot.least
         if not least and prod(int(table.widest[s]) for _, table in wide) <= slot.axis.size:
             continue
-        spread = nest.product(nest.take(table.bounds[:, s], nest.row(d)) for d, table in wide)
+        spread = nest.product(gather(table.bounds[:, s], nest.row(d)) for d, table in wide)
         outside = outside | (spread > slot.axis.size)
         if least:
             idle = idle | (spread < least)

@@ -143,7 +143,7 @@ def _rows(draw: DrawnBatch) -> Ints:
 
 @lru_cache(maxsize=MOST_ENGINES)
 def jax_engine(
-    space: Mapspace, table: EnergyTable, costs: CostOptions, objectives: tuple[Objective, ...], block: int = BLOCK
+    space: Mapspace, table: EnergyTable, costs: CostOptions, objectives: tuple[Objective, ...], block: int
 ) -> JaxEngine:
     """The engine of a mapspace: the same at every call in this process, with what it has compiled."""
     return JaxEngine(space, table, costs, objectives, block)

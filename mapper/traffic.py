@@ -52,10 +52,6 @@ class Nest:
         """The array library of the batch: what its arrays say of themselves."""
         return self.batch.rows.__array_namespace__()
 
-    def take(self, column: NDArray[Any], row: Ints) -> NDArray[Any]:
-        """column[row], in the library of the batch. # (mapping,)"""
-        return gather(column, row)
-
     def together(self, columns: Sequence[NDArray[Any]], *shape: int) -> NDArray[Any]:
         """So many columns as one array, each whole in memory as it is read. # (mapping, *shape)"""
         stacked: NDArray[Any] = self.xp.stack(columns).reshape(*shape, len(self.batch))
@@ -107,8 +103,8 @@ class Nest:
         """
         key = (id(owner), level)
         if key not in self._gathered:
-            outside = self.take(columns[0], row)
-            more = self.take(columns[1], row) - outside if self.repeats(level, e) else None
+            outside = gather(columns[0], row)
+            more = gather(columns[1], row) - outside if self.repeats(level, e) else None
             self._gathered[key] = owner, outside, more  # the owner is kept, and with it its id
         _, outside, more = self._gathered[key]
         if more is None:
@@ -147,18 +143,18 @@ class Nest:
                 shape = tuple(len(table.bounds) for table, _ in seen)
                 row = self.xp.zeros(len(self.batch), dtype=np.int64)
                 for d, (table, which) in zip(dims, seen, strict=True):
-                    row = row * len(table.bounds) + self.take(which, self.row(d))
+                    row = row * len(table.bounds) + gather(which, self.row(d))
                 self._combinations[key] = tuple(t for t, _ in seen), shape, row
         return self._combinations[key]
 
     def active(self, d: int, c: int) -> Floats:
         """Coordinates of dim d that ever hold a tile at boundary c. # (mapping,)"""
-        return self.take(self.view(d, c, 0, c).times[0], self.row(d))
+        return gather(self.view(d, c, 0, c).times[0], self.row(d))
 
     def cycles(self) -> Floats:
         """Compute cycles: temporal steps in which the spatial origin has work. # (mapping,)"""
         views = {d: self.view(d, self.levels, 0, 0) for d in self.dims}
-        return self.product(self.take(view.times[self.levels], self.row(d)) for d, view in views.items())
+        return self.product(gather(view.times[self.levels], self.row(d)) for d, view in views.items())
 
     def instances(self) -> Floats:
         """Active instances of each level and, last, MAC units. # (mapping, level + 1)"""
@@ -170,7 +166,7 @@ class Nest:
         key = (level, d, coef, more)
         if key not in self._reaches:
             extent = np.minimum(self.view(d, level, 0, 0).tile, self.batch.workload.sizes[d])
-            self._reaches[key] = self.take(coef * (extent - 1.0) + more, self.row(d))
+            self._reaches[key] = gather(coef * (extent - 1.0) + more, self.row(d))
         return self._reaches[key]
 
     def tile(self, level: int, tensor: Tensor) -> Floats:
@@ -190,7 +186,7 @@ class Nest:
                 if not origin:
                     found.append(self.active(d, level))
             elif origin:
-                found.append(self.take(self.view(d, level, 0, 0).extents, self.row(d)))
+                found.append(gather(self.view(d, level, 0, 0).extents, self.row(d)))
             else:
                 times *= workload.sizes[d]
         return times * self.product(found)
@@ -248,14 +244,14 @@ class Flow:
         """Where the count is the executor's. # (mapping,)"""
         exact: Bools = self.nest.xp.ones(len(self.nest.batch), dtype=bool)
         for rank in self.ranks:
-            exact &= self.nest.take(rank.view.exact, rank.row)
+            exact &= gather(rank.view.exact, rank.row)
         return exact
 
     def words(self) -> Floats:
         """Words moved. # (mapping,)"""
         nest = self.nest
-        total = nest.product(nest.take(rank.view.sizes, rank.row) for rank in self.ranks)
-        total *= nest.product(nest.take(view.times[self.child], nest.row(d)) for d, view in self.irrelevant)
+        total = nest.product(gather(rank.view.sizes, rank.row) for rank in self.ranks)
+        total *= nest.product(gather(view.times[self.child], nest.row(d)) for d, view in self.irrelevant)
         if self.child < self.nest.levels:  # MACs hold nothing between steps
             for level in range(self.child):
                 for d in self.nest.loops(level):
@@ -333,7 +329,7 @@ class RankColumns:
         moving = self.dims.index(d) if d in self.dims else None
         others = tuple(e for e in self.dims if e != d)
         columns: Floats = getattr(self.view.overlap(moving, level, len(others)), name)
-        return nest.take(columns.reshape(-1), nest.which(level, others, d) * columns.shape[1] + self.row)
+        return gather(columns.reshape(-1), nest.which(level, others, d) * columns.shape[1] + self.row)
 
 
 def _shared_level(nest: Nest, child: int, parent: int | None) -> int | None:

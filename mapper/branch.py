@@ -4,19 +4,24 @@ A node is a set of chain combinations per group of dims. The node with the least
 is replaced by each of its subsets, the set whose subsets come closest to being ruled out. What cannot beat the best
 found is dropped; what is down to one chain per dim is evaluated. While nodes are open, the least of their bounds is a
 bound on everything not yet seen.
+
+The invariant of the proof: a node leaves the open ones only as it is evaluated, ruled out by its bound, or replaced by
+parts that cover it. `Branching.state` is replaced as a whole, with the combinations counted that left (coverage.py).
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import reduce
+from math import prod
 from operator import mul
 
 import numpy as np
 
 from .chain_tree import Tree, grow
+from .coverage import Coverage
 from .geometric import Factors, Geometric
 from .groups import Group
-from .mapping import Floats, Ints
+from .mapping import Bools, Floats, Ints
 from .relax import ROUNDING, Bound, Relaxation
 
 OPENED = 4096  # nodes opened at once
@@ -28,7 +33,18 @@ FACTOR_WEIGHT = 2.0  # of a factor of these bounds in the trees; rows left diffe
 GAP_POWER = 4  # tried: nodes needed grow about so with the distance of a bound from the limit
 
 Objective = Callable[[Bound], Floats]
-Evaluate = Callable[[Ints, Floats], None]  # (chain combination per group, bounds) of nodes with one chain per dim
+# (chain combination per group, bounds) of nodes with one chain per dim -> what became of them
+Evaluate = Callable[[Ints, Floats], Coverage]
+SAFE = 2**62  # numbers of combinations beyond it are Python integers
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """The open nodes, and what became of the combinations that are in none of them."""
+
+    nodes: Ints  # (node, group): a node of each group's tree
+    bounds: Floats  # (node,)
+    left: Coverage
 
 
 @dataclass(eq=False)
@@ -41,45 +57,62 @@ class Branching:
     geometric: Geometric | None = None  # bounds of the objective, where it is a product of energy and cycles
     limit: float = np.inf  # of no use is what is not below it
     trees: list[Tree] = field(init=False)
-    nodes: Ints = field(init=False)  # (node, group)
-    bounds: Floats = field(init=False)  # (node,)
-    opening: float = np.inf  # the least bound of nodes being opened
+    state: State = field(init=False)
     opened: int = 0
 
     def __post_init__(self) -> None:
-        rows, found = self._narrowed()
+        rows, found, ruled_out = self._narrowed()
         self.sharper = [one.least for one in found]
         self.trees = []
+        self.state = State(np.zeros((0, len(rows)), np.int64), np.zeros(0), Coverage(ruled_out=ruled_out))
         if not all(map(len, rows)):
-            self.nodes, self.bounds = np.zeros((0, len(rows)), np.int64), np.zeros(0)
             return
         for g, (columns, mine) in enumerate(zip(self.relaxation.columns, rows, strict=True)):
             factors = [one.factors[g] for one in found]
             weights = [*self.weights[g], *([FACTOR_WEIGHT] * len(factors))]
             table = [*(column[mine] for column in columns), *factors]
             self.trees.append(grow(table, weights, mine, self.relaxation.groups[g].check))
-        self.nodes = np.zeros((1, len(self.trees)), np.int64)
-        self.bounds = self.bound(self.nodes)
+        kind = np.int64 if prod(map(len, rows)) < SAFE else object
+        self._sizes = [tree.size.astype(kind) for tree in self.trees]
+        root = np.zeros((1, len(self.trees)), np.int64)
+        self.state = State(root, self.bound(root), self.state.left)
 
-    def _narrowed(self) -> tuple[list[Ints], list[Factors]]:
-        """The rows of each group with which something may be below the limit, and the bounds that told."""
+    def _narrowed(self) -> tuple[list[Ints], list[Factors], int]:
+        """The rows of each group with which something may be below the limit, the bounds that told, and how many
+        combinations these rule out."""
         rows = [np.arange(len(group)) for group in self.relaxation.groups]
         found: list[Factors] = []
+        ruled_out = 0
         while self.geometric is not None:
             before = sum(map(len, rows))
             one = self.geometric.factors(rows)
             stay = [one.least * factors < self.limit * (1 - ROUNDING) for factors in one.factors]
+            numbers = [(int(these.sum()), int((~these).sum())) for these in stay]
+            for g, (_, gone) in enumerate(numbers):  # with a row of g that goes, and rows of those before that stay
+                ruled_out += gone * prod(n for n, _ in numbers[:g]) * prod(map(sum, numbers[g + 1 :]))
             rows = [mine[these] for mine, these in zip(rows, stay, strict=True)]
             found = [Factors(each.least, tuple(f[s] for f, s in zip(each.factors, stay, strict=True)))
                      for each in [*found, one]][-LOOKS:]  # fmt: skip
             if not all(map(len, rows)) or sum(map(len, rows)) > SHRINKS * before:
                 break
-        return rows, found
+        return rows, found, ruled_out
 
     @property
     def least(self) -> float:
         """No mapping among the open nodes is below it; inf when there are none."""
-        return min(float(self.bounds.min(initial=np.inf)), self.opening)
+        return float(self.state.bounds.min(initial=np.inf))
+
+    @property
+    def coverage(self) -> Coverage:
+        """What became of all combinations."""
+        state = self.state
+        return state.left + Coverage(open=self._number(state.nodes))
+
+    def _number(self, nodes: Ints) -> int:
+        """How many combinations there are in all of some nodes."""
+        if not len(nodes):
+            return 0
+        return int(reduce(mul, (sizes[nodes[:, g]] for g, sizes in enumerate(self._sizes))).sum())
 
     def bound(self, nodes: Ints) -> Floats:
         """The bound of each node, inf where nothing in it is valid."""
@@ -95,21 +128,22 @@ class Branching:
         return self.relaxation.bound(lambda g, column: self.trees[g].low[column][nodes[:, g]], len(nodes))
 
     def step(self, best: Callable[[], float], evaluate: Evaluate) -> None:
-        """Open some nodes; single chains among their parts go to `evaluate`, which may lower `best`."""
-        chosen = self._choose()
-        nodes, bounds = self.nodes[chosen], self.bounds[chosen]
-        self.opening = float(bounds.min())
-        self.nodes, self.bounds = np.delete(self.nodes, chosen, axis=0), np.delete(self.bounds, chosen)
-        nodes, bounds = self._parts(nodes, bounds, best() * (1 - ROUNDING))
-        single = self._spread(nodes).max(axis=1) == 0
-        hope = bounds < best() * (1 - ROUNDING)
-        self._evaluate(nodes[single & hope], bounds[single & hope], evaluate)
+        """Open some nodes; single chains among their parts go to `evaluate`, which may lower `best`.
+
+        The nodes opened stay among the open ones until all their parts are accounted for: Ctrl-C may come any time.
+        """
+        before, chosen = self.state, self._choose()
+        others = np.ones(len(before.bounds), bool)
+        others[chosen] = False
+        nodes, bounds, left = self._opened(before.nodes[chosen], before.bounds[chosen], best, evaluate)
         limit = best() * (1 - ROUNDING)
-        keep = ~single & (bounds < limit)
-        still = self.bounds < limit
-        left = np.concatenate([self.nodes[still], nodes[keep]]), np.concatenate([self.bounds[still], bounds[keep]])
-        self.nodes, self.bounds = left  # at once: Ctrl-C may come at any moment
-        self.opening = np.inf
+        keep, still = bounds < limit, others & (before.bounds < limit)
+        gone = self._number(nodes[~keep]) + self._number(before.nodes[others & ~still])
+        self.state = State(
+            np.concatenate([before.nodes[still], nodes[keep]]),
+            np.concatenate([before.bounds[still], bounds[keep]]),
+            before.left + left + Coverage(ruled_out=gone),
+        )
         self.opened += len(chosen)
 
     def dive(self, best: Callable[[], float], evaluate: Evaluate) -> None:
@@ -117,22 +151,38 @@ class Branching:
 
         The open nodes stay as they are.
         """
-        nodes, bounds = self.nodes, self.bounds
+        nodes, bounds = self.state.nodes, self.state.bounds
         while len(nodes):
             few = np.argsort(bounds)[:DIVERS]
-            nodes, bounds = self._parts(nodes[few], bounds[few], best() * (1 - ROUNDING))
-            single = self._spread(nodes).max(axis=1) == 0
+            nodes, bounds, _ = self._opened(nodes[few], bounds[few], best, evaluate)
             hope = bounds < best() * (1 - ROUNDING)
-            self._evaluate(nodes[single & hope], bounds[single & hope], evaluate)
-            nodes, bounds = nodes[~single & hope], bounds[~single & hope]
+            nodes, bounds = nodes[hope], bounds[hope]
+
+    def _opened(
+        self, nodes: Ints, bounds: Floats, best: Callable[[], float], evaluate: Evaluate
+    ) -> tuple[Ints, Floats, Coverage]:
+        """Parts that cover some nodes, but for those of single chains: these are evaluated, or ruled out."""
+        single = self._single(nodes)
+        parts, below = self._parts(nodes[~single], bounds[~single], best() * (1 - ROUNDING))
+        nodes, bounds = np.concatenate([nodes[single], parts]), np.concatenate([bounds[single], below])
+        single, hope = self._single(nodes), bounds < best() * (1 - ROUNDING)
+        left = Coverage(ruled_out=int((single & ~hope).sum()))
+        left += self._evaluate(nodes[single & hope], bounds[single & hope], evaluate)
+        return nodes[~single], bounds[~single], left
 
     def _choose(self) -> Ints:
-        n = len(self.bounds)
+        bounds = self.state.bounds
+        n = len(bounds)
         if n <= OPENED:
             return np.arange(n)
         if n > MOST_OPEN:
-            return np.argpartition(self.bounds, n - OPENED)[n - OPENED :]
-        return np.argpartition(self.bounds, OPENED)[:OPENED]
+            return np.argpartition(bounds, n - OPENED)[n - OPENED :]
+        return np.argpartition(bounds, OPENED)[:OPENED]
+
+    def _single(self, nodes: Ints) -> Bools:
+        """Which nodes have one chain per dim."""
+        single: Bools = self._spread(nodes).max(axis=1) == 0
+        return single
 
     def _spread(self, nodes: Ints) -> Floats:
         return np.stack([tree.spread[nodes[:, g]] for g, tree in enumerate(self.trees)], axis=1)
@@ -160,10 +210,10 @@ class Branching:
         parts[:, g] = tree.first[parts[:, g]] + place
         return owner, parts, np.maximum(bounds[owner], self.bound(parts))
 
-    def _evaluate(self, nodes: Ints, bounds: Floats, evaluate: Evaluate) -> None:
+    def _evaluate(self, nodes: Ints, bounds: Floats, evaluate: Evaluate) -> Coverage:
         order = np.argsort(bounds)
         rows = np.stack([tree.row[nodes[:, g]] for g, tree in enumerate(self.trees)], axis=1)
-        evaluate(rows[order], bounds[order])
+        return evaluate(rows[order], bounds[order])
 
 
 def _left(bounds: Floats, owner: Ints, limit: float, n: int) -> Floats:

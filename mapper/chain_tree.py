@@ -7,6 +7,7 @@ import numpy as np
 
 from .late import Check, on_time
 from .mapping import Floats, Ints
+from .sanity import InternalError
 
 BUCKET = 4  # sets of up to so many rows fall apart into single rows at once
 FAR = 8.0  # how far 0 and inf count to lie from the nearest other value, as a factor
@@ -21,6 +22,14 @@ class Tree:
     children: Ints  # (node,) how many; 0 for a single row
     row: Ints  # (node,) the row of a single one, else -1
     spread: Floats  # (node,) how unlike its rows are; 0 for a single row
+    size: Ints  # (node,) how many rows
+
+    def __post_init__(self) -> None:
+        """The invariant that a proof needs: the children of a node cover it, each row once."""
+        ends = np.concatenate([[0], np.cumsum(self.size)])
+        parts = ends[self.first + self.children] - ends[self.first]
+        if (np.where(self.children > 0, parts, 1) != self.size).any():
+            raise InternalError("internal error: sets of chains are not covered by their parts; please report it")
 
     def __len__(self) -> int:
         return len(self.row)
@@ -50,7 +59,8 @@ def grow(columns: Sequence[Floats], weights: Sequence[float], names: Ints, check
         check()
         low[:, node] = table[:, rows].min(axis=1)
     row = np.array([names[rows[0]] if len(rows) == 1 else -1 for rows in members])
-    return Tree(low, np.array(first), np.array(children), row, np.array(spread))
+    size = np.array([len(rows) for rows in members])
+    return Tree(low, np.array(first), np.array(children), row, np.array(spread), size)
 
 
 def _split(scaled: Floats, rows: Ints) -> tuple[list[Ints], float]:

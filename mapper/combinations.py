@@ -16,6 +16,7 @@ from .aims import Aim
 from .best_order import best_orders
 from .branch import combination
 from .cost import REASONS, CostOptions, evaluate, validity
+from .coverage import Coverage
 from .flows import Charge, charges
 from .groups import Group, grouped
 from .late import Check, on_time
@@ -46,15 +47,26 @@ class Combinations:
 
     @property
     def number(self) -> int:
-        """How many there are of the group that has most."""
-        together = [prod(self.space.chains[d].total for d in dims) for dims in grouped(self.space.workload)]
-        return max(together, default=0)
+        """How many there are, by the counts of the mapspace and not by what is listed."""
+        return prod(self._together)
+
+    @property
+    def most(self) -> int:
+        """How many rows the group has that has most."""
+        return max(self._together)
+
+    @property
+    def _together(self) -> list[int]:
+        return [prod(self.space.chains[d].total for d in dims) for dims in self._dims]
+
+    @property
+    def _dims(self) -> list[tuple[int, ...]]:
+        return grouped(self.space.workload) or [(0,)]
 
     def make(self, check: Check = on_time) -> None:
         """List the chains; only a group's own combinations are ever listed. Work on them will call `check`."""
         self.tables = tuple(every_chain(chains) for chains in self.space.chains)
-        parts = grouped(self.space.workload) or [(0,)]
-        self.groups = [Group(self.space.arch, self.space.workload, self.tables, dims, check) for dims in parts]
+        self.groups = [Group(self.space.arch, self.space.workload, self.tables, dims, check) for dims in self._dims]
 
     def rows(self, batch: MappingBatch) -> Ints:
         """The combination that the one mapping of `batch` is made of. # (group,)"""
@@ -69,13 +81,18 @@ class Combinations:
             self.recorder.best = self.aim.least
             self.recorder.statistics.trace.append((self.recorder.statistics.evaluated, self.aim.least))
 
-    def see(self, rows: Ints, bounds: Floats, keep: Bools) -> None:
+    def see(self, rows: Ints, bounds: Floats, keep: Bools) -> Coverage:
         """Evaluate the combinations `rows` # (combination, group) whose bounds are still below the limit."""
+        seen, statistics = Coverage(), self.recorder.statistics
         for start in range(0, len(rows), EVALUATED):
             part = slice(start, start + EVALUATED)
-            hope = (bounds[part] < self.aim.limit * (1 - ROUNDING)) | np.isinf(bounds[part])
-            if hope.any():
+            hope = bounds[part] < self.aim.limit * (1 - ROUNDING)
+            number, before = int(hope.sum()), statistics.valid
+            if number:
                 self.evaluate(rows[part][hope], bounds[part][hope], keep)
+            valid = statistics.valid - before
+            seen += Coverage(valid, number - valid, len(hope) - number)
+        return seen
 
     def evaluate(self, rows: Ints, bounds: Floats, keep: Bools) -> Floats:
         """Evaluate each with its best orders: the aim's number, inf where invalid. # (combination,)"""

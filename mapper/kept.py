@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
 from .aims import Frontier, Point
 from .branch import Branching
+from .coverage import Coverage
 from .geometric import Geometric
 from .mapping import Floats
 from .relax import ROUNDING, Bound, Relaxation
@@ -43,17 +45,24 @@ class Kept:
     @property
     def open(self) -> int:
         """How many sets are open."""
-        return 1 if self.branching is None else len(self.branching.bounds)
+        return 1 if self.branching is None else len(self.branching.state.bounds)
+
+    @property
+    def coverage(self) -> Coverage:
+        """What became of all combinations of chains with this choice."""
+        if self.branching is not None:
+            return self.branching.coverage
+        return Coverage(open=prod(len(group) for group in self.relaxed.groups))
 
     def corners(self, aim: Frontier) -> list[Point]:
         """Lower bounds of what is open, told apart as far as time allows; aim.of rises, so old numbers stay bounds."""
         if self.branching is None:
             return _points(self.bound)
-        nodes, reached = self.branching.nodes, self.branching.bounds
+        nodes, reached = self.branching.state.nodes, self.branching.state.bounds
         order = np.argsort(reached)
         order = order[reached[order] < 1 - ROUNDING]
         corners = _points(self.branching.relaxed(nodes[order[:MOST_CORNERS]]))
-        rest = min(self.branching.opening, float(reached[order[MOST_CORNERS:]].min(initial=np.inf)))
+        rest = float(reached[order[MOST_CORNERS:]].min(initial=np.inf))
         return corners + ([] if np.isinf(rest) else aim.times(rest))
 
 

@@ -7,7 +7,7 @@ better is passed over. Stopped early, by time or Ctrl-C, it gives the best found
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,15 +15,16 @@ import numpy as np
 from ..energy import EnergyTable
 from .aims import Aim, Frontier, FrontProof, Least, Point, without_equals
 from .bounds import ideal
-from .branch import Branching, importance
+from .branch import Branching, Evaluate, importance
 from .checkpoint import Part
 from .combinations import Combinations
 from .cost import CostOptions
+from .coverage import Coverage
 from .exchange import Exchange
 from .geometric import Geometric
 from .kept import Kept
 from .late import TimeUp
-from .mapping import Floats, Ints, MappingBatch
+from .mapping import Floats, MappingBatch
 from .mapspace import Mapspace
 from .objectives import POWERS, value
 from .options import NEVER, SearchOptions
@@ -38,6 +39,8 @@ FIRST_LOOK = 30_000  # mappings drawn at random for a first best
 STARTS = 3  # mappings drawn at random and improved
 SEEN_ALL = "every mapping ruled out or seen"
 LEFT_OPEN = f"{SEEN_ALL} but some with too many loop orders"
+BOUNDED = "choices of what is kept bounded"
+UNCOUNTED = "no proof: not every combination of chains is accounted for, an internal error; please report it"
 
 
 def optimal(
@@ -96,8 +99,9 @@ class _Optimal:
     given: MappingBatch | None = None  # to begin with
     root_only: bool = False  # bound the mapspace as a whole, and stop
     before: Outcome | None = None  # what is proven already
-    waiting: list[Kept] = field(default_factory=list)
-    begun: int = 0  # choices of what is kept that were bounded
+    # choices of what is kept that may hold something better, and what became of the combinations of the others: in one
+    # attribute, as Ctrl-C may come any time
+    choices: tuple[tuple[Kept, ...], Coverage] = ((), Coverage())
     bounded: bool = False  # whether `waiting` bounds all that is not seen yet
 
     def __post_init__(self) -> None:
@@ -137,6 +141,11 @@ class _Optimal:
         return self.options.objectives[0]
 
     @property
+    def waiting(self) -> tuple[Kept, ...]:
+        """The choices of what is kept that may hold something better."""
+        return self.choices[0]
+
+    @property
     def statistics(self) -> Statistics:
         return self.recorder.statistics
 
@@ -163,7 +172,7 @@ class _Optimal:
     @property
     def _hindrance(self) -> str:
         """Why chains or choices of what is kept cannot be listed; empty where they can."""
-        if self.every.number > MOST_CHAINS:
+        if self.every.most > MOST_CHAINS:
             return f"no proof: more than {MOST_CHAINS:,} chains of one dim or window"
         return f"no proof: more than {MOST_KEPT:,} choices of what is kept" if self._choices > MOST_KEPT else ""
 
@@ -185,28 +194,31 @@ class _Optimal:
 
     def _bound(self) -> None:
         """Bound every choice of kept tensors; those above the best are dropped at once, with their columns."""
-        every, root, limit = self.space.every_keep(), np.inf, self.aim.limit
+        root, limit = np.inf, self.aim.limit
         powers = POWERS.get(self.objective if isinstance(self.aim, Least) else "front")
-        for i, keep in enumerate(every, 1):
+        for i, keep in enumerate(self.space.every_keep(), 1):
             self._check()
             relaxed = Relaxation(self.every.groups, self.table, keep, self.costs.leakage)
             if i == self._choices:
                 for group in self.every.groups:
                     group.forget()
-            self.begun = i
             one = Kept(relaxed, self._of, Geometric(relaxed, powers) if powers else None)
-            self.waiting.append(one)
+            self.choices = (*self.waiting, one), self.choices[1]
             self.bounded = i == self._choices
-            one.sharpen()
+            if one.least < limit * (1 - ROUNDING):
+                one.sharpen()
             root = min(root, one.least)
             if one.least >= limit * (1 - ROUNDING):
-                self.waiting.pop()
-            self._tell()
+                self.choices = self.waiting[:-1], self.choices[1] + one.coverage.closed()
+            self._tell(i)
         if self.aim.best is not None and root > limit * (1 + ROUNDING):
             raise InternalError("internal error: a mapping is below the bound of its mapspace; please report it")
 
     def _rule_out(self) -> None:
-        self.waiting = [one for one in self.waiting if one.least < self.aim.limit * (1 - ROUNDING)]
+        hope = [one.least < self.aim.limit * (1 - ROUNDING) for one in self.waiting]
+        waiting = tuple(one for one, stays in zip(self.waiting, hope, strict=True) if stays)
+        gone = [one.coverage.closed() for one, stays in zip(self.waiting, hope, strict=True) if not stays]
+        self.choices = waiting, sum(gone, self.choices[1])
 
     def _of(self, bound: Bound) -> Floats:
         return self.aim.of(bound.energy_pj, bound.cycles)
@@ -240,7 +252,7 @@ class _Optimal:
         weights = importance(one.relaxed, some)
         one.branching = Branching(one.relaxed, self._of, weights, one.geometric, self.aim.limit)
 
-    def _see(self, one: Kept) -> Callable[[Ints, Floats], None]:
+    def _see(self, one: Kept) -> Evaluate:
         return lambda rows, bounds: self.every.see(rows, bounds, one.relaxed.keep)
 
     def _late(self) -> bool:
@@ -254,18 +266,17 @@ class _Optimal:
         if self._late():
             raise TimeUp
 
-    def _tell(self) -> None:
+    def _tell(self, begun: int | None = None) -> None:
+        """Report progress; `begun`: so many choices of what is kept are bounded, as long as not all are."""
         self.statistics.seconds = time.monotonic() - self.began
         if self.progress:
-            self.recorder.proven = self._proven()
+            self.recorder.proven = self._proven() if self.bounded else f"{begun:,} of {self._choices:,} {BOUNDED}"
             self.progress(self.recorder)
         if self.checkpoint:
             self.checkpoint.offer(lambda: _state(self.space, self._found, ""))
 
     def _proven(self) -> str:
         """What is known so far, for the line of progress."""
-        if not self.bounded:
-            return f"{self.begun:,} of {self._choices:,} choices of what is kept bounded"
         sets = sum(one.open for one in self.waiting)
         least = min((one.least for one in self.waiting), default=np.inf)
         share = max(0.0, 1 - least / self.aim.limit) if self.aim.best is not None else 1.0
@@ -284,7 +295,10 @@ class _Optimal:
         return Outcome(self.aim.best, self.statistics, before.lower_bound, front=front, proof=before.proof)
 
     def _outcome(self) -> Outcome:
-        found, least = self._found, self.aim.least
+        """What is found and proven: no more than the ideal bounds where the combinations do not add up."""
+        if self.bounded and self.coverage.total != self.every.number * self._choices:
+            self.statistics.stopped_by, self.bounded = UNCOUNTED, False
+        found, least = replace(self._found, coverage=self.coverage), self.aim.least
         if found.best is None:
             return found
         if isinstance(self.aim, Frontier):
@@ -298,6 +312,13 @@ class _Optimal:
             pending = min(self._pending, self.every.unresolved)
         lower = min(least, max(pending, self._ideal_value, found.lower_bound or 0.0))
         return replace(found, lower_bound=lower, optimal=lower >= least * (1 - ROUNDING))
+
+    @property
+    def coverage(self) -> Coverage:
+        """What became of the combinations of all choices of what is kept."""
+        waiting, left = self.choices
+        begun = sum((one.coverage for one in waiting), left)
+        return begun if self.bounded else begun + Coverage(open=self.every.number * self._choices - begun.total)
 
     @property
     def _ideal_value(self) -> float:

@@ -16,6 +16,7 @@ from ..workloads import InputError
 from .aims import FrontProof
 from .checkpoint import Part
 from .cost import CostOptions
+from .coverage import Coverage
 from .engine import space_faults
 from .mapping import MappingBatch
 from .mapspace import Mapspace
@@ -37,6 +38,7 @@ class Outcome:
     optimal: bool = False  # whether it is proven that no mapping is better
     front: tuple[MappingBatch, ...] = ()  # batches of one: the mappings of the front, by their first axis
     proof: FrontProof | None = None  # of the front, where the search proved something
+    coverage: Coverage | None = None  # what became of all combinations of chains, where the search tried to prove
 
 
 def search(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from ruby_map.arch import Architecture, Axis, Compute, LoopConstraint, Storage, load_arch
+from ruby_map.arch import Architecture, Compute, LoopConstraint, Storage, load_arch
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy, energy_table
 from ruby_map.mapper import optimal as optimal_file
 from ruby_map.mapper.best_order import best_orders
@@ -17,88 +17,22 @@ from ruby_map.mapper.cost import CostOptions, evaluate, validity
 from ruby_map.mapper.flows import charges
 from ruby_map.mapper.groups import Group, RankWords, grouped
 from ruby_map.mapper.mapspace import Mapspace, every_chain
-from ruby_map.mapper.optimal import optimal
+from ruby_map.mapper.optimal import lower_bound, optimal
 from ruby_map.mapper.options import SearchOptions
 from ruby_map.mapper.recount import recount
 from ruby_map.mapper.relax import Relaxation
 from ruby_map.mapper.sanity import InternalError
 from ruby_map.mapper.score import OBJECTIVES
 from ruby_map.mapper.search import search
-from ruby_map.workloads import InputError, load_workload
+from ruby_map.workloads import load_workload
 
 from .conftest import DEEP
+from .small_problems import MOST, best_of_all, constrained_problems, figures, problems, small_machines, values_of
 from .strategies import convolutions, matmuls
+from .test_cost import matmul
 
-MOST = 2_000  # mappings of a mapspace visited one by one
 MANY = settings(max_examples=500 if DEEP else 40)
 AGAIN = RankWords.again
-
-
-@st.composite
-def small_machines(draw, bandwidths=True):
-    """Two or three levels with little room, an axis or two, constraints and free choices of what is kept."""
-    n = draw(st.integers(2, 3))
-    levels = []
-    for i in range(n):
-        axes = tuple(Axis(f"a{i}{j}", draw(st.integers(2, 5))) for j in range(draw(st.integers(0, 2 if i == 0 else 1))))
-        keep = draw(st.sampled_from([(), (), ("A", "Inputs"), ("Z", "Outputs", "B", "Weights")])) if i else ()
-        loops = LoopConstraint(
-            innermost=draw(st.sampled_from([(), (), ("K",), ("P", "C")])),
-            dims=draw(st.sampled_from([None, None, ("M", "K", "P", "C")])) if i else None,
-            max_loops=draw(st.sampled_from([None, None, 2])) if i else None,
-        )
-        levels.append(Storage(
-            f"L{i}", "SRAM", fanout=axes, keep=frozenset(keep), temporal=loops,
-            capacity_bits=16 * draw(st.integers(3, 40)) if i else None,
-            read_bandwidth=draw(st.sampled_from([None, None, None, 1.0])) if bandwidths else None,
-        ))  # fmt: skip
-        if draw(st.booleans()) and i:
-            levels[i] = replace(levels[i], keep=frozenset("ABZ") | {"Inputs", "Outputs", "Weights"})
-    return Architecture("small", tuple(levels), Compute("MAC", "intmac"))
-
-
-@st.composite
-def figures(draw, arch):
-    """Energies of any proportions, zero now and then."""
-    pj = st.sampled_from([0.0, 0.5, 1.0, 3.0, 10.0, 200.0])
-    levels = tuple(
-        LevelEnergy(level.name, draw(pj), draw(pj), draw(pj), draw(st.sampled_from([0.0, 0.1])), 1.0, "given")
-        for level in arch.levels
-    )
-    return EnergyTable(arch.name, levels, ComputeEnergy("MAC", draw(pj), 0.0, 1.0, "given"))
-
-
-@st.composite
-def problems(draw):
-    """A mapspace small enough to visit, energies, an objective, and whether leakage and wires count."""
-    workload = draw(st.one_of(matmuls(5), convolutions(4, two_windows=False)))
-    arch = draw(small_machines())
-    try:
-        space = Mapspace(arch, workload, draw(st.sampled_from(["pfm", "ruby-s", "ruby-t", "ruby"])), distinct=True)
-    except InputError:
-        assume(False)
-    assume(space.size.total <= MOST)
-    costs = CostOptions(leakage=draw(st.booleans()), hop_pj=draw(st.sampled_from([0.0, 0.0, 0.0, 2.0])))
-    return space, draw(figures(arch)), draw(st.sampled_from(sorted(OBJECTIVES))), costs
-
-
-def values_of(batch, table, objective, costs):
-    """The objective of each mapping, counted exactly; inf where invalid."""
-    values = np.full(len(batch), np.inf)
-    valid = np.flatnonzero(validity(batch) == 0)
-    if len(valid):
-        found = evaluate(batch.take(valid), table, costs)
-        values[valid] = OBJECTIVES[objective](found)
-        for i in valid[~found.counts.exact]:
-            one = batch.take([i])
-            values[i] = OBJECTIVES[objective](evaluate(one, table, costs, recount(one)))[0]
-    return values
-
-
-def best_of_all(space, table, objective, costs):
-    """The least objective of all mappings, and of how many it is the value."""
-    values = np.concatenate([values_of(batch, table, objective, costs) for batch in space.batches()])
-    return values.min()
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -109,13 +43,11 @@ def hardly_any_first_look():
         yield
 
 
-@MANY
-@given(problems())
-def test_equals_the_best_of_every_mapping(problem):
+def check_against_every_mapping(space, table, objective, costs, seed=0):
     """The search finds the least value over all mappings, proves it, and its mapping is one of the mapspace."""
-    space, table, objective, costs = problem
-    outcome = optimal(space, table, SearchOptions(objective=objective), costs)
+    outcome = optimal(space, table, SearchOptions(objective=objective, seed=seed), costs)
     least = best_of_all(space, table, objective, costs)
+    assert outcome.coverage.total == combinations_of(space)
     if np.isinf(least):
         assert outcome.best is None
         assert not outcome.optimal
@@ -124,6 +56,65 @@ def test_equals_the_best_of_every_mapping(problem):
     assert outcome.lower_bound == pytest.approx(least, rel=1e-8)
     assert values_of(outcome.best, table, objective, costs)[0] == pytest.approx(least, rel=1e-8)
     assert 0 <= space.index(outcome.best)[0] < space.size.total
+
+
+def combinations_of(space):
+    """How many combinations of chains and of what is kept there are, whatever the dims share."""
+    return prod(chains.total for chains in space.chains) * space.size.bypass
+
+
+@MANY
+@given(problems())
+def test_equals_the_best_of_every_mapping(problem):
+    """On small machines with free choices of what is kept."""
+    check_against_every_mapping(*problem)
+
+
+@settings(max_examples=5_000 if DEEP else 40)
+@given(constrained_problems(), st.integers(0, 99))
+def test_equals_the_best_of_every_mapping_under_constraints(problem, seed):
+    """With every kind of constraint, chains that are pinned and figures of one tensor alone."""
+    check_against_every_mapping(*problem, seed)
+
+
+def pinned(free):
+    """A product whose chains are pinned at `free` levels that may keep what they like, as a file may say it."""
+    none = LoopConstraint(dims=())
+    levels = [Storage("DRAM", "DRAM", temporal=none)]
+    levels += [Storage(f"b{i}", "SRAM", temporal=none) for i in range(1, free)]
+    levels.append(Storage("last", "SRAM"))
+    arch = Architecture("pinned", tuple(levels), Compute("MAC", "intmac"))
+    pj = [(5.0, 5.0, 5.0), *((3.0 - i, 2.0 - i, 3.0 - i) for i in range(free - 1)), (1.0, 2.0, 1.0)]
+    figures = tuple(
+        LevelEnergy(level.name, *each, 0.0, 1.0, "given") for level, each in zip(arch.levels, pj, strict=True)
+    )
+    table = EnergyTable("pinned", figures, ComputeEnergy("MAC", 1.0, 0.0, 1.0, "given"))
+    return Mapspace(arch, matmul(8, 8, 8), "ruby-s", distinct=True), table
+
+
+@pytest.mark.parametrize("free", [1, 2])
+def test_where_all_chains_are_pinned(free):
+    """A root of the branch and bound that is a single combination is evaluated, not passed over."""
+    space, table = pinned(free)
+    for seed in range(3):
+        check_against_every_mapping(space, table, "edp", CostOptions(), seed)
+
+
+def test_combinations_that_get_lost_are_noticed(monkeypatch):
+    """Where single combinations leave the search unseen, the numbers do not add up, and nothing is certified."""
+    space, table = pinned(1)
+    proven = optimal(space, table, SearchOptions())
+    first = space[0]  # so that a wrong proof would be wrong
+
+    def lossy(self, nodes, *more, real=Branching._opened):
+        return real(self, nodes[~self._single(nodes)], *(more[0][~self._single(nodes)], *more[1:]))
+
+    monkeypatch.setattr(Branching, "_opened", lossy)
+    found = lower_bound(space, table, SearchOptions(bound=60.0), first)
+    assert found.statistics.stopped_by == optimal_file.UNCOUNTED
+    assert not found.optimal
+    assert found.lower_bound <= proven.lower_bound
+    assert found.coverage.total < combinations_of(space) or found.coverage.open
 
 
 @settings(max_examples=500 if DEEP else 20)

@@ -20,7 +20,7 @@ from ruby_map.mapper.recount import recount
 from ruby_map.workloads import load_workload
 
 from .conftest import DEEP
-from .test_optimal import problems
+from .small_problems import problems
 
 FRONT = ("energy", "delay")
 OPTIONS = SearchOptions(strategy="optimal", front="energy,delay")
@@ -152,7 +152,7 @@ def test_stopped_early_it_says_what_is_proven(monkeypatch):
     for steps in (1, 50, 150, 280, 310):
         calls = iter(range(steps))
         with monkeypatch.context() as patch:
-            patch.setattr(optimal_file._Optimal, "_tell", lambda self, calls=calls: _interrupt(calls))
+            patch.setattr(optimal_file._Optimal, "_tell", lambda self, *_, calls=calls: _interrupt(calls))
             early = optimal(space, table, OPTIONS)
         assert early.statistics.interrupted
         front = np.array(found_by(early, table))

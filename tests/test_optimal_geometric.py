@@ -17,8 +17,8 @@ from ruby_map.mapper.relax import Relaxation
 from ruby_map.workloads import load_workload
 
 from .conftest import DEEP
+from .small_problems import problems
 from .test_cost import matmul, table
-from .test_optimal import problems
 
 MOST = 20_000  # combinations of chains compared
 

@@ -21,7 +21,7 @@ from ruby_map.mapper.options import SearchOptions
 from ruby_map.workloads import load_workload
 
 from .conftest import DEEP
-from .test_optimal import best_of_all, problems
+from .small_problems import best_of_all, problems
 
 TABLES = {"_Optimal._bound", "Relaxation._product", "RankView._overlap"}  # before the mapspace as a whole is bounded
 ASCENT = {"Geometric._least", "Geometric._problem", "_Ascent._look"}

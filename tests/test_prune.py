@@ -20,8 +20,8 @@ from ruby_map.mapper.score import OBJECTIVES
 from ruby_map.workloads import InputError, load_workload
 
 from .conftest import DEEP
+from .small_problems import figures, small_machines
 from .strategies import convolutions, matmuls
-from .test_optimal import figures, small_machines
 
 MOST = 4_000  # mappings of a mapspace visited one by one
 MANY = settings(max_examples=500 if DEEP else 30)

@@ -1,0 +1,144 @@
+"""Mapspaces small enough to visit every mapping, with every kind of constraint, and the best of all their mappings."""
+
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import assume
+from hypothesis import strategies as st
+from ruby_map.arch import Architecture, Axis, Compute, FactorRule, LoopConstraint, Storage
+from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
+from ruby_map.mapper.cost import CostOptions, evaluate, validity
+from ruby_map.mapper.mapspace import Mapspace
+from ruby_map.mapper.recount import recount
+from ruby_map.mapper.score import OBJECTIVES
+from ruby_map.workloads import InputError
+
+from .strategies import convolutions, matmuls
+
+MOST = 2_000  # mappings of a mapspace visited one by one
+TENSORS = frozenset("ABZ") | {"Inputs", "Outputs", "Weights"}
+DIMS = ("M", "K", "P", "C", "N", "R")
+PRESETS = ("pfm", "ruby-s", "ruby-t", "ruby")
+
+
+@st.composite
+def small_machines(draw, bandwidths=True):
+    """Two or three levels with little room, an axis or two, constraints and free choices of what is kept."""
+    n = draw(st.integers(2, 3))
+    levels = []
+    for i in range(n):
+        axes = tuple(Axis(f"a{i}{j}", draw(st.integers(2, 5))) for j in range(draw(st.integers(0, 2 if i == 0 else 1))))
+        keep = draw(st.sampled_from([(), (), ("A", "Inputs"), ("Z", "Outputs", "B", "Weights")])) if i else ()
+        loops = LoopConstraint(
+            innermost=draw(st.sampled_from([(), (), ("K",), ("P", "C")])),
+            dims=draw(st.sampled_from([None, None, ("M", "K", "P", "C")])) if i else None,
+            max_loops=draw(st.sampled_from([None, None, 2])) if i else None,
+        )
+        levels.append(Storage(
+            f"L{i}", "SRAM", fanout=axes, keep=frozenset(keep), temporal=loops,
+            capacity_bits=16 * draw(st.integers(3, 40)) if i else None,
+            read_bandwidth=draw(st.sampled_from([None, None, None, 1.0])) if bandwidths else None,
+        ))  # fmt: skip
+        if draw(st.booleans()) and i:
+            levels[i] = replace(levels[i], keep=TENSORS)
+    return Architecture("small", tuple(levels), Compute("MAC", "intmac"))
+
+
+@st.composite
+def _loops(draw, spatial, pinned):
+    """A constraint of one slot, of any kind; `pinned`: nothing, or all of some dims, is here."""
+    if pinned:
+        full = draw(st.lists(st.sampled_from(DIMS), unique=True, max_size=3))
+        return LoopConstraint(tuple(FactorRule(dim, "=", None) for dim in full), dims=tuple(full))
+    rules = [
+        FactorRule(dim, draw(st.sampled_from(["=", "<=", ">="])), draw(st.sampled_from([1, 1, 2, 3, 4])))
+        for dim in draw(st.lists(st.sampled_from(DIMS), unique=True, max_size=1 if draw(st.booleans()) else 2))
+    ]
+    some = LoopConstraint(
+        tuple(rules) if draw(st.integers(0, 2)) == 0 else (),
+        draw(st.sampled_from([None, None, None, (), ("M", "K", "P", "C"), ("N", "R", "C")])),
+        draw(st.sampled_from([None, None, None, True, False])),
+    )
+    if spatial:  # 0.5 of 4 and 1/3 of 3 are met exactly by bounds of 2 and 1
+        return replace(some, min_utilization=draw(st.sampled_from([0.0, 0.0, 0.0, 1 / 3, 0.5, 0.75, 1.0])))
+    outermost = draw(st.sampled_from([(), (), ("M",), ("C", "R")]))
+    innermost = draw(st.sampled_from([(), (), ("K",), ("P", "N")]))
+    return replace(some, outermost=outermost, innermost=innermost, max_loops=draw(st.sampled_from([None, None, 1, 2])))
+
+
+@st.composite
+def constrained_machines(draw):
+    """One to four levels with everything that an architecture file may say of them.
+
+    Now and then chains are pinned at most slots, so that a group of dims has a single combination, and what is kept is
+    free: then the choice of what is kept is all there is to search.
+    """
+    pinned = draw(st.integers(0, 3)) == 0
+    levels = []
+    for i in range(draw(st.integers(1, 4 if pinned else 3))):
+        axes = tuple(
+            Axis(f"a{i}{j}", draw(st.integers(1, 5)), constraint=draw(_loops(True, pinned)))
+            for j in range(draw(st.sampled_from([0, 0, 1, 1, 2])))
+        )
+        chosen = draw(st.sampled_from([frozenset(), frozenset(), TENSORS, {"A", "Inputs"}, {"Z", "Outputs"}]))
+        bypassed = draw(st.sampled_from([frozenset(), frozenset(), {"B", "Weights"}])) if i else frozenset()
+        bandwidth = st.sampled_from([None, None, None, None, 0.5, 1.0, 3.0])
+        levels.append(Storage(
+            f"L{i}", "SRAM", fanout=axes, keep=frozenset(chosen) - bypassed, bypass=frozenset(bypassed),
+            temporal=draw(_loops(False, pinned and i > 0)),
+            capacity_bits=8 * draw(st.integers(2, 80)) if i and draw(st.booleans()) else None,
+            word_bits=draw(st.sampled_from([8, 16])), width_bits=draw(st.sampled_from([16, 64])),
+            tensor_bits=draw(st.sampled_from([(), (), (("Z", 24), ("Outputs", 32)), (("A", 4),)])),
+            multiple_buffering=draw(st.sampled_from([1, 1, 2])),
+            read_bandwidth=draw(bandwidth), write_bandwidth=draw(bandwidth),
+        ))  # fmt: skip
+    return Architecture("small", tuple(levels), Compute("MAC", "intmac"))
+
+
+@st.composite
+def figures(draw, arch):
+    """Energies of any proportions, zero now and then."""
+    pj = st.sampled_from([0.0, 0.5, 1.0, 3.0, 10.0, 200.0])
+    levels = tuple(
+        LevelEnergy(level.name, draw(pj), draw(pj), draw(pj), draw(st.sampled_from([0.0, 0.1])), 1.0, "given")
+        for level in arch.levels
+    )
+    return EnergyTable(arch.name, levels, ComputeEnergy("MAC", draw(pj), 0.0, 1.0, "given"))
+
+
+@st.composite
+def problems(draw, machines=None, most=MOST):
+    """A mapspace small enough to visit, energies, an objective, and whether leakage and wires count."""
+    workload = draw(st.one_of(matmuls(5), convolutions(4, two_windows=False)))
+    arch = draw(small_machines() if machines is None else machines)
+    try:
+        space = Mapspace(arch, workload, draw(st.sampled_from(PRESETS)), distinct=True)
+    except InputError:
+        assume(False)
+    assume(space.size.total <= most)
+    costs = CostOptions(leakage=draw(st.booleans()), hop_pj=draw(st.sampled_from([0.0, 0.0, 0.0, 2.0])))
+    return space, draw(figures(arch)), draw(st.sampled_from(sorted(OBJECTIVES))), costs
+
+
+def constrained_problems():
+    """The same with every kind of constraint."""
+    return problems(constrained_machines())
+
+
+def values_of(batch, table, objective, costs):
+    """The objective of each mapping, counted exactly; inf where invalid."""
+    values = np.full(len(batch), np.inf)
+    valid = np.flatnonzero(validity(batch) == 0)
+    if len(valid):
+        found = evaluate(batch.take(valid), table, costs)
+        values[valid] = OBJECTIVES[objective](found)
+        for i in valid[~found.counts.exact]:
+            one = batch.take([i])
+            values[i] = OBJECTIVES[objective](evaluate(one, table, costs, recount(one)))[0]
+    return values
+
+
+def best_of_all(space, table, objective, costs):
+    """The least objective of all mappings; inf where none is valid."""
+    values = np.concatenate([values_of(batch, table, objective, costs) for batch in space.batches()])
+    return values.min()

@@ -14,7 +14,7 @@ export PYTHON
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test test-deep experiments studies notebooks lint types check format clean
+.PHONY: help run test test-deep mutants experiments studies notebooks lint types check format clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
@@ -27,6 +27,9 @@ test: $(VENV)/.dev ## set up and run the tests on JOBS=2 processes
 
 test-deep: $(VENV)/.dev ## the laws with many more examples, and the tests marked deep
 	RUBY_DEEP=1 $(BIN)/pytest -q -n $(JOBS)
+
+mutants: $(VENV)/.dev ## faults put into the proof one at a time: does a test notice each? Half an hour
+	$(BIN)/python tests/mutants.py
 
 experiments: $(VENV)/.run ## every experiment, into experiments/results/ (QUICK=--quick: small, into quick/ there)
 	@for script in $(EXPERIMENTS); do echo "== $$script"; $(BIN)/python $$script $(QUICK) || exit 1; done

@@ -23,6 +23,7 @@ from .geometric import Factors, Geometric
 from .groups import Group
 from .mapping import Bools, Floats, Ints
 from .relax import ROUNDING, Bound, Relaxation
+from .trail import Trail
 
 OPENED = 4096  # nodes opened at once
 DIVERS = 512  # nodes of one generation of a dive
@@ -42,9 +43,10 @@ SAFE = 2**62  # numbers of combinations beyond it are Python integers
 class State:
     """The open nodes, and what became of the combinations that are in none of them."""
 
-    nodes: Ints  # (node, group): a node of each group's tree
+    nodes: Ints  # (node, group): a node of each group's tree; with a trail there is a last column, its number there
     bounds: Floats  # (node,)
     left: Coverage
+    trail: Trail | None = None  # where a certificate is asked for
 
 
 @dataclass(eq=False)
@@ -56,12 +58,16 @@ class Branching:
     weights: list[list[float]]
     geometric: Geometric | None = None  # bounds of the objective, where it is a product of energy and cycles
     limit: float = np.inf  # of no use is what is not below it
+    certify: bool = False  # keep what a certificate needs
+    looks: list[dict[str, float]] = field(default_factory=list)  # the weights that ruled rows out, in turn
+    rows: list[Ints] = field(init=False)  # per group those that are left
     trees: list[Tree] = field(init=False)
     state: State = field(init=False)
     opened: int = 0
 
     def __post_init__(self) -> None:
         rows, found, ruled_out = self._narrowed()
+        self.rows = rows
         self.sharper = [one.least for one in found]
         self.trees = []
         self.state = State(np.zeros((0, len(rows)), np.int64), np.zeros(0), Coverage(ruled_out=ruled_out))
@@ -74,8 +80,8 @@ class Branching:
             self.trees.append(grow(table, weights, mine, self.relaxation.groups[g].check))
         kind = np.int64 if prod(map(len, rows)) < SAFE else object
         self._sizes = [tree.size.astype(kind) for tree in self.trees]
-        root = np.zeros((1, len(self.trees)), np.int64)
-        self.state = State(root, self.bound(root), self.state.left)
+        root = np.zeros((1, len(self.trees) + self.certify), np.int64)
+        self.state = State(root, self.bound(root), self.state.left, Trail() if self.certify else None)
 
     def _narrowed(self) -> tuple[list[Ints], list[Factors], int]:
         """The rows of each group with which something may be below the limit, the bounds that told, and how many
@@ -86,6 +92,7 @@ class Branching:
         while self.geometric is not None:
             before = sum(map(len, rows))
             one = self.geometric.factors(rows)
+            self.looks += [one.weights] if one.weights else []
             stay = [one.least * factors < self.limit * (1 - ROUNDING) for factors in one.factors]
             numbers = [(int(these.sum()), int((~these).sum())) for these in stay]
             for g, (_, gone) in enumerate(numbers):  # with a row of g that goes, and rows of those before that stay
@@ -117,7 +124,11 @@ class Branching:
     def bound(self, nodes: Ints) -> Floats:
         """The bound of each node, inf where nothing in it is valid."""
         found = self.relaxed(nodes)
-        bounds = np.where(found.possible, self.objective(found), np.inf)
+        return np.maximum(np.where(found.possible, self.objective(found), np.inf), self.weighted(nodes))
+
+    def weighted(self, nodes: Ints) -> Floats:
+        """The bound of each node by weighted products."""
+        bounds = np.full(len(nodes), -np.inf)
         for i, least in enumerate(self.sharper):
             factors = (tree.low[i - len(self.sharper)][nodes[:, g]] for g, tree in enumerate(self.trees))
             bounds = np.maximum(bounds, least * reduce(mul, factors))
@@ -135,14 +146,18 @@ class Branching:
         before, chosen = self.state, self._choose()
         others = np.ones(len(before.bounds), bool)
         others[chosen] = False
-        nodes, bounds, left = self._opened(before.nodes[chosen], before.bounds[chosen], best, evaluate)
+        trail = before.trail and before.trail.going_on()
+        nodes, bounds, left = self._opened(before.nodes[chosen], before.bounds[chosen], best, evaluate, trail)
         limit = best() * (1 - ROUNDING)
         keep, still = bounds < limit, others & (before.bounds < limit)
-        gone = self._number(nodes[~keep]) + self._number(before.nodes[others & ~still])
+        gone = np.concatenate([nodes[~keep], before.nodes[others & ~still]])
+        if trail:
+            trail.rule_out(gone, self.weighted(gone) >= limit)
         self.state = State(
             np.concatenate([before.nodes[still], nodes[keep]]),
             np.concatenate([before.bounds[still], bounds[keep]]),
-            before.left + left + Coverage(ruled_out=gone),
+            before.left + left + Coverage(ruled_out=self._number(gone)),
+            trail,
         )
         self.opened += len(chosen)
 
@@ -159,14 +174,24 @@ class Branching:
             nodes, bounds = nodes[hope], bounds[hope]
 
     def _opened(
-        self, nodes: Ints, bounds: Floats, best: Callable[[], float], evaluate: Evaluate
+        self,
+        nodes: Ints,
+        bounds: Floats,
+        best: Callable[[], float],
+        evaluate: Evaluate,
+        trail: Trail | None = None,
     ) -> tuple[Ints, Floats, Coverage]:
         """Parts that cover some nodes, but for those of single chains: these are evaluated, or ruled out."""
-        single = self._single(nodes)
-        parts, below = self._parts(nodes[~single], bounds[~single], best() * (1 - ROUNDING))
+        single, limit = self._single(nodes), best() * (1 - ROUNDING)
+        parts, below, owner, along = self._parts(nodes[~single], bounds[~single], limit)
+        if trail:
+            trail.divide(nodes[~single], along, parts, owner)
         nodes, bounds = np.concatenate([nodes[single], parts]), np.concatenate([bounds[single], below])
-        single, hope = self._single(nodes), bounds < best() * (1 - ROUNDING)
+        single, hope = self._single(nodes), bounds < limit
         left = Coverage(ruled_out=int((single & ~hope).sum()))
+        if trail:
+            trail.rule_out(nodes[single & ~hope], self.weighted(nodes[single & ~hope]) >= limit)
+            trail.evaluate(nodes[single & hope])
         left += self._evaluate(nodes[single & hope], bounds[single & hope], evaluate)
         return nodes[~single], bounds[~single], left
 
@@ -187,8 +212,9 @@ class Branching:
     def _spread(self, nodes: Ints) -> Floats:
         return np.stack([tree.spread[nodes[:, g]] for g, tree in enumerate(self.trees)], axis=1)
 
-    def _parts(self, nodes: Ints, bounds: Floats, limit: float) -> tuple[Ints, Floats]:
-        """The children of each node, with their bounds, along the group where they leave least to do."""
+    def _parts(self, nodes: Ints, bounds: Floats, limit: float) -> tuple[Ints, Floats, Ints, Ints]:
+        """The children of each node, along the group where they leave least to do: themselves, their bounds, whose they
+        are; and of each node this group."""
         every = [self._children(nodes, bounds, g) for g in range(len(self.trees))]
         if np.isfinite(limit):
             left = np.stack([_left(below, owner, limit, len(nodes)) for owner, _, below in every], axis=1)
@@ -198,7 +224,8 @@ class Branching:
         chosen = [along[owner] == g for g, (owner, _, _) in enumerate(every)]
         parts = [found[mine] for mine, (_, found, _) in zip(chosen, every, strict=True)]
         least = [below[mine] for mine, (_, _, below) in zip(chosen, every, strict=True)]
-        return np.concatenate(parts), np.concatenate(least)
+        owners = [owner[mine] for mine, (owner, _, _) in zip(chosen, every, strict=True)]
+        return np.concatenate(parts), np.concatenate(least), np.concatenate(owners), along
 
     def _children(self, nodes: Ints, bounds: Floats, g: int) -> tuple[Ints, Ints, Floats]:
         """The children of each node along group g: whose they are, themselves, and their bounds."""

@@ -6,6 +6,7 @@ either, every order is tried; where there are too many, the combination stays op
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import permutations, product
 from math import prod
 
@@ -67,6 +68,20 @@ class Combinations:
         """List the chains; only a group's own combinations are ever listed. Work on them will call `check`."""
         self.tables = tuple(every_chain(chains) for chains in self.space.chains)
         self.groups = [Group(self.space.arch, self.space.workload, self.tables, dims, check) for dims in self._dims]
+
+    @cached_property
+    def names(self) -> list[Ints]:
+        """What certificates call the rows of each group: by the lexicographic order of the chains. # (row,) each"""
+        places = []
+        for table in self.tables:
+            places.append(np.empty(len(table.bounds), np.int64))
+            places[-1][np.lexsort(table.bounds.T[::-1])] = np.arange(len(table.bounds))
+        return [
+            np.ravel_multi_index(
+                [places[d][rows] for d, rows in group.rows.items()], [len(places[d]) for d in group.dims]
+            )
+            for group in self.groups
+        ]
 
     def rows(self, batch: MappingBatch) -> Ints:
         """The combination that the one mapping of `batch` is made of. # (group,)"""
@@ -136,16 +151,26 @@ class Combinations:
     def _settle(self, batch: MappingBatch, bounds: Floats, doubtful: Bools) -> None:
         """Find the best loop orders of the chains for which the least energy by closed form does not decide."""
         for i in np.flatnonzero(doubtful).tolist():
-            if not bounds[i] < self.aim.limit * (1 - ROUNDING) or self._recounted(batch.take([i])):
-                continue
-            every = None if self.late() else self._every_order(batch.take([i]))
-            if every is None:
-                self.unresolved = min(self.unresolved, float(bounds[i]))
-                continue
-            costs = evaluate(every, self.table, self.costs)
+            if bounds[i] < self.aim.limit * (1 - ROUNDING):
+                one = batch.take([i])
+                if self.late() or not (self._recounted(one) or self._tried(one)):
+                    self.unresolved = min(self.unresolved, float(bounds[i]))
+
+    def _tried(self, batch: MappingBatch) -> bool:
+        """Offer the one mapping of `batch` in every order, counted exactly; False where they are too many, or time is
+        up."""
+        every = self._every_order(batch)
+        if every is None:
+            return False
+        costs = evaluate(every, self.table, self.costs)
+        some = range(len(every))
+        if costs.counts.exact.all():
             some = self.aim.worth(costs.energy_pj, costs.cycles).tolist()
-            for j in some if costs.counts.exact.all() else range(len(every)):
-                self.offer(every.take([j]))
+        for j in some:
+            if self.late():
+                return False
+            self.offer(every.take([j]))
+        return True
 
     def _recounted(self, batch: MappingBatch) -> bool:
         """Offer the one mapping of `batch` in the order with the least energy by exact counts; whether that settles it:

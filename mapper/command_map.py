@@ -31,7 +31,7 @@ from .engine import ENGINES
 from .inputs import alike, layers_of, load, spaces
 from .mapspace import Mapspace
 from .options import SearchOptions, idle_faults, read_patience, unknown
-from .output import folder_faults, write_folder
+from .output import certificate_faults, folder_faults, write_folder, write_proof
 from .presets import PRESETS
 from .progress import progress
 from .report import NetworkResult, Result, result_json
@@ -41,6 +41,7 @@ from .timeloop_options import FileOptions, file_options, tables
 _SPACE, _SEARCH, _STOP, _OUT, _ENERGY = "Mapspace", "Search", "When to stop", "Output", "Energy and area"
 BOUND = 10.0  # seconds
 OTHERS = {"import": "MODEL.onnx", "model": "ARCH WORKLOAD MAPPING", "energy": "ARCH", "sweep": "SWEEP.yaml"}
+OTHERS |= {"check": "ARCH WORKLOAD CERTIFICATE"}
 NAME = "a library name (see --list) or a path"
 
 
@@ -120,6 +121,9 @@ def ruby_map(
     bound_seconds: Annotated[
         float | None, typer.Option(help=f"For --bound, per layer; {BOUND:g} if not given.", rich_help_panel=_SEARCH)
     ] = None,
+    certificate: Annotated[
+        Path | None, typer.Option(help="Write the proof to this file, for ruby-check.", rich_help_panel=_OUT)
+    ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on from the checkpoint in --out.", rich_help_panel=_OUT)
     ] = False,
@@ -153,6 +157,9 @@ def ruby_map(
     faults += idle_faults(options, {*on_command_line(context), *(files.given if budget else ())})
     if bound or bound_seconds is not None:
         options = replace(options, bound=BOUND if bound_seconds is None else bound_seconds)
+    if certificate:
+        options = replace(options, certify=True)
+        faults += certificate_faults(certificate, proves=options.strategy == "optimal" or options.bound is not None)
     faults += [Fault("resume", None, "", "needs --out, where the checkpoint is")] if resume and not out else []
     costs = CostOptions(leakage, wire_pj_per_bit_mm, tile_mm, hop_pj)
     faults += (
@@ -176,7 +183,7 @@ def ruby_map(
         if out:
             problem: dict[str, object] = {"arch": machine, "workload": work, "energies": table}
             problem |= {"mapspace": mapspace, "pad": pad, "distinct": distinct, "costs": costs}
-            what = identity(options, ("jobs", "cluster", "bound", "prune", "engine"), **problem)
+            what = identity(options, ("jobs", "cluster", "bound", "prune", "engine", "certify"), **problem)
             checkpoint = open_files.enter_context(Checkpoint(out, what, resume=resume))
         with progress(log, len(alike(layers_of(work))), budget) as told:
             result = explore(
@@ -191,6 +198,8 @@ def ruby_map(
                 progress=told,
                 checkpoint=checkpoint,
             )
+        if certificate and (why := write_proof(result, certificate, pad=pad)):
+            typer.echo(f"{certificate}: not written: {why}", err=True)
         return _show(result, as_json, checkpoint)
 
 

@@ -38,3 +38,8 @@ def ruby_energy() -> None:
 def ruby_sweep() -> None:
     """`ruby-sweep`."""
     _begin(".command_sweep")
+
+
+def ruby_check() -> None:
+    """`ruby-check`."""
+    _begin(".command_check")

@@ -24,6 +24,8 @@ START = 0.05  # a limit's power at the beginning
 MARGIN = 1e-11  # subtracted for rounding in sums of logarithms
 LARGEST = 709.0  # logarithm of what a float holds
 
+Term = tuple[str, float, Product, int]  # its name, what the product is multiplied by, the product, its owner
+
 
 @dataclass(frozen=True, eq=False)
 class Factors:
@@ -31,12 +33,14 @@ class Factors:
 
     least: float
     factors: tuple[Floats, ...]  # per group # (row looked at,)
+    weights: dict[str, float] = field(default_factory=dict)  # of what, by the names of certificates
 
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
     """Logarithms of all products, with what they are multiplied by, for some rows of each group."""
 
+    names: list[str]
     products: list[Product]
     constants: Floats  # (product,) logarithms of what each is multiplied by
     terms: int  # the first so many add up to the energy
@@ -64,7 +68,8 @@ class Geometric:
         least = [score.min() for score in scores]
         factors = tuple(np.exp(np.minimum(score - low, 600.0)) for score, low in zip(scores, least, strict=True))
         # what does not fit grows without end in the ascent: beyond all floats there is no mapping
-        return Factors(float(np.exp(value - MARGIN)) if value - MARGIN < LARGEST else np.inf, factors)
+        named = dict(zip(problem.names, weights.tolist(), strict=True))
+        return Factors(float(np.exp(value - MARGIN)) if value - MARGIN < LARGEST else np.inf, factors, named)
 
     @property
     def _check(self) -> Check:
@@ -73,13 +78,11 @@ class Geometric:
     def _problem(self, rows: Sequence[Ints]) -> _Problem:
         relaxed = self.relaxed
         terms = self._terms(rows) if self.powers[0] else []
-        limits: list[tuple[float, Product, int]] = []
+        limits: list[Term] = []
         for k, (capacity, tiles) in enumerate(relaxed.tiles):
-            limits += [(bits / capacity, tile, k) for bits, tile in tiles if capacity]
-        limits += [(1.0 / size, spread, -1) for size, _, spread, _ in relaxed.axes]
-        products = [product for _, product, _ in terms] + [product for _, product, _ in limits] + [relaxed.cycles]
-        times = [pj for pj, _, _ in terms] + [share for share, _, _ in limits] + [1.0]
-        owners = [charge for _, _, charge in terms] + [k for _, _, k in limits] + [0]
+            limits += [(name, bits / capacity, tile, k) for name, bits, tile in tiles if capacity]
+        limits += [(name, 1.0 / size, spread, -1) for name, size, _, spread, _ in relaxed.axes]
+        names, times, products, owners = zip(*terms, *limits, ("cycles", 1.0, relaxed.cycles, 0), strict=True)
         logs, places = [], np.zeros((len(products), len(rows)), np.int64)
         for g, mine in enumerate(rows):
             used, places[:, g] = np.unique([product[g] if product else -1 for product in products], return_inverse=True)
@@ -88,24 +91,27 @@ class Geometric:
                 self._check()
                 if c >= 0:
                     np.log(relaxed.columns[g][c][mine], out=row)
-        return _Problem(products, np.log(times), len(terms), np.array(owners), logs, places)
+        return _Problem(list(names), list(products), np.log(times), len(terms), np.array(owners), logs, places)
 
-    def _terms(self, rows: Sequence[Ints]) -> list[tuple[float, Product, int]]:
-        """The energy is at least a sum over charges, of each the largest of its terms (pJ, product, charge).
+    def _terms(self, rows: Sequence[Ints]) -> list[Term]:
+        """The energy is at least a sum over charges, of each the largest of its terms.
 
         Products that are 0 for some of the rows say nothing and are left out.
         """
         relaxed = self.relaxed
-        found: list[tuple[float, Product, int]] = [(relaxed.compute_pj, (), 0), (relaxed.leak_pj, relaxed.cycles, 1)]
+        found: list[Term] = [("compute", relaxed.compute_pj, (), 0), ("leak", relaxed.leak_pj, relaxed.cycles, 1)]
         for charge, one in enumerate(relaxed.charges, 2):
-            for product in dict.fromkeys([one.always, *(each for level in one.any_order for each in level)]):
+            named: dict[Product, str] = {}
+            for name, product in one.terms():
+                named.setdefault(product, name)
+            for product, name in named.items():
                 pj = one.charge.pj
                 if one.first is not None:  # of the words moved at least so many are not the first of their kind
                     again = self._least(product, rows, one.first)
                     pj -= one.charge.first_pj / max(again, 1.0)
                 if self._least(product, rows) > 0:
-                    found.append((pj, product, charge))
-        return [term for term in found if term[0] > 0]
+                    found.append((name, pj, product, charge))
+        return [term for term in found if term[1] > 0]
 
     def _least(self, product: Product, rows: Sequence[Ints], other: Product | None = None) -> float:
         """The least of a product, or of it and another together."""

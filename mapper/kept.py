@@ -1,6 +1,6 @@
 """One choice of kept tensors in the proof of `--search optimal`: bounded as a whole, then branch by branch."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -8,10 +8,12 @@ import numpy as np
 
 from .aims import Frontier, Point
 from .branch import Branching
+from .certificate import BOUNDED, WEIGHED, Choice, Tree
 from .coverage import Coverage
-from .geometric import Geometric
-from .mapping import Floats
+from .geometric import Factors, Geometric
+from .mapping import Floats, Ints
 from .relax import ROUNDING, Bound, Relaxation
+from .trail import tree_said
 
 MOST_CORNERS = 500_000  # open nodes told apart in what is proven of a front
 
@@ -24,23 +26,32 @@ class Kept:
     of: Callable[[Bound], Floats]  # the aim's number of a bound
     geometric: Geometric | None = None  # sharper bounds, where there is one objective
     branching: Branching | None = None
+    look: Factors | None = None  # the sharper bound
 
     def __post_init__(self) -> None:
         columns = self.relaxed.columns
         self.bound = self.relaxed.bound(lambda g, column: columns[g][column].min(keepdims=True), 1)
-        self.sharper = -np.inf
 
     def sharpen(self) -> None:
         """Raise the bound of the whole, where there is one objective; TimeUp leaves it as it was."""
         if self.geometric is not None:
-            self.sharper = self.geometric.factors([np.arange(len(group)) for group in self.relaxed.groups]).least
+            self.look = self.geometric.factors([np.arange(len(group)) for group in self.relaxed.groups])
+
+    @property
+    def sharper(self) -> float:
+        """The bound by weighted products."""
+        return -np.inf if self.look is None else self.look.least
 
     @property
     def least(self) -> float:
         """No mapping that is left has a lower number; inf where none is left."""
         if self.branching is not None:
             return self.branching.least
-        return max(float(self.of(self.bound)[0]), self.sharper) if self.bound.possible[0] else np.inf
+        return max(self._by_columns, self.sharper)
+
+    @property
+    def _by_columns(self) -> float:
+        return float(self.of(self.bound)[0]) if self.bound.possible[0] else np.inf
 
     @property
     def open(self) -> int:
@@ -53,6 +64,28 @@ class Kept:
         if self.branching is not None:
             return self.branching.coverage
         return Coverage(open=prod(len(group) for group in self.relaxed.groups))
+
+    def said(self, numbers: Sequence[Ints]) -> Choice:
+        """What became of its sets of chains, for the certificate; `numbers`: per group how that calls its rows."""
+        arch, tensors = self.relaxed.arch, self.relaxed.workload.tensors
+        keep = {
+            level.name: [tensor.name for tensor, kept in zip(tensors, row, strict=True) if kept]
+            for level, row in zip(arch.levels, self.relaxed.keep.tolist(), strict=True)
+        }
+        branching = self.branching
+        if branching is None:
+            weighed = self.look is not None and self.sharper > self._by_columns
+            weights = [self.look.weights] if self.look is not None and weighed else []
+            return Choice(keep=keep, weights=weights, trees=[], verdicts=WEIGHED if weighed else BOUNDED)
+        if branching.state.trail is None or not branching.trees:
+            trees = [
+                Tree(chains=names[rows].tolist(), parts=[]) for names, rows in zip(numbers, branching.rows, strict=True)
+            ]
+            return Choice(keep=keep, weights=branching.looks, trees=trees, verdicts="")
+        trees = [tree_said(tree, names) for tree, names in zip(branching.trees, numbers, strict=True)]
+        trail, nodes = branching.state.trail.going_on(), branching.state.nodes
+        trail.rule_out(nodes, branching.weighted(nodes) >= branching.state.bounds)
+        return Choice(keep=keep, weights=branching.looks, trees=trees, verdicts=trail.verdicts())
 
     def corners(self, aim: Frontier) -> list[Point]:
         """Lower bounds of what is open, told apart as far as time allows; aim.of rises, so old numbers stay bounds."""

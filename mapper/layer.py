@@ -46,7 +46,8 @@ def explore_layer(
     told = Result(space.arch, space.workload, table, best, found, went, "", objective, options.seed)
     told = replace(told, axes=options.axes, front=front, proof=outcome.proof)
     if options.strategy == "optimal":
-        return replace(told, lower_bound=outcome.lower_bound, optimal=outcome.optimal, attained=outcome.optimal)
+        told = replace(told, lower_bound=outcome.lower_bound, optimal=outcome.optimal, attained=outcome.optimal)
+        return replace(told, coverage=outcome.coverage, certificate=outcome.certificate)
     return told
 
 
@@ -61,5 +62,6 @@ def bounded(found: Result, space: Mapspace, options: SearchOptions, progress: Pr
     proven = lower_bound(space, found.table, options, found.batch, found.costs.options, tell)
     if proven.statistics.interrupted:
         found = replace(found, statistics=replace(found.statistics, stopped_by=proven.statistics.stopped_by))
-    found = replace(found, lower_bound=proven.lower_bound, attained=proven.optimal)
+    found = replace(found, lower_bound=proven.lower_bound, attained=proven.optimal, coverage=proven.coverage)
+    found = replace(found, certificate=proven.certificate)
     return replace(found, optimal=found.gap is not None and found.gap <= ROUNDING)

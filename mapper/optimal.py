@@ -16,6 +16,8 @@ from ..energy import EnergyTable
 from .aims import Aim, Frontier, FrontProof, Least, Point, without_equals
 from .bounds import ideal
 from .branch import Branching, Evaluate, importance
+from .certificate import Choice, Layer
+from .certify import layer_said
 from .checkpoint import Part
 from .combinations import Combinations
 from .cost import CostOptions
@@ -88,6 +90,15 @@ def lower_bound(
     return work.run()
 
 
+@dataclass(frozen=True, eq=False)
+class Choices:
+    """The choices of what is kept that were bounded so far. Replaced as a whole, as Ctrl-C may come any time."""
+
+    waiting: tuple[Kept, ...] = ()  # those that may hold something better
+    left: Coverage = Coverage()  # what became of the combinations of the others,
+    said: tuple[Choice, ...] = ()  # and what the certificate says of them, where one is asked for
+
+
 @dataclass(eq=False)
 class _Optimal:
     space: Mapspace
@@ -99,9 +110,7 @@ class _Optimal:
     given: MappingBatch | None = None  # to begin with
     root_only: bool = False  # bound the mapspace as a whole, and stop
     before: Outcome | None = None  # what is proven already
-    # choices of what is kept that may hold something better, and what became of the combinations of the others: in one
-    # attribute, as Ctrl-C may come any time
-    choices: tuple[tuple[Kept, ...], Coverage] = ((), Coverage())
+    choices: Choices = Choices()
     bounded: bool = False  # whether `waiting` bounds all that is not seen yet
 
     def __post_init__(self) -> None:
@@ -143,7 +152,7 @@ class _Optimal:
     @property
     def waiting(self) -> tuple[Kept, ...]:
         """The choices of what is kept that may hold something better."""
-        return self.choices[0]
+        return self.choices.waiting
 
     @property
     def statistics(self) -> Statistics:
@@ -203,22 +212,29 @@ class _Optimal:
                 for group in self.every.groups:
                     group.forget()
             one = Kept(relaxed, self._of, Geometric(relaxed, powers) if powers else None)
-            self.choices = (*self.waiting, one), self.choices[1]
+            self.choices = replace(self.choices, waiting=(*self.waiting, one))
             self.bounded = i == self._choices
             if one.least < limit * (1 - ROUNDING):
                 one.sharpen()
             root = min(root, one.least)
             if one.least >= limit * (1 - ROUNDING):
-                self.choices = self.waiting[:-1], self.choices[1] + one.coverage.closed()
+                self._close([one])
             self._tell(i)
         if self.aim.best is not None and root > limit * (1 + ROUNDING):
             raise InternalError("internal error: a mapping is below the bound of its mapspace; please report it")
 
     def _rule_out(self) -> None:
-        hope = [one.least < self.aim.limit * (1 - ROUNDING) for one in self.waiting]
-        waiting = tuple(one for one, stays in zip(self.waiting, hope, strict=True) if stays)
-        gone = [one.coverage.closed() for one, stays in zip(self.waiting, hope, strict=True) if not stays]
-        self.choices = waiting, sum(gone, self.choices[1])
+        self._close([one for one in self.waiting if one.least >= self.aim.limit * (1 - ROUNDING)])
+
+    def _close(self, choices: list[Kept]) -> None:
+        """Let go of choices that hold nothing better."""
+        before = self.choices
+        said = [one.said(self.every.names) for one in choices if self.options.certify]
+        self.choices = Choices(
+            tuple(one for one in before.waiting if one not in choices),
+            sum((one.coverage.closed() for one in choices), before.left),
+            (*before.said, *said),
+        )
 
     def _of(self, bound: Bound) -> Floats:
         return self.aim.of(bound.energy_pj, bound.cycles)
@@ -250,7 +266,9 @@ class _Optimal:
         best = self.aim.best
         some = np.zeros(len(self.every.groups), np.int64) if best is None else self.every.rows(best)
         weights = importance(one.relaxed, some)
-        one.branching = Branching(one.relaxed, self._of, weights, one.geometric, self.aim.limit)
+        one.branching = Branching(
+            one.relaxed, self._of, weights, one.geometric, self.aim.limit, certify=self.options.certify
+        )
 
     def _see(self, one: Kept) -> Evaluate:
         return lambda rows, bounds: self.every.see(rows, bounds, one.relaxed.keep)
@@ -311,13 +329,24 @@ class _Optimal:
         else:
             pending = min(self._pending, self.every.unresolved)
         lower = min(least, max(pending, self._ideal_value, found.lower_bound or 0.0))
-        return replace(found, lower_bound=lower, optimal=lower >= least * (1 - ROUNDING))
+        found = replace(found, lower_bound=lower, optimal=lower >= least * (1 - ROUNDING))
+        if self.options.certify and self.bounded:
+            found = replace(found, certificate=self._certificate(found, pending))
+        return found
+
+    def _certificate(self, found: Outcome, pending: float) -> Layer:
+        """What this proof did, for another program to check: the bounds of an earlier one are not in it."""
+        choices = (*self.choices.said, *(one.said(self.every.names) for one in self.waiting))
+        problem = self.space, self.table, self.costs
+        if isinstance(self.aim, Frontier):
+            return layer_said(*problem, "front", self.aim.batches, 0.0, self._corners(self.aim), choices)
+        assert found.best is not None
+        return layer_said(*problem, self.objective, (found.best,), min(pending, self.aim.least), (), choices)
 
     @property
     def coverage(self) -> Coverage:
         """What became of the combinations of all choices of what is kept."""
-        waiting, left = self.choices
-        begun = sum((one.coverage for one in waiting), left)
+        begun = sum((one.coverage for one in self.waiting), self.choices.left)
         return begun if self.bounded else begun + Coverage(open=self.every.number * self._choices - begun.total)
 
     @property

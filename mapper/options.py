@@ -37,6 +37,7 @@ class SearchOptions:
     prune: bool = True  # skip counts that cannot change the answer
     engine: str = "numpy"  # what runs the model; the answer does not depend on it
     bound: float | None = None  # seconds to prove how good the result of any search is; 0: the mapspace as a whole
+    certify: bool = False  # keep what a certificate of the proof needs
 
     def __post_init__(self) -> None:
         for option in fields(self):
@@ -188,7 +189,7 @@ def _type_rule(name: str, options: SearchOptions) -> str | None:
     for some, kind, rule in kinds:
         if name in some:
             return None if isinstance(value, kind) and not isinstance(value, bool) else rule
-    if name == "prune":
+    if name in ("prune", "certify"):
         return None if isinstance(value, bool) else "must be True or False"
     pair = isinstance(value, list | tuple) and [isinstance(one, int | float) for one in value] == [True, True]
     return None if pair else "must be a pair, FRACTION and N, as (0.01, 5000)"

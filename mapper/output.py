@@ -5,10 +5,12 @@ import json
 import os
 import shutil
 from collections.abc import Iterable, Sequence
+from importlib.metadata import version
 from itertools import count
 from pathlib import Path
 
 from ..workloads import Fault, InputError
+from .certificate import Certificate, write_certificate
 from .checkpoint import NAME
 from .figures import draw_convergence, draw_convergences, draw_energy, draw_front, draw_layers
 from .frames import layer_rows
@@ -55,6 +57,31 @@ def write_folder(result: Result | NetworkResult, folder: Path) -> None:
         shutil.rmtree(part, ignore_errors=True)
         if folder.is_dir() and not any(folder.iterdir()):
             folder.rmdir()
+
+
+def certificate_faults(path: Path, *, proves: bool) -> list[Fault]:
+    """Why no certificate can be written to `path`, or there would be nothing to write."""
+    found = [] if proves else [Fault("certificate", None, "", "needs a proof: give --search optimal, or --bound")]
+    if path.is_dir() or not os.access(path.absolute().parent, os.W_OK):
+        found.append(Fault("certificate", None, str(path), "must be a file in a folder that you may write to"))
+    return found
+
+
+def write_proof(result: Result | NetworkResult, path: Path, *, pad: bool) -> str:
+    """Write the certificate of all layers of `result`; or why there is none. Raises InputError where that fails."""
+    layers = [result] if isinstance(result, Result) else [layer for layer, _ in result.layers]
+    missing = [layer.workload.name for layer in layers if layer.certificate is None]
+    if missing or (isinstance(result, NetworkResult) and result.missing):
+        return f"nothing is proven of {', '.join(missing) or 'some layers'} by this run, but for ideal bounds"
+    said = [layer.certificate.model_copy(update={"pad": pad}) for layer in layers if layer.certificate is not None]
+    part = path.with_name(path.name + PART)
+    try:
+        write_certificate(Certificate(program=version("ruby-map"), arch=layers[0].arch.name, layers=said), part)
+        part.replace(path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise InputError(Fault("certificate", None, str(path), f"cannot be written ({error.strerror})")) from None
+    return ""
 
 
 def _fault(folder: Path, message: str) -> Fault:

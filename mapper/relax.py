@@ -10,7 +10,7 @@ All is written as products of one column per group of dims. Of a set of chains t
 for the set, so the bound holds for the set; of a single chain per dim it is mostly the exact energy.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from hashlib import blake2b
@@ -34,10 +34,19 @@ class ChargeBound:
     """One charge's words: at least each of these products."""
 
     charge: Charge
+    name: str
+    ranks: tuple[int, ...]  # those that change, by their numbers
     always: Product
     any_order: tuple[tuple[Product, ...], ...]  # per level outside the child; of several, each holds
     innermost: tuple[dict[int, Product], ...]  # per level, by the dim of the innermost loop
     first: Product | None  # the reciprocal of at least the distinct words
+
+    def terms(self) -> Iterator[tuple[str, Product]]:
+        """What holds for all loop orders, each with the name that certificates have for it."""
+        yield f"{self.name}:always", self.always
+        for level, by_rank in enumerate(self.any_order):
+            for rank, product in zip(self.ranks, by_rank, strict=True):
+                yield f"{self.name}:{level}.{rank}", product
 
 
 @dataclass(frozen=True)
@@ -144,7 +153,7 @@ class Relaxation:
             energies.append((products, one.charge.pj * words))
             total += one.charge.pj * words
         found += [(product, energy / total) for products, energy in energies for product in products]
-        found += [(spread, 1.0) for _, _, spread, _ in self.axes]
+        found += [(spread, 1.0) for _, _, _, spread, _ in self.axes]
         return found
 
     # Construction
@@ -153,8 +162,10 @@ class Relaxation:
         levels, dims = len(self.arch.levels), range(len(self.workload.dims))
         first = self._product(lambda g: 1.0 / g.active(charge.tensor, charge.level)) if charge.first_pj else None
         if charge.child == levels:  # MACs hold nothing
-            return ChargeBound(charge, self._words(charge, (levels,) * len(dims), None), (), (), first)
+            always = self._words(charge, (levels,) * len(dims), None)
+            return ChargeBound(charge, self._name(charge), (), always, (), (), first)
         changing = [rank for group in self.groups for rank in group.ranks(charge.tensor)]
+        numbers = tuple(charge.tensor.ranks.index(rank) for rank in changing)
         any_order, innermost = [], []
         for level in range(charge.child):
             inside = (level,) * len(dims)
@@ -166,9 +177,14 @@ class Relaxation:
                         cuts = tuple(level + (e != d) for e in dims)
                         by_dim[d] = self._words(charge, cuts, rank, d)
             innermost.append(by_dim)
-        return ChargeBound(
-            charge, self._words(charge, (0,) * len(dims), None), tuple(any_order), tuple(innermost), first
-        )
+        always = self._words(charge, (0,) * len(dims), None)
+        return ChargeBound(charge, self._name(charge), numbers, always, tuple(any_order), tuple(innermost), first)
+
+    def _name(self, charge: Charge) -> str:
+        """Whose words, from where to where: `Inputs:DRAM>buffer`, or `Inputs:>buffer` of what the buffer receives."""
+        names = [*(level.name for level in self.arch.levels), self.arch.compute.name]
+        parent = "" if charge.parent is None else names[charge.parent]
+        return f"{charge.tensor.name}:{parent}>{names[charge.child]}"
 
     def _words(self, charge: Charge, cuts: Cuts, changing: Rank | None, loop: int | None = None) -> Product:
         """Words moved at least when `changing` changes inside `cuts`; `loop`: only chains with that dim's loop at the
@@ -193,12 +209,13 @@ class Relaxation:
         """What fits: tiles in capacities, bounds on axes, loops at levels."""
         self.tiles = [
             (storage.capacity_bits // storage.multiple_buffering,
-             [(storage.bits(tensor.name, tensor.word_bits), self._product(lambda g, t=tensor, lv=level: g.tile(t, lv)))  # type: ignore[misc]
+             [(f"tile:{storage.name}:{tensor.name}", storage.bits(tensor.name, tensor.word_bits),
+               self._product(lambda g, t=tensor, lv=level: g.tile(t, lv)))  # type: ignore[misc]
               for v, tensor in enumerate(self.workload.tensors) if self.keep[level, v]])
             for level, storage in enumerate(self.arch.levels) if storage.capacity_bits is not None
         ]  # fmt: skip
         self.axes = [
-            (slot.axis.size, slot.least,
+            (f"axis:{slot.name}", slot.axis.size, slot.least,
              self._product(lambda g, s=s: g.bound(s).astype(float)),  # type: ignore[misc]
              self._product(lambda g, s=s: 1.0 / g.bound(s)))  # type: ignore[misc]
             for s, slot in enumerate(self.arch.slots) if slot.axis is not None
@@ -212,8 +229,8 @@ class Relaxation:
     def _possible(self, value: Callable[[Product], Floats], n: int) -> Bools:
         possible = np.ones(n, bool)
         for capacity, tiles in self.tiles:
-            possible &= sum((bits * value(tile) for bits, tile in tiles), np.zeros(n)) <= capacity
-        for size, least, spread, inverse in self.axes:
+            possible &= sum((bits * value(tile) for _, bits, tile in tiles), np.zeros(n)) <= capacity
+        for _, size, least, spread, inverse in self.axes:
             possible &= value(spread) <= size
             if least:
                 possible &= least * value(inverse) <= 1 + ROUNDING

@@ -1,6 +1,6 @@
 """What a search or an evaluation hands to its reader: results that print themselves and turn into JSON."""
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from itertools import zip_longest
 from typing import TYPE_CHECKING
@@ -13,7 +13,9 @@ from ..workloads import Workload
 from . import proof, tables
 from .aims import FrontProof
 from .bounds import Ideal, ideal
+from .certificate import Layer
 from .cost import REASONS, Costs
+from .coverage import Coverage
 from .front import FrontMapping, front_json, front_table
 from .mapping import MappingBatch
 from .mapping_file import write_mapping
@@ -52,6 +54,8 @@ class Result(Shown):
     optimal: bool = False  # whether it is proven that no mapping of the mapspace is better
     attained: bool = False  # whether a mapping with the lower bound is known
     proof: FrontProof | None = None  # of the front, where the search proved something
+    coverage: Coverage | None = None  # what became of all combinations of chains, where the search tried to prove
+    certificate: Layer | None = None  # of the proof, where one was asked for
     axes: tuple[str, ...] = ()  # of the front
     front: tuple[FrontMapping, ...] = ()  # by its first axis, where one was asked for
 
@@ -338,6 +342,8 @@ def result_json(result: Result | NetworkResult) -> Json:
 
 def _proof_json(result: Result | NetworkResult) -> Json:
     known: Json = {"attained": result.attained} if isinstance(result, Result) else {}
+    if isinstance(result, Result) and result.coverage is not None:
+        known["combinations"] = {"all": result.coverage.total, **asdict(result.coverage)}
     return {"optimal": result.optimal, "lower_bound": result.lower_bound, "gap": result.gap} | known
 
 

@@ -14,6 +14,7 @@ from itertools import islice
 from ..energy import EnergyTable
 from ..workloads import InputError
 from .aims import FrontProof
+from .certificate import Layer
 from .checkpoint import Part
 from .cost import CostOptions
 from .coverage import Coverage
@@ -39,6 +40,7 @@ class Outcome:
     front: tuple[MappingBatch, ...] = ()  # batches of one: the mappings of the front, by their first axis
     proof: FrontProof | None = None  # of the front, where the search proved something
     coverage: Coverage | None = None  # what became of all combinations of chains, where the search tried to prove
+    certificate: Layer | None = None  # for another program to check, where asked for and something is proven
 
 
 def search(

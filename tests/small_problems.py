@@ -13,9 +13,12 @@ from ruby_map.mapper.recount import recount
 from ruby_map.mapper.score import OBJECTIVES
 from ruby_map.workloads import InputError
 
+from .conftest import DEEP
 from .strategies import convolutions, matmuls
 
 MOST = 2_000  # mappings of a mapspace visited one by one
+FEW = MOST if DEEP else 200  # the same where proofs under bandwidths look at nearly all of them
+CHOICES = 1024 if DEEP else 32  # of what is kept: each is bounded by itself
 TENSORS = frozenset("ABZ") | {"Inputs", "Outputs", "Weights"}
 DIMS = ("M", "K", "P", "C", "N", "R")
 PRESETS = ("pfm", "ruby-s", "ruby-t", "ruby")
@@ -115,14 +118,14 @@ def problems(draw, machines=None, most=MOST):
         space = Mapspace(arch, workload, draw(st.sampled_from(PRESETS)), distinct=True)
     except InputError:
         assume(False)
-    assume(space.size.total <= most)
+    assume(space.size.total <= most and space.size.bypass <= CHOICES)
     costs = CostOptions(leakage=draw(st.booleans()), hop_pj=draw(st.sampled_from([0.0, 0.0, 0.0, 2.0])))
     return space, draw(figures(arch)), draw(st.sampled_from(sorted(OBJECTIVES))), costs
 
 
 def constrained_problems():
     """The same with every kind of constraint."""
-    return problems(constrained_machines())
+    return problems(constrained_machines(), FEW)
 
 
 def values_of(batch, table, objective, costs):

@@ -70,7 +70,7 @@ def test_equals_the_best_of_every_mapping(problem):
     check_against_every_mapping(*problem)
 
 
-@settings(max_examples=5_000 if DEEP else 40)
+@settings(max_examples=5_000 if DEEP else 30)
 @given(constrained_problems(), st.integers(0, 99))
 def test_equals_the_best_of_every_mapping_under_constraints(problem, seed):
     """With every kind of constraint, chains that are pinned and figures of one tensor alone."""

@@ -1,0 +1,65 @@
+"""What no mapping of a set of chains can beat: docs/optimal.md, section 3, written anew for the checker.
+
+A set of chains is stood for by the least entry of each column.
+"""
+
+from collections.abc import Callable
+from functools import reduce
+
+import numpy as np
+
+from ..mapping import Bools, Floats
+from .columns import Columns, Product, Words
+
+Value = Callable[[Product], Floats]  # its least over each set looked at # (set,)
+SLACK = 1e-12  # relative, for rounding in products and sums of floats
+
+
+def energy_and_cycles(columns: Columns, value: Value, n: int) -> tuple[Floats, Floats]:
+    """What the mappings of each of `n` sets cost at least, in pJ and cycles; inf where none can be valid."""
+    cycles = value(columns.cycles)
+    energy = columns.macs_pj + columns.leak_pj * cycles
+    extra: list[dict[int, Floats]] = [{d: np.zeros(n) for d in by_dim} for by_dim in columns.loops]
+    for words in columns.words:
+        energy = energy + _least(words, value, extra, n)
+    for level, by_dim in enumerate(extra):
+        if by_dim:  # its innermost loop is one of these, or it has none
+            choices = [np.where(np.isinf(value(columns.idle[level])), np.inf, 0.0)]
+            choices += [np.where(np.isinf(value(columns.loops[level][d])), np.inf, pj) for d, pj in by_dim.items()]
+            energy = energy + reduce(np.minimum, choices)
+    return np.where(_fits(columns, value, n), energy, np.inf), cycles
+
+
+def _least(words: Words, value: Value, extra: list[dict[int, Floats]], n: int) -> Floats:
+    """The least energy of a charge in any loop order; what an innermost loop adds to it goes to `extra`, at the
+    level where most words are moved."""
+    most, at = np.zeros(n), np.full(n, -1)
+    for level in range(len(words.changing) - 1, -1, -1):
+        here = reduce(np.maximum, map(value, words.changing[level].values()), np.zeros(n))
+        at, most = np.where(here > most, level, at), np.maximum(most, here)
+    most = np.maximum(most, value(words.always))
+    distinct = 1.0 / value(words.first) if words.first is not None else np.zeros(n)
+    charge = words.charge
+
+    def pj(moved: Floats) -> Floats:
+        first = charge.first_pj * np.maximum(moved - distinct, 0.0) if charge.first_pj else np.zeros(n)
+        return first + (charge.pj - charge.first_pj) * moved if charge.pj > charge.first_pj else first
+
+    lowest = pj(most)
+    for level, by_dim in enumerate(words.innermost):
+        here = at == level
+        if here.any():
+            for d, product in by_dim.items():
+                extra[level][d] += np.where(here, pj(np.maximum(value(product), most)) - lowest, 0.0)
+    return lowest
+
+
+def _fits(columns: Columns, value: Value, n: int) -> Bools:
+    fits = np.ones(n, bool)
+    for capacity, tiles in columns.capacities:
+        fits &= sum((bits * value(tile) for _, bits, tile in tiles), np.zeros(n)) <= capacity
+    for _, size, least, spread, inverse in columns.axes:
+        fits &= (value(spread) <= size) & (least * value(inverse) <= 1 + SLACK)
+    for most, loops in columns.most_loops:
+        fits &= value(loops) <= 2.0**most
+    return fits

@@ -1,0 +1,158 @@
+"""Every chain of bounds that the mapspace allows a dim, by trying them, and the dims that a window ties together.
+
+Written anew for the checker, from docs/mapspace.md section 1 and nothing else: a chain is read from the innermost slot
+outwards, N = size at first; a slot with bound P, 1 <= P <= N, leaves ceil(N / P); the outermost slot takes what is
+left. Where a slot may have no remainders P divides N.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+import numpy as np
+
+from ...arch import Architecture, Slot
+from ...workloads import Workload
+from ..mapping import Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Chains:
+    """All chains of one dim in lexicographic order, and what follows from them by multiplication. Levels: 0 outermost.
+
+    A level's fanout axes are one spatial loop here, its bound the product of theirs.
+    """
+
+    arch: Architecture
+    size: int
+    bounds: Ints  # (chain, slot)
+
+    def __len__(self) -> int:
+        return len(self.bounds)
+
+    def _of_level(self, level: int, *, spatial: bool) -> list[int]:
+        slots = enumerate(self.arch.slots)
+        return [s for s, slot in slots if slot.level == level and slot.spatial == spatial]
+
+    @cached_property
+    def time(self) -> Ints:
+        """Bounds of the temporal loops. # (chain, level)"""
+        return self._products(spatial=False)
+
+    @cached_property
+    def space(self) -> Ints:
+        """Bounds of the spatial loops. # (chain, level)"""
+        return self._products(spatial=True)
+
+    def _products(self, *, spatial: bool) -> Ints:
+        levels = [self.bounds[:, self._of_level(i, spatial=spatial)] for i in range(len(self.arch.levels))]
+        return np.stack([each.prod(axis=1) for each in levels], axis=1)
+
+    @cached_property
+    def space_step(self) -> Ints:
+        """How far the tile moves with a step of each spatial loop: what all loops inside it cover. # (chain, level)"""
+        inner = (self.time * self.space)[:, ::-1].cumprod(axis=1)[:, ::-1]
+        return np.concatenate([inner[:, 1:], np.ones((len(self), 1), np.int64)], axis=1)
+
+    @cached_property
+    def time_step(self) -> Ints:
+        """The same of each temporal loop. # (chain, level)"""
+        return self.space_step * self.space
+
+    def tile(self, boundary: int) -> Ints:
+        """Extent of a full tile at a level, or for `boundary` len(levels) at the MACs. # (chain,)"""
+        return self.space_step[:, boundary - 1] if boundary else self.time[:, 0] * self.time_step[:, 0]
+
+    def last(self, step: Ints, bound: Ints) -> Ints:
+        """The index of one loop at the last element of the dim. # (chain,)"""
+        return (self.size - 1) // step % bound
+
+
+MOST_CHAINS = 1 << 21  # of one dim
+
+
+class TooManyChains(Exception):
+    """A dim has more chains than are listed."""
+
+
+def every_chain(arch: Architecture, size: int, dim: str, remainders: Sequence[bool]) -> Chains:
+    """All chains of `dim` that the slots' own rules allow."""
+    left, chains = np.array([size]), np.zeros((1, 0), np.int64)
+    for s in range(len(arch.slots) - 1, -1, -1):
+        low, high = _limits(arch.slots[s], dim, size)
+        if s == 0:
+            stay = (low <= left) & (left <= high)
+            return Chains(arch, size, _sorted(np.column_stack([left, chains])[stay]))
+        if len(left) > MOST_CHAINS or min(size, high) > MOST_CHAINS:
+            raise TooManyChains(f"more than {MOST_CHAINS:,} chains of {dim}")
+        owner, bound = _choices(left, low, high, remainders=remainders[s])
+        chains, left = np.column_stack([bound, chains[owner]]), -(-left[owner] // bound)
+    raise ValueError("an architecture has a level at least")
+
+
+def _limits(slot: Slot, dim: str, size: int) -> tuple[int, int]:
+    """The least and the largest bound of `dim` that the rules of one slot allow."""
+    low, high = 1, size if slot.axis is None else min(size, slot.axis.size)
+    for rule in slot.constraint.factors:
+        if rule.dim == dim:
+            value = size if rule.value is None else rule.value
+            low = max(low, value) if rule.op != "<=" else low
+            high = min(high, value) if rule.op != ">=" else high
+    if slot.constraint.dims is not None and dim not in slot.constraint.dims:
+        high = min(high, 1)
+    return low, high
+
+
+def _choices(left: Ints, low: int, high: int, *, remainders: bool) -> tuple[Ints, Ints]:
+    """Which bounds each number of tiles may be given: whose choice, and the bound."""
+    values, which = np.unique(left, return_inverse=True)
+    found = [_bounds(int(n), low, high, remainders=remainders) for n in values]
+    numbers = np.array([len(each) for each in found])
+    owner = np.repeat(np.arange(len(left)), numbers[which])
+    bounds = [found[i] for i in which.tolist()]
+    return owner, np.concatenate(bounds) if bounds else np.zeros(0, np.int64)
+
+
+def _bounds(n: int, low: int, high: int, *, remainders: bool) -> Ints:
+    every = np.arange(low, min(n, high) + 1)
+    return every if remainders else every[n % every == 0]
+
+
+def _sorted(bounds: Ints) -> Ints:
+    return bounds[np.lexsort(bounds.T[::-1])]
+
+
+def tied_dims(workload: Workload) -> list[tuple[int, ...]]:
+    """The dims of size over 1, those together that one rank of some tensor sums up; the first one if there is none."""
+    groups = [{d} for d, size in enumerate(workload.sizes) if size > 1]
+    for tensor in workload.tensors:
+        for rank in tensor.ranks:
+            mine = {workload.dims.index(term.dim) for term in rank if workload.size(term.dim) > 1}
+            tied = set().union(*(group for group in groups if group & mine))
+            groups = [group for group in groups if not group & mine] + ([tied] if tied else [])
+    return [tuple(sorted(group)) for group in sorted(groups, key=min)] or [(0,)]
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Dims that a window ties together, or one alone: a row for each combination of their chains.
+
+    Rows are numbered with the last dim's chain the fastest.
+    """
+
+    dims: tuple[int, ...]
+    chains: tuple[Chains, ...]  # per dim
+
+    def __len__(self) -> int:
+        return prod(map(len, self.chains))
+
+    @cached_property
+    def rows(self) -> dict[int, Ints]:
+        """Per dim the chain of each row. # (row,)"""
+        every = np.unravel_index(np.arange(len(self)), [len(chains) for chains in self.chains])
+        return dict(zip(self.dims, every, strict=True))
+
+    def of(self, d: int) -> tuple[Chains, Ints]:
+        """The chains of dim d, and which of them each row has."""
+        return self.chains[self.dims.index(d)], self.rows[d]

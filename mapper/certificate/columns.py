@@ -1,0 +1,269 @@
+"""What bounds are made of, for one choice of what is kept: docs/optimal.md, section 3, written anew for the checker.
+
+All is a product of one column per group of dims, with an entry for each combination of the group's chains.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from ...workloads import Rank, Tensor
+from ..mapping import Bools, Floats, Ints
+from .chains import Chains, Group
+from .contexts import number
+from .problem import Problem
+
+Product = tuple[int, ...]  # a column per group
+
+
+@dataclass(frozen=True, eq=False)
+class Charge:
+    """Energy of the words of a tensor that `parent` hands to `child`, or that `child` receives (`parent` None).
+
+    `pj` per word, less `first_pj` for each distinct word of an output.
+    """
+
+    name: str
+    tensor: Tensor
+    child: int
+    parent: int | None
+    pj: float
+    first_pj: float
+
+    @property
+    def below(self) -> int:
+        """Spatial loops of levels before it count: more children of one parent need no more words of their own."""
+        return self.child if self.parent is None else self.parent
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """At least so many words are moved: as many as each of these products says."""
+
+    charge: Charge
+    always: Product
+    changing: tuple[Mapping[int, Product], ...]  # per level outside the child, by the rank that changes inside
+    innermost: tuple[Mapping[int, Product], ...]  # per level, by the dim of its innermost loop
+    first: Product | None  # one over the distinct words
+
+    def terms(self) -> Iterator[tuple[str, Product]]:
+        """What holds for all loop orders, by name."""
+        yield f"{self.charge.name}:always", self.always
+        for level, by_rank in enumerate(self.changing):
+            yield from ((f"{self.charge.name}:{level}.{rank}", product) for rank, product in by_rank.items())
+
+
+class Columns:
+    """Words moved, cycles and what has to fit, for the tensors kept by `keep` # (level, tensor)."""
+
+    def __init__(self, problem: Problem, keep: Bools) -> None:
+        self.problem, self.keep = problem, keep
+        self.arch, self.workload, self.groups = problem.arch, problem.workload, problem.groups
+        self.columns: list[list[Floats]] = [[] for _ in self.groups]  # per group # (row,) each
+        self._known: list[dict[bytes, int]] = [{} for _ in self.groups]
+        self.macs_pj = self.workload.macs * problem.table.compute.compute_pj
+        self.leak_pj = self._leakage() if problem.costs.leakage else 0.0
+        macs = len(self.arch.levels)
+        self.cycles = self._product(partial(_steps, macs=macs), "steps")
+        self.words = [self._words(charge) for charge in self._charges()]
+        self.idle = [self._product(partial(_idle, level=level), "idle", level) for level in range(macs)]
+        self.loops = [self._innermost(level) for level in range(macs)]
+        self._limits()
+
+    # What is charged
+
+    def _leakage(self) -> float:
+        """Of all instances in one cycle, in pJ."""
+        table = self.problem.table
+        each = [*(level.leak_pj_per_cycle for level in table.levels), table.compute.leak_pj_per_cycle]
+        return float(sum(pj * self.arch.instances(level) for level, pj in enumerate(each)))
+
+    def _charges(self) -> list[Charge]:
+        names, found = [*(level.name for level in self.arch.levels), self.arch.compute.name], []
+        for v, tensor in enumerate(self.workload.tensors):
+            keepers = [*np.flatnonzero(self.keep[:, v]).tolist(), len(self.arch.levels)]
+            for parent, child in zip(keepers, keepers[1:], strict=False):
+                figures, share = self.problem.table.levels[parent], self._vectors(tensor, parent)
+                pj = share * figures.read_pj
+                to = f"{tensor.name}:{names[parent]}>{names[child]}"
+                more = share * figures.update_pj if tensor.output else 0.0
+                found.append(Charge(to, tensor, child, parent, pj + more, pj if tensor.output else 0.0))
+                if child < len(self.arch.levels):
+                    pj = self._vectors(tensor, child) * self.problem.table.levels[child].write_pj
+                    into = f"{tensor.name}:>{names[child]}"
+                    found.append(Charge(into, tensor, child, None, pj, pj if tensor.output else 0.0))
+        return [charge for charge in found if charge.pj > 0]
+
+    def _vectors(self, tensor: Tensor, level: int) -> float:
+        """Vector accesses per word."""
+        storage = self.arch.levels[level]
+        return storage.bits(tensor.name, tensor.word_bits) / storage.width_bits
+
+    # Columns
+
+    def _product(self, column: Callable[[Group], Floats], *what: object) -> Product:
+        """A column of each group; `what` tells it from others, for what other choices have worked out."""
+        ids = []
+        for g, (name, array) in enumerate(self.problem.columns(what, column)):
+            ids.append(self._known[g].setdefault(name, len(self.columns[g])))
+            if ids[-1] == len(self.columns[g]):
+                self.columns[g].append(array)
+        return tuple(ids)
+
+    def _words(self, charge: Charge) -> Words:
+        levels, dims = len(self.arch.levels), len(self.workload.dims)
+        first = None
+        if charge.first_pj:
+            first = self._product(partial(self._first, charge=charge), "first", charge.tensor.name, charge.below)
+        if charge.child == levels:  # the MACs hold nothing from one step to the next
+            return Words(charge, self._moved(charge, [levels] * dims), (), (), first)
+        ranks = [r for r, rank in enumerate(charge.tensor.ranks) if any(self._in_groups(term.dim) for term in rank)]
+        changing, innermost = [], []
+        for level in range(charge.child):
+            changing.append({r: self._moved(charge, [level] * dims, r) for r in ranks})
+            at = {d: r for r in ranks for d in self._dims_of(charge.tensor.ranks[r]) if self._ever_loops(d, level)}
+            innermost.append({d: self._moved(charge, self._inside(d, level), r, (d, level)) for d, r in at.items()})
+        return Words(charge, self._moved(charge, [0] * dims), tuple(changing), tuple(innermost), first)
+
+    def _inside(self, d: int, level: int) -> list[int]:
+        """The cuts where the loop of dim d is the innermost of a level: all other loops of it stand outside."""
+        return [level + (e != d) for e in range(len(self.workload.dims))]
+
+    def _moved(
+        self, charge: Charge, cuts: Sequence[int], changing: int | None = None, loop: tuple[int, int] | None = None
+    ) -> Product:
+        """Words moved at least where rank number `changing` changes inside the cuts; `loop`, a dim and a level: of the
+        chains with that loop."""
+
+        def column(group: Group) -> Floats:
+            found = np.ones(len(group))
+            for d in group.dims:
+                if self.workload.dims[d] not in charge.tensor.dims:
+                    dim, rows = group.of(d)
+                    found = found * number(dim, charge.child, cuts[d], charge.below)[rows]
+            for r, rank in enumerate(charge.tensor.ranks):
+                mine = tuple(d for d in self._dims_of(rank) if d in group.dims)
+                if mine:
+                    words = self.problem.words(group, charge.tensor, rank, charge.child, charge.parent)
+                    at = tuple(cuts[d] for d in mine)
+                    found = found * (words.again(at) if r == changing else words.once(at))
+            if loop is not None and loop[0] in group.dims:
+                dim, rows = group.of(loop[0])
+                found = np.where((dim.time[:, loop[1]] > 1)[rows], found, np.inf)
+            return found
+
+        key = charge.tensor.name, charge.child, charge.parent, tuple(cuts), changing, loop
+        return self._product(column, "moved", *key)
+
+    def _first(self, group: Group, charge: Charge) -> Floats:
+        """One over the distinct words of an output at the level that takes them, as far as a group's dims say."""
+        sizes, below = self.workload.sizes, charge.below
+        relevant = {d for d in group.dims if self.workload.dims[d] in charge.tensor.dims}
+        distinct = _over_dims(
+            group, lambda d, dim: np.full(len(dim), sizes[d]) if d in relevant else number(dim, below, 0, below)
+        )
+        return 1.0 / distinct
+
+    def _dims_of(self, rank: Rank) -> list[int]:
+        return [self.workload.dims.index(term.dim) for term in rank]
+
+    def _in_groups(self, dim: str) -> bool:
+        return any(self.workload.dims.index(dim) in group.dims for group in self.groups)
+
+    def _ever_loops(self, d: int, level: int) -> bool:
+        return any((group.of(d)[0].time[:, level] > 1).any() for group in self.groups if d in group.dims)
+
+    def _innermost(self, level: int) -> dict[int, Product]:
+        """By dim, where it can have the innermost loop of a level: 1 where it has a loop, inf elsewhere."""
+        dims = [d for group in self.groups for d in group.dims if self._ever_loops(d, level)]
+        return {d: self._product(partial(_looping, d=d, level=level), "loop", d, level) for d in dims}
+
+    def _limits(self) -> None:
+        """What has to fit: tiles in capacities, bounds on axes, numbers of loops."""
+        self.capacities = [
+            (storage.capacity_bits // storage.multiple_buffering, self._tiles(level))
+            for level, storage in enumerate(self.arch.levels)
+            if storage.capacity_bits is not None
+        ]
+        self.axes, self.most_loops = [], []
+        for s, slot in enumerate(self.arch.slots):
+            if slot.axis is not None:
+                spread = self._product(partial(_spread, slot=s), "spread", s)
+                inverse = self._product(partial(_inverse, slot=s), "inverse", s)
+                self.axes.append((f"axis:{slot.name}", slot.axis.size, slot.least, spread, inverse))
+            elif slot.constraint.max_loops is not None:
+                loops = self._product(partial(_power, level=slot.level), "loops", slot.level)
+                self.most_loops.append((slot.constraint.max_loops, loops))
+
+    def _tiles(self, level: int) -> list[tuple[str, int, Product]]:
+        """Of each tensor kept at a level its name, the bits of a word, and the words of its largest tile."""
+        storage, found = self.arch.levels[level], []
+        for v, tensor in enumerate(self.workload.tensors):
+            if self.keep[level, v]:
+                tile = self._product(partial(self._tile, tensor=tensor, level=level), "tile", tensor.name, level)
+                found.append((f"tile:{storage.name}:{tensor.name}", storage.bits(tensor.name, tensor.word_bits), tile))
+        return found
+
+    def _tile(self, group: Group, tensor: Tensor, level: int) -> Floats:
+        """Words of the largest tile, as far as a group's dims say."""
+        found = np.ones(len(group))
+        for rank in tensor.ranks:
+            length = np.ones(len(group))
+            for term in rank:
+                d = self.workload.dims.index(term.dim)
+                if d in group.dims:
+                    dim, rows = group.of(d)
+                    length = length + term.coef * (np.minimum(dim.tile(level), dim.size)[rows] - 1)
+            found = found * length
+        return found
+
+
+def _over_dims(group: Group, column: Callable[[int, Chains], Ints]) -> Floats:
+    """The product over a group's dims of a column of their chains. # (row,)"""
+    found = np.ones(len(group))
+    for d in group.dims:
+        dim, rows = group.of(d)
+        found = found * column(d, dim)[rows]
+    return found
+
+
+def _loops(group: Group, level: int) -> Bools:
+    """Which of the dims have a temporal loop at a level. # (dim of the group, row)"""
+    each = (group.of(d) for d in group.dims)
+    return np.stack([(dim.time[:, level] > 1)[rows] for dim, rows in each])
+
+
+def _idle(group: Group, level: int) -> Floats:
+    """1 where none of the dims has a loop at a level, inf elsewhere. # (row,)"""
+    return _where(~_loops(group, level).any(axis=0))
+
+
+def _looping(group: Group, d: int, level: int) -> Floats:
+    """1 where dim d, if it is of the group, has a loop at a level, inf elsewhere. # (row,)"""
+    return _where(_loops(group, level)[group.dims.index(d)]) if d in group.dims else np.ones(len(group))
+
+
+def _power(group: Group, level: int) -> Floats:
+    """2 to the number of loops at a level, so that products count loops. # (row,)"""
+    return (2 ** _loops(group, level).sum(axis=0)).astype(float)
+
+
+def _spread(group: Group, slot: int) -> Floats:
+    """The product of the bounds at a slot. # (row,)"""
+    return _over_dims(group, lambda _, dim: dim.bounds[:, slot])
+
+
+def _inverse(group: Group, slot: int) -> Floats:
+    """One over it. # (row,)"""
+    return 1.0 / _spread(group, slot)
+
+
+def _steps(group: Group, macs: int) -> Floats:
+    """Temporal steps in which the MAC at the spatial origin has work. # (row,)"""
+    return _over_dims(group, lambda _, dim: number(dim, macs, macs, 0))
+
+
+def _where(holds: Bools) -> Floats:
+    return np.where(holds, 1.0, np.inf)

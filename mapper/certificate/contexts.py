@@ -1,0 +1,181 @@
+"""What a child is shown of one dim: contexts, and of each the first and the last of the tiles it steps through.
+
+Written anew for the checker, from docs/model.md section 2. At a boundary (a level, or the MACs) and a cut, the loops
+outside are split: temporal loops of levels before the cut are outer, those from the cut on inner. A *context* is a
+choice of all outer indices and of the coordinates that count (spatial loops of levels before `below`; the others stay
+at 0); in it the inner temporal loops step through tiles. The outer loops cut the dim into blocks: all are full but the
+last. In a full block each coordinate sees every tile; in the last one what is left after its start, found greedily.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+
+from ..mapping import Bools, Ints, unique_rows
+from .chains import Chains
+
+
+@dataclass(frozen=True, eq=False)
+class Contexts:
+    """Kinds of context, and the children that are served together in each: one, or all coordinates of one level."""
+
+    number: Ints  # (chain, kind) how many of this kind
+    # (chain, kind, child) each
+    there: Bools  # whether this child has work
+    start: Ints  # of its first tile, from that of the child at coordinate 0
+    way: Ints  # from the start of its first tile to that of its last
+    first: Ints  # extent of its first tile
+    last: Ints  # extent of its last tile
+
+    @property
+    def kinds(self) -> int:
+        return int(self.number.shape[1])
+
+    @cached_property
+    def merged(self) -> "Contexts":
+        """Of children alone: the same with fewer columns, for equal kinds of a row are one."""
+        number = self.number * self.there[:, :, 0]
+        parts = [self.way[:, :, 0], self.first[:, :, 0], self.last[:, :, 0]]
+        row = np.broadcast_to(np.arange(len(number))[:, None], number.shape)
+        used = number > 0
+        kinds, which = unique_rows(np.stack([row[used], *(part[used] for part in parts)], axis=1))
+        place = np.arange(len(kinds)) - np.searchsorted(kinds[:, 0], kinds[:, 0])  # among the kinds of its row
+        shape = len(number), int(place.max(initial=0)) + 1
+        columns = np.zeros((4, *shape), np.int64)
+        columns[0][kinds[:, 0], place] = np.bincount(which, number[used], len(kinds)).astype(np.int64)
+        for column, values in zip(columns[1:], kinds.T[1:], strict=True):
+            column[kinds[:, 0], place] = values
+        new_number, way, first, last = columns
+        start = np.zeros_like(way)
+        there, start, way, first, last = (each[:, :, None] for each in (new_number, start, way, first, last))
+        return Contexts(new_number, there > 0, start, way, first, last)
+
+
+Loop = tuple[Ints, Ints, int]  # bounds, indices at the last element of the dim, the least index that counts; # (chain,)
+AT_0 = -1  # as the last of these: the index stays 0
+
+
+def number(dim: Chains, boundary: int, cut: int, below: int) -> Ints:
+    """How many contexts have work: index tuples of the outer loops and coordinates whose first tile is in the dim.
+
+    # (chain,)
+    """
+    loops = []
+    for level in range(boundary):
+        loops.append(_time(dim, level, 0 if level < cut else AT_0))
+        loops.append(_space(dim, level, 0 if level < below else AT_0))
+    before, at_last = _blocks(dim, loops)
+    return before + at_last
+
+
+def contexts(
+    dim: Chains, boundary: int, cut: int, below: int, moved: bool = False, served: int | None = None
+) -> Contexts:
+    """The kinds of context; with `moved` those alone whose index of the temporal loop of level cut-1 is not 0.
+
+    With `served` the coordinates of that level are children served together, and no contexts. Where temporal loops
+    stand between that level and the cut, every child must see full blocks alone.
+    """
+    split = served is not None and served < cut  # the children's coordinates stand among the outer loops
+    loops, times = [], np.ones(len(dim), np.int64)
+    for level in range(cut):
+        least = int(moved and level == cut - 1)
+        if split and level > served:  # type: ignore[operator]
+            times = times * (dim.time[:, level] - least)
+        else:
+            loops.append(_time(dim, level, least))
+            loops += [] if level == served else [_space(dim, level, 0 if level < below else AT_0)]
+    before, at_last = _blocks(dim, loops)
+    rest = np.full(len(dim), dim.size - 1)
+    if cut:
+        rest = rest % (dim.time_step[:, served] if split else dim.space_step[:, cut - 1])
+    inside = [level for level in range(cut, boundary) if level < below and level != served]
+    return _Blocks(dim, boundary, cut, inside, served, rest).kinds(before * times, at_last * times)
+
+
+def _time(dim: Chains, level: int, least: int) -> Loop:
+    return dim.time[:, level], dim.last(dim.time_step[:, level], dim.time[:, level]), least
+
+
+def _space(dim: Chains, level: int, least: int) -> Loop:
+    return dim.space[:, level], dim.last(dim.space_step[:, level], dim.space[:, level]), least
+
+
+def _blocks(dim: Chains, loops: list[Loop]) -> tuple[Ints, Ints]:
+    """Index tuples of some loops, the outermost first, below the last element's; and 1 where its own counts.
+
+    # (chain,) each
+    """
+    before, at_last = np.zeros(len(dim), np.int64), np.ones(len(dim), np.int64)
+    for bound, digit, least in loops:
+        if least == AT_0:
+            before = before + at_last * (digit > 0)
+            at_last = at_last * (digit == 0)
+        else:
+            before = before * (bound - least) + at_last * np.maximum(digit - least, 0)
+            at_last = at_last * (digit >= least)
+    return before, at_last
+
+
+@dataclass(frozen=True, eq=False)
+class _Blocks:
+    """What stands in the blocks that outer loops cut a dim into; of the last one `rest` elements after the first."""
+
+    dim: Chains
+    boundary: int
+    cut: int
+    inside: list[int]  # levels whose coordinates are contexts
+    served: int | None
+    rest: Ints  # (chain,)
+
+    def kinds(self, before: Ints, at_last: Ints) -> Contexts:
+        """The kinds of context, of so many full blocks and last ones. # (chain,) each"""
+        dim, loops = self.dim, [self.dim.space[:, level] for level in self.inside]
+        columns = [self._full(before * np.prod([np.ones(len(dim), np.int64), *loops], axis=0))]
+        for coordinates in product(*(range(int(loop.max(initial=0))) for loop in loops)):
+            there = np.logical_and.reduce([np.ones(len(dim), bool), *map(np.less, coordinates, loops)])
+            start = sum(f * dim.space_step[:, level] for f, level in zip(coordinates, self.inside, strict=True))
+            columns.append(self._last(at_last * there, start + np.zeros(len(dim), np.int64)))
+        return Contexts(*(np.stack(column, axis=1) for column in zip(*columns, strict=True)))
+
+    @cached_property
+    def _children(self) -> tuple[Bools, Ints]:
+        """Which children there are, and where their tiles start. # (chain, child)"""
+        if self.served is None:
+            return np.ones((len(self.dim), 1), bool), np.zeros((len(self.dim), 1), np.int64)
+        bound, step = self.dim.space[:, self.served], self.dim.space_step[:, self.served]
+        child = np.arange(int(bound.max(initial=1)))
+        return child < bound[:, None], child * step[:, None]
+
+    def _full(self, number: Ints) -> tuple[Ints, Bools, Ints, Ints, Ints, Ints]:
+        there, start = self._children
+        tile = self.dim.tile(self.boundary)[:, None] + 0 * start
+        steps = ((self.dim.time[:, i] - 1) * self.dim.time_step[:, i] for i in range(self.cut, self.boundary))
+        way = sum(steps, np.zeros(len(self.dim), np.int64))
+        return number, there, start, way[:, None] + 0 * start, tile, tile
+
+    def _last(self, number: Ints, offset: Ints) -> tuple[Ints, Bools, Ints, Ints, Ints, Ints]:
+        exist, start = self._children
+        rest, tile = self.rest[:, None], self.dim.tile(self.boundary)[:, None]
+        first = offset[:, None] + start
+        there = exist & (first <= rest)
+        last = first
+        for level in range(self.cut, self.boundary):
+            step, bound = self.dim.time_step[:, level, None], self.dim.time[:, level, None]
+            last = last + np.clip((rest - last) // step, 0, bound - 1) * step
+        one, other = (np.where(there, np.minimum(tile, rest - at + 1), 1) for at in (first, last))
+        return number, there, start, np.where(there, last - first, 0), one, other
+
+
+def alike(chains: Chains, boundary: int) -> tuple[Chains, Ints]:
+    """The chains as a boundary sees them, and which of those each one is: of loops inside, their product matters."""
+    inside = [s for s, slot in enumerate(chains.arch.slots) if slot.level >= boundary]
+    if not inside:
+        return chains, np.arange(len(chains))
+    seen = chains.bounds.copy()
+    seen[:, inside[0]] = chains.bounds[:, inside].prod(axis=1)
+    seen[:, inside[1:]] = 1
+    seen, which = unique_rows(seen)
+    return Chains(chains.arch, chains.size, seen), which

@@ -1,0 +1,108 @@
+"""What a certificate says, and its file: JSON, compressed where its name ends in `.gz` (docs/certificates.md).
+
+A certificate speaks of one or more layers. For each it names the problem, the best mapping with its value, a lower
+bound, and for every choice of what is kept how the sets of chains were divided and why each part holds nothing better.
+"""
+
+import gzip
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ...workloads import Fault, InputError
+
+FORMAT: Literal[1] = 1
+MAX_BYTES = 1 << 30  # of the file, unpacked
+# What is said of a set of chains: a letter from "a" on divides it, along the group of that number
+BOUNDED, WEIGHED, EVALUATED = "C", "W", "E"  # ruled out by columns; by weighted products; one combination, evaluated
+TOLERANCE = 1e-9  # relative: nothing is lower by more
+
+
+class _Said(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class MappingSaid(_Said):
+    """One mapping, and what it is worth."""
+
+    bounds: dict[str, list[int]]  # per dim, a bound per slot, the outermost first
+    orders: dict[str, list[str]]  # per level its temporal loops, the outermost first
+    keep: dict[str, list[str]]  # per level the tensors kept
+    energy_pj: float
+    cycles: float
+
+
+class Tree(_Said):
+    """Sets of the chains of one group of dims: a tree whose every node is an interval of `chains`."""
+
+    chains: list[int]  # numbers of combinations of chains; those left out are ruled out by the weights
+    parts: list[int]  # per node, level by level, into how many intervals it is divided; 0: one chain
+
+
+class Choice(_Said):
+    """What became of the chains with one choice of what is kept."""
+
+    keep: dict[str, list[str]]  # per level
+    weights: list[
+        dict[str, Annotated[float, Field(ge=0)]]
+    ]  # of weighted products, in turn: what they rule out is left out of the trees
+    trees: list[Tree]  # per group of dims; none: one set of all chains
+    verdicts: str  # a letter for every set, level by level
+
+
+class Layer(_Said):
+    """The proof of one layer."""
+
+    workload: str
+    sizes: dict[str, Annotated[int, Field(ge=1)]]  # per dim
+    pad: bool
+    remainders: list[str]  # the slots that may have them
+    objective: str  # edp, energy, delay or front
+    leakage: bool
+    wire_pj_per_bit_mm: float
+    tile_mm: float
+    hop_pj: float
+    energies: dict[str, list[float]]  # per level read, write, update pJ and leakage per cycle; of compute: MAC, leakage
+    best: list[MappingSaid]  # one; of a front all
+    lower_bound: float  # of the objective; of a front 0
+    corners: list[tuple[float, float]]  # of a front: (cycles, pJ) below all that is open
+    choices: list[Choice]
+
+
+class Certificate(_Said):
+    """All of it."""
+
+    format: Literal[1] = FORMAT
+    program: str
+    arch: str
+    layers: Annotated[list[Layer], Field(min_length=1)]
+
+
+def write_certificate(certificate: Certificate, path: Path) -> None:
+    """Write it. Raises OSError where that fails."""
+    content = certificate.model_dump_json().encode()
+    path.write_bytes(gzip.compress(content, 6) if ".gz" in path.suffixes else content)
+
+
+def read_certificate(path: Path) -> Certificate:
+    """Read a file. Raises InputError where it is no certificate."""
+    try:
+        with gzip.open(path) if ".gz" in path.suffixes else path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+        if len(content) > MAX_BYTES:
+            raise InputError(Fault(str(path), None, "", f"a file of at most {MAX_BYTES} bytes is expected"))
+        return Certificate.model_validate_json(content)
+    except (OSError, EOFError, ValueError) as error:
+        if isinstance(error, ValidationError):
+            raise InputError(_faults(path, error)) from None
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(Fault(str(path), None, "", f"cannot be read: {reason}")) from None
+
+
+def _faults(path: Path, error: ValidationError) -> list[Fault]:
+    """What is wrong with it, the first few."""
+    return [
+        Fault(str(path), None, ".".join(map(str, one["loc"])), f"is no certificate: {one['msg']}")
+        for one in error.errors(include_url=False)[:5]
+    ]

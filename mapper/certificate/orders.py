@@ -1,0 +1,155 @@
+"""The least that single combinations of chains cost, over all loop orders: what a certificate calls evaluated.
+
+Each order is given to the model (mapper/counts.py), which is compared with the executor elsewhere. Without bandwidths
+and wires the loops of one level save energy whatever the orders of the others (docs/optimal.md, section 2), so the
+orders are tried level by level; with them, all together.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import permutations, product
+from math import factorial, prod
+
+import numpy as np
+
+from ..cost import CostOptions, Costs, evaluate, validity
+from ..counts import count
+from ..mapping import Bools, ChainTable, Floats, Ints, MappingBatch, unique_rows
+from ..orders import Order
+from ..recount import Steps, recount
+from ..traffic import Flow, Nest
+from .problem import Problem, Refused
+
+MOST = 50_000  # orders tried of one combination, or of one level of it
+TOGETHER = 4096  # mappings evaluated at once
+
+Settled = Callable[[Floats, Floats], Bools]  # (energies, cycles): whether no better mapping costs so much at least
+
+
+class Orders:
+    """The loop orders of the combinations `chains` # (combination, dim) with one choice of what is kept."""
+
+    def __init__(self, problem: Problem, keep: Bools, chains: Ints) -> None:
+        self.problem, self.keep = problem, keep
+        levels = tuple(replace(each, read_bandwidth=None, write_bandwidth=None) for each in problem.arch.levels)
+        plain = replace(problem.arch, levels=levels)  # without bandwidths
+        tables, rows = [], np.empty(chains.shape, np.int64)
+        for d, dim in enumerate(problem.chains):
+            used, rows[:, d] = np.unique(chains[:, d], return_inverse=True)
+            tables.append(ChainTable(dim.size, dim.bounds[used]))
+        nothing = np.zeros((len(problem.arch.levels), len(problem.workload.dims)), bool)
+        first = np.array([next(self._every(level, moving)) for level, moving in enumerate(nothing)], np.int8)
+        order, kept = np.repeat(first[None], len(chains), axis=0), np.repeat(keep[None], len(chains), axis=0)
+        self._batch = MappingBatch(plain, problem.workload, tuple(tables), rows, order, kept)
+        each = [dim.time[chains[:, d]] > 1 for d, dim in enumerate(problem.chains)]
+        self._moving = np.stack(each, axis=2)  # (combination, level, dim) whether it has a loop there
+
+    def settled(self, settled: Settled) -> Bools:
+        """Of which combinations every loop order is settled, or none is valid. # (combination,)"""
+        found: Bools = validity(self._batch) != 0
+        left = np.flatnonzero(~found)
+        for part in np.array_split(left, -(-len(left) // TOGETHER)) if len(left) else ():
+            found[part] = settled(*self._least(part))
+        if self.problem.costs.network or any(level.limited for level in self.problem.arch.levels):
+            for i in np.flatnonzero(~found).tolist():
+                found[i] = self._all_settled(i, settled)
+        return found
+
+    def _every(self, level: int, moving: Bools) -> Iterator[list[int]]:
+        """The orders that a level allows, of those that differ in loops with more than one step."""
+        storage, dims = self.problem.arch.levels[level], self.problem.workload.dims
+        front = [dims.index(dim) for dim in storage.temporal.outermost if dim in dims]
+        back = [dims.index(dim) for dim in storage.temporal.innermost if dim in dims]
+        rest = [d for d in range(len(dims)) if d not in (*front, *back)]
+        free = [d for d in rest if moving[d]]
+        if factorial(len(free)) > MOST:
+            raise Refused(f"{len(free)} loops at {storage.name} have too many orders to be tried")
+        idle = [d for d in rest if not moving[d]]
+        yield from ([*front, *idle, *middle, *back] for middle in permutations(free))
+
+    # Level by level
+
+    def _least(self, part: Ints) -> tuple[Floats, Floats]:
+        """The least energy in any order, without wires, and the cycles of compute. # (combination of `part`,) each"""
+        base = self._costs(part, self._batch.order[part])
+        energy = base.energy_pj.copy()
+        for level in range(len(self.problem.arch.levels)):
+            moving = self._moving[part, level]
+            for kind, mine in _alike(moving):
+                every = list(self._every(level, kind))
+                if len(every) > 1:
+                    saved = self._tried(part[mine], level, every).min(axis=0) - base.energy_pj[mine]
+                    energy[mine] += saved
+        return energy, base.cycles
+
+    def _tried(self, some: Ints, level: int, every: Sequence[list[int]]) -> Floats:
+        """The energy of each combination with each order at one level. # (order, combination)"""
+        found = []
+        for order in np.array(every, np.int8):
+            orders = self._batch.order[some].copy()
+            orders[:, level] = order
+            found.append(self._costs(some, orders).energy_pj)
+        return np.stack(found)
+
+    def _costs(self, some: Ints, orders: Order) -> Costs:
+        """Costs of some combinations in these orders, without bandwidths and wires, counted exactly."""
+        batch = replace(self._batch.take(some), order=orders)
+        counts = count(batch)
+        for i in np.flatnonzero(~counts.exact).tolist():
+            for v, parent, child in self._flagged(int(some[i])):
+                counts.reads[i, parent, v] = self._reads(int(some[i]), v, parent, child, orders[i].tolist())
+        return evaluate(batch, self.problem.table, CostOptions(leakage=self.problem.costs.leakage), counts)
+
+    @cache  # noqa: B019 - gone with the few combinations that this object is about
+    def _flagged(self, i: int) -> list[tuple[int, int, int]]:
+        """The tensors, parents and children whose reads the closed form may count too high, for combination i."""
+        one, found = self._batch.take([i]), []
+        nest, levels = Nest(one), len(one.arch.levels)
+        for v, tensor in enumerate(one.workload.tensors):
+            keepers = [*np.flatnonzero(self.keep[:, v]).tolist(), levels]
+            for parent, child in zip(keepers, keepers[1:], strict=False):
+                if not Flow(nest, tensor, child, parent=parent).exact()[0]:
+                    found.append((v, parent, child))
+        return found
+
+    @cache  # noqa: B019
+    def _steps(self, i: int, v: int, parent: int, child: int) -> Steps:
+        return Steps(self._batch.take([i]), self._batch.workload.tensors[v], parent, child)
+
+    def _reads(self, i: int, v: int, parent: int, child: int, order: list[list[int]]) -> int:
+        """Words handed out in one loop order, listed and not summed in closed form."""
+        steps = self._steps(i, v, parent, child)
+        total = steps.first()
+        for level in range(child if child < len(order) else 0):  # MACs hold nothing: each step is like the first
+            total += sum(steps.at(level, d, order[level][:place]) for place, d in enumerate(order[level]))
+        return total
+
+    # All together
+
+    def _all_settled(self, i: int, settled: Settled) -> bool:
+        """Whether every order of one combination is settled, by its exact costs with bandwidths and wires."""
+        levels = [list(self._every(level, moving)) for level, moving in enumerate(self._moving[i])]
+        if prod(map(len, levels)) > MOST:
+            return False
+        every, table, options = np.array(list(product(*levels)), np.int8), self.problem.table, self.problem.costs
+        for start in range(0, len(every), TOGETHER):
+            orders = every[start : start + TOGETHER]
+            alike = self._batch.take(np.full(len(orders), i))
+            batch = replace(alike, arch=self.problem.arch, order=orders)
+            costs = evaluate(batch, table, options)
+            energy, cycles = costs.energy_pj.copy(), costs.cycles.copy()
+            for j in np.flatnonzero(~costs.counts.exact).tolist():
+                one = batch.take([j])
+                exact = evaluate(one, table, options, recount(one))
+                energy[j], cycles[j] = exact.energy_pj[0], exact.cycles[0]
+            if not settled(energy, cycles).all():
+                return False
+        return True
+
+
+def _alike(rows: Bools) -> Iterator[tuple[Bools, Ints]]:
+    """The different rows, and where each is."""
+    different, which = unique_rows(rows)
+    for i, row in enumerate(different):
+        yield row, np.flatnonzero(which == i)

@@ -1,0 +1,101 @@
+"""The mapspace that a certificate speaks of, listed anew: the chains of every dim, and all choices of what is kept."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import blake2b
+from itertools import product
+from math import prod
+
+import numpy as np
+
+from ...arch import Architecture
+from ...energy import EnergyTable
+from ...workloads import Rank, Tensor, Workload
+from ..cost import CostOptions
+from ..mapping import Bools, Floats
+from .chains import Chains, Group, TooManyChains, every_chain, tied_dims
+from .words import RankWords
+
+MOST_ROWS = 1 << 20  # combinations of the chains of dims that a window ties together
+
+
+class Refused(Exception):
+    """The certificate proves nothing; the message says why."""
+
+
+@dataclass(eq=False)
+class Problem:
+    """A workload on an architecture, with energies and which slots may have remainders."""
+
+    arch: Architecture
+    workload: Workload
+    table: EnergyTable
+    remainders: Sequence[bool]  # per slot
+    costs: CostOptions
+    _words: dict[object, RankWords] = field(default_factory=dict)
+    _columns: dict[object, list[tuple[bytes, Floats]]] = field(default_factory=dict)
+    _arrays: dict[bytes, Floats] = field(default_factory=dict)
+
+    @cached_property
+    def chains(self) -> tuple[Chains, ...]:
+        """Of each dim all chains, in lexicographic order."""
+        sizes = zip(self.workload.dims, self.workload.sizes, strict=True)
+        try:
+            return tuple(every_chain(self.arch, size, dim, self.remainders) for dim, size in sizes)
+        except TooManyChains as error:
+            raise Refused(str(error)) from None
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """The dims that a window ties together, with their chains."""
+        groups = tuple(Group(dims, tuple(self.chains[d] for d in dims)) for dims in tied_dims(self.workload))
+        if max(map(len, groups)) > MOST_ROWS:
+            raise Refused(f"more than {MOST_ROWS:,} combinations of chains of one window")
+        return groups
+
+    @property
+    def combinations(self) -> int:
+        """How many combinations of chains there are for each choice of what is kept."""
+        return prod(map(len, self.groups))
+
+    @cached_property
+    def free(self) -> tuple[tuple[int, int], ...]:
+        """The level and tensor of each free choice to keep or bypass."""
+        return tuple(
+            (level, v)
+            for level, storage in enumerate(self.arch.levels[1:], 1)
+            for v, tensor in enumerate(self.workload.tensors)
+            if tensor.name not in storage.keep | storage.bypass
+        )
+
+    def every_keep(self) -> Iterator[Bools]:
+        """Every choice of what is kept. # (level, tensor)"""
+        tensors = self.workload.tensors
+        keep = np.array([[tensor.name in level.keep for tensor in tensors] for level in self.arch.levels])
+        keep[0] = True
+        for chosen in product((False, True), repeat=len(self.free)):
+            each = keep.copy()
+            for (level, v), kept in zip(self.free, chosen, strict=True):
+                each[level, v] = kept
+            yield each
+
+    def columns(self, what: object, column: Callable[[Group], Floats]) -> list[tuple[bytes, Floats]]:
+        """A column of each group with a name that equal ones share; made once, whatever is kept."""
+        if what not in self._columns:
+            self._columns[what] = []
+            for group in self.groups:
+                array = np.ascontiguousarray(column(group), float)
+                name = blake2b(array.data, digest_size=16).digest()
+                self._columns[what].append((name, self._arrays.setdefault(name, array)))
+        return self._columns[what]
+
+    def words(self, group: Group, tensor: Tensor, rank: Rank, child: int, parent: int | None) -> RankWords:
+        """What moves along one rank of a tensor, for the combinations of a group's chains."""
+        key = rank, child, parent
+        if key not in self._words:
+            dims = [(self.workload.dims.index(term.dim), term.coef) for term in rank]
+            mine = [(d, coef) for d, coef in dims if d in group.dims]
+            terms = [(group.of(d)[0], coef) for d, coef in mine]
+            self._words[key] = RankWords(terms, [group.of(d)[1] for d, _ in mine], child, parent)
+        return self._words[key]

@@ -1,0 +1,198 @@
+"""Is a certificate right? Its sets are followed, its bounds computed anew, its mapping counted: nothing is believed.
+
+What is believed: the files of the architecture, the workload and the energies as they are read, the exact counts of
+single mappings (mapper/counts.py, compared with the executor in the tests), and floating-point arithmetic to 1e-12.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...arch import Architecture, Storage
+from ...energy import EnergyTable
+from ...workloads import Workload
+from ..cost import CostOptions, evaluate, validity
+from ..counts import Counts
+from ..mapping import MappingBatch
+from ..recount import recount
+from ..simulate import TooLarge, simulate
+from .columns import Columns
+from .cover import Claim, Cover, Tally
+from .format import TOLERANCE, Choice, Layer, MappingSaid
+from .problem import Problem, Refused
+
+EXECUTED = 100_000  # (step, MAC) pairs of a mapping that is executed
+POWERS = {"edp": (1, 1), "energy": (1, 0), "delay": (0, 1), "front": None}  # of energy and cycles
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What was found right of one layer."""
+
+    workload: str
+    remainders: tuple[str, ...]  # the slots that may have them
+    objective: str
+    points: int  # mappings said to be the best: one, or a front
+    value: float  # of the best; of a front 0
+    lower_bound: float
+    optimal: bool
+    combinations: int  # of chains and choices of what is kept, all accounted for
+    evaluated: int  # of these, one by one
+    sets: int  # of chains, looked at
+
+
+def verify(layer: Layer, arch: Architecture, workload: Workload, table: EnergyTable) -> Verified:
+    """Check the proof of one layer. Raises Refused with the first reason against it."""
+    if layer.objective not in POWERS:
+        raise Refused(f"it is of the objective {layer.objective}, which has no proofs")
+    problem, powers = _problem(layer, arch, workload, table), POWERS[layer.objective]
+    points = [(float(c), float(pj)) for c, pj in (_worth(problem, said) for said in layer.best)]
+    value = 0.0 if powers is None else min(c ** powers[1] * pj ** powers[0] for c, pj in points)
+    if powers is not None and layer.lower_bound > value:
+        raise Refused(f"the lower bound {layer.lower_bound:.9g} is above the mapping's own {value:.9g}")
+    tally = Tally()
+    claim = Claim(powers, layer.lower_bound, (*points, *layer.corners) if powers is None else ())
+    for keep, choice in zip(problem.every_keep(), _choices(problem, layer.choices), strict=True):
+        Cover(Columns(problem, keep), choice, claim, tally).check()
+    every = problem.combinations * 2 ** len(problem.free)
+    if tally.combinations != every:
+        raise Refused(f"{tally.combinations:,} combinations of chains are accounted for, of {every:,}")
+    optimal = not layer.corners if powers is None else layer.lower_bound >= value * (1 - TOLERANCE)
+    return Verified(
+        workload.name,
+        tuple(layer.remainders),
+        layer.objective,
+        len(points),
+        value,
+        layer.lower_bound,
+        optimal,
+        every,
+        tally.evaluated,
+        tally.sets,
+    )
+
+
+def _problem(layer: Layer, arch: Architecture, workload: Workload, table: EnergyTable) -> Problem:
+    """The problem, if the certificate is of it."""
+    sizes = dict(zip(workload.dims, workload.sizes, strict=True))
+    if sizes != layer.sizes:
+        raise Refused(f"it is of sizes {layer.sizes}, and {workload.name} has {sizes}")
+    if set(layer.energies) != set(energies := energies_said(table)):
+        raise Refused("it is of other levels")
+    for name, figures in energies.items():
+        if layer.energies[name] != figures:
+            raise Refused(f"it is of other energies at {name}: {layer.energies[name]}, and not {figures}")
+    unknown = set(layer.remainders) - {slot.name for slot in arch.slots}
+    if unknown:
+        raise Refused(f"it speaks of remainders at {', '.join(sorted(unknown))}, which {arch.name} has not")
+    for slot in arch.slots:
+        if slot.constraint.remainders not in (None, slot.name in layer.remainders):
+            raise Refused(f"it is of other remainders at {slot.name}")
+    costs = CostOptions(layer.leakage, layer.wire_pj_per_bit_mm, layer.tile_mm, layer.hop_pj)
+    if costs.faults():
+        raise Refused(f"it counts the network in a way that there is not: {costs.faults()[0]}")
+    return Problem(arch, workload, table, [slot.name in layer.remainders for slot in arch.slots], costs)
+
+
+def energies_said(table: EnergyTable) -> dict[str, list[float]]:
+    """The figures of a table as a certificate has them."""
+    found = {
+        level.name: [level.read_pj, level.write_pj, level.update_pj, level.leak_pj_per_cycle] for level in table.levels
+    }
+    return found | {table.compute.name: [table.compute.compute_pj, table.compute.leak_pj_per_cycle]}
+
+
+def _choices(problem: Problem, choices: Sequence[Choice]) -> list[Choice]:
+    """What is said of each choice of what is kept, in the order of `every_keep`; each has to be there once."""
+    levels, tensors = problem.arch.levels, problem.workload.tensors
+    said: dict[tuple[tuple[str, ...], ...], Choice] = {}
+    for choice in choices:
+        if set(choice.keep) != {level.name for level in levels}:
+            raise Refused("a choice of what is kept names other levels")
+        key = tuple(tuple(sorted(choice.keep[level.name])) for level in levels)
+        if key in said:
+            raise Refused(f"a choice of what is kept is there twice: {choice.keep}")
+        said[key] = choice
+    found = []
+    for keep in problem.every_keep():
+        names = [[tensor.name for v, tensor in enumerate(tensors) if row[v]] for row in keep]
+        key = tuple(tuple(sorted(each)) for each in names)
+        if key not in said:
+            told = dict(zip((level.name for level in levels), names, strict=True))
+            raise Refused(f"nothing is said of the choice to keep {told}")
+        found.append(said.pop(key))
+    if said:
+        raise Refused(f"a choice of what is kept is none of the mapspace: {next(iter(said.values())).keep}")
+    return found
+
+
+def _worth(problem: Problem, said: MappingSaid) -> tuple[float, float]:
+    """Cycles and energy of a mapping, which has to be valid, of the mapspace, and to cost what is said."""
+    batch = _mapping(problem, said)
+    if reason := _invalid(problem, batch):
+        raise Refused(f"its mapping is not valid: {reason}")
+    costs = evaluate(batch, problem.table, problem.costs, _counts(batch))
+    cycles, energy_pj = float(costs.cycles[0]), float(costs.energy_pj[0])
+    for name, found, told in (("cycles", cycles, said.cycles), ("pJ", energy_pj, said.energy_pj)):
+        if abs(found - told) > TOLERANCE * abs(found):
+            raise Refused(f"its mapping takes {found:.12g} {name}, and not {told:.12g}")
+    return cycles, energy_pj
+
+
+def _counts(batch: MappingBatch) -> Counts:
+    """Counts of one mapping: executed where that is quick, else by the model."""
+    try:
+        return simulate(batch, EXECUTED)
+    except TooLarge:
+        return recount(batch)
+
+
+def _mapping(problem: Problem, said: MappingSaid) -> MappingBatch:
+    """The mapping, if its chains, orders and kept tensors are of the mapspace."""
+    workload, levels = problem.workload, problem.arch.levels
+    chains = []
+    for dim, known in zip(workload.dims, problem.chains, strict=True):
+        bounds = said.bounds.get(dim, [])
+        if len(bounds) != known.bounds.shape[1] or not (known.bounds == bounds).all(axis=1).any():
+            raise Refused(f"its mapping's bounds {bounds} of {dim} are not of the mapspace")
+        chains.append(bounds)
+    order = [_order(workload, level, said.orders.get(level.name, [])) for level in levels]
+    keep = np.array([[tensor.name in said.keep.get(level.name, []) for tensor in workload.tensors] for level in levels])
+    if not any((keep == each).all() for each in problem.every_keep()):
+        raise Refused("what its mapping keeps is not of the mapspace")
+    factors = np.array(chains, np.int64).T[None]
+    return MappingBatch.of(problem.arch, workload, factors, np.array([order], np.int8), keep[None])
+
+
+def _order(workload: Workload, level: Storage, dims: list[str]) -> list[int]:
+    """A loop order in numbers, if the level allows it."""
+    front = [dim for dim in level.temporal.outermost if dim in workload.dims]
+    back = [dim for dim in level.temporal.innermost if dim in workload.dims]
+    ends = dims[: len(front)] == front and dims[len(dims) - len(back) :] == back
+    if sorted(dims) != sorted(workload.dims) or not ends:
+        raise Refused(f"its mapping's loop order {dims} at {level.name} is not of the mapspace")
+    return [workload.dims.index(dim) for dim in dims]
+
+
+def _invalid(problem: Problem, batch: MappingBatch) -> str:
+    """Which limit the one mapping of `batch` breaks; nothing if it keeps them all."""
+    bounds, workload = batch.factors[0].astype(object), problem.workload  # (slot, dim), as Python integers
+    for s, slot in enumerate(problem.arch.slots):
+        spread, loops = int(np.prod(bounds[s])), sum(int(bound) > 1 for bound in bounds[s])
+        if slot.axis is not None and not slot.least <= spread <= slot.axis.size:
+            return f"{slot.name} is spread over {spread} of {slot.axis.size} places"
+        if slot.axis is None and slot.constraint.max_loops is not None and loops > slot.constraint.max_loops:
+            return f"{slot.name} has {loops} loops"
+    for i, level in enumerate(problem.arch.levels):
+        inside = [s for s, slot in enumerate(problem.arch.slots) if slot.level >= i]
+        extent = {dim: min(int(np.prod(bounds[inside, d])), workload.sizes[d]) for d, dim in enumerate(workload.dims)}
+        bits = 0
+        for v, tensor in enumerate(workload.tensors):
+            words = 1
+            for rank in tensor.ranks:
+                words *= 1 + sum(term.coef * (extent[term.dim] - 1) for term in rank)
+            bits += words * level.bits(tensor.name, tensor.word_bits) if batch.keep[0, i, v] else 0
+        if level.capacity_bits is not None and bits * level.multiple_buffering > level.capacity_bits:
+            return f"{level.name} would hold {bits:,} bits"
+    return "" if validity(batch)[0] == 0 else "the model says so"

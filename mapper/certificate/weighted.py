@@ -1,0 +1,88 @@
+"""Bounds that are one number per chain: weighted products, docs/optimal.md, section 3, written anew for the checker."""
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import mul
+
+import numpy as np
+
+from ..mapping import Floats, Ints
+from .columns import Columns, Product
+
+Factor = tuple[float, Product, float]  # power, product, logarithm of what the product is multiplied by
+
+
+class Weighted:
+    """A bound that is one number per chain: a constant and one score per group, in logarithms."""
+
+    def __init__(self, constant: float, scores: tuple[Floats, ...]) -> None:
+        self.constant, self.scores = constant, scores
+
+    def of_rows(self, g: int) -> Floats:
+        """The logarithm of the bound of all combinations with each row of group g. # (row,)"""
+        others = sum(float(score.min()) for h, score in enumerate(self.scores) if h != g)
+        found: Floats = self.scores[g] + (self.constant + others)
+        return found
+
+
+def weighted(columns: Columns, weights: Mapping[str, float], powers: tuple[int, int], rows: Sequence[Ints]) -> Weighted:
+    """The bound of energy**powers[0] * cycles**powers[1] by these weights, for the chains `rows` of each group.
+
+    Raises ValueError where they cannot be weights.
+    """
+    terms = _terms(columns, weights, powers[0], rows) if powers[0] else []
+    terms += _limits(columns, weights)
+    scores = [np.zeros(len(mine)) for mine in rows]
+    for power, product, _ in [*terms, (float(powers[1]), columns.cycles, 0.0)]:
+        for g, mine in enumerate(rows if product else ()):
+            with np.errstate(divide="ignore"):
+                scores[g] += power * np.log(columns.columns[g][product[g]][mine])
+    return Weighted(sum(power * constant for power, _, constant in terms), tuple(scores))
+
+
+def _terms(columns: Columns, weights: Mapping[str, float], power: int, rows: Sequence[Ints]) -> list[Factor]:
+    """(power, product, logarithm of its constant) of each term of the energy."""
+    owners: list[dict[str, tuple[Product, float]]] = [{"compute": ((), columns.macs_pj)}]
+    owners.append({"leak": (columns.cycles, columns.leak_pj)})
+    for words in columns.words:
+        mine = {}
+        for name, product in words.terms():
+            pj = words.charge.pj
+            if words.first is not None:  # of the words, so many at least are not the first of their kind
+                again = _least_product(columns, (product, words.first), rows)
+                pj -= words.charge.first_pj / max(again, 1.0)
+            mine[name] = product, pj
+        owners.append(mine)
+    total = sum(weights.get(name, 0.0) for mine in owners for name in mine)
+    if not total > 0:
+        raise ValueError("the weights of what makes up the energy must not all be 0")
+    found = []
+    for mine in owners:
+        share = sum(weights.get(name, 0.0) for name in mine) / total
+        for name, (product, pj) in mine.items():
+            if weights.get(name, 0.0) > 0:
+                constant = np.log(pj / share) if pj > 0 else -np.inf
+                found.append((power * weights[name] / total, product, float(constant)))
+    return found
+
+
+def _limits(columns: Columns, weights: Mapping[str, float]) -> list[Factor]:
+    """The same of what has to fit: at most 1, to any power."""
+    found = []
+    for capacity, tiles in columns.capacities:
+        total = sum(weights.get(name, 0.0) for name, _, _ in tiles)
+        for name, bits, tile in tiles:
+            if weights.get(name, 0.0) > 0 and capacity:
+                found.append((weights[name], tile, float(np.log(bits / capacity * total / weights[name]))))
+    for name, size, _, spread, _ in columns.axes:
+        if weights.get(name, 0.0) > 0:
+            found.append((weights[name], spread, float(-np.log(size))))
+    return found
+
+
+def _least_product(columns: Columns, products: Sequence[Product], rows: Sequence[Ints]) -> float:
+    """The least product of several products together over the combinations of `rows`."""
+    least = 1.0
+    for g, mine in enumerate(rows):
+        least *= float(reduce(mul, (columns.columns[g][product[g]][mine] for product in products)).min())
+    return least

@@ -1,0 +1,249 @@
+"""Words that move along one rank of a tensor, at least: per combination of the chains of its dims.
+
+Written anew for the checker, from docs/optimal.md section 3. `once`: of one pass over the tiles of each context, which
+begins with nothing held. `again`: of a pass that follows an equal one. Where children that one parent serves may need
+the same tile, different tiles are told apart by listing them.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, reduce
+from itertools import product
+from math import prod
+from operator import and_, mul
+
+import numpy as np
+
+from ..mapping import Bools, Floats, Ints
+from .chains import Chains
+from .contexts import Contexts, alike, contexts
+
+Cuts = tuple[int, ...]  # per dim of the rank
+LISTED = 1 << 20  # children told apart at once
+
+
+@dataclass(eq=False)
+class View:
+    """Sums over the children whose coordinates count: of dim i those of levels before `below[i]`.
+
+    With `served`, children that differ in the coordinates of that level alone are served by one parent, and equal tiles
+    of one step count once.
+    """
+
+    dims: tuple[Chains, ...]
+    coefs: tuple[int, ...]
+    rows: tuple[Ints, ...]  # per dim, the chain of each combination
+    boundary: int
+    below: tuple[int, ...]
+    served: int | None = None
+    _known: dict[object, Floats] = field(default_factory=dict)
+
+    @cached_property
+    def sizes(self) -> Floats:
+        """Words of all tiles of all steps. # (combination,)"""
+        return self._sum(tuple((self.boundary, False) for _ in self.dims), None, overlaps=False)
+
+    def wrap(self, cuts: Cuts) -> Floats:
+        """Words that the first tile of a pass shares with the last, over all contexts at `cuts`. # (combination,)"""
+        return self._sum(tuple((cut, False) for cut in cuts), None)
+
+    def shift(self, moving: int, level: int, others: Sequence[int]) -> Floats:
+        """Words that stay when the temporal loop of dim `moving` at `level` advances and all inside it begins anew;
+        `others`: the cuts of the dims of the rank, that of `moving` unused. # (combination,)"""
+        return self._sum(
+            tuple((level + 1, True) if i == moving else (cut, False) for i, cut in enumerate(others)), moving
+        )
+
+    def _sum(self, cuts: tuple[tuple[int, bool], ...], moving: int | None, overlaps: bool = True) -> Floats:
+        key = cuts, moving, overlaps
+        if key not in self._known:
+            self._known[key] = self._summed(cuts, moving, overlaps)
+        return self._known[key]
+
+    def _summed(self, cuts: tuple[tuple[int, bool], ...], moving: int | None, overlaps: bool) -> Floats:
+        """The sum over all choices of a kind of context per dim."""
+        kinds = [
+            contexts(dim, self.boundary, cut, below, moved, self.served)
+            for dim, (cut, moved), below in zip(self.dims, cuts, self.below, strict=True)
+        ]
+        kinds = [each if self.served is not None else each.merged for each in kinds]
+        found = np.zeros(len(self.rows[0]), np.int64)
+        for choice in product(*(range(each.kinds) for each in kinds)):
+            times = reduce(mul, (each.number[rows, k] for each, rows, k in zip(kinds, self.rows, choice, strict=True)))
+            some = np.flatnonzero(times)
+            children = prod(each.there.shape[2] for each in kinds)
+            for part in np.array_split(some, -(-len(some) * children // LISTED)) if len(some) else ():
+                tiles = [_Tiles.of(each, rows[part], k) for each, rows, k in zip(kinds, self.rows, choice, strict=True)]
+                found[part] += times[part] * self._words(tiles, cuts, moving, overlaps, part)
+        return found.astype(float)
+
+    def _words(
+        self, tiles: "list[_Tiles]", cuts: tuple[tuple[int, bool], ...], moving: int | None, overlaps: bool, part: Ints
+    ) -> Ints:
+        """Of one kind of context: words of its different tiles, or the most that each shares with the one before."""
+        grid = _grid(tiles)
+        size = self._length([each.first for each in grid])
+        if not overlaps:
+            return _of_different(grid, self.coefs, size, size)
+        shift, before = np.zeros(1, np.int64), []
+        for i, (coef, each) in enumerate(zip(self.coefs, grid, strict=True)):
+            if i == moving:
+                dim, level = self.dims[i], cuts[i][0] - 1
+                shift = shift + coef * _column(self._advance(dim, level)[self.rows[i][part]], len(grid))
+                before.append(_column(dim.tile(self.boundary)[self.rows[i][part]], len(grid)))
+            else:
+                shift = shift - coef * each.way
+                before.append(each.last)
+        overlap = np.minimum(self._length(before), shift + size) - np.maximum(shift, 0)
+        return _of_different(grid, self.coefs, size, np.maximum(overlap, 0))
+
+    def _length(self, extents: Sequence[Ints]) -> Ints:
+        """Of the interval that a tile of these extents spans."""
+        return reduce(
+            np.add, (c * (extent - 1) for c, extent in zip(self.coefs, extents, strict=True)), np.ones(1, int)
+        )
+
+    def _advance(self, dim: Chains, level: int) -> Ints:
+        """How far a step of a temporal loop moves the tile: less what the loops inside it had moved. # (chain,)"""
+        inside = ((dim.time[:, i] - 1) * dim.time_step[:, i] for i in range(level + 1, self.boundary))
+        return dim.time_step[:, level] - sum(inside, np.zeros(len(dim), np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class _Tiles:
+    """Of one kind of context of one dim, per combination and child. # (combination, child...) each"""
+
+    there: Bools
+    start: Ints
+    way: Ints
+    first: Ints
+    last: Ints
+
+    @classmethod
+    def of(cls, kinds: Contexts, rows: Ints, kind: int) -> "_Tiles":
+        every = (kinds.there, kinds.start, kinds.way, kinds.first, kinds.last)
+        there, start, way, first, last = (each[rows, kind] for each in every)
+        return cls(there > 0, start, way, first, last)
+
+
+def _column(values: Ints, dims: int) -> Ints:
+    return values.reshape(-1, *[1] * dims)
+
+
+def _grid(tiles: list[_Tiles]) -> list[_Tiles]:
+    """Each dim's children along an axis of its own. # (combination, child of dim 0, child of dim 1, ...)"""
+    grid = []
+    for i, each in enumerate(tiles):
+        shape = [len(each.there), *(each.there.shape[1] if j == i else 1 for j in range(len(tiles)))]
+        columns = (each.start, each.way, each.first, each.last)
+        grid.append(_Tiles(each.there.reshape(shape), *(column.reshape(shape) for column in columns)))
+    return grid
+
+
+def _of_different(grid: list[_Tiles], coefs: Sequence[int], size: Ints, words: Ints) -> Ints:
+    """Over the different tiles of children that are there: the sum of the largest `words` of each. # (combination,)"""
+    every = reduce(and_, (each.there for each in grid))
+    starts = reduce(np.add, (coef * each.start for coef, each in zip(coefs, grid, strict=True)))
+    there = every.reshape(len(every), -1)
+    start, extent, most = (np.broadcast_to(each, every.shape).reshape(there.shape) for each in (starts, size, words))
+    if there.shape[1] == 1:
+        return (there * most)[:, 0]
+    tile = np.where(there, start * (int(extent.max(initial=0)) + 1) + extent, -1)
+    span = int(most.max(initial=0)) + 1
+    key = np.sort(tile * span + (span - 1 - most), axis=1)  # equal tiles together, the largest words first
+    new = np.ones(key.shape, bool)
+    new[:, 1:] = key[:, 1:] // span != key[:, :-1] // span
+    found: Ints = ((span - 1 - key % span) * (new & (key >= 0))).sum(axis=1)
+    return found
+
+
+class RankWords:
+    """What moves along one rank between a parent and a child, for all combinations of the chains of its dims.
+
+    `parent` None: what children receive, each for itself.
+    """
+
+    def __init__(
+        self, terms: Sequence[tuple[Chains, int]], rows: Sequence[Ints], child: int, parent: int | None
+    ) -> None:
+        self.child = child
+        seen = [alike(chains, child) for chains, _ in terms]
+        shape = [len(chains) for chains, _ in seen]
+        self.which = np.ravel_multi_index([which[mine] for (_, which), mine in zip(seen, rows, strict=True)], shape)
+        dims, coefs = tuple(chains for chains, _ in seen), tuple(coef for _, coef in terms)
+        grid = tuple(np.unravel_index(np.arange(prod(shape)), shape))
+        self.dims, self.n = dims, prod(shape)
+        self._views: list[tuple[Ints, View]] = []  # for which combinations, and what holds for them
+        free, shared = np.arange(self.n), np.zeros(self.n, bool)
+        served = _served(dims[0], parent, child)
+        if served is not None and parent is not None and len(dims) > 1:
+            shared, told = _sharing(dims, grid, parent, child, served)
+            free = np.flatnonzero(~shared)
+            if told.any():
+                self._add(np.flatnonzero(told), coefs, grid, (child,) * len(dims), served)
+            for kept in range(len(dims) if shared.any() else 0):  # fewer children are never handed more
+                below = tuple(child if i == kept else parent for i in range(len(dims)))
+                self._add(np.arange(self.n), coefs, grid, below, None)
+        if len(free):
+            self._add(free, coefs, grid, (child,) * len(dims), None)
+
+    def _add(self, some: Ints, coefs: tuple[int, ...], grid: Sequence[Ints], below: Cuts, served: int | None) -> None:
+        rows = tuple(each[some] for each in grid)
+        self._views.append((some, View(self.dims, coefs, rows, self.child, below, served)))
+
+    def once(self, cuts: Cuts) -> Floats:
+        """Words of one pass over the tiles of every context at `cuts`. # (row,)"""
+        return self._best(lambda view: view.sizes - self._stay(view, cuts, inner=True))
+
+    def again(self, cuts: Cuts) -> Floats:
+        """Words of a pass that follows an equal one. # (row,)"""
+        return self._best(
+            lambda view: (
+                view.sizes - self._stay(view, cuts, inner=True) - view.wrap(cuts) - self._stay(view, cuts, inner=False)
+            )
+        )
+
+    def _stay(self, view: View, cuts: Cuts, inner: bool) -> Floats:
+        """The most that stays at the steps of the rank's own loops inside `cuts`, or outside."""
+        found = np.zeros(len(view.rows[0]))
+        for i, dim in enumerate(self.dims if len(self.dims) > 1 else ()):  # a tile of one dim moves by its own length
+            for level in range(cuts[i], self.child) if inner else range(cuts[i]):
+                if (dim.time[:, level] > 1).any():
+                    choices = product(*((level,) if j == i else (level, level + 1) for j in range(len(self.dims))))
+                    found = found + reduce(np.maximum, (view.shift(i, level, others) for others in choices))
+        return found
+
+    def _best(self, words: Callable[[View], Floats]) -> Floats:
+        found = np.zeros(self.n)
+        for some, view in self._views:
+            found[some] = np.maximum(found[some], words(view))
+        return found[self.which]
+
+
+def _served(dim: Chains, parent: int | None, child: int) -> int | None:
+    """The innermost level between parent and child with fanout axes below it, if any."""
+    levels = dim.arch.levels
+    between = range(child - 1, parent - 1, -1) if parent is not None else ()
+    return next((level for level in between if levels[level].fanout), None)
+
+
+def _sharing(dims: Sequence[Chains], grid: Sequence[Ints], parent: int, child: int, served: int) -> tuple[Bools, Bools]:
+    """Where several dims are spread below one parent, so that children may need the same tile; and where of these the
+    children are told apart exactly: two dims, spread at one level, one of them at most with a remainder there, and none
+    where loops of levels that are bypassed stand inside. # (combination,) each"""
+    spread, ragged, loops, elsewhere = [], [], [], []
+    for dim, rows in zip(dims, grid, strict=True):
+        here = dim.space[:, parent:child].prod(axis=1)
+        digit = dim.last(dim.space_step[:, served], dim.space[:, served])
+        short = (digit + 1 < dim.space[:, served]) | ((dim.size - 1) % dim.tile(child) + 1 != dim.tile(child))
+        inside = np.zeros(len(dim), bool)
+        for level in range(served + 1, child):
+            short |= dim.last(dim.time_step[:, level], dim.time[:, level]) + 1 < dim.time[:, level]
+            inside |= dim.time[:, level] > 1
+        spread.append(here[rows] > 1)
+        ragged.append(short[rows])
+        loops.append(inside[rows])
+        elsewhere.append((here != dim.space[:, served])[rows])
+    shared = np.sum(spread, axis=0) > 1
+    unlike = np.all(ragged, axis=0) | np.any(loops, axis=0) & np.any(ragged, axis=0) | np.any(elsewhere, axis=0)
+    return shared, shared & ~unlike & (len(dims) == 2)

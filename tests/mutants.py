@@ -1,0 +1,183 @@
+"""Faults put into the proof one at a time: do the tests notice? `python tests/mutants.py` prints a line for each.
+
+Each is a change of one line that makes a bound too high, or loses what should have been looked at. The tests of the
+proof run against a copy of the project with that change alone.
+"""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parent.parent
+TESTS = [
+    "test_optimal_interrupted.py",
+    "test_certificate.py",
+    "test_optimal.py",
+    "test_optimal_geometric.py",
+    "test_optimal_front.py",
+    "test_optimal_late.py",
+]
+
+
+class Mutant(NamedTuple):
+    """A change of one place of a file."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+
+
+MUTANTS = [
+    Mutant(
+        "nodes being opened are not among the open ones",
+        "mapper/branch.py",
+        "        nodes, bounds, left = self._opened(before",
+        "        self.state = State(before.nodes[others], before.bounds[others], before.left, before.trail)\n"
+        "        nodes, bounds, left = self._opened(before",
+    ),
+    Mutant(
+        "a utilisation met exactly counts as missed",
+        "mapper/relax.py",
+        "possible &= least * value(inverse) <= 1 + ROUNDING",
+        "possible &= least * value(inverse) < 1 - ROUNDING",
+    ),
+    Mutant(
+        "single combinations that are opened are dropped",
+        "mapper/branch.py",
+        "np.concatenate([nodes[single], parts]), np.concatenate([bounds[single], below])",
+        "parts, below",
+    ),
+    Mutant(
+        "nodes a little below the limit are dropped",
+        "mapper/branch.py",
+        "keep, still = bounds < limit, others & (before.bounds < limit)",
+        "keep, still = bounds < 0.9 * limit, others & (before.bounds < limit)",
+    ),
+    Mutant(
+        "rows a little below the limit are ruled out",
+        "mapper/branch.py",
+        "one.least * factors < self.limit * (1 - ROUNDING)",
+        "one.least * factors < self.limit * 0.9",
+    ),
+    Mutant(
+        "tiles that fill a capacity do not fit",
+        "mapper/relax.py",
+        "np.zeros(n)) <= capacity",
+        "np.zeros(n)) < capacity",
+    ),
+    Mutant(
+        "bounds of several levels add up",
+        "mapper/relax.py",
+        "least = np.maximum(least, reached)",
+        "least = least + reached",
+    ),
+    Mutant(
+        "a level always has an innermost loop",
+        "mapper/relax.py",
+        "least = np.where(np.isinf(value(self.still[level])), np.inf, 0.0)",
+        "least = np.full(n, np.inf)",
+    ),
+    Mutant(
+        "a tile takes more of a capacity than it does",
+        "mapper/geometric.py",
+        "limits += [(name, bits / capacity, tile, k)",
+        "limits += [(name, 1.2 * bits / capacity, tile, k)",
+    ),
+    Mutant(
+        "a first update is read like any other",
+        "mapper/geometric.py",
+        "pj -= one.charge.first_pj / max(again, 1.0)",
+        "pj -= 0.0",
+    ),
+    Mutant(
+        "a point is reached where two mappings together reach it",
+        "mapper/aims.py",
+        "return np.asarray(np.maximum(before, after))",
+        "return np.asarray(before + after)",
+    ),
+    Mutant(
+        "a front keeps what another mapping beats",
+        "mapper/aims.py",
+        "stay = (self.cycles < cycles) | (self.energy_pj < energy_pj)",
+        "stay = (self.cycles < cycles) & (self.energy_pj < energy_pj)",
+    ),
+    Mutant(
+        "the worst orders are taken for the best",
+        "mapper/best_order.py",
+        "which = each.argmax(axis=0)",
+        "which = each.argmin(axis=0)",
+    ),
+    Mutant(
+        "loops that stand in front are forgotten",
+        "mapper/best_order.py",
+        "self.saved(d, front | (chosen - {d}))",
+        "self.saved(d, chosen - {d})",
+    ),
+    Mutant(
+        "chains with too many orders count as settled",
+        "mapper/combinations.py",
+        "self.unresolved = min(self.unresolved, float(bounds[i]))",
+        "pass",
+    ),
+    Mutant(
+        "the count for all children bounds flagged reads",
+        "mapper/groups.py",
+        "self._views = [(full, full.exact)]",
+        "self._views = [(full, everywhere)]",
+    ),
+]
+
+
+# the copy's ruby_map, and not the one that is installed
+BEGIN = """
+import sys
+sys.path.insert(0, sys.argv.pop(1))
+sys.meta_path[:] = [finder for finder in sys.meta_path if "editable" not in str(finder)]
+import pytest
+sys.exit(pytest.main(sys.argv[1:]))
+"""
+
+
+def run(mutant: Mutant | None) -> tuple[bool, str, float]:
+    """Whether a test notices it, which, and after how many seconds; None: nothing is changed."""
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "project"
+        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".git", ".venv", "__pycache__", "results"))
+        if mutant:
+            path = copy / mutant.file
+            text = path.read_text()
+            assert text.count(mutant.old) == 1, f"{mutant.file} has {text.count(mutant.old)} places of {mutant.old!r}"
+            path.write_text(text.replace(mutant.old, mutant.new))
+        (copy / "ruby_map").mkdir()
+        for part in ("workloads", "arch", "energy", "mapper"):
+            (copy / "ruby_map" / part).symlink_to(copy / part)
+        tests = [str(copy / "tests" / name) for name in TESTS]
+        command = [sys.executable, "-c", BEGIN, str(copy), "-x", "-q", "--no-header", *tests]
+        found = subprocess.run(command, cwd=copy, capture_output=True, text=True)
+    failed = [line for line in found.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    where = (failed or ["all passed"])[0].split(" - ")[0].rpartition("/")[2]
+    return found.returncode != 0, where, time.monotonic() - began
+
+
+def main() -> int:
+    """Try all, or those whose names contain every argument; status 1 where one survives."""
+    survived = 0
+    for mutant in [None, *MUTANTS]:
+        if mutant is None or all(word in mutant.name for word in sys.argv[1:]):
+            noticed, where, seconds = run(mutant)
+            wrong = noticed == (mutant is None)
+            survived += wrong
+            told = "noticed" if noticed else "SURVIVED" if mutant else "passed"
+            sys.stdout.write(f"{told}  {mutant.name if mutant else 'nothing changed'}: {where} ({seconds:.0f} s)\n")
+            sys.stdout.flush()
+    return int(survived > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

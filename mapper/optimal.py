@@ -297,7 +297,8 @@ class _Optimal:
         """What is known so far, for the line of progress."""
         sets = sum(one.open for one in self.waiting)
         least = min((one.least for one in self.waiting), default=np.inf)
-        share = max(0.0, 1 - least / self.aim.limit) if self.aim.best is not None else 1.0
+        limit = self.aim.limit if self.aim.best is not None else np.inf
+        share = max(0.0, 1 - least / limit) if limit else 0.0
         return f"the best possible at most {share:.2%} below, {sets:,} sets open"
 
     # What is proven

@@ -212,6 +212,22 @@ def test_progress_says_how_far_the_proof_is():
     assert "sets open" in told.stderr
 
 
+def test_progress_where_nothing_costs_anything():
+    """With no energy at all there is nothing to be below: the proof ends as any other."""
+    arch = load_arch("linear_16")
+    free = [replace(level, read_pj=0.0, write_pj=0.0, update_pj=0.0) for level in energy_table(arch).levels]
+    table = energy_table(arch)
+    table = replace(table, levels=tuple(free), compute=replace(table.compute, compute_pj=0.0))
+    told = []
+    options = replace(OPTIMAL, objective="energy")
+    found = explore(
+        arch, layer(6), "pfm", options, table=table, progress=lambda _, recorder: told.append(recorder.proven)
+    )
+    assert found.optimal
+    assert found.energy_pj == 0
+    assert told
+
+
 @pytest.mark.parametrize("name", ["energy", "delay"])
 def test_blanks_around_an_objective(name):
     """What is proven is the objective named, also with blanks around it."""

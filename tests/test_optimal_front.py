@@ -4,14 +4,14 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from ruby_map.arch import load_arch
+from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper import aims
 from ruby_map.mapper import optimal as optimal_file
 from ruby_map.mapper.aims import Frontier, FrontProof, reach
-from ruby_map.mapper.cost import evaluate, validity
+from ruby_map.mapper.cost import CostOptions, evaluate, validity
 from ruby_map.mapper.front import exact_front
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.optimal import optimal
@@ -20,7 +20,8 @@ from ruby_map.mapper.recount import recount
 from ruby_map.workloads import load_workload
 
 from .conftest import DEEP
-from .small_problems import problems
+from .small_problems import figures, problems
+from .test_cost import matmul
 
 FRONT = ("energy", "delay")
 OPTIONS = SearchOptions(strategy="optimal", front="energy,delay")
@@ -84,6 +85,30 @@ def test_equals_the_front_of_every_mapping(problem):
     assert outcome.proof.corners == ()
     least = aims.value(objective, points[:, 0], points[:, 1]).min()
     assert outcome.lower_bound == pytest.approx(least, rel=1e-8)
+
+
+@st.composite
+def long_fronts(draw):
+    """Where more elements of the array cost energy for the way to them: often ten mappings on the front or more."""
+    axis = Axis("PE", draw(st.integers(5, 16)))
+    inner = [
+        Storage(f"L{i}", "SRAM", capacity_bits=16 * draw(st.integers(6, 40)),
+                keep=frozenset(draw(st.sampled_from(["ABZ", "ABZ", "AB", ""]))),
+                read_bandwidth=draw(st.sampled_from([None, 0.25, 1.0])))
+        for i in range(1, draw(st.integers(2, 3)))
+    ]  # fmt: skip
+    arch = Architecture("long", (Storage("L0", "DRAM", fanout=(axis,)), *inner), Compute("MAC", "intmac"))
+    workload = matmul(draw(st.integers(6, 20)), draw(st.integers(4, 16)), draw(st.integers(1, 3)))
+    space = Mapspace(arch, workload, draw(st.sampled_from(["ruby", "ruby-s", "ruby-t"])), distinct=True)
+    assume(500 < space.size.total <= (30_000 if DEEP else 4_000))
+    return space, draw(figures(arch)), "edp", CostOptions(hop_pj=draw(st.sampled_from([0.0, 5.0, 20.0, 100.0])))
+
+
+@settings(max_examples=500 if DEEP else 8)
+@given(long_fronts())
+def test_a_front_of_many_mappings(problem):
+    """The same where the front is long."""
+    test_equals_the_front_of_every_mapping.hypothesis.inner_test(problem)
 
 
 @pytest.mark.parametrize(

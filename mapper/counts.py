@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..workloads import Tensor
-from .mapping import Bools, Floats, Ints, MappingBatch
+from .mapping import Bools, Ints, MappingBatch, Numbers
 from .traffic import Flow, Nest
 
 
@@ -17,18 +17,18 @@ from .traffic import Flow, Nest
 class Counts:
     """What executing the nests would count. Words are totals over all instances of a level."""
 
-    cycles: Floats  # (mapping,) temporal steps with any active MAC
-    reads: Floats  # (mapping, level, tensor)
-    fills: Floats  # (mapping, level, tensor)
-    updates: Floats  # (mapping, level, tensor)
-    instances: Floats  # (mapping, level) instances ever active; the last column counts MAC units
-    origin_reads: Floats  # (mapping, level) words read at the busiest instance, the spatial origin
-    origin_writes: Floats  # (mapping, level) words filled and updated there
+    cycles: Numbers  # (mapping,) temporal steps with any active MAC
+    reads: Numbers  # (mapping, level, tensor)
+    fills: Numbers  # (mapping, level, tensor)
+    updates: Numbers  # (mapping, level, tensor)
+    instances: Numbers  # (mapping, level) instances ever active; the last column counts MAC units
+    origin_reads: Numbers  # (mapping, level) words read at the busiest instance, the spatial origin
+    origin_writes: Numbers  # (mapping, level) words filled and updated there
     exact: Bools  # (mapping,) False: reads may exceed the executor's, never fall short (docs/model.md)
-    tiles: Callable[[], Floats]  # makes tile_words, which costs nothing where nobody asks
+    tiles: Callable[[], Numbers]  # makes tile_words, which costs nothing where nobody asks
 
     @cached_property
-    def tile_words(self) -> Floats:
+    def tile_words(self) -> Numbers:
         """The largest tile of one instance; 0 where bypassed. # (mapping, level, tensor)"""
         return self.tiles()
 
@@ -58,7 +58,7 @@ def count(batch: MappingBatch) -> Counts:
     )
 
 
-def tile_words(batch: MappingBatch) -> Floats:
+def tile_words(batch: MappingBatch) -> Numbers:
     """The largest tile of one instance of each level; 0 where bypassed. # (mapping, level, tensor)"""
     nest, tensors = Nest(batch), batch.workload.tensors
     places = product(range(nest.levels), enumerate(tensors))
@@ -88,7 +88,7 @@ class _Columns:
 
     nest: Nest
     where: Ints | None = None  # the mappings that `nest` is about; None: all
-    found: dict[tuple[str, tuple[int, ...]], Floats] = field(default_factory=dict)
+    found: dict[tuple[str, tuple[int, ...]], Numbers] = field(default_factory=dict)
     inexact: list[Bools] = field(default_factory=list)
     whole: Nest | None = None  # of all mappings
 
@@ -97,7 +97,7 @@ class _Columns:
         nest = self.nest if where is None else Nest(self.nest.batch.take(where))
         return _Columns(nest, where, self.found, self.inexact, self.nest)
 
-    def add(self, name: str, place: tuple[int, ...], words: Floats) -> None:
+    def add(self, name: str, place: tuple[int, ...], words: Numbers) -> None:
         """Add `words` to the figure `name` at a (level, tensor) or (level,)."""
         key = (name, place)
         words = self._spread(words)
@@ -122,9 +122,9 @@ class _Columns:
             exact = exact & ~inexact
         return exact
 
-    def stacked(self, name: str, *shape: int) -> Floats:
+    def stacked(self, name: str, *shape: int) -> Numbers:
         """All columns of one figure. # (mapping, *shape)"""
-        zero = self.nest.xp.zeros(len(self.nest.batch))
+        zero = self.nest.zeros()
         columns = [self.found.get((name, place), zero) for place in np.ndindex(shape)]
         return self.nest.together(columns, *shape)
 
@@ -161,5 +161,5 @@ def _add_busiest(found: _Columns, tensor: Tensor, parent: int, child: int) -> No
             found.add("origin_reads", (parent,), moved)
     if child < nest.levels and levels[child].limited:
         filled = Flow(nest, tensor, child, origin=True).words()
-        first = nest.distinct(tensor, child, origin=True) if tensor.output else 0.0
+        first = nest.distinct(tensor, child, origin=True) if tensor.output else 0
         found.add("origin_writes", (child,), filled - first)

@@ -58,7 +58,7 @@ class Explanation:
 def explain(batch: MappingBatch) -> list[Explanation]:
     """The counts of the one mapping of `batch`, per tensor and keeper, each with its symbolic terms."""
     # tables of its own chains alone: those of a search have rows that other chains share where only a part is looked at
-    batch = MappingBatch.of(batch.arch, batch.workload, batch.factors, batch.order, batch.keep)
+    batch = batch.own()
     found = []
     for v, tensor in enumerate(batch.workload.tensors):
         for parent, child, _ in keeper_pairs(batch.keep[:, :, v]):

@@ -16,6 +16,7 @@ from ..workloads import Workload
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+Numbers = NDArray[Any]  # of the type `ChainTable.numbers`
 
 
 @dataclass(eq=False)
@@ -26,10 +27,15 @@ class ChainTable:
     leaves 1 at the top. The residuals are the mixed-radix digits of size-1 in radices P, plus one.
     Whatever the model derives from a chain alone is kept in `cache`, so a table that serves many batches
     pays for it once.
+
+    Indices, positions and numbers of tiles along one rank are int64. Words, and what is multiplied over ranks and dims,
+    may be more than that holds and are of the type `numbers`: float64, which rounds beyond 2**53, or object, for Python
+    integers.
     """
 
     size: int
     bounds: Ints  # (chain, slot)
+    numbers: type = np.float64
     cache: dict[object, object] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -102,15 +108,31 @@ class MappingBatch:
             self.arch, self.workload, self.tables, self.rows[index], self.order[index], self.keep[index]
         )
 
+    @property
+    def numbers(self) -> type:
+        """What its figures are held in (ChainTable)."""
+        return self.tables[0].numbers
+
+    def own(self, numbers: type | None = None) -> "MappingBatch":
+        """The same with tables of its own chains alone, perhaps with other `numbers`."""
+        numbers = numbers or self.numbers
+        return MappingBatch.of(self.arch, self.workload, self.factors, self.order, self.keep, numbers)
+
     @classmethod
     def of(
-        cls, arch: Architecture, workload: Workload, factors: Ints, order: NDArray[np.int8], keep: Bools
+        cls,
+        arch: Architecture,
+        workload: Workload,
+        factors: Ints,
+        order: NDArray[np.int8],
+        keep: Bools,
+        numbers: type = np.float64,
     ) -> "MappingBatch":
         """A batch from explicit bounds `factors` # (mapping, slot, dim)."""
         tables, rows = [], np.empty((len(factors), len(workload.dims)), np.int64)
         for d, size in enumerate(workload.sizes):
             chains, rows[:, d] = unique_rows(factors[:, :, d])
-            tables.append(ChainTable(size, chains.astype(np.int64)))
+            tables.append(ChainTable(size, chains.astype(np.int64), numbers))
         return cls(arch, workload, tuple(tables), rows, order.astype(np.int8), keep.astype(bool))
 
 

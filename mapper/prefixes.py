@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from ..arch import Architecture
-from .mapping import ChainTable, Floats, Ints, unique_rows
+from .mapping import ChainTable, Ints, Numbers, unique_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +97,7 @@ class Prefixes:
     lo: int
     hi: int
     shared: int | None = None
+    numbers: type = np.float64  # see ChainTable
 
     @cached_property
     def tile(self) -> Ints:
@@ -136,9 +137,9 @@ class Prefixes:
         return np.stack([self._number(cut) for cut in range(self.c + 1)])
 
     @cached_property
-    def times(self) -> Floats:
+    def times(self) -> Numbers:
         """The same, to be multiplied. # (cut, chain)"""
-        return self.number.astype(np.float64)
+        return self.number.astype(self.numbers)
 
     def _number(self, cut: int) -> Ints:
         loose = np.zeros(self.chains, np.int64)
@@ -316,7 +317,7 @@ def outside(table: ChainTable, arch: Architecture, c: int) -> tuple[ChainTable, 
             merged[:, first] = table.bounds[:, first:].prod(axis=1)
             merged[:, first + 1 :] = 1
         chains, which = unique_rows(merged)
-        table.cache[key] = ChainTable(table.size, chains), which
+        table.cache[key] = ChainTable(table.size, chains, table.numbers), which
     return table.cache[key]  # type: ignore[return-value]
 
 
@@ -324,5 +325,6 @@ def prefixes(table: ChainTable, arch: Architecture, c: int, lo: int, hi: int, sh
     """The (cached) Prefixes of a chain table."""
     key = ("prefixes", arch.axes, c, lo, hi, shared)
     if key not in table.cache:
-        table.cache[key] = Prefixes(table.size, len(table.bounds), level_slots(table, arch), c, lo, hi, shared)
+        slots, numbers = level_slots(table, arch), table.numbers
+        table.cache[key] = Prefixes(table.size, len(table.bounds), slots, c, lo, hi, shared, numbers)
     return table.cache[key]  # type: ignore[return-value]

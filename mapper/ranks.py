@@ -17,15 +17,16 @@ from operator import mul
 import numpy as np
 
 from .late import Check, on_time
-from .mapping import Bools, Floats, Ints
+from .mapping import Bools, Ints, Numbers
 from .prefixes import Context, Prefixes, Range, recount
 
 
-def distinct_sums(count_a: Ints, count_b: Ints, step_a: Ints, step_b: Ints) -> Ints:
+def distinct_sums(count_a: Ints | int, count_b: Ints | int, step_a: Ints | int, step_b: Ints | int) -> Ints:
     """How many different values a*i + b*j takes for i < count_a, j < count_b (steps a, b >= 1)."""
     g = np.gcd(step_a, step_b)
-    twice: Ints = np.maximum(count_a - step_b // g, 0) * np.maximum(count_b - step_a // g, 0)
-    return count_a * count_b - twice
+    twice = np.maximum(count_a - step_b // g, 0) * np.maximum(count_b - step_a // g, 0)
+    found: Ints = count_a * count_b - twice
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,9 +38,9 @@ class Overlap:
     that needs T holds some. Without sharing the last two are equal.
     """
 
-    words: Floats
-    kept: Floats
-    kept_by_all: Floats
+    words: Numbers
+    kept: Numbers
+    kept_by_all: Numbers
 
 
 @dataclass(eq=False)
@@ -56,6 +57,11 @@ class RankView:
     @property
     def n(self) -> int:
         return len(self.rows[0])
+
+    @property
+    def numbers(self) -> type:
+        """What sums are held in (ChainTable)."""
+        return self.parts[0].numbers
 
     @cached_property
     def spread(self) -> list[Ints]:
@@ -117,18 +123,13 @@ class RankView:
         return sum((c * (e - 1) for c, e in zip(self.coefs, extents, strict=True)), np.ones(self.n, np.int64))
 
     @cached_property
-    def sizes(self) -> Floats:
+    def sizes(self) -> Numbers:
         """Sum of the lengths of the tiles of all steps: of every child, or distinct ones when shared."""
-        total = np.zeros(self.n)
+        total: Numbers = np.zeros(self.n, self.numbers)
         for times, ranges in self._choices([part.contexts(part.c) for part in self.parts]):
             for parts in product(*ranges):
                 total = total + times * self._distinct(parts) * self.length([p.last for p in parts])
         return total
-
-    @cached_property
-    def number(self) -> Floats:
-        """Number of tiles of all steps and children. # (combination,)"""
-        return reduce(mul, (p.number[-1][r].astype(float) for p, r in zip(self.parts, self.rows, strict=True)))
 
     def overlap(self, moving: int | None, level: int, others: int) -> Overlap:
         """Overlaps at increments at `level` of the rank's dim number `moving` (None: of a dim outside it), a row
@@ -162,13 +163,13 @@ class RankView:
         step = self.coefs[moving] * self.parts[moving].shift(level)[self.rows[moving]]
         return self._overlap(contexts, moving, step)
 
-    def _choices(self, contexts: Sequence[tuple[Context, ...]]) -> Iterator[tuple[Ints, list[list[Range]]]]:
+    def _choices(self, contexts: Sequence[tuple[Context, ...]]) -> Iterator[tuple[Numbers, list[list[Range]]]]:
         """For each choice of one context per dim: how often it occurs, and the ranges of each dim."""
         for choice in product(*contexts):
             times = reduce(mul, (c.times[rows] for c, rows in zip(choice, self.rows, strict=True)))
             if times.any():
                 gathered = zip(choice, self.rows, strict=True)
-                yield times, [[_gather(part, rows) for part in c.ranges] for c, rows in gathered]
+                yield times.astype(self.numbers), [[_gather(part, rows) for part in c.ranges] for c, rows in gathered]
 
     def _distinct(self, parts: Sequence[Range]) -> Ints:
         """Different tiles among the coordinates of one range per dim. # (combination,)"""
@@ -192,7 +193,8 @@ class RankView:
         return size, np.maximum(overlap, 0)
 
     def _overlap(self, contexts: Sequence[tuple[Context, ...]], moving: int | None, step: Ints) -> Overlap:
-        words, kept, by_all = np.zeros(self.n), np.zeros(self.n), np.zeros(self.n)
+        words: Numbers = np.zeros(self.n, self.numbers)
+        kept, by_all = words, words
         for times, ranges in self._choices(contexts):
             classes = self._classes(ranges, moving, step)
             missed = np.zeros(self.n, np.int64)
@@ -200,11 +202,12 @@ class RankView:
                 self.check()
                 size, overlap = self._pair(parts, moving, step)
                 distinct = self._distinct(parts)
-                held = np.where(overlap > 0, distinct * size, 0)
-                words = words + times * distinct * overlap
-                kept = kept + times * held
+                every = times * distinct
+                words = words + every * overlap
+                held = np.where(overlap > 0, every * size, 0)
+                kept = kept + held
                 apart = _apart(parts, ranges)
-                by_all = by_all + times * np.where(apart, held, 0)
+                by_all = by_all + np.where(apart, held, 0)
                 missed = missed + np.where(apart | (overlap > 0), 0, distinct)
             full = [Range(_whole(r), r[0].offset, r[0].first, r[0].last) for r in ranges]
             common = np.maximum(self._distinct(full) - missed, 0)

@@ -6,7 +6,8 @@ outside the child, for the increments of that loop; whether another dim's loop o
 all that loop order decides.
 
 The columns of a chain table are NumPy arrays. What is done per mapping is written against the Python array API, in
-the library that the batch's own arrays name, so that another one can run it.
+the library that the batch's own arrays name, so that another one can run it. Words and numbers of contexts have the
+type that the tables name, so that a batch of one can be counted in Python integers.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..workloads import Tensor
-from .mapping import Bools, ChainTable, Floats, Ints, MappingBatch, gather
+from .mapping import Bools, ChainTable, Ints, MappingBatch, Numbers, gather
 from .prefixes import Prefixes, level_slots, outside, prefixes
 from .ranks import RankView
 
@@ -35,13 +36,13 @@ class Nest:
 
     batch: MappingBatch
     _position: dict[tuple[int, int], NDArray[np.int8]] = field(default_factory=dict)
-    _before: dict[tuple[int, int, int], Floats] = field(default_factory=dict)
+    _before: dict[tuple[int, int, int], Numbers] = field(default_factory=dict)
     _which: dict[tuple[int, int, tuple[int, ...]], Ints] = field(default_factory=dict)
-    _reaches: dict[tuple[int, int, int, int], Floats] = field(default_factory=dict)
+    _reaches: dict[tuple[int, int, int, int], Numbers] = field(default_factory=dict)
     _combinations: dict[tuple[tuple[int, ...], int], tuple[tuple[ChainTable, ...], tuple[int, ...], Ints]] = field(
         default_factory=dict
     )
-    _gathered: dict[tuple[int, int], tuple[object, Floats, Floats | None]] = field(default_factory=dict)
+    _gathered: dict[tuple[int, int], tuple[object, Numbers, Numbers | None]] = field(default_factory=dict)
 
     @property
     def levels(self) -> int:
@@ -51,6 +52,16 @@ class Nest:
     def xp(self) -> Any:
         """The array library of the batch: what its arrays say of themselves."""
         return self.batch.rows.__array_namespace__()
+
+    @property
+    def numbers(self) -> type:
+        """What is summed up and multiplied (ChainTable)."""
+        return self.batch.numbers
+
+    def zeros(self) -> Numbers:
+        """0 of every mapping. # (mapping,)"""
+        zeros: Numbers = self.xp.zeros(len(self.batch), dtype=self.numbers)
+        return zeros
 
     def together(self, columns: Sequence[NDArray[Any]], *shape: int) -> NDArray[Any]:
         """So many columns as one array, each whole in memory as it is read. # (mapping, *shape)"""
@@ -78,11 +89,11 @@ class Nest:
         """Whether one instance of `parent` has several of `child` below it."""
         return any(self.batch.arch.axes[parent:child])
 
-    def before(self, level: int, e: int, d: int) -> Floats:
+    def before(self, level: int, e: int, d: int) -> Numbers:
         """1 where the loop of dim e lies outside that of dim d at `level`, else 0. # (mapping,)"""
         key = (level, e, d)
         if key not in self._before:
-            self._before[key] = (self.position(level, e) < self.position(level, d)).astype(np.float64)
+            self._before[key] = (self.position(level, e) < self.position(level, d)).astype(self.numbers)
         return self._before[key]
 
     def which(self, level: int, dims: tuple[int, ...], d: int) -> Ints:
@@ -95,7 +106,7 @@ class Nest:
             self._which[key] = number
         return self._which[key]
 
-    def at_cut(self, owner: object, columns: Floats, row: Ints, level: int, e: int, d: int) -> Floats:
+    def at_cut(self, owner: object, columns: Numbers, row: Ints, level: int, e: int, d: int) -> Numbers:
         """columns[0] at `row`, columns[1] where the loop of dim e lies outside that of dim d at `level`: the cut
         of e at the increments of that loop of d; of d itself the difference. # (mapping,)
 
@@ -108,11 +119,11 @@ class Nest:
             self._gathered[key] = owner, outside, more  # the owner is kept, and with it its id
         _, outside, more = self._gathered[key]
         if more is None:
-            return outside if e != d else self.xp.zeros(len(row))
+            return outside if e != d else self.zeros()
         if e == d:
             return more
         # the arithmetic form of a choice: a random mask costs a select more than these two passes
-        chosen: Floats = more * self.before(level, e, d)
+        chosen: Numbers = more * self.before(level, e, d)
         chosen += outside
         return chosen
 
@@ -147,29 +158,29 @@ class Nest:
                 self._combinations[key] = tuple(t for t, _ in seen), shape, row
         return self._combinations[key]
 
-    def active(self, d: int, c: int) -> Floats:
+    def active(self, d: int, c: int) -> Numbers:
         """Coordinates of dim d that ever hold a tile at boundary c. # (mapping,)"""
         return gather(self.view(d, c, 0, c).times[0], self.row(d))
 
-    def cycles(self) -> Floats:
+    def cycles(self) -> Numbers:
         """Compute cycles: temporal steps in which the spatial origin has work. # (mapping,)"""
         views = {d: self.view(d, self.levels, 0, 0) for d in self.dims}
         return self.product(gather(view.times[self.levels], self.row(d)) for d, view in views.items())
 
-    def instances(self) -> Floats:
+    def instances(self) -> Numbers:
         """Active instances of each level and, last, MAC units. # (mapping, level + 1)"""
         columns = [self.product(self.active(d, c) for d in self.dims) for c in range(self.levels + 1)]
         return self.together(columns, self.levels + 1)
 
-    def reach(self, level: int, d: int, coef: int, more: int) -> Floats:
+    def reach(self, level: int, d: int, coef: int, more: int) -> Numbers:
         """coef * (extent - 1) + more, of the largest tile of `level` along dim d. # (mapping,)"""
         key = (level, d, coef, more)
         if key not in self._reaches:
             extent = np.minimum(self.view(d, level, 0, 0).tile, self.batch.workload.sizes[d])
-            self._reaches[key] = gather(coef * (extent - 1.0) + more, self.row(d))
+            self._reaches[key] = gather(coef * (extent - 1).astype(self.numbers) + more, self.row(d))
         return self._reaches[key]
 
-    def tile(self, level: int, tensor: Tensor) -> Floats:
+    def tile(self, level: int, tensor: Tensor) -> Numbers:
         """Words of the largest tile of `tensor` at `level`, kept there or not. # (mapping,)"""
         index = {dim: d for d, dim in enumerate(self.batch.workload.dims)}
         ranks = [[(index[t.dim], t.coef) for t in rank if index[t.dim] in self.dims] for rank in tensor.ranks]
@@ -177,10 +188,10 @@ class Nest:
         sides = ([self.reach(level, d, coef, int(i == 0)) for i, (d, coef) in enumerate(terms)] for terms in ranks)
         return self.product(reduce(add, side) for side in sides if side)
 
-    def distinct(self, tensor: Tensor, level: int, origin: bool = False) -> Floats:
+    def distinct(self, tensor: Tensor, level: int, origin: bool = False) -> Numbers:
         """Distinct words of the output that the instances of `level` (or the spatial origin alone) ever hold."""
         workload = self.batch.workload
-        times, found = 1.0, []
+        times, found = 1, []
         for d in self.dims:
             if workload.dims[d] not in tensor.dims:
                 if not origin:
@@ -191,13 +202,13 @@ class Nest:
                 times *= workload.sizes[d]
         return times * self.product(found)
 
-    def product(self, factors: Iterable[NDArray[Any]]) -> Floats:
+    def product(self, factors: Iterable[NDArray[Any]]) -> Numbers:
         """The product of arrays, 1 of none. # (mapping,)"""
         found = list(factors)
         if not found:
-            ones: Floats = self.xp.ones(len(self.batch))
+            ones: Numbers = self.xp.ones(len(self.batch), dtype=self.numbers)
             return ones
-        total: Floats = found[0].astype(np.float64, copy=len(found) == 1)
+        total: Numbers = found[0].astype(self.numbers, copy=len(found) == 1)
         if found[1:]:
             total = total * found[1]
         for factor in found[2:]:
@@ -247,7 +258,7 @@ class Flow:
             exact &= gather(rank.view.exact, rank.row)
         return exact
 
-    def words(self) -> Floats:
+    def words(self) -> Numbers:
         """Words moved. # (mapping,)"""
         nest = self.nest
         total = nest.product(gather(rank.view.sizes, rank.row) for rank in self.ranks)
@@ -258,12 +269,12 @@ class Flow:
                     total -= self.stays(level, d)
         return total
 
-    def stays(self, level: int, d: int) -> Floats | float:
+    def stays(self, level: int, d: int) -> Numbers | int:
         """Words that stay in place at the increments of the loop of dim d at `level`. # (mapping,)"""
         nest = self.nest
         own = next((rank for rank in self.ranks if d in rank.dims), None)
         if own is not None and len(own.dims) == 1:
-            return 0.0  # the tile moves by at least its own length
+            return 0  # the tile moves by at least its own length
         times = [
             nest.at_cut(view, view.times[level : level + 2], nest.row(e), level, e, d) for e, view in self.irrelevant
         ]
@@ -317,18 +328,18 @@ class RankColumns:
         cache[key] = others, whole
         return cls(whole, dims, row)
 
-    def words(self, nest: Nest, level: int, d: int) -> Floats:
+    def words(self, nest: Nest, level: int, d: int) -> Numbers:
         """Overlaps at the increments of dim d's loop at `level`. # (mapping,)"""
         if len(self.dims) > 1:
             return self.pick(nest, level, d, "words")
         (e,) = self.dims
         return nest.at_cut(self.view, self.view.overlap(None, level, 1).words, self.row, level, e, d)
 
-    def pick(self, nest: Nest, level: int, d: int, name: str) -> Floats:
+    def pick(self, nest: Nest, level: int, d: int, name: str) -> Numbers:
         """One of the sums of an Overlap, for the increments of dim d's loop at `level`. # (mapping,)"""
         moving = self.dims.index(d) if d in self.dims else None
         others = tuple(e for e in self.dims if e != d)
-        columns: Floats = getattr(self.view.overlap(moving, level, len(others)), name)
+        columns: Numbers = getattr(self.view.overlap(moving, level, len(others)), name)
         return gather(columns.reshape(-1), nest.which(level, others, d) * columns.shape[1] + self.row)
 
 

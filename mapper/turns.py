@@ -14,7 +14,6 @@ from .budget import Mark
 from .checkpoint import Part, State
 from .cost import CostOptions
 from .layer import Progress, explore_layer
-from .mapping import MappingBatch
 from .mapspace import Mapspace
 from .options import SearchOptions
 from .presets import Preset
@@ -124,9 +123,5 @@ def _prepared(study: Study, number: int) -> Mapspace:
 
 def _light(result: Result) -> Result:
     """The same with batches that carry their own chains alone, not all of the mapspace."""
-    front = tuple(replace(one, batch=_own(one.batch)) for one in result.front)
-    return replace(result, batch=result.batch and _own(result.batch), front=front)
-
-
-def _own(batch: MappingBatch) -> MappingBatch:
-    return MappingBatch.of(batch.arch, batch.workload, batch.factors, batch.order, batch.keep)
+    front = tuple(replace(one, batch=one.batch.own()) for one in result.front)
+    return replace(result, batch=result.batch and result.batch.own(), front=front)

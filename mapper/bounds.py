@@ -1,12 +1,14 @@
 """What no mapping can beat: lower bounds on cycles and energy, to say how far the best found is from the ideal."""
 
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
 from ..arch import Architecture
 from ..energy import EnergyTable
 from ..workloads import Tensor, Workload
+from .ranks import distinct_sums
 
 
 @dataclass(frozen=True)
@@ -52,14 +54,20 @@ def least_outermost(arch: Architecture, workload: Workload, table: EnergyTable, 
 
 def touched_words(workload: Workload, tensor: Tensor) -> int:
     """Words of `tensor` that some MAC uses: fewer than `tensor_words` where a stride leaves gaps."""
-    words = 1
-    for rank in tensor.ranks:
-        index = np.zeros(1, np.int64)
-        for term in rank:
-            steps = np.arange(workload.size(term.dim), dtype=np.int64) * term.coef
-            index = np.unique(np.add.outer(index, steps))
-        words *= len(index)
-    return words
+    return prod(_touched([(workload.size(term.dim), term.coef) for term in rank]) for rank in tensor.ranks)
+
+
+def _touched(terms: list[tuple[int, int]]) -> int:
+    """Different sums of an index, below its size, times its coefficient, over the terms of a rank."""
+    if len(terms) == 1:
+        return terms[0][0]
+    if len(terms) == 2:
+        (size_a, coef_a), (size_b, coef_b) = terms
+        return int(distinct_sums(size_a, size_b, coef_a, coef_b))
+    index = np.zeros(1, np.int64)
+    for size, coef in terms:
+        index = np.unique(np.add.outer(index, np.arange(size, dtype=np.int64) * coef))
+    return len(index)
 
 
 def _tensor_energy(arch: Architecture, workload: Workload, table: EnergyTable, tensor: Tensor) -> float:

@@ -137,6 +137,13 @@ def test_touched_words_leave_out_the_gaps_of_a_stride(stride, dilation, p, r):
     assert touched_words(workload, tensor) == len({i * stride + j * dilation for i in range(p) for j in range(r)})
 
 
+@pytest.mark.parametrize(("stride", "words"), [(1, 199_999), (2, 299_998), (10**9 + 1, 10**10)])
+def test_touched_words_of_many_pairs_of_indices(stride, words):
+    """10^10 pairs are not listed."""
+    tensor = Tensor("I", ((Term("P", stride), Term("R")),))
+    assert touched_words(Workload("w", ("P", "R"), (10**5, 10**5), (tensor,)), tensor) == words
+
+
 def test_json_has_the_agreed_keys(example):
     """Scripts rely on these keys, in this nesting."""
     found = result_json(example)

@@ -10,6 +10,7 @@ from ..arch import Architecture
 from ..energy import EnergyTable
 from ..workloads import Fault
 from .counts import Counts, count
+from .exactness import rate
 from .mapping import Bools, Floats, MappingBatch, gather
 from .network import word_hops
 from .traffic import Nest
@@ -204,7 +205,8 @@ def bandwidth_cycles(batch: MappingBatch, counts: Counts) -> Floats:
             (storage.write_bandwidth, counts.origin_writes),
         ):
             if bandwidth is not None:
-                cycles = xp.maximum(cycles, xp.ceil(words[:, level] / bandwidth))
+                many, in_cycles = bandwidth if isinstance(bandwidth, tuple) else rate(bandwidth)
+                cycles = xp.maximum(cycles, xp.ceil(words[:, level] * in_cycles / many))
         columns.append(cycles)
     return nest.together(columns, len(columns))
 

@@ -17,6 +17,7 @@ from ..arch import Architecture
 from ..energy import EnergyTable
 from .cost import CostOptions, Costs, evaluate, validity
 from .draw import DrawnBatch
+from .exactness import rate
 from .mapping import Bools, Floats, Ints
 from .mapspace import Mapspace
 from .traffic import Nest
@@ -105,10 +106,11 @@ class JaxEngine:
 
     @cached_property
     def _bandwidths(self) -> dict[tuple[int, str], Any]:
-        """By level and name, where there is one. # (mapping of a block,) each"""
+        """Words of `rate`, by level and name, where there is one. # (mapping of a block,) each"""
         levels, names = self.space.arch.levels, ("read_bandwidth", "write_bandwidth")
         found = {(i, name): getattr(level, name) for i, level in enumerate(levels) for name in names}
-        return {key: jax.numpy.full(self.block, value) for key, value in found.items() if value is not None}
+        given = {key: value for key, value in found.items() if value is not None}
+        return {key: jax.numpy.full(self.block, float(rate(value)[0])) for key, value in given.items()}
 
 
 class JaxSight:
@@ -127,13 +129,14 @@ class JaxSight:
 
 
 def with_bandwidths(arch: Architecture, bandwidths: dict[tuple[int, str], Any]) -> Architecture:
-    """`arch` with a bandwidth per mapping.
+    """`arch` with a `rate` per mapping for bandwidths.
 
     By a number for all, XLA would multiply with its inverse, and what is rounded up could then be another number.
     """
     levels = list(arch.levels)
     for (level, name), each in bandwidths.items():
-        levels[level] = replace(levels[level], **{name: each})
+        several: Any = each, rate(getattr(levels[level], name))[1]
+        levels[level] = replace(levels[level], **{name: several})
     return replace(arch, levels=tuple(levels))
 
 

@@ -10,6 +10,7 @@ from ruby_map.arch import Architecture, Axis, Compute, LoopConstraint, Slot, Sto
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
 from ruby_map.mapper.cost import REASONS, CostOptions, evaluate, validity
 from ruby_map.mapper.diagnose import misfits
+from ruby_map.mapper.exactness import rate
 from ruby_map.mapper.mapping import MappingBatch
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.optimal import optimal
@@ -128,6 +129,23 @@ def test_bandwidth_binds():
     assert costs.utilization[0] == 24 / (10 * 4)
     slow = machine(write_bandwidth=2)
     assert evaluate(mapping(slow, workload, factors), table(slow)).cycles[0] == np.ceil((12 + 6 + 24) / 2)
+
+
+@pytest.mark.parametrize(
+    ("bandwidth", "words", "cycles"), [(0.7, 7, 10), (1 / 3, 1, 3), (12.8, 64, 5), (0.29, 29, 100)]
+)
+def test_a_bandwidth_is_the_fraction_that_was_written(bandwidth, words, cycles):
+    """The float nearest to 0.7 is below it: 21 words took 31 cycles."""
+    assert rate(bandwidth) == (words, cycles)
+    arch = machine(read_bandwidth=bandwidth)
+    for k in range(1, 300):
+        found = evaluate(mapping(arch, matmul(1, 1, k), [[1, 1, 1], [1, 1, k], [1, 1, 1]]), table(arch))
+        assert found.level_cycles[0, 1] == -(-(3 * k - 1) * cycles // words)
+
+
+def test_a_bandwidth_near_no_small_fraction_stays_what_it_is():
+    """0.1 + 0.2 is not the float nearest to 0.3."""
+    assert rate(0.1 + 0.2) == (0.1 + 0.2, 1)
 
 
 @given(mappings(), st.floats(0.1, 50), st.floats(1, 10))

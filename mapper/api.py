@@ -19,6 +19,7 @@ from .checkpoint import Checkpoint
 from .cost import CostOptions
 from .cost import evaluate as evaluate_batch
 from .diagnose import misfits
+from .exactness import exactly, tell_rounding
 from .inputs import Spec, alike, layers_of, load
 from .layer import Progress
 from .layers import Layers
@@ -65,6 +66,7 @@ def explore(
     machine, work = loaded
     every = [padded(machine, layer) if pad else layer for layer in layers_of(work)]
     groups = alike(every)
+    tell_rounding(machine, every)
     study = Study(machine, tuple(every[group[0]] for group in groups), preset, distinct,
                   table or energy_table(machine), costs, options)  # fmt: skip
     layers = Layers(study, progress, checkpoint)
@@ -106,7 +108,7 @@ def evaluate(
     machine, work = load(arch, workload)
     if not isinstance(work, Workload):
         raise InputError(Fault(work.name, None, "", "a mapping is of one layer; name one, as NETWORK/LAYER"))
-    batch = read_mapping(_source(mapping), machine, work)
+    batch = exactly(read_mapping(_source(mapping), machine, work))
     figures = table or energy_table(machine)
     found = evaluate_batch(batch, figures, costs, recount(batch))
     check(batch, found)

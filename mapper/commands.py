@@ -7,11 +7,13 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
+from typing import Any
 
 import typer
 
 from ..energy import CacheWarning, EnergyWarning
 from ..workloads import InputError
+from .exactness import RoundingWarning
 from .sanity import InternalError
 
 WITH = "A Timeloop file to read together with ARCH (constraints, ERT...), repeatable"
@@ -19,6 +21,7 @@ LEAKAGE = "Charge what every instance leaks in every cycle."
 WIRE = "Charge wires between levels, pJ per bit and mm; with --tile-mm."
 TILE = "Length of a hop, from one place of an array to the next."
 HOP = "Instead of both: pJ per word and hop, as Timeloop's energy_per_hop."
+TOLD = (EnergyWarning, CacheWarning, RoundingWarning)
 FOUND, NOTHING_VALID, BAD_INPUT, INTERNAL, INTERRUPTED = 0, 1, 2, 70, 130
 
 
@@ -31,7 +34,7 @@ def command[**P](function: Callable[P, int]) -> Callable[P, None]:
     @wraps(function)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
-            with _ended_as_by_ctrl_c():
+            with told_warnings(), _ended_as_by_ctrl_c():
                 status = function(*args, **kwargs)
         except InputError as error:
             typer.echo(str(error), err=True)
@@ -69,13 +72,22 @@ def new_app(function: Callable[..., int]) -> typer.Typer:
 
 @contextmanager
 def told_warnings() -> Iterator[None]:
-    """Energies only near what was asked for, and troubles with those kept on disk, as lines on standard error."""
-    with warnings.catch_warnings(record=True) as caught:
-        for category in (EnergyWarning, CacheWarning):
+    """Energies only near what was asked for, troubles with those kept on disk, figures that a search rounds: each once,
+    as a line on standard error."""
+    told, show = set[str](), warnings.showwarning
+
+    def tell(message: Warning | str, category: type[Warning], *where: Any) -> None:
+        if not issubclass(category, TOLD):
+            show(message, category, *where)
+        elif str(message) not in told:
+            told.add(str(message))
+            typer.echo(f"warning: {message}", err=True)
+
+    with warnings.catch_warnings():
+        for category in TOLD:
             warnings.simplefilter("always", category)
+        warnings.showwarning = tell  # type: ignore[assignment]
         yield
-    for message in dict.fromkeys(str(warning.message) for warning in caught):
-        typer.echo(f"warning: {message}", err=True)
 
 
 def echo_json(value: object) -> None:

@@ -1,6 +1,7 @@
 """Counts -> validity, energy, cycles, utilisation, EDP."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 from math import isfinite, prod
 
 import numpy as np
@@ -10,8 +11,8 @@ from ..arch import Architecture
 from ..energy import EnergyTable
 from ..workloads import Fault
 from .counts import Counts, count
-from .exactness import rate
-from .mapping import Bools, Floats, MappingBatch, gather
+from .exactness import Rate, rate
+from .mapping import Bools, Floats, MappingBatch, Numbers, floats, gather
 from .network import word_hops
 from .traffic import Nest
 
@@ -65,14 +66,14 @@ class CostOptions:
 
 @dataclass(eq=False)
 class Costs:
-    """Costs of a batch; totals over the whole machine."""
+    """Costs of a batch; totals over the whole machine. Cycles are whole, of the type of the counts."""
 
     counts: Counts
     energy_pj: Floats  # (mapping,)
-    cycles: Floats  # (mapping,) maximum over compute and levels
+    cycles: Numbers  # (mapping,) maximum over compute and levels
     utilization: Floats  # (mapping,) MACs / (cycles * MAC units)
     level_energy_pj: Floats  # (mapping, level, tensor)
-    level_cycles: Floats  # (mapping, level) words / bandwidth of the busiest instance; 0 without a bandwidth
+    level_cycles: Numbers  # (mapping, level) words / bandwidth of the busiest instance; 0 without a bandwidth
     compute_energy_pj: float
     leak_energy_pj: Floats  # (mapping,) 0 unless asked for
     network_energy_pj: Floats  # (mapping, level, tensor) of the array below each level; 0 unless asked for
@@ -81,7 +82,7 @@ class Costs:
     @property
     def edp(self) -> Floats:
         """Energy-delay product, pJ * cycles. # (mapping,)"""
-        return self.energy_pj * self.cycles
+        return self.energy_pj * floats(self.cycles)
 
 
 def validity(batch: MappingBatch) -> NDArray[np.int8]:
@@ -120,10 +121,10 @@ def overfull(nest: Nest) -> Bools:
     return found
 
 
-def used_bits(nest: Nest, level: int) -> Floats:
+def used_bits(nest: Nest, level: int) -> Numbers:
     """Bits of the tiles kept in one instance of `level`. # (mapping,)"""
     storage = nest.batch.arch.levels[level]
-    used: Floats = nest.xp.zeros(len(nest.batch))
+    used = nest.zeros()
     for v, tensor in enumerate(nest.batch.workload.tensors):
         keep = nest.batch.keep[:, level, v]
         told = isinstance(keep, np.ndarray)  # while JAX traces, it may be data
@@ -150,7 +151,7 @@ def evaluate(
     compute = workload.macs * table.compute.compute_pj
     leak = xp.zeros(len(batch))
     if options.leakage:
-        leak = cycles * leak_pj_per_cycle(arch, table)
+        leak = floats(cycles) * leak_pj_per_cycle(arch, table)
     # one after the other, so that the batch's size does not change how sums round
     places = np.ndindex(len(arch.levels), len(workload.tensors))
     total = sum((energy[:, level, v] for level, v in places), compute + leak)
@@ -163,7 +164,7 @@ def evaluate(
         counts=counts,
         energy_pj=total,
         cycles=cycles,
-        utilization=workload.macs / (cycles * units),
+        utilization=floats(workload.macs / (cycles * units)),
         level_energy_pj=energy,
         level_cycles=level_cycles,
         compute_energy_pj=compute,
@@ -176,12 +177,13 @@ def evaluate(
 def level_energies(batch: MappingBatch, counts: Counts, table: EnergyTable) -> Floats:
     """Words times energy per word; a word is a fraction of a vector access. # (mapping, level, tensor)"""
     tensors, columns = batch.workload.tensors, []
+    reads, fills, updates = floats(counts.reads), floats(counts.fills), floats(counts.updates)
     for level, (storage, figures) in enumerate(zip(batch.arch.levels, table.levels, strict=True)):
         for v, tensor in enumerate(tensors):
             vectors_per_word = storage.bits(tensor.name, tensor.word_bits) / storage.width_bits
-            pj = counts.reads[:, level, v] * figures.read_pj
-            pj += counts.fills[:, level, v] * figures.write_pj
-            pj += counts.updates[:, level, v] * figures.update_pj
+            pj = reads[:, level, v] * figures.read_pj
+            pj += fills[:, level, v] * figures.write_pj
+            pj += updates[:, level, v] * figures.update_pj
             columns.append(pj * vectors_per_word)
     return Nest(batch).together(columns, len(batch.arch.levels), len(tensors))
 
@@ -194,21 +196,30 @@ def network_energies(batch: MappingBatch, counts: Counts, options: CostOptions) 
     return energy
 
 
-def bandwidth_cycles(batch: MappingBatch, counts: Counts) -> Floats:
+def bandwidth_cycles(batch: MappingBatch, counts: Counts) -> Numbers:
     """Cycles each level's busiest instance needs for its words, reads and writes apart. # (mapping, level)"""
     nest = Nest(batch)
     xp, columns = nest.xp, []
     for level, storage in enumerate(batch.arch.levels):
-        cycles = xp.zeros(len(batch))
+        cycles = xp.zeros(len(batch), dtype=counts.reads.dtype)
         for bandwidth, words in (
             (storage.read_bandwidth, counts.origin_reads),
             (storage.write_bandwidth, counts.origin_writes),
         ):
             if bandwidth is not None:
-                many, in_cycles = bandwidth if isinstance(bandwidth, tuple) else rate(bandwidth)
-                cycles = xp.maximum(cycles, xp.ceil(words[:, level] * in_cycles / many))
+                cycles = xp.maximum(cycles, _rounded_up(words[:, level], bandwidth))
         columns.append(cycles)
     return nest.together(columns, len(columns))
+
+
+def _rounded_up(words: Numbers, bandwidth: Rate | float) -> Numbers:
+    """Cycles that so many words take."""
+    many, cycles = bandwidth if isinstance(bandwidth, tuple) else rate(bandwidth)
+    if words.dtype == object:
+        needed: Numbers = -(-words * cycles // Fraction(many))
+    else:
+        needed = words.__array_namespace__().ceil(words * cycles / many)
+    return needed
 
 
 def leak_pj_per_cycle(arch: Architecture, table: EnergyTable) -> float:

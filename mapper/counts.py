@@ -15,7 +15,10 @@ from .traffic import Flow, Nest
 
 @dataclass(eq=False)
 class Counts:
-    """What executing the nests would count. Words are totals over all instances of a level."""
+    """What executing the nests would count. Words are totals over all instances of a level.
+
+    Of a batch they are float64, of a mapping that is reported Python integers (recount.py).
+    """
 
     cycles: Numbers  # (mapping,) temporal steps with any active MAC
     reads: Numbers  # (mapping, level, tensor)
@@ -56,6 +59,11 @@ def count(batch: MappingBatch) -> Counts:
         exact=found.exact,
         tiles=partial(tile_words, batch),
     )
+
+
+def whole(figures: Numbers) -> Numbers:
+    """Whole numbers as Python integers."""
+    return figures if figures.dtype == object else figures.astype(np.int64).astype(object)
 
 
 def tile_words(batch: MappingBatch) -> Numbers:

@@ -40,7 +40,7 @@ def misfits(batch: MappingBatch) -> list[str]:
         over = int(used_bits(nest, i)[0]) - usable
         if over > 0:
             kept = [t for v, t in enumerate(tensors) if batch.keep[0, i, v]]
-            tiles = " + ".join(f"{t.name} {nest.tile(i, t)[0]:,.0f} words" for t in kept)
+            tiles = " + ".join(f"{t.name} {int(nest.tile(i, t)[0]):,} words" for t in kept)
             width = max(level.bits(t.name, t.word_bits) for t in kept)
             words = -(-over // width)
             found.append(

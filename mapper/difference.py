@@ -21,8 +21,8 @@ class Change:
     """A figure that differs, and what that costs."""
 
     figure: str  # one of FIGURES
-    a: float  # words, over all instances
-    b: float
+    a: int  # words, over all instances
+    b: int
     energy_pj: float  # that B needs more than A
 
 
@@ -62,7 +62,7 @@ def _row(a: Result, b: Result, level: int, v: int) -> Row:
     (batch_a, costs_a), (batch_b, costs_b) = _found(a), _found(b)
     changes = []
     for figure, pj in zip(FIGURES, (costs.read_pj, costs.write_pj, costs.update_pj), strict=True):
-        x, y = (float(getattr(one.counts, figure)[0, level, v]) for one in (costs_a, costs_b))
+        x, y = (int(getattr(one.counts, figure)[0, level, v]) for one in (costs_a, costs_b))
         if x != y:
             changes.append(Change(figure, x, y, (y - x) * vectors_per_word * pj))
     return Row(
@@ -118,11 +118,11 @@ def _network_line(a: Result, b: Result, unit: str, size: float) -> Iterator[list
         yield _line(f"  of network [{unit}]", x, y, ",.4g")
 
 
-def _level_cycles(a: Result, b: Result) -> Iterator[tuple[str, float, float]]:
+def _level_cycles(a: Result, b: Result) -> Iterator[tuple[str, int, int]]:
     """Name and cycles in A and in B of each level with a bandwidth."""
     for i, level in enumerate(a.arch.levels):
         if level.limited:
-            yield level.name, *(float(_found(one)[1].level_cycles[0, i]) for one in (a, b))  # type: ignore[misc]
+            yield level.name, *(int(_found(one)[1].level_cycles[0, i]) for one in (a, b))  # type: ignore[misc]
 
 
 def _table(differing: list[Row], net_pj: float, largest_pj: float) -> str:
@@ -140,7 +140,7 @@ def _table(differing: list[Row], net_pj: float, largest_pj: float) -> str:
     return table_text(head, lines, left=(0, 1, 2))
 
 
-def _line(name: str, a: float, b: float, form: str = ",.0f") -> list[str]:
+def _line(name: str, a: float, b: float, form: str = ",") -> list[str]:
     return [name, format(a, form), format(b, form), format(b - a, "+" + form) if a != b else "", _relative(a, b)]
 
 

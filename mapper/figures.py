@@ -91,7 +91,7 @@ def draw_cycles(result: NetworkResult, axes: "Axes | None" = None) -> "Figure":
             series.setdefault(name, []).append(count * cycles)
     if not any(series[CYCLES[-1]]):
         del series[CYCLES[-1]]
-    title = f"{result.name} on {result.layers[0][0].arch.name}: {result.cycles:,.0f} cycles"
+    title = f"{result.name} on {result.layers[0][0].arch.name}: {result.cycles:,} cycles"
     power = max(0, int(log10(max(map(sum, zip(*series.values(), strict=True))))) // 3 * 3)
     return _stacked(rows, series, 10**power, f"cycles [$10^{power}$]" if power else "cycles", title, axes)
 

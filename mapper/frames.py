@@ -26,8 +26,8 @@ def level_rows(result: Result) -> Rows:
                 names = ("tile_words", "reads", "fills", "updates")
                 words = {name: plain(getattr(costs.counts, name)[0, i, t]) for name in names}
                 energy = float(costs.level_energy_pj[0, i, t])
-                rows.append(_row(level.name, tensor.name, float(costs.counts.instances[0, i]), words, energy))
-    units = float(costs.counts.instances[0, -1])
+                rows.append(_row(level.name, tensor.name, int(costs.counts.instances[0, i]), words, energy))
+    units = int(costs.counts.instances[0, -1])
     rows.append(_row(result.arch.compute.name, None, units, {}, float(costs.compute_energy_pj)))
     if leak := float(costs.leak_energy_pj[0]):
         rows.append(_row("leakage", None, None, {}, leak))
@@ -36,9 +36,8 @@ def level_rows(result: Result) -> Rows:
     return rows
 
 
-def _row(level: str, tensor: str | None, instances: float | None, words: Mapping[str, object], energy_pj: float) -> Row:
-    many = None if instances is None else plain(instances)
-    return {"level": level, "tensor": tensor, "instances": many, **words, "energy_pj": energy_pj}
+def _row(level: str, tensor: str | None, instances: int | None, words: Mapping[str, object], energy_pj: float) -> Row:
+    return {"level": level, "tensor": tensor, "instances": instances, **words, "energy_pj": energy_pj}
 
 
 def layer_rows(network: NetworkResult) -> Rows:
@@ -51,6 +50,6 @@ def _layers(network: NetworkResult) -> Iterator[Row]:
         row: Row = {"layer": result.workload.name, "count": count, "macs": result.macs}
         if result.found:
             roof = limit(result)
-            row |= {"cycles": plain(result.cycles), "energy_pj": result.energy_pj, "edp": result.edp}
+            row |= {"cycles": result.cycles, "energy_pj": result.energy_pj, "edp": result.edp}
             row |= {"utilization": result.utilization, "macs_per_word": roof.intensity, "bound_by": roof.binds}
         yield row | {"evaluated": result.statistics.evaluated, "valid": result.statistics.valid}

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from ..energy import EnergyTable
 from .cost import CostOptions, Costs, evaluate
+from .exactness import exactly
 from .mapping import MappingBatch
 from .mapping_file import write_mapping
 from .objectives import FIGURES, UNITS
@@ -22,7 +23,8 @@ class FrontMapping:
 
     def value(self, axis: str) -> float:
         """Its place on the axis: pJ, cycles or pJ * cycles."""
-        return float(getattr(self.costs, FIGURES[axis])[0])
+        (value,) = getattr(self.costs, FIGURES[axis]).tolist()
+        return value  # type: ignore[no-any-return]
 
 
 def exact_front(
@@ -33,7 +35,7 @@ def exact_front(
     The search may rank by a bound on reads, so exact counts can show that one beats another: that one is left out.
     """
     found = []
-    for batch in batches:
+    for batch in map(exactly, batches):
         costs = evaluate(batch, table, options, recount(batch))
         check(batch, costs)
         found.append(FrontMapping(batch, costs))
@@ -46,10 +48,10 @@ def exact_front(
 
 
 def front_table(
-    front: Sequence[FrontMapping], axes: Sequence[str], cycles: float, energy_pj: float, of: str = ""
+    front: Sequence[FrontMapping], axes: Sequence[str], cycles: int, energy_pj: float, of: str = ""
 ) -> TextTable:
     """A line per mapping of the front (`of` a layer); the one of so many cycles and pJ is what the search reports."""
-    forms = {"delay": ",.0f"}
+    forms = {"delay": ","}
     rows = []
     for i, one in enumerate(front, 1):
         mark = "reported" if (one.value("delay"), one.value("energy")) == (cycles, energy_pj) else ""

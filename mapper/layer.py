@@ -8,6 +8,7 @@ from ..workloads import Workload
 from .checkpoint import Part
 from .cost import CostOptions, evaluate
 from .diagnose import hint
+from .exactness import exactly
 from .front import exact_front
 from .mapspace import Mapspace
 from .optimal import SEEN_ALL, lower_bound
@@ -40,6 +41,7 @@ def explore_layer(
         every = "every one was ruled out: no mapping of this mapspace is valid\n" if went.stopped_by == SEEN_ALL else ""
         why = every + hint(Problem(space, table, options.strategy, seed=options.seed).propose(0))
         return Result(space.arch, space.workload, table, None, None, went, "", objective, options.seed, why)
+    best = exactly(best)
     found = evaluate(best, table, costs, recount(best))
     check(best, found)
     front = exact_front(outcome.front, options.axes, table, costs)

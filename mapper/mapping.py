@@ -144,6 +144,11 @@ def gather(column: NDArray[Any], row: Ints) -> NDArray[Any]:
     return taken
 
 
+def floats(figures: Numbers) -> Floats:
+    """Figures as float64, rounded where they are Python integers that it does not hold."""
+    return figures.astype(np.float64, copy=False)
+
+
 def unique_rows[Number: np.generic](rows: NDArray[Number]) -> tuple[NDArray[Number], Ints]:
     """The different rows # (row, ...) of whole numbers or bools, in lexicographic order, and which each is # (row,).
 

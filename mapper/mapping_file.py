@@ -120,7 +120,7 @@ class _Mapping:
 
     def put(self, path: Keys, slot: int, factor: Factor) -> None:
         d = self.dims.index(factor.dim)
-        self.bounds[slot, d] = min(factor.bound, 2**53)
+        self.bounds[slot, d] = min(factor.bound, 2**62)  # more than any dim has, and in int64
         self.given[slot, d] = factor.residual or 0
         self.where[slot, d] = (*path, "factors")
 

@@ -2,8 +2,8 @@
 
 from ..arch import Slot
 from ..workloads import Tensor
-from .counts import count
-from .mapping import MappingBatch
+from .counts import tile_words
+from .mapping import MappingBatch, Numbers
 
 
 def loop_nest(batch: MappingBatch) -> str:
@@ -20,12 +20,12 @@ def loop_nest(batch: MappingBatch) -> str:
     """
     if len(batch) != 1:
         raise ValueError(f"a loop nest shows one mapping, got a batch of {len(batch)}")
-    bounds, residuals, order = batch.factors[0], batch.residuals[0], batch.order[0]
+    bounds, residuals, order, words = batch.factors[0], batch.residuals[0], batch.order[0], tile_words(batch)[0]
     lines: list[str] = []
     depth = 0
     for s, slot in enumerate(batch.arch.slots):
         if not slot.spatial:
-            lines.append("  " * depth + _header(batch, slot.level))
+            lines.append("  " * depth + _header(batch, slot.level, words[slot.level]))
         for d in range(bounds.shape[1]) if slot.spatial else order[slot.level]:
             if bounds[s, d] > 1:
                 lines.append(
@@ -43,11 +43,9 @@ def _loop(slot: Slot, dim: str, bound: int, residual: int) -> str:
     return f"{text}  # {slot.axis.name}, {slot.axis.mesh}" if slot.axis else text
 
 
-def _header(batch: MappingBatch, level: int) -> str:
-    words = count(batch).tile_words[0, level]
-    held = [
-        f"{tensor.name}: {words[t]:,.0f}" for t, tensor in enumerate(batch.workload.tensors) if batch.keep[0, level, t]
-    ]
+def _header(batch: MappingBatch, level: int, words: Numbers) -> str:
+    kept = zip(batch.workload.tensors, words, batch.keep[0, level], strict=True)
+    held = [f"{tensor.name}: {int(tile):,}" for tensor, tile, keep in kept if keep]
     return f"{batch.arch.levels[level].name} [{', '.join(held) + ' words' if held else 'bypassed'}]"
 
 

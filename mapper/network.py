@@ -14,7 +14,7 @@ import numpy as np
 from ..arch import Architecture
 from ..workloads import Tensor
 from .counts import Counts, keeper_pairs
-from .mapping import Floats, Ints, MappingBatch, unique_rows
+from .mapping import Floats, Ints, MappingBatch, Numbers, floats, unique_rows
 from .traffic import Flow, Nest
 
 Axes = tuple[tuple[bool, int, int], ...]  # of each axis of one level: along X, size, instances of the axes inside it
@@ -31,14 +31,14 @@ def word_hops(batch: MappingBatch, counts: Counts) -> Floats:
     Inputs go in, outputs come out; an output's words that go in again are not charged, as in Timeloop. A word passes
     the arrays of all levels from where it is kept to where it is kept next.
     """
-    total = np.zeros_like(counts.reads)
+    total = np.zeros(counts.reads.shape)
     for v, tensor in enumerate(batch.workload.tensors):
         for level, where, words in _crossings(batch, counts, v):
-            total[where, level, v] += words * hops(batch.take(where), level, tensor)
+            total[where, level, v] += floats(words) * hops(batch.take(where), level, tensor)
     return total
 
 
-def _crossings(batch: MappingBatch, counts: Counts, v: int) -> Iterator[tuple[int, Ints, Floats]]:
+def _crossings(batch: MappingBatch, counts: Counts, v: int) -> Iterator[tuple[int, Ints, Numbers]]:
     """(level, mappings, words) for each array that words of tensor `v` pass. words: (mapping of those,)"""
     tensor = batch.workload.tensors[v]
     moved = (counts.updates if tensor.output else counts.reads)[:, :, v]

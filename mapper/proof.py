@@ -52,7 +52,7 @@ def network_line(objective: str, optimal: bool, gap: float, open_layers: Sequenc
 def front_gap(front: Sequence[FrontMapping], proof: FrontProof) -> float:
     """No mapping is more than this share below the whole front on both axes; 0 where the front is proven."""
     points = sorted((one.value("delay"), one.value("energy")) for one in front)
-    cycles, energy_pj = np.array(points).reshape(-1, 2).T
+    cycles, energy_pj = np.array(points, np.float64).reshape(-1, 2).T
     return proof.gap(energy_pj, cycles)
 
 
@@ -71,7 +71,7 @@ def front_proof_parts(front: Sequence[FrontMapping], proof: FrontProof) -> list[
     rows = []
     for i, one in enumerate(front, 1):
         least, proven = least_energy_pj(one, proof)
-        rows.append([str(i), f"{one.value('delay'):,.0f}", f"{least:.6g}", "yes" if proven else ""])
+        rows.append([str(i), f"{one.value('delay'):,}", f"{least:.6g}", "yes" if proven else ""])
     return [told, TextTable(["", "with at most [cycles]", "energy at least [pJ]", "reached"], rows)]
 
 

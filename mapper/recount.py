@@ -21,15 +21,17 @@ A dim that the tensor does not have is a rank whose tile is always the same sing
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import product
 from math import prod
 
 import numpy as np
 
 from ..workloads import Tensor
-from .counts import Counts, count
-from .mapping import Ints, MappingBatch
+from .counts import Counts, count, tile_words, whole
+from .exactness import exactly
+from .mapping import Ints, MappingBatch, Numbers
 from .traffic import Flow, Nest
 
 # Properties of one set of words along a rank, among the children of one parent instance in one step.
@@ -40,16 +42,28 @@ REST = 8  # some child's T_r - O_r, neither empty nor all of T_r
 
 
 def recount(batch: MappingBatch) -> Counts:
-    """Count the accesses of the one mapping of `batch` exactly: `count`, with flagged reads counted anew.
+    """Count the accesses of the one mapping of `batch` exactly: `count`, with flagged reads counted anew, as Python
+    integers.
 
     Takes as long as the flagged tensor has pairs of window indices (P x R), not MACs. Raises ValueError for a
     batch of another length.
     """
     if len(batch) != 1:
         raise ValueError(f"recount takes one mapping at a time, got a batch of {len(batch)}")
+    batch = exactly(batch)
     counts = count(batch)
-    if counts.exact[0]:
-        return counts
+    if not counts.exact[0]:
+        _correct_flagged(counts, batch)
+    names = ("cycles", "reads", "fills", "updates", "instances", "origin_reads", "origin_writes")
+    figures = {name: whole(getattr(counts, name)) for name in names}
+    return replace(counts, **figures, tiles=partial(_tile_words, batch))
+
+
+def _tile_words(batch: MappingBatch) -> Numbers:
+    return whole(tile_words(batch))
+
+
+def _correct_flagged(counts: Counts, batch: MappingBatch) -> None:
     nest = Nest(batch)
     for v, tensor in enumerate(batch.workload.tensors):
         keepers = [*np.flatnonzero(batch.keep[0, :, v]).tolist(), nest.levels]
@@ -57,7 +71,6 @@ def recount(batch: MappingBatch) -> Counts:
             if not Flow(nest, tensor, child, parent=parent).exact()[0]:
                 _correct(counts, nest, v, parent, child)
     counts.exact[0] = True
-    return counts
 
 
 def _correct(counts: Counts, nest: Nest, v: int, parent: int, child: int) -> None:
@@ -262,10 +275,16 @@ def _sets(tiles: _Tiles, held: bool) -> _Sets:
     order, starts = _runs(pairs)
     _, first, last, left, right = (column[order][starts] for column in pairs)
     return _Sets(
-        {p: int(sizes[properties == p].sum()) for p in np.unique(properties).tolist()},
-        int((last - first + 1).sum()),
-        int((right - left + 1).sum()),
+        {p: _total(sizes[properties == p]) for p in np.unique(properties).tolist()},
+        _total(last - first + 1),
+        _total(right - left + 1),
     )
+
+
+def _total(words: Ints) -> int:
+    """Their sum, also where int64 does not hold it."""
+    high, low = np.divmod(words, 1 << 32)
+    return (int(high.sum()) << 32) + int(low.sum())
 
 
 def _runs(columns: Sequence[Ints]) -> tuple[Ints, Ints]:

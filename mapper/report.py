@@ -16,6 +16,7 @@ from .bounds import Ideal, ideal
 from .certificate import Layer
 from .cost import REASONS, Costs
 from .coverage import Coverage
+from .exactness import HELD
 from .front import FrontMapping, front_json, front_table
 from .mapping import MappingBatch
 from .mapping_file import write_mapping
@@ -72,8 +73,8 @@ class Result(Shown):
         return max(0.0, 1 - self.lower_bound / found) if found else 0.0
 
     @property
-    def cycles(self) -> float:
-        return float(self._costs.cycles[0])
+    def cycles(self) -> int:
+        return int(self._costs.cycles[0])
 
     @property
     def energy_pj(self) -> float:
@@ -160,11 +161,11 @@ class Result(Shown):
 
     def _bound_by(self) -> str:
         """The level whose bandwidth binds, where one does."""
-        levels, compute = self._costs.level_cycles[0], float(self._costs.counts.cycles[0])
+        levels, compute = self._costs.level_cycles[0], int(self._costs.counts.cycles[0])
         slowest = int(levels.argmax())
         if levels[slowest] <= compute:
             return ""
-        return f"\nbound by     the bandwidth of {self.arch.levels[slowest].name}; compute needs {compute:,.0f} cycles"
+        return f"\nbound by     the bandwidth of {self.arch.levels[slowest].name}; compute needs {compute:,} cycles"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -183,7 +184,7 @@ class NetworkResult(Shown):
         return not self.missing and all(result.found for result, _ in self.layers)
 
     @property
-    def cycles(self) -> float:
+    def cycles(self) -> int:
         return sum(result.cycles * count for result, count in self.layers)
 
     @property
@@ -348,9 +349,9 @@ def _proof_json(result: Result | NetworkResult) -> Json:
 
 
 def plain(value: float) -> int | float:
-    """A number as JSON should show it: `420`, not `420.0`."""
-    value = float(value)
-    return int(value) if value.is_integer() else value
+    """A number as JSON should show it: `420`, not `420.0`; digits that a float does not have are not made up."""
+    value = value if isinstance(value, int) else float(value)
+    return int(value) if value.is_integer() and abs(value) <= HELD else value
 
 
 def _costs_json(result: Result | NetworkResult) -> Json:

@@ -4,7 +4,7 @@ import numpy as np
 
 from .bounds import touched_words
 from .cost import Costs
-from .mapping import MappingBatch
+from .mapping import MappingBatch, floats
 
 
 class InternalError(RuntimeError):
@@ -51,14 +51,14 @@ def _figures(costs: Costs) -> list[str]:
     return [
         f"{name} must be finite and not negative"
         for name, array in figures.items()
-        if not (np.isfinite(array) & (array >= 0)).all()
+        if not (np.isfinite(floats(array)) & (array >= 0)).all()
     ]
 
 
 def _cycles(batch: MappingBatch, costs: Costs) -> list[str]:
     units = batch.arch.instances(len(batch.arch.levels))
-    least = batch.workload.macs / units
-    return [f"{c:,.0f} cycles for {batch.workload.macs:,} MACs on {units} units" for c in costs.cycles if c < least]
+    macs = batch.workload.macs
+    return [f"{int(c):,} cycles for {macs:,} MACs on {units} units" for c in costs.cycles if c * units < macs]
 
 
 def _traffic(batch: MappingBatch, costs: Costs) -> list[str]:
@@ -70,5 +70,5 @@ def _traffic(batch: MappingBatch, costs: Costs) -> list[str]:
         for level in np.flatnonzero(short.any(axis=0)):
             name = batch.arch.levels[level].name
             least = moved[:, level, v].min()
-            found.append(f"{name} moves {least:,.0f} words of {tensor.name}, which has {words:,}")
+            found.append(f"{name} moves {int(least):,} words of {tensor.name}, which has {words:,}")
     return found

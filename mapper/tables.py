@@ -62,9 +62,9 @@ def level_table(batch: MappingBatch, costs: Costs) -> TextTable:
             if batch.keep[0, i, t]:
                 words = (counts.tile_words, counts.reads, counts.fills, counts.updates)
                 energy = float(costs.level_energy_pj[0, i, t])
-                rows.append([level.name, f"{counts.instances[0, i]:,.0f}", tensor.name]
-                            + [f"{array[0, i, t]:,.0f}" for array in words] + _share(energy, size, total))  # fmt: skip
-    compute, units = costs.compute_energy_pj, f"{counts.instances[0, -1]:,.0f}"
+                rows.append([level.name, _whole(counts.instances[0, i]), tensor.name]
+                            + [_whole(array[0, i, t]) for array in words] + _share(energy, size, total))  # fmt: skip
+    compute, units = costs.compute_energy_pj, _whole(counts.instances[0, -1])
     rows.append([batch.arch.compute.name, units, "", "", "", "", "", *_share(compute, size, total)])
     if leak := float(costs.leak_energy_pj[0]):
         rows.append(["leakage", "", "", "", "", "", "", *_share(leak, size, total)])
@@ -74,14 +74,14 @@ def level_table(batch: MappingBatch, costs: Costs) -> TextTable:
     return TextTable(head, _blank_repeats(rows), left=(0, 2))
 
 
-def layer_table(rows: Iterable[tuple[str, int, float, float, float]]) -> TextTable:
+def layer_table(rows: Iterable[tuple[str, int, int, float, float]]) -> TextTable:
     """A line per layer: name, count, cycles, energy in pJ (both of one occurrence), utilisation."""
     rows = list(rows)
     unit, size = energy_unit(max(energy for _, _, _, energy, _ in rows))
     time = sum(count * cycles for _, count, cycles, _, _ in rows)
     total = sum(count * energy for _, count, _, energy, _ in rows)
     lines = [
-        [name, f"{count}", f"{cycles:,.0f}", f"{used:.1%}", f"{energy / size:,.4g}", f"{cycles * energy:.4g}",
+        [name, f"{count}", f"{cycles:,}", f"{used:.1%}", f"{energy / size:,.4g}", f"{cycles * energy:.4g}",
          f"{count * cycles / time:.1%}", f"{count * energy / total:.1%}"]
         for name, count, cycles, energy, used in rows
     ]  # fmt: skip
@@ -91,7 +91,7 @@ def layer_table(rows: Iterable[tuple[str, int, float, float, float]]) -> TextTab
 
 
 def totals(
-    cycles: float,
+    cycles: int,
     energy_pj: float,
     used: float,
     macs: int,
@@ -104,7 +104,7 @@ def totals(
     unit, size = energy_unit(energy_pj)
     edp, per_mac = cycles * energy_pj, energy_pj / macs
     lines = [
-        ("cycles", f"{cycles:,.0f}", _over(cycles, best.cycles)),
+        ("cycles", f"{cycles:,}", _over(cycles, best.cycles)),
         ("utilisation", f"{used:.1%}", ""),
         ("energy", f"{energy_pj / size:,.5g} {unit} ({per_mac:,.4g} pJ per MAC)", _over(energy_pj, best.energy_pj)),
         ("EDP", f"{edp:.5g} pJ cycles", _over(edp, best.edp)),
@@ -133,6 +133,10 @@ def heading(arch: Architecture, workload: Workload) -> str:
     """What is mapped on what."""
     dims = " ".join(f"{dim}={size}" for dim, size in zip(workload.dims, workload.sizes, strict=True))
     return f"{workload.name} ({dims}) on {arch.name}"
+
+
+def _whole(figure: float) -> str:
+    return f"{int(figure):,}"
 
 
 def _share(energy_pj: float, size: float, total_pj: float) -> list[str]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..arch import Architecture, check_fit, load_arch
-from ..workloads import Fault, InputError, Network, Workload, gather, load_workload
+from ..workloads import Fault, InputError, Network, Workload, gather, load_workload, size_faults
 from .mapspace import Mapspace
 from .options import unknown
 from .padding import padded
@@ -31,6 +31,7 @@ def load(
         raise InputError(faults)
     source = arch.name if isinstance(arch, Architecture) else os.fspath(arch)
     for layer in layers_of(work):
+        faults += [Fault(layer.name, None, "", message) for _, message in size_faults(layer, "")]
         gather(faults, lambda layer=layer: check_fit(machine, layer, source))  # type: ignore[misc]
     if faults:
         raise InputError(dict.fromkeys(faults))

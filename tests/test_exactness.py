@@ -23,7 +23,7 @@ from ruby_map.mapper.prefixes import Prefixes
 from ruby_map.mapper.ranks import RankView
 from ruby_map.mapper.recount import _total, recount
 from ruby_map.mapper.simulate import simulate
-from ruby_map.workloads import Network, Tensor, Term, Workload, shaped
+from ruby_map.workloads import InputError, Network, Tensor, Term, Workload, shaped
 from typer.testing import CliRunner
 
 from .conftest import DEEP
@@ -362,3 +362,10 @@ def test_the_command_tells_once_and_its_json_stays_pure(tmp_path):
     assert found.stderr.splitlines() == [f"{told}; reported counts are exact"]
     assert json.loads(found.stdout)["macs"] == ODD**3
     assert run(["toy_6pe_linear", "rank1_100", "--json"]).stderr == ""
+
+
+def test_a_workload_made_in_python_is_checked_as_a_file_is():
+    """Indices are int64: what could pass them is refused, and not counted wrongly."""
+    wide = window(2**10, 2**10, 2**53, 1)
+    with pytest.raises(InputError, match=r"window: fewer than 2\*\*62 words of I are expected"):
+        explore("toy_6pe_linear", wide, "pfm")

@@ -5,7 +5,7 @@ from .expressions import arithmetic, linear
 from .load import library_workloads, load_workload, shaped
 from .onnx_import import Imported, import_onnx, left_out_lines, network_yaml
 from .reading import Document, Fault, InputError, Keys, gather, near, parse_yaml, path_text, read_yaml
-from .shapes import SHAPE_DIMS
+from .shapes import SHAPE_DIMS, size_faults
 from .spec import Network, Rank, Tensor, Term, Workload
 
 __all__ = [
@@ -37,4 +37,5 @@ __all__ = [
     "path_text",
     "read_yaml",
     "shaped",
+    "size_faults",
 ]

@@ -207,7 +207,7 @@ def _layer_faults(layer: ExplicitLayer) -> Iterator[Located]:
 
 
 def size_faults(workload: Workload, sizes_key: str) -> Iterator[Located]:
-    """Counts are 64-bit integers somewhere: nothing of a layer may pass that."""
+    """Indices and positions along a rank are 64-bit integers: nothing of a layer may come near that."""
     counts = {"MACs": workload.macs}
     counts |= {f"words of {tensor.name}": workload.tensor_words(tensor) for tensor in workload.tensors}
     for what, count in counts.items():

@@ -263,7 +263,7 @@ def large(draw):
     return window(p, r, draw(st.integers(most - most // 8, most)), b, m)
 
 
-@given(mappings(workloads=st.one_of(matmuls(10**4), large()), arch=machines(most_levels=3, bandwidths=True)))
+@given(mappings(workloads=st.one_of(matmuls(6000), large()), arch=machines(most_levels=3, bandwidths=True)))
 def test_where_figures_are_exact_floats_are_the_integers(batch):
     """Nests of many words."""
     assert figures_exact(batch.arch, batch.workload)

@@ -1,6 +1,9 @@
 """What no mapping can beat: lower bounds on cycles and energy, to say how far the best found is from the ideal."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
+from itertools import permutations
 from math import prod
 
 import numpy as np
@@ -9,6 +12,8 @@ from ..arch import Architecture
 from ..energy import EnergyTable
 from ..workloads import Tensor, Workload
 from .ranks import distinct_sums
+
+LISTED = 2**20  # sums of a rank that are listed to be counted
 
 
 @dataclass(frozen=True)
@@ -53,21 +58,35 @@ def least_outermost(arch: Architecture, workload: Workload, table: EnergyTable, 
 
 
 def touched_words(workload: Workload, tensor: Tensor) -> int:
-    """Words of `tensor` that some MAC uses: fewer than `tensor_words` where a stride leaves gaps."""
-    return prod(_touched([(workload.size(term.dim), term.coef) for term in rank]) for rank in tensor.ranks)
+    """Words of `tensor` that some MAC uses: fewer than `tensor_words` where a stride leaves gaps.
+
+    At least so many where a rank of three terms or more leaves gaps among more than LISTED sums.
+    """
+    return prod(_sums([(term.coef, workload.size(term.dim)) for term in rank]) for rank in tensor.ranks)
 
 
-def _touched(terms: list[tuple[int, int]]) -> int:
-    """Different sums of an index, below its size, times its coefficient, over the terms of a rank."""
-    if len(terms) == 1:
-        return terms[0][0]
-    if len(terms) == 2:
-        (size_a, coef_a), (size_b, coef_b) = terms
-        return int(distinct_sums(size_a, size_b, coef_a, coef_b))
-    index = np.zeros(1, np.int64)
-    for size, coef in terms:
-        index = np.unique(np.add.outer(index, np.arange(size, dtype=np.int64) * coef))
-    return len(index)
+def _sums(terms: Iterable[tuple[int, int]]) -> int:
+    """How many different sums of coef * x there are, 0 <= x < size, for terms (coef, size); of no term, one."""
+    terms = _without_gaps([(coef, size) for coef, size in terms if size > 1])
+    sizes = [size for _, size in terms]
+    if len(terms) < 2:
+        return prod(sizes)
+    if len(terms) > 2 and prod(sizes) <= LISTED:
+        listed = (np.arange(size) * coef for coef, size in terms)
+        return len(reduce(lambda sums, more: np.unique(np.add.outer(sums, more)), listed))
+    (coef, size), (other, times) = terms[:2]
+    # any set of numbers grows by size - 1 at least with another term
+    return int(distinct_sums(size, times, coef, other)) + sum(size - 1 for size in sizes[2:])
+
+
+def _without_gaps(terms: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The same sums, with two terms as one wherever the steps of one fill the strides of the other."""
+    for one, other in permutations(range(len(terms)), 2):
+        (coef, size), (stride, times) = terms[one], terms[other]
+        if not stride % coef and stride // coef <= size:
+            left = [term for index, term in enumerate(terms) if index not in (one, other)]
+            return _without_gaps([*left, (coef, size + stride // coef * (times - 1))])
+    return terms
 
 
 def _tensor_energy(arch: Architecture, workload: Workload, table: EnergyTable, tensor: Tensor) -> float:

@@ -19,17 +19,29 @@ from .mapping import Ints
 # int64 while every sum stays below SAFE, Python integers (dtype object) from there on
 BigInts = NDArray[Any]
 SAFE = 2.0**62
+MOST_EDGES = 2**22  # of a dim, and candidates for the bounds of a slot: half a gigabyte
+MOST_VALUES = 2**18  # that reach one slot: seconds
+MOST_COUNTS = 2**25  # of one slot, twice as many of a dim: a gigabyte
+WIDE = 4  # times as much memory do Python integers take
 
 
-def divisors(n: int) -> Ints:
-    """The divisors of `n`, ascending.
+class TooLargeError(Exception):
+    """What is asked for can be told exactly, but its tables would not fit in memory; the message says how large."""
 
-    >>> divisors(12).tolist()
-    [1, 2, 3, 4, 6, 12]
+
+def divisors(n: int, most: int | None = None) -> Ints:
+    """The divisors of `n`, ascending; those up to `most` where that is given. Raises TooLargeError.
+
+    >>> divisors(12).tolist(), divisors(12, 3).tolist()
+    ([1, 2, 3, 4, 6, 12], [1, 2, 3])
     """
-    low = np.arange(1, isqrt(n) + 1)
+    most = n if most is None else most
+    looked_at = min(isqrt(n), most)
+    _within("divisors to look for", looked_at, MOST_EDGES)
+    low = np.arange(1, looked_at + 1)
     low = low[n % low == 0]
-    return np.unique(np.concatenate([low, n // low]))
+    found = _different(np.concatenate([low, n // low]))
+    return found[found <= most]
 
 
 def ceil_values(n: int) -> Ints:
@@ -39,7 +51,13 @@ def ceil_values(n: int) -> Ints:
     [1, 2, 3, 4, 5, 10]
     """
     low = np.arange(1, isqrt(n) + 2)
-    return np.unique(np.concatenate([-(-n // low), -(-n // -(-n // low))]))
+    return _different(np.concatenate([-(-n // low), -(-n // -(-n // low))]))
+
+
+def _different(values: Ints) -> Ints:
+    """The different values, ascending. For millions ten times as fast as np.unique, which hashes them."""
+    values = np.sort(values, kind="stable")
+    return values[np.diff(values, prepend=values[:1] - 1) > 0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +98,7 @@ class _Node:
 def _steps(n: int, rule: SlotRule, outermost: bool) -> tuple[Ints, Ints, Ints, Ints]:
     """The edges from `n`: label, first P, number of P, ceil(n/P)."""
     if outermost or rule.tell == "bound" or not rule.remainders:
-        first = np.array([n]) if outermost else np.arange(1, min(n, rule.hi) + 1) if rule.remainders else divisors(n)
+        first = _listed(n, rule, outermost)
         first = first[(first >= rule.lo) & (first <= rule.hi)]
         last, outer = first, -(-n // first)
     else:
@@ -90,6 +108,32 @@ def _steps(n: int, rule: SlotRule, outermost: bool) -> tuple[Ints, Ints, Ints, I
         outer, first, last = (column[first <= last] for column in (outer, first, last))
     label = {"nothing": 0 * first, "loop": (first > 1).astype(np.int64), "bound": first}[rule.tell]
     return label, first, last - first + 1, outer
+
+
+def _listed(n: int, rule: SlotRule, outermost: bool) -> Ints:
+    """The bounds that `n` leaves a slot, one by one."""
+    if outermost:
+        return np.array([n])
+    return np.arange(1, min(n, rule.hi) + 1) if rule.remainders else divisors(n, rule.hi)
+
+
+def _every_step(values: Ints, rule: SlotRule, outermost: bool) -> list[tuple[Ints, Ints, Ints, Ints]]:
+    """The edges from each of `values`. Raises TooLargeError."""
+    _within("numbers of tiles", len(values), MOST_VALUES)
+    most = int(values.max(initial=1))
+    if rule.remainders and not outermost:
+        _within("bounds", min(most, rule.hi) if rule.tell == "bound" else isqrt(most), MOST_EDGES)
+    found, edges = [], 0
+    for n in values:
+        found.append(_steps(int(n), rule, outermost))
+        edges += len(found[-1][0])
+        _within("steps", edges, MOST_EDGES)
+    return found
+
+
+def _within(what: str, number: int, most: int) -> None:
+    if number > most:
+        raise TooLargeError(f"its chains of bounds need tables of more than {most:,} {what}")
 
 
 def _column(steps: list[tuple[Ints, Ints, Ints, Ints]], column: int) -> Ints:
@@ -113,6 +157,7 @@ class ChainSpace:
 
     The signature of a chain is what its slots tell (SlotRule.tell): the bound, or 1 for a bound over 1 and 0 for
     none. Within a group chains are numbered from 0; `unrank` and `rank` are inverse to each other.
+    Raises TooLargeError.
 
     >>> any_bound = SlotRule(1, 100, remainders=True)
     >>> space = ChainSpace(100, (any_bound, SlotRule(1, 9, remainders=True, tell="bound"), any_bound))
@@ -123,15 +168,19 @@ class ChainSpace:
     def __init__(self, size: int, rules: tuple[SlotRule, ...]):
         self.size, self.rules = size, rules
         steps: list[tuple[Ints, list[tuple[Ints, Ints, Ints, Ints]]]] = []
-        values = np.array([size], np.int64)
+        values, edges = np.array([size], np.int64), 0
         for slot in range(len(rules) - 1, -1, -1):
-            found = [_steps(int(n), rules[slot], slot == 0) for n in values]
+            found = _every_step(values, rules[slot], slot == 0)
             steps.append((values, found))
-            values = np.unique(_column(found, 3))
+            values = _different(_column(found, 3))
+            edges += sum(len(step[0]) for step in found)
+            _within("steps", edges, MOST_EDGES)
         self._nodes: list[_Node] = []  # outermost first
-        outer_values, count = np.array([1], np.int64), np.ones((1, 1), np.int64)
+        outer_values, count, counts = np.array([1], np.int64), np.ones((1, 1), np.int64), 0
         for values, found in reversed(steps):
             self._nodes.append(_node(values, found, outer_values, count))
+            counts += len(self._nodes[-1].first) * count.shape[1]
+            _within("counts", counts, 2 * MOST_COUNTS)
             outer_values, count = values, self._nodes[-1].count
 
     @cached_property
@@ -233,10 +282,13 @@ def _node(values: Ints, found: list[tuple[Ints, Ints, Ints, Ints]], outer_values
     sort = np.lexsort((first, state, label))
     run = (label * len(values) + state)[sort]
     first, ways, outer = first[sort], ways[sort], np.searchsorted(outer_values, outer[sort])
+    _within("counts", len(labels) * len(values), MOST_COUNTS)
     grid = np.arange(len(labels) * len(values)).reshape(len(labels), len(values))
     start, end = np.searchsorted(run, grid), np.searchsorted(run, grid, side="right")
     largest = float(outer_count.max()) if outer_count.size else 0.0
     outer_count = fitting(outer_count, largest * float(ways.sum()))
+    wide = WIDE if outer_count.dtype == object else 1
+    _within("counts", max(len(first), grid.size) * outer_count.shape[1] * wide, MOST_COUNTS)
     each = ways[:, None] * outer_count[outer]
     total = np.concatenate([each[:1] * 0, np.cumsum(each, axis=0)]) if len(each) else np.zeros((1, each.shape[1]), int)
     count = (total[end] - total[start]).transpose(1, 0, 2)  # (state, label, outer tail)

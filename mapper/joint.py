@@ -11,7 +11,7 @@ from math import factorial
 
 import numpy as np
 
-from .factor import SAFE, BigInts, ChainSpace, divide, fitting
+from .factor import SAFE, BigInts, ChainSpace, TooLargeError, divide, fitting
 from .mapping import Ints
 from .rules import Shared
 
@@ -19,10 +19,6 @@ MOST_ENTRIES = 2**21  # of the table that samples and numbers need for one dim: 
 PLACES = 16  # of the table that finds an entry, for each entry,
 MOST_PLACES = 2**16  # and in all: half a megabyte
 BITS = 62  # of a number that holds a state and a random number; few make draws slow, never wrong
-
-
-class TooLargeError(Exception):
-    """The combinations can be counted, but their tables would not fit in memory; the message says how large."""
 
 
 @dataclass(frozen=True, slots=True)

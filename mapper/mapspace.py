@@ -14,8 +14,8 @@ import numpy as np
 from ..arch import Architecture
 from ..workloads import Fault, InputError, Workload
 from .draw import DrawnBatch
-from .factor import SAFE, BigInts, ChainSpace, divide
-from .joint import Joint, TooLargeError
+from .factor import SAFE, BigInts, ChainSpace, TooLargeError, divide
+from .joint import Joint
 from .mapping import Bools, ChainTable, Ints, MappingBatch
 from .orders import Order, Orders, level_orders
 from .presets import Preset, remainders
@@ -69,10 +69,7 @@ class Mapspace:
         distinct: bool = False,
     ):
         self.arch, self.workload, self.distinct = arch, workload, distinct
-        if isinstance(preset, str):
-            self.remainders, self.reason = remainders(arch, workload, preset)
-        else:
-            self.remainders, self.reason = tuple(preset), "remainders given slot by slot"
+        self.remainders, self.reason = self._remainders(preset)
         self._check_names()
         self._temporal = [index for index, slot in enumerate(arch.slots) if not slot.spatial]
         plain = Rules(arch.slots, workload.sizes, self.remainders, limits(arch, workload))
@@ -98,13 +95,13 @@ class Mapspace:
     def prepare(self) -> None:
         """Make the tables that samples and numbers need, now rather than at first use.
 
-        Raises InputError where distinct orders make them too large: `size` is known, but nothing can be drawn.
+        Raises InputError where large axes or distinct orders make them too large: `size` is known, but nothing can be
+        drawn.
         """
         try:
             _ = self._joint.steps
         except TooLargeError as error:
-            choice = "constrain the loops of some levels, or search all orders"
-            raise self._error([f"drawing distinct loop orders here needs {error}; {choice}"]) from None
+            raise self._error([f"drawing {self._what} here needs {error}; {self._choices}"]) from None
 
     # Mappings by number
 
@@ -269,6 +266,15 @@ class Mapspace:
 
     # Construction
 
+    def _remainders(self, preset: Preset | tuple[bool, ...]) -> tuple[tuple[bool, ...], str]:
+        """Which slots may have remainders, and why."""
+        if not isinstance(preset, str):
+            return tuple(preset), "remainders given slot by slot"
+        try:
+            return remainders(self.arch, self.workload, preset)
+        except TooLargeError as error:
+            raise self._error([f"choosing a mapspace: {error}; choose one by name"]) from None
+
     def _check_names(self) -> None:
         """Contradictions between names alone: loop orders and kept tensors."""
         faults = []
@@ -289,19 +295,18 @@ class Mapspace:
         free: list[frozenset[int]] = [frozenset()] * len(self.arch.slots)
         for slot, level in zip(self._temporal, self.orders.levels, strict=True):
             free[slot] = frozenset(level.free)
-        rules = replace(plain, distinct=tuple(free))
-        states = prod(len(one.values) for one in rules.shared)
-        if states > MOST_STATES:
-            raise self._error(
-                [f"counting distinct loop orders here needs {states:,} joint states, more than {MOST_STATES:,}; "
-                 "constrain the loops of some levels, or count all orders"]
-            )  # fmt: skip
-        return rules
+        return replace(plain, distinct=tuple(free))
 
     def _chains(self, rules: Rules) -> tuple[ChainSpace, ...]:
-        """The chains of each dim; InputError with the conflict of every dim that has none."""
-        spaces = tuple(ChainSpace(size, rules.of_dim(d)) for d, size in enumerate(self.workload.sizes))
-        faults = []
+        """The chains of each dim; InputError with every dim that has too many, or with the conflict of each without."""
+        spaces, faults = [], []
+        for d, size in enumerate(self.workload.sizes):
+            try:
+                spaces.append(ChainSpace(size, rules.of_dim(d)))
+            except TooLargeError as error:
+                faults.append(f"{self.workload.dims[d]}={size}: {error}; {self._choices}")
+        if faults:
+            raise self._error(faults)
         for d, space in enumerate(spaces):
             if not space.total:
 
@@ -316,10 +321,14 @@ class Mapspace:
                 faults.append(f"{self.workload.dims[d]}={space.size} cannot meet {_and(found)}{hint}")
         if faults:
             raise self._error(faults)
-        return spaces
+        return tuple(spaces)
 
     def _combine(self, rules: Rules, spaces: Sequence[ChainSpace]) -> Joint:
         """The dims together; InputError with what excludes every combination."""
+        states = prod(len(one.values) for one in rules.shared)
+        if states > MOST_STATES:
+            rule = f"needs {states:,} joint states, more than {MOST_STATES:,}"
+            raise self._error([f"counting {self._what} here {rule}; {self._choices}"])
         orders = 1 if self.distinct else self.orders.count
         joint = Joint(spaces, rules.shared, orders)
         if joint.total:
@@ -335,6 +344,16 @@ class Mapspace:
         raise self._error(
             [f"no mapping meets {_and(found)} together" + (f", within {', '.join(sizes)}" if sizes else "")]
         )
+
+    @property
+    def _what(self) -> str:
+        return "distinct loop orders" if self.distinct else "mappings"
+
+    @property
+    def _choices(self) -> str:
+        """What makes a mapspace smaller."""
+        fewer = "constrain the loops of some levels, choose a mapspace with fewer remainders"
+        return f"{fewer}, or take all loop orders" if self.distinct else f"{fewer}, or make the dim smaller"
 
     def _error(self, messages: Sequence[str]) -> InputError:
         source = f"{self.workload.name} on {self.arch.name}"

@@ -62,7 +62,7 @@ def axis_fill(rules: Rules, slot: int) -> tuple[int, int]:
     products, could = {1}, 1
     for dim in rules.loops[slot]:
         least, most = rules.bounds(slot, dim)
-        steps = [int(step) for step in divisors(rules.sizes[dim]) if least <= step <= most]
+        steps = [int(step) for step in divisors(rules.sizes[dim], most) if least <= step]
         products = {a * b for a in products for b in steps if a * b <= axis.size}
         could *= most
     return max(products, default=0), min(axis.size, could)
@@ -74,7 +74,7 @@ def array_fill(rules: Rules) -> int:
     filled = {(1,) * len(axes)}  # what the dims so far can make of each axis
     for dim, size in enumerate(rules.sizes):
         limits = [rules.bounds(slot, dim) for slot, _ in axes]
-        steps = [int(step) for step in divisors(size)]
+        steps = [int(step) for step in divisors(size, max([most for _, most in limits], default=1))]
         options = [
             spread
             for spread in product(*([s for s in steps if least <= s <= most] for least, most in limits))

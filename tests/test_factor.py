@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ruby_map.mapper.factor import ChainSpace, SlotRule, ceil_values, divisors
+from ruby_map.mapper.factor import ChainSpace, SlotRule, TooLargeError, ceil_values, divisors
 
 # remainders per slot, outermost first: temporal and spatial slots in turn
 PRESETS = {
@@ -176,3 +176,27 @@ def test_divisors_and_ceil_values(n):
     every = np.arange(1, n + 1)
     assert divisors(n).tolist() == every[n % every == 0].tolist()
     assert ceil_values(n).tolist() == np.unique(-(-n // every)).tolist()
+
+
+@pytest.mark.parametrize(
+    ("size", "rules", "words"),
+    [
+        (10**12, ["nothing"] * 4, "262,144 numbers of tiles"),
+        (10**10, ["nothing"] * 4, "4,194,304 steps"),
+        (10**18, ["nothing"] * 2, "4,194,304 bounds"),
+        (10**8, ["nothing", "bound", "nothing"], "4,194,304 bounds"),
+        (10**6, ["nothing", "loop", "bound", "bound", "nothing"], "33,554,432 counts"),
+    ],
+)
+def test_chains_too_many_to_count_are_told_at_once(size, rules, words):
+    """Tables of gigabytes are refused before they are made, with what is too many."""
+    hi = 300 if len(rules) == 5 else size
+    with pytest.raises(TooLargeError, match=words):
+        ChainSpace(size, tuple(SlotRule(1, size if tell == "nothing" else hi, True, tell) for tell in rules))
+
+
+def test_divisors_of_a_huge_number_up_to_a_small_one():
+    """An axis asks for few of them: the rest is not looked for."""
+    assert divisors(2**61, 20).tolist() == [1, 2, 4, 8, 16]
+    with pytest.raises(TooLargeError, match="divisors to look for"):
+        divisors(2**61)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, LoopConstraint, Storage
 from ruby_map.mapper import mapspace
 from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.workloads import InputError
+from ruby_map.workloads import InputError, Tensor, Term, Workload, load_workload
 
 from .small_spaces import CASES, KEEP, MAC, TWO_AXES, convolution, deep_machine, machine, matmul
 
@@ -262,3 +262,38 @@ def test_distinct_orders_too_many_to_count():
     with pytest.raises(InputError, match="joint states"):
         Mapspace(arch, convolution(), "pfm", distinct=True)
     assert Mapspace(arch, convolution(), "pfm").size.total > 0
+
+
+@pytest.mark.parametrize(
+    ("sizes", "axes", "preset", "words"),
+    [
+        (
+            (10**12,),
+            (6,),
+            "ruby",
+            ["D0=1000000000000: its chains of bounds need tables of more than", "choose a mapspace with fewer"],
+        ),
+        ((10**12, 10**11), (6,), "ruby-t", ["D0=1000000000000: its chains", "D1=100000000000: its chains"]),
+        ((2**61,), (6,), "auto", ["choosing a mapspace: its chains of bounds need", "choose one by name"]),
+        ((100, 100), (4096, 4096), "ruby-s", ["needs 16,777,216 joint states, more than 4,194,304"]),
+    ],
+)
+def test_a_mapspace_too_large_to_count_is_told_at_once(sizes, axes, preset, words):
+    """Every dim that is too large is named, before gigabytes are filled."""
+    fanout = tuple(Axis(f"X{n}", size) for n, size in enumerate(axes))
+    arch = Architecture("wide", (Storage("L0", "DRAM"), Storage("L1", "SRAM", capacity_bits=800, fanout=fanout)), MAC)
+    dims = tuple(f"D{n}" for n in range(len(sizes)))
+    out = Tensor("O", tuple((Term(dim),) for dim in dims), output=True)
+    with pytest.raises(InputError) as told:
+        Mapspace(arch, Workload("huge", dims, sizes, (out,)), preset)
+    assert all(word in str(told.value) for word in words)
+
+
+def test_what_can_be_counted_but_not_drawn_says_so():
+    """The size is known; drawing needs tables that are too large, and no word is said of distinct orders."""
+    fanout = (Axis("X", 512), Axis("Y", 512))
+    arch = Architecture("wide", (Storage("L0", "DRAM", fanout=fanout), Storage("L1", "SRAM")), MAC)
+    space = Mapspace(arch, load_workload("matmul_100"), "ruby-s")
+    assert space.size.total > 10**10
+    with pytest.raises(InputError, match="drawing mappings here needs a table of more than 2,097,152 entries"):
+        space.prepare()

@@ -3,6 +3,7 @@
 import csv
 import json
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
-from ruby_map.mapper import figures
+from ruby_map.mapper import bounds, figures
 from ruby_map.mapper.bounds import ideal, touched_words
 from ruby_map.mapper.cost import evaluate
 from ruby_map.mapper.diagnose import hint
@@ -129,12 +130,31 @@ def test_ideal_is_reached_where_nothing_is_lost():
     assert costs.energy_pj[0] >= ideal(arch, workload, table).energy_pj > 300
 
 
-@given(stride=st.integers(1, 4), dilation=st.integers(1, 4), p=st.integers(1, 6), r=st.integers(1, 4))
-def test_touched_words_leave_out_the_gaps_of_a_stride(stride, dilation, p, r):
-    """The words of a window that some MAC uses are those of its index set."""
-    tensor = Tensor("I", ((Term("P", stride), Term("R", dilation)),))
-    workload = Workload("w", ("P", "R"), (p, r), (tensor, Tensor("O", ((Term("P"),),), output=True)))
-    assert touched_words(workload, tensor) == len({i * stride + j * dilation for i in range(p) for j in range(r)})
+@given(terms=st.lists(st.tuples(st.integers(1, 6), st.integers(1, 7)), min_size=1, max_size=4))
+def test_touched_words_leave_out_the_gaps_of_a_stride(terms):
+    """The words of a rank that some MAC uses are those of its index set, of windows and of any other sum of terms."""
+    tensor, workload = indexed(terms)
+    sums = {sum(place) for place in product(*([coef * x for x in range(size)] for coef, size in terms))}
+    assert touched_words(workload, tensor) == len(sums)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bounds, "LISTED", 0)
+        assert touched_words(workload, tensor) <= len(sums)
+        assert touched_words(workload, tensor) == len(sums) or len(terms) > 2
+
+
+def test_touched_words_of_huge_dims_need_no_arrays():
+    """A dim of 10^12, alone and in a window: counted at once."""
+    assert touched_words(*reversed(indexed([(1, 10**12)]))) == 10**12
+    assert touched_words(*reversed(indexed([(4, 10**12), (1, 3)]))) == 3 * 10**12
+    assert touched_words(*reversed(indexed([(4, 10**12), (6, 10**12)]))) == 5 * 10**12 - 6
+
+
+def indexed(terms):
+    """A tensor with one rank of these terms (coef, size), and a workload with it."""
+    tensor = Tensor("I", (tuple(Term(f"D{n}", coef) for n, (coef, _) in enumerate(terms)),))
+    names = tuple(f"D{n}" for n in range(len(terms)))
+    out = Tensor("O", ((Term("D0"),),), output=True)
+    return tensor, Workload("w", names, tuple(size for _, size in terms), (tensor, out))
 
 
 @pytest.mark.parametrize(("stride", "words"), [(1, 199_999), (2, 299_998), (10**9 + 1, 10**10)])

@@ -1,5 +1,6 @@
 """Architectures that build on another: `base: NAME`, then only what differs."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ def find_arch(spec: str, beside: Path = Path()) -> Path:
     Raises LookupError with a message for a name that is neither.
     """
     path = beside / spec
-    if path.is_file() or "/" in spec or path.suffix in (".yaml", ".yml"):
+    if (os.path.exists(path) and not os.path.isdir(path)) or "/" in spec or path.suffix in (".yaml", ".yml"):
         return path
     names = library_archs()
     if spec not in names:

@@ -1,7 +1,6 @@
 """Energy and area reference tables (ERT, ART): Accelergy's files, versions 0.2, 0.3 and 0.4."""
 
 import math
-import os
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
@@ -11,7 +10,7 @@ from typing import Any
 import yaml
 
 from ..arch import Architecture
-from ..workloads import Document, Fault, InputError, Keys, near, read_yaml
+from ..workloads import Document, Fault, InputError, Keys, near, read_yaml, write_whole
 from ..workloads.timeloop_values import TIMELOOP_TAGS
 from .spec import ComputeEnergy, EnergyTable, LevelEnergy
 
@@ -230,14 +229,7 @@ def apply_art(table: EnergyTable, areas: Areas, path: Path | str, source: str) -
 
 def _write(path: Path | str, data: object) -> None:
     """YAML at `path`, whole or not at all. Raises InputError where it cannot be written."""
-    path = Path(path)
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        part.write_text(yaml.safe_dump(data, sort_keys=False), encoding="utf-8")
-        part.replace(path)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise InputError(Fault(str(path), None, "", f"cannot be written: {error.strerror}")) from None
+    write_whole(Path(path), yaml.safe_dump(data, sort_keys=False))
 
 
 def _top(name: str) -> str:

@@ -1,25 +1,24 @@
-"""The checkpoint of a run: one SQLite file, `checkpoint.sqlite`, from which a killed run goes on.
+"""The checkpoint of a run: one file, `checkpoint.sqlite`, from which a killed run goes on (state_file.py).
 
 It holds who wrote it (format and program), what is searched (an identity of plain values and hashes), and the state of
-each layer's search. Each save is one transaction, so a kill at any moment leaves the state before or after it. The
-file is locked while a run uses it; the lock ends with the process.
+each layer's search. The file is locked while a run uses it; the lock ends with the process.
 """
 
 import hashlib
 import json
-import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Self
 
 from ..workloads import Fault, InputError
+from .state_file import StateFile
 
 NAME = "checkpoint.sqlite"
-FORMAT = "2"  # of the file and of the states in it; also when the same seed comes to mean other mappings
+FORMAT = "3"  # of the file and of the states in it; also when the same seed comes to mean other mappings
+BEFORE = "2"  # the same without checksums: it is read, and given them
 EVERY = 1.0  # seconds between saves of one search
 
 State = dict[str, Any]
@@ -61,7 +60,7 @@ def _named(value: object) -> State:
 def _difference(key: str, there: object, here: object) -> str:
     """How a value differs, by names and not by hashes."""
     if isinstance(there, dict) and isinstance(here, dict):
-        name, other = there["name"], here["name"]
+        name, other = there.get("name"), here.get("name")
         if name == other:
             return f"{key} (other contents{f' of the same name, {json.dumps(name)}' if name else ''})"
         there, here = name, other
@@ -76,46 +75,77 @@ class Checkpoint:
         """Make or open the checkpoint in `folder`.
 
         Raises InputError, and changes nothing, where it cannot be written, another run uses it, another version wrote
-        it, it is of another problem, or it holds a run and `resume` is not asked for.
+        it, it is damaged or of another problem, or it holds a run and `resume` is not asked for.
         """
         self.path = folder / NAME
-        with self._guarded():
-            folder.mkdir(parents=True, exist_ok=True)
-            self._connection = sqlite3.connect(self.path, timeout=0, isolation_level=None)
+        self._file = StateFile(self.path, "checkpoint", "make room and go on with --resume")
         try:
-            with self._guarded():
+            with self._file.guarded():
                 self._open(json.loads(json.dumps(dict(identity))), resume)
+            self._file.commit()
         except BaseException:
             self.close()
             raise
 
     def _open(self, identity: dict[str, object], resume: bool) -> None:
-        db = self._connection
-        db.execute("PRAGMA locking_mode = EXCLUSIVE")
-        db.execute("BEGIN EXCLUSIVE")
-        if db.execute("SELECT 1 FROM sqlite_master").fetchone():
-            faults = self._differences(identity) or ([] if resume else [self._fault(f"{HELD}, or name another folder")])
-            db.execute("COMMIT")
-            if faults:
+        if self._file.tables:
+            form = self._format()
+            if faults := self._differences(form, identity):
                 raise InputError(faults)
+            if not resume:
+                raise self._file.fault(f"{HELD}, or name another folder")
+            if form == BEFORE:
+                self._renew()
+            self._file.rows("search")  # all of them are sound, or nothing is done
             return
-        db.execute("CREATE TABLE run (format TEXT, program TEXT, identity TEXT)")
-        db.execute("CREATE TABLE search (part INTEGER PRIMARY KEY, state TEXT)")
-        db.execute("INSERT INTO run VALUES (?, ?, ?)", (FORMAT, version("ruby-map"), json.dumps(identity)))
-        db.execute("COMMIT")
+        self._file.database.execute("CREATE TABLE run (format TEXT, program TEXT, identity TEXT, checksum TEXT)")
+        self._file.database.execute("CREATE TABLE search (part INTEGER PRIMARY KEY, state TEXT, checksum TEXT)")
+        self._file.put("run", (FORMAT, version("ruby-map"), json.dumps(identity)))
 
-    def _differences(self, identity: dict[str, object]) -> list[Fault]:
-        form, program, theirs = self._connection.execute("SELECT format, program, identity FROM run").fetchone()
+    def _format(self) -> str:
+        """Who wrote the file. Raises InputError where that is another version."""
+        found = self._file.database.execute("SELECT format, program FROM run").fetchall()
+        if len(found) != 1:
+            raise self._file.damaged(f"{len(found)} runs in it")
+        ((form, program),) = found
         here = version("ruby-map")
-        if (form, program) != (FORMAT, here):
+        if program != here or form not in (BEFORE, FORMAT):
             said = f"was written by ruby-map {program} (format {form}), and this is {here} (format {FORMAT})"
-            return [self._fault(f"{said}: finish it with that version, or name another folder")]
-        other = json.loads(theirs)
+            raise self._file.fault(f"{said}: finish it with that version, or name another folder")
+        return str(form)
+
+    def _renew(self) -> None:
+        """Give a file of the format before its checksums, if it holds what such a file does."""
+        for _, text in self._file.database.execute("SELECT part, state FROM search"):
+            state = self._plain(text)
+            if not isinstance(state.get("statistics"), dict) or "stopped_by" not in state["statistics"]:
+                raise self._file.damaged("a search without its statistics")
+        self._file.database.execute("UPDATE run SET format = ?", (FORMAT,))
+        for table in ("run", "search"):
+            self._file.add_checksums(table)
+
+    def _differences(self, form: str, identity: dict[str, object]) -> list[Fault]:
+        if form == BEFORE:
+            ((text,),) = self._file.database.execute("SELECT identity FROM run").fetchall()
+        else:
+            ((_, _, text),) = self._file.rows("run")
+        other = self._plain(text)
         # a proof may go on with another time limit
         free = {"time_limit"} if identity.get("strategy") == "optimal" else set()
         differing = [key for key in identity | other if key not in free and identity.get(key) != other.get(key)]
         told = "; ".join(_difference(key, other.get(key), identity.get(key)) for key in differing)
-        return [self._fault(f"is of another problem, and results are never mixed: {told}")] if told else []
+        rule = f"is of another problem, and results are never mixed: {told}"
+        return [Fault("out", None, str(self.path), rule)] if told else []
+
+    def _plain(self, text: object) -> State:
+        """The object that a text of the file is. Raises InputError where it is none."""
+        try:
+            found = json.loads(text) if isinstance(text, str) else None
+        except ValueError as error:
+            raise self._file.damaged(str(error)) from None
+        if not isinstance(found, dict):
+            raise self._file.damaged("not an object where one was written")
+        return found
 
     def part(self, number: int) -> "Part":
         """The place of the search of layer `number`."""
@@ -123,24 +153,29 @@ class Checkpoint:
 
     def load(self, number: int) -> State | None:
         """The state last saved of that search."""
-        found = self._connection.execute("SELECT state FROM search WHERE part = ?", (number,)).fetchone()
-        return json.loads(found[0]) if found else None
+        found = self._file.rows("search", "part = ?", number)
+        return self._plain(found[0][1]) if found else None
 
     def save(self, number: int, state: State) -> None:
         """Replace the state of that search, wholly or not at all. Raises InputError where it cannot be written."""
-        with self._guarded():
-            self._connection.execute("INSERT OR REPLACE INTO search VALUES (?, ?)", (number, json.dumps(state)))
+        self._file.put("search", (number, json.dumps(state)))
+
+    def check_place(self) -> None:
+        """Raise InputError where the file was removed, or another put in its place, since it was opened."""
+        if not self._file.own():
+            raise self._file.fault("was removed or replaced while the run went on: no results are written there")
 
     def discard(self) -> None:
         """Remove the file, and its folder if nothing else is in it: of a run that found nothing to keep."""
+        self.check_place()
         self.close()
-        self.path.unlink(missing_ok=True)
+        self.path.unlink()
         if not any(self.path.parent.iterdir()):
             self.path.parent.rmdir()
 
     def close(self) -> None:
         """Give up the lock; what was saved stays."""
-        self._connection.close()
+        self._file.close()
 
     def __enter__(self) -> Self:
         return self
@@ -148,26 +183,8 @@ class Checkpoint:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    @contextmanager
-    def _guarded(self) -> Iterator[None]:
-        """Errors of the file in the user's words; SQLite has then put the last transaction right."""
-        try:
-            yield
-        except sqlite3.OperationalError as error:
-            if "locked" in str(error):
-                raise InputError(self._fault("is in use by another run")) from None
-            raise InputError(self._fault(f"cannot be written ({error}); {INTACT}")) from None
-        except OSError as error:
-            raise InputError(self._fault(f"cannot be made ({error.strerror})")) from None
-        except sqlite3.DatabaseError as error:
-            raise InputError(self._fault(f"is no checkpoint ({error})")) from None
-
-    def _fault(self, message: str) -> Fault:
-        return Fault("out", None, str(self.path), message)
-
 
 HELD = "holds a run of this problem: give --resume to go on with it"
-INTACT = "what it held before is intact: make room and go on with --resume"
 
 
 @dataclass

@@ -1,11 +1,12 @@
 """`ruby-import MODEL.onnx`: the convolutions and matrix products of an ONNX model as a network file."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ..workloads import Fault, InputError, import_onnx, left_out_lines, network_yaml
+from ..workloads import Fault, InputError, import_onnx, left_out_lines, network_yaml, write_whole
 from .commands import FOUND, new_app
 
 
@@ -20,7 +21,7 @@ def ruby_import(
     """
     faults: list[Fault] = []
     dims = _sizes(dim or [], faults)
-    if out and out.exists():
+    if out and os.path.lexists(out):
         faults.append(Fault("--out", None, str(out), "exists already: name another file or remove it"))
     if faults:
         raise InputError(faults)
@@ -29,7 +30,7 @@ def ruby_import(
     if out is None:
         typer.echo(text, nl=False)
     else:
-        _write(out, text)
+        write_whole(out, text)
         typer.echo(f"{out}: {len(imported.layers)} layers, {imported.macs:,} MACs", err=True)
     for line in left_out_lines(imported):
         typer.echo(line, err=True)
@@ -42,18 +43,10 @@ def _sizes(given: list[str], faults: list[Fault]) -> dict[str, int]:
     for text in given:
         name, _, size = text.rpartition("=")
         if name and size.isascii() and size.isdigit() and int(size[:20]) > 0:
-            sizes[name] = int(size[:20])
+            sizes[name] = int(size[:20])  # more digits than any size has, and few enough to be read
         else:
             faults.append(Fault("--dim", None, "", f"must be NAME=SIZE with a size of at least 1, got {text!r}"))
     return sizes
-
-
-def _write(out: Path, text: str) -> None:
-    try:
-        out.write_text(text)
-    except OSError as error:
-        message = f"cannot be written: {error.strerror or error}"
-        raise InputError(Fault("--out", None, str(out), message)) from None
 
 
 main = new_app(ruby_import)

@@ -1,7 +1,10 @@
 """`ruby-map ARCH WORKLOAD`: search a mapspace and print the best mapping with its costs."""
 
+import os
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +14,7 @@ from ..arch import Architecture, library_archs
 from ..energy import EnergyTable, energy_table
 from ..workloads import Fault, InputError, gather, library_workloads
 from .api import explore
+from .checkpoint import NAME as CHECKPOINT
 from .checkpoint import Checkpoint, identity
 from .cluster import KINDS
 from .commands import (
@@ -31,11 +35,12 @@ from .engine import ENGINES
 from .inputs import alike, layers_of, load, spaces
 from .mapspace import Mapspace
 from .options import SearchOptions, idle_faults, read_patience, unknown
-from .output import certificate_faults, folder_faults, write_folder, write_proof
+from .output import certificate_faults, write_folder, write_proof
 from .presets import PRESETS
 from .progress import progress
 from .report import NetworkResult, Result, result_json
 from .score import OBJECTIVES, STRATEGIES
+from .state_file import folder_faults
 from .timeloop_options import FileOptions, file_options, tables
 
 _SPACE, _SEARCH, _STOP, _OUT, _ENERGY = "Mapspace", "Search", "When to stop", "Output", "Energy and area"
@@ -144,7 +149,7 @@ def ruby_map(
     """
     if names:
         return _list(as_json)
-    if arch in OTHERS and not Path(arch).exists():
+    if arch in OTHERS and not os.path.exists(arch):
         raise InputError(Fault(arch, None, "", f"is a command of its own: ruby-{arch} {workload or OTHERS[arch]}"))
     faults: list[Fault] = []
     more = more or []
@@ -165,7 +170,7 @@ def ruby_map(
     faults += (
         options.faults() + costs.faults() + ([] if mapspace in PRESETS else [unknown("mapspace", mapspace, PRESETS)])
     )
-    faults += folder_faults(out) if out else []
+    faults += folder_faults(out, CHECKPOINT) if out else []
     given = {"ARCH": arch, "WORKLOAD": workload}
     missing = [Fault(name, None, "", f"is missing: {NAME}") for name, value in given.items() if not value]
     loaded = None if missing else gather(faults, lambda: load(arch, workload, more))
@@ -198,9 +203,7 @@ def ruby_map(
                 progress=told,
                 checkpoint=checkpoint,
             )
-        if certificate and (why := write_proof(result, certificate, pad=pad)):
-            typer.echo(f"{certificate}: not written: {why}", err=True)
-        return _show(result, as_json, checkpoint)
+        return _show(result, as_json, checkpoint, partial(write_proof, result, certificate, pad) if certificate else str)
 
 
 def on_command_line(context: typer.Context) -> list[str]:
@@ -251,23 +254,40 @@ def _size_json(space: Mapspace) -> dict[str, object]:
     return {"workload": space.workload.name} | told | {"remainders": list(space.imperfect), "reason": space.reason}
 
 
-def _show(result: Result | NetworkResult, as_json: bool, checkpoint: Checkpoint | None) -> int:
+def _show(
+    result: Result | NetworkResult, as_json: bool, checkpoint: Checkpoint | None, prove: Callable[[], str]
+) -> int:
+    """Write and print: what cannot be written is printed all the same, what cannot be printed is written.
+
+    `prove` writes the certificate, where one is asked for, or says why there is none.
+    """
+    interrupted, faults = result.statistics.interrupted, list[Fault]()
+    some = result.found or (isinstance(result, NetworkResult) and any(layer.found for layer, _ in result.layers))
+    if checkpoint and (some or not interrupted):
+        gather(faults, lambda: _keep(result, some, checkpoint))
+    if why := gather(faults, prove):
+        typer.echo(why, err=True)
     if as_json:
         echo_json(result_json(result))
     else:
         typer.echo(str(result))
-    interrupted = result.statistics.interrupted
-    some = result.found or (isinstance(result, NetworkResult) and any(layer.found for layer, _ in result.layers))
     if interrupted:
         typer.echo(_interrupted(result, some, checkpoint), err=True)
-    if checkpoint and (result.found or (interrupted and some)):
-        write_folder(result, checkpoint.path.parent)
+    if faults:
+        raise InputError(faults)
     if not result.found:
-        if checkpoint and not interrupted:
-            checkpoint.discard()
-            typer.echo(f"{checkpoint.path.parent}: not written, as there is no mapping", err=True)
         return INTERRUPTED if interrupted else NOTHING_VALID
     return FOUND
+
+
+def _keep(result: Result | NetworkResult, some: bool, checkpoint: Checkpoint) -> None:
+    """Write the folder; of a search that ended without a mapping nothing stays."""
+    checkpoint.check_place()
+    if result.found or (some and result.statistics.interrupted):
+        write_folder(result, checkpoint.path.parent)
+    else:
+        checkpoint.discard()
+        typer.echo(f"{checkpoint.path.parent}: not written, as there is no mapping", err=True)
 
 
 def _interrupted(result: Result | NetworkResult, some: bool, checkpoint: Checkpoint | None) -> str:

@@ -110,10 +110,4 @@ def _compare(
     return NOTHING_VALID if wrong else FOUND
 
 
-def main() -> None:
-    """The console script."""
-    new_app(model)()
-
-
-if __name__ == "__main__":
-    main()
+main = new_app(model)

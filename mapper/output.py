@@ -3,89 +3,50 @@
 import csv
 import json
 import os
-import shutil
 from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from itertools import count
 from pathlib import Path
 
-from ..workloads import Fault, InputError
+from ..workloads import Fault, InputError, written_together
 from .certificate import Certificate, write_certificate
-from .checkpoint import NAME
 from .figures import draw_convergence, draw_convergences, draw_energy, draw_front, draw_layers
 from .frames import layer_rows
 from .mapping_file import mapping_yaml
 from .objectives import FIGURES, first
 from .report import NetworkResult, Result, result_json
 
-PART = ".part"  # while results are being written
 DPI = 200  # of pictures
-
-
-def folder_faults(folder: Path) -> list[Fault]:
-    """Why results cannot be written to `folder`; asked before a search, so that none is lost."""
-    if (folder / NAME).exists():
-        return []  # the checkpoint says whether the run may go on here
-    if folder.is_dir() and any(folder.iterdir()):
-        return [_fault(folder, "already holds files, and results are never mixed: name another folder or remove it")]
-    if folder.exists() and not folder.is_dir():
-        return [_fault(folder, "must be a folder, but is a file")]
-    above = next(parent for parent in folder.absolute().parents if parent.exists())
-    if not above.is_dir() or not os.access(above, os.W_OK):
-        return [_fault(folder, f"cannot be made: {above} is not a folder that you may write to")]
-    return []
 
 
 def write_folder(result: Result | NetworkResult, folder: Path) -> None:
     """Write `result`, which has a mapping, at least of one layer; a network has a folder per layer besides.
 
-    The files are written in a folder beside their places and then moved, `stats.json` last, so what it describes is
-    there. Files of the same run, written when it was interrupted, are replaced. Raises InputError where that fails.
+    All files or none, `stats.json` last, so what it describes is there. Files of the same run, written when it was
+    interrupted, are replaced. Raises InputError where that fails.
     """
-    part = folder / PART
-    try:
-        shutil.rmtree(part, ignore_errors=True)  # left by a run that was killed here
-        part.mkdir(parents=True)
+    with written_together(folder, "stats.json", "make room and give --resume to write them") as part:
         _write(result, part)
-        for path in sorted(part.iterdir(), key=lambda path: path.name == "stats.json"):
-            shutil.rmtree(folder / path.name, ignore_errors=True)
-            path.replace(folder / path.name)
-    except OSError as error:
-        why = f"the results cannot be written ({error.strerror}): make room and give --resume to write them"
-        raise InputError(_fault(folder, why)) from None
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
-        if folder.is_dir() and not any(folder.iterdir()):
-            folder.rmdir()
 
 
 def certificate_faults(path: Path, *, proves: bool) -> list[Fault]:
     """Why no certificate can be written to `path`, or there would be nothing to write."""
     found = [] if proves else [Fault("certificate", None, "", "needs a proof: give --search optimal, or --bound")]
-    if path.is_dir() or not os.access(path.absolute().parent, os.W_OK):
+    if (path.exists() and not path.is_file()) or not os.access(path.absolute().parent, os.W_OK):
         found.append(Fault("certificate", None, str(path), "must be a file in a folder that you may write to"))
     return found
 
 
-def write_proof(result: Result | NetworkResult, path: Path, *, pad: bool) -> str:
+def write_proof(result: Result | NetworkResult, path: Path, pad: bool) -> str:
     """Write the certificate of all layers of `result`; or why there is none. Raises InputError where that fails."""
     layers = [result] if isinstance(result, Result) else [layer for layer, _ in result.layers]
     missing = [layer.workload.name for layer in layers if layer.certificate is None]
     if missing or (isinstance(result, NetworkResult) and result.missing):
-        return f"nothing is proven of {', '.join(missing) or 'some layers'} by this run, but for ideal bounds"
+        what = ", ".join(missing) or "some layers"
+        return f"{path}: not written: nothing is proven of {what} by this run, but for ideal bounds"
     said = [layer.certificate.model_copy(update={"pad": pad}) for layer in layers if layer.certificate is not None]
-    part = path.with_name(path.name + PART)
-    try:
-        write_certificate(Certificate(program=version("ruby-map"), arch=layers[0].arch.name, layers=said), part)
-        part.replace(path)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise InputError(Fault("certificate", None, str(path), f"cannot be written ({error.strerror})")) from None
+    write_certificate(Certificate(program=version("ruby-map"), arch=layers[0].arch.name, layers=said), path)
     return ""
-
-
-def _fault(folder: Path, message: str) -> Fault:
-    return Fault("out", None, str(folder), message)
 
 
 def _write(result: Result | NetworkResult, folder: Path) -> None:

@@ -1,6 +1,6 @@
 """The key `energy` of SWEEP.yaml: where a sweep's energies come from, and what is charged beside the actions."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -8,7 +8,7 @@ from typing import Any
 
 from ..arch import Architecture
 from ..energy import ENGINES, EnergyTable, energy_table, read_art, read_ert
-from ..workloads import Document, Fault, FloatExpr, Section, gather
+from ..workloads import Document, Fault, FloatExpr, Section, expanded, gather
 from .cost import CostOptions
 from .options import unknown
 
@@ -41,7 +41,9 @@ class Energies:
     @cached_property
     def identity(self) -> Mapping[str, Any]:
         """Plain values that tell one from another: the files by what they say."""
-        files = {name: path and path.read_text() for name, path in (("ert", self.ert), ("art", self.art))}
+        files = {
+            name: path and path.read_text(encoding="utf-8") for name, path in (("ert", self.ert), ("art", self.art))
+        }
         return {"engine": self.engine, **files, **asdict(self.costs)}
 
 
@@ -52,11 +54,26 @@ def read_energies(document: Document, section: EnergySection, folder: Path, faul
     if section.engine not in ENGINES:
         found.append(("engine", unknown("engine", section.engine, ENGINES).message))
     faults += [document.fault(("energy", key), message.replace("-per-bit-mm", "_per_bit_mm")) for key, message in found]
-    ert, art = (name and folder / Path(name).expanduser() for name in (section.ert, section.art))
-    for key, path, read in (("ert", ert, read_ert), ("art", art, read_art)):
-        told: list[Fault] = []
-        if path:
-            gather(told, lambda read=read, path=path: read(path))  # type: ignore[misc]
-        whole = [document.fault(("energy", key), f"{path}: {fault.message}") for fault in told if fault.line is None]
-        faults += whole + [fault for fault in told if fault.line is not None]
-    return Energies(section.engine, ert or None, art or None, costs)
+    ert = _table(document, "ert", section.ert, folder, read_ert, faults)
+    art = _table(document, "art", section.art, folder, read_art, faults)
+    return Energies(section.engine, ert, art, costs)
+
+
+def _table(
+    document: Document,
+    key: str,
+    name: str | None,
+    folder: Path,
+    read: Callable[[Path], object],
+    faults: list[Fault],
+) -> Path | None:
+    """The file of a table, where one is named; those of its faults that have no line, at the line that names it."""
+    if not name:
+        return None
+    told = list[Fault]()
+    path = gather(told, lambda: folder / expanded(name))
+    gather(told, lambda: path and read(path))
+    faults += [
+        document.fault(("energy", key), f"{path or name}: {one.message}") if one.line is None else one for one in told
+    ]
+    return path

@@ -21,6 +21,7 @@ from ..workloads import (
     Section,
     Workload,
     check,
+    expanded,
     gather,
     load_workload,
     near,
@@ -153,7 +154,7 @@ def _workloads(
 def _beside(spec: str, folder: Path) -> str:
     """A path relative to the folder of the sweep's file; a library name as it is."""
     if spec.startswith((".", "~")) or any(part.endswith((".yaml", ".yml")) for part in spec.split("/")):
-        return str(folder / Path(spec).expanduser())
+        return str(folder / expanded(spec))
     return spec
 
 
@@ -191,7 +192,8 @@ def _options(document: Document, written: SweepFile, faults: list[Fault]) -> Sea
         target=search.target,
     )
     told += options.faults()
-    told += idle_faults(options, document.data.get("search") or {})
+    given = document.data.get("search")
+    told += idle_faults(options, given if isinstance(given, dict) else ())
     places = {"search": ("search", "strategy"), "objective": ("objective",), "time-limit": ("search", "time_limit")}
     faults += [document.fault(places.get(fault.source, ("search", fault.source)), fault.message) for fault in told]
     return options

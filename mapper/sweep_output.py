@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from ..workloads import written_together
 from .report import Json
 from .show import Rows
 from .sweep_figures import draw_pareto
@@ -15,7 +16,15 @@ from .sweep_store import FOUND
 
 
 def write_outputs(found: SweepResult, folder: Path) -> None:
-    """Write the results to `folder`, over those of an earlier run; the picture where something was found."""
+    """Write the results to `folder`, over those of an earlier run, all or none; the picture where something was found.
+
+    Raises InputError where that fails.
+    """
+    with written_together(folder, "results.json", "make room and run the same command again to write them") as part:
+        _write(found, part)
+
+
+def _write(found: SweepResult, folder: Path) -> None:
     rows = list(result_rows(found))
     _write_csv(list(flat_rows(found)), folder / "results.csv")
     whole = [row | {"result": found.outcomes[number].result} for number, row in zip(found.outcomes, rows, strict=True)]

@@ -1,18 +1,22 @@
-"""What a sweep has done so far, in one SQLite file: a transaction per point, so that an end at any time loses none."""
+"""What a sweep has done so far, in one file (state_file.py): a transaction per point, so that an end loses none."""
 
 import json
-import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ..workloads import Fault, InputError
+from ..workloads import InputError
 from .report import Json
+from .state_file import StateFile, folder_faults
 from .sweep_plan import DIGEST
 
 STORE = "sweep.sqlite"
-OUTPUTS = ("results.csv", "results.json", "pareto.json", "pareto.png", "report.html")
+TABLES = {
+    "sweep": ("fingerprint TEXT NOT NULL",),
+    "points": ("key TEXT PRIMARY KEY", "status TEXT NOT NULL", "outcome TEXT NOT NULL"),
+    "identity": ("part TEXT PRIMARY KEY", "value TEXT NOT NULL"),
+}
 
 FOUND, NOTHING_VALID, FAILED = "found", "nothing valid", "failed"  # a point's status
 
@@ -29,26 +33,28 @@ class Outcome:
 
 
 class Store:
-    """The outcomes of a sweep by the keys of its points; in a file, or in memory where `path` is None."""
+    """The outcomes of a sweep by the keys of its points; in a file, or in memory alone."""
 
-    def __init__(self, database: sqlite3.Connection) -> None:
-        self.database = database
+    def __init__(self, file: StateFile) -> None:
+        self.file = file
 
     def done(self) -> dict[str, Outcome]:
-        """Every outcome; those that failed are left out, to be tried again."""
-        rows = self.database.execute("SELECT key, outcome FROM points WHERE status != ?", (FAILED,))
-        return {key: _outcome(text) for key, text in rows}
+        """Every outcome; those that failed are left out, to be tried again. Raises InputError for a damaged store."""
+        rows = self.file.rows("points")
+        return {key: self._outcome(text) for key, status, text in rows if status != FAILED}
 
     def add(self, key: str, outcome: Outcome) -> None:
-        """Record one point, for good once this returns."""
-        with self.database:
-            row = (key, outcome.status, json.dumps(asdict(outcome), allow_nan=False))
-            self.database.execute("INSERT OR REPLACE INTO points VALUES (?, ?, ?)", row)
+        """Record one point, for good once this returns. Raises InputError where that cannot be."""
+        if not self.file.own():
+            raise self.file.fault("was removed or replaced while the sweep went on: nothing more is written there")
+        self.file.put("points", (key, outcome.status, json.dumps(asdict(outcome), allow_nan=False)))
 
-
-def _outcome(text: str) -> Outcome:
-    fields = json.loads(text)
-    return Outcome(**{**fields, "warnings": tuple(fields["warnings"])})
+    def _outcome(self, text: str) -> Outcome:
+        try:
+            fields = json.loads(text)
+            return Outcome(**{**fields, "warnings": tuple(fields["warnings"])})
+        except (ValueError, TypeError, KeyError) as error:  # of a time before there were checksums
+            raise self.file.damaged(f"a point that is none: {error}") from None
 
 
 @contextmanager
@@ -58,58 +64,41 @@ def open_store(
     """The store in `folder` for the sweep with `fingerprint`; emptied first where `fresh`.
 
     `identity` has the parts of the fingerprint by the user's names, to say what differs in a store of another sweep.
-    Raises InputError for a store of another sweep, one in use, a file that is no store, and a folder of other things.
+    Raises InputError for a store of another sweep, one in use or damaged, a file that is no store, and a folder of
+    other things.
     """
-    if folder is not None:
-        faults = _folder_faults(folder)
-        if faults:
-            raise InputError(faults)
-        folder.mkdir(parents=True, exist_ok=True)
-    path = None if folder is None else folder / STORE
-    database = sqlite3.connect(path or ":memory:", timeout=0.2)
-    try:
-        _open(database, path, fingerprint, identity, fresh)
-        yield Store(database)
-    finally:
-        database.close()
+    if folder is not None and (faults := folder_faults(folder, STORE)):
+        raise InputError(faults)
+    again = "make room and run the same command again"
+    with closing(StateFile(None if folder is None else folder / STORE, "store of a sweep", again)) as file:
+        with file.guarded():
+            _open(file, fingerprint, identity, fresh)
+        file.commit()
+        yield Store(file)
 
 
-def _folder_faults(folder: Path) -> list[Fault]:
-    if folder.exists() and not folder.is_dir():
-        return [_fault(folder, "must be a folder, but is a file")]
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / STORE).is_file():
-        return [_fault(folder, f"holds files but no sweep ({STORE}), and results are never mixed: name another folder")]
-    return []
-
-
-def _open(
-    database: sqlite3.Connection, path: Path | None, fingerprint: str, identity: Mapping[str, str], fresh: bool
-) -> None:
-    """Lock the database for this process, and see that it is this sweep's."""
-    try:
-        database.execute("PRAGMA locking_mode = EXCLUSIVE")  # released when closed: two sweeps never share a folder
-        database.execute("BEGIN EXCLUSIVE")
-        with database:
-            database.execute("CREATE TABLE IF NOT EXISTS sweep (fingerprint TEXT NOT NULL)")
-            columns = "key TEXT PRIMARY KEY, status TEXT NOT NULL, outcome TEXT NOT NULL"
-            database.execute(f"CREATE TABLE IF NOT EXISTS points ({columns})")
-            database.execute("CREATE TABLE IF NOT EXISTS identity (part TEXT PRIMARY KEY, value TEXT NOT NULL)")
-            if fresh:
-                for table in ("sweep", "identity", "points"):
-                    database.execute(f"DELETE FROM {table}")
-            known = database.execute("SELECT fingerprint FROM sweep").fetchall()
-            there = dict(database.execute("SELECT part, value FROM identity").fetchall())
-            if not known:
-                database.execute("INSERT INTO sweep VALUES (?)", (fingerprint,))
-                database.executemany("INSERT INTO identity VALUES (?, ?)", identity.items())
-    except sqlite3.OperationalError as error:
-        raise InputError(_fault(path, f"cannot be opened, another sweep may be writing there: {error}")) from None
-    except sqlite3.DatabaseError as error:
-        raise InputError(_fault(path, f"is not the store of a sweep: {error}")) from None
-    if known and known[0][0] != fingerprint:
-        what = "; ".join(_differences(there, identity)) or "its file, architecture, search or version"
+def _open(file: StateFile, fingerprint: str, identity: Mapping[str, str], fresh: bool) -> None:
+    """See that the file is this sweep's, and make what it lacks."""
+    if file.tables - TABLES.keys():
+        raise file.damaged(f"tables of something else: {', '.join(sorted(file.tables - TABLES.keys()))}")
+    for table, columns in TABLES.items():
+        if table in file.tables and len(file.columns(table)) == len(columns):
+            file.add_checksums(table)
+        file.database.execute(f"CREATE TABLE IF NOT EXISTS {table} ({', '.join(columns)}, checksum TEXT)")
+        if fresh:
+            file.database.execute(f"DELETE FROM {table}")
+    known = [row[0] for row in file.rows("sweep")]
+    if not known and file.database.execute("SELECT 1 FROM points").fetchone():
+        raise file.damaged("points of no sweep")
+    if not known:
+        file.put("sweep", (fingerprint,))
+        for part, value in identity.items():
+            file.put("identity", (part, value))
+    elif known != [fingerprint]:
+        what = "; ".join(_differences(dict(file.rows("identity")), identity))
         rule = "name another folder, or start anew with --fresh"
-        raise InputError(_fault(path, f"holds another sweep, {rule}; what differs: {what}"))
+        what = what or "its file, architecture, search or version"
+        raise file.fault(f"holds another sweep, {rule}; what differs: {what}")
 
 
 def _differences(there: Mapping[str, str], here: Mapping[str, str]) -> Iterator[str]:
@@ -117,7 +106,3 @@ def _differences(there: Mapping[str, str], here: Mapping[str, str]) -> Iterator[
     for part, value in here.items():
         if part in there and there[part] != value:
             yield part if value.startswith(DIGEST) else f"{part} ({there[part]} there, {value} here)"
-
-
-def _fault(path: Path | None, message: str) -> Fault:
-    return Fault("out", None, str(path), message)

@@ -238,8 +238,8 @@ def test_a_save_that_finds_no_room_leaves_the_last_one(tmp_path):
     """SQLite's own word for a full disk becomes a fault, and the state before it is still there."""
     with Checkpoint(tmp_path, {"seed": 0}) as file:
         file.save(0, {"chunks": 3})
-        (pages,) = file._connection.execute("PRAGMA page_count").fetchone()
-        file._connection.execute(f"PRAGMA max_page_count = {pages}")
+        (pages,) = file._file.database.execute("PRAGMA page_count").fetchone()
+        file._file.database.execute(f"PRAGMA max_page_count = {pages}")
         with pytest.raises(InputError, match=r"cannot be written \(database or disk is full\); what it held before"):
             file.save(0, {"chunks": 4, "trace": list(range(20_000))})
         assert file.load(0) == {"chunks": 3}

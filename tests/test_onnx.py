@@ -226,7 +226,7 @@ def broken(tmp_path):
     yield tmp_path / "empty.onnx", "not an ONNX model: it has no graph"
     yield tmp_path / "cut.onnx", "not an ONNX model"
     yield tmp_path / "none.onnx", "no such file"
-    yield tmp_path, "cannot be read: Is a directory"
+    yield tmp_path, "a file is expected, this is a directory"
     odd = [node("Odd", ["X"], "a", domain="mine"), node("MatMul", ["a", "W"], "Y", name="mm")]
     path = save(tmp_path, odd, {"X": [2, 2]}, {"Y": None}, {"W": [2, 2]}, "unknown.onnx")
     yield path, 'MatMul mm: the shape of "a" is not in the file and cannot be inferred'
@@ -253,6 +253,43 @@ def broken(tmp_path):
     yield path, "has sizes that the file does not say"
     path = save(tmp_path, [node("Conv", ["X"], name="c")], {"X": [1, 3, 2, 2]}, {"Y": None}, name="lone.onnx")
     yield path, "has 1 inputs; its two operands are expected"
+    yield from broken_functions(tmp_path)
+
+
+def broken_functions(tmp_path):
+    """Models whose functions are called with too much, call themselves, or make a tree of 2^20 nodes."""
+    from onnx import helper
+
+    def function(name, nodes):
+        opsets = [helper.make_opsetid("", 17), helper.make_opsetid("my", 1)]
+        return helper.make_function("my", name, ["A", "B"], ["C"], nodes, opsets)
+
+    def model(name, inputs, functions):
+        nodes = [node(functions[-1].name, inputs, domain="my")]
+        path = save(tmp_path, nodes, {"X": [2, 3], "W": [3, 4]}, {"Y": [2, 4]}, name=name, functions=functions)
+        with_opset(path)
+        return path
+
+    def twice(inner):
+        return [node(inner, "AB", "D", domain="my"), node(inner, "AB", "C", domain="my")]
+
+    product = function("F0", [node("MatMul", "AB", "C")])
+    yield model("many.onnx", "XWX", [product]), "its functions cannot be used"
+    yield model("same.onnx", "XW", [product, product]), "its functions cannot be used"
+    yield model("circle.onnx", "XW", [function("F", [node("F", "AB", "C", domain="my")])]), "go round in circles"
+    tree = [product, *(function(f"F{n}", twice(f"F{n - 1}")) for n in range(1, 21))]
+    yield model("tree.onnx", "XW", tree), "come to more than 50,000 nodes"
+    line = [product, *(function(f"F{n}", [node(f"F{n - 1}", "AB", "C", domain="my")]) for n in range(1, 1500))]
+    yield model("line.onnx", "XW", line), "nested too deeply"
+
+
+def with_opset(path):
+    """Let the model use functions of the domain `my`."""
+    import onnx
+
+    model = onnx.load(path)
+    model.opset_import.append(onnx.helper.make_opsetid("my", 1))
+    onnx.save(model, path)
 
 
 @needs_onnx
@@ -292,6 +329,10 @@ def test_the_command_writes_a_file_and_tells_what_is_left_out(tmp_path):
     nowhere = CliRunner().invoke(APP, [str(model), "--out", str(tmp_path / "no/net.yaml"), "--dim", "N=1"])
     assert nowhere.exit_code == 2
     assert "cannot be written" in nowhere.stderr
+    for size in (10**20, 2**62, "9" * 5000):
+        huge = CliRunner().invoke(APP, [str(model), "--dim", f"N={size}"])
+        assert huge.exit_code == 2
+        assert 'the size given for "N" must be from 1 to 4611686018427387903' in huge.stderr
 
 
 def test_without_onnx_the_message_says_what_to_install(tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """The reading of input files: plain data out, every fault with its line, nothing executed."""
 
 import json
+import os
 import pickle
 import time
 from pathlib import Path
@@ -209,16 +210,20 @@ def test_known_tags_become_data() -> None:
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     """Missing files, directories, binary and huge files are all told at once."""
-    binary, huge = tmp_path / "binary.yaml", tmp_path / "huge.yaml"
+    binary, huge, pipe = tmp_path / "binary.yaml", tmp_path / "huge.yaml", tmp_path / "pipe"
+    os.mkfifo(pipe)
     binary.write_bytes(b"a: \xff\xfe")
     huge.write_bytes(b"#" * (16 * 2**20 + 1))
     with pytest.raises(InputError) as caught:
-        read_yaml(tmp_path / "none.yaml", tmp_path, binary, huge)
+        read_yaml(tmp_path / "none.yaml", tmp_path, binary, huge, pipe, "/dev/zero", tmp_path / ("x" * 300))
     assert str(caught.value).splitlines() == [
         f"{tmp_path}/none.yaml: no such file",
         f"{tmp_path}: a file is expected, this is a directory",
         f"{binary}: not UTF-8 text: byte 3 is 0xff",
         f"{huge}: a file of at most 16777216 bytes is expected",
+        f"{pipe}: a file is expected, this is a named pipe",
+        "/dev/zero: a file is expected, this is a device",
+        f"{tmp_path}/{'x' * 300}: cannot be read: File name too long",
     ]
 
 

@@ -18,9 +18,10 @@ from ruby_map.mapper.cost import evaluate
 from ruby_map.mapper.diagnose import hint
 from ruby_map.mapper.mapping import MappingBatch
 from ruby_map.mapper.nest import loop_nest
-from ruby_map.mapper.output import folder_faults, write_folder
+from ruby_map.mapper.output import write_folder
 from ruby_map.mapper.record import Statistics
 from ruby_map.mapper.report import NetworkResult, Result, plain, result_json
+from ruby_map.mapper.state_file import folder_faults
 from ruby_map.workloads import Tensor, Term, Workload, load_workload
 
 from .strategies import mappings
@@ -294,11 +295,15 @@ def test_a_failed_write_leaves_nothing(example, tmp_path, monkeypatch):
 
 def test_a_folder_with_files_is_refused(tmp_path):
     """Results are never mixed: an empty or new folder is free, any other is not."""
-    assert folder_faults(tmp_path) == folder_faults(tmp_path / "a" / "b") == []
+    assert faults_of(tmp_path) == faults_of(tmp_path / "a" / "b") == ""
     (tmp_path / "other").write_text("x")
-    assert "already holds files" in str(folder_faults(tmp_path)[0])
-    assert "must be a folder" in str(folder_faults(tmp_path / "other")[0])
-    assert "cannot be made" in str(folder_faults(tmp_path / "other" / "results")[0])
+    assert "already holds files" in faults_of(tmp_path)
+    assert "must be a folder" in faults_of(tmp_path / "other")
+    assert "cannot be made" in faults_of(tmp_path / "other" / "results")
+
+
+def faults_of(folder):
+    return "".join(map(str, folder_faults(folder, "state")))
 
 
 def test_a_network_has_a_folder_per_layer(example, tmp_path):

@@ -256,9 +256,9 @@ def test_a_store_of_another_sweep_is_refused(folder):
     assert refused.stderr.endswith("what differs: search.victory (20 there, 21 here)\n")
     assert (folder / "out/results.csv").read_text() == before
     assert run(folder / "sweep.yaml", "--out", folder / "out", "--fresh").exit_code == 0
-    assert "holds files but no sweep" in run(folder / "sweep.yaml", "--out", folder).stderr
+    assert "already holds files but no sweep" in run(folder / "sweep.yaml", "--out", folder).stderr
     (folder / "out/sweep.sqlite").write_text("no database" * 1000)
-    assert "is not the store of a sweep" in run(folder / "sweep.yaml", "--out", folder / "out").stderr
+    assert "is no store of a sweep, or damaged" in run(folder / "sweep.yaml", "--out", folder / "out").stderr
 
 
 def test_a_refused_store_names_each_part_that_differs(folder):
@@ -295,7 +295,7 @@ def test_two_sweeps_never_write_to_one_folder(folder):
     refused = run(folder / "sweep.yaml", "--out", folder / "out")
     other.close()
     assert refused.exit_code == 2
-    assert "another sweep may be writing there" in refused.stderr
+    assert "is in use by another run" in refused.stderr
 
 
 def seeded(values):

@@ -2,9 +2,11 @@
 
 from .checking import FloatExpr, IntExpr, Section, check
 from .expressions import arithmetic, linear
+from .faults import Fault, InputError, gather
+from .files import expanded, read_bytes, write_whole, written_together
 from .load import library_workloads, load_workload, shaped
 from .onnx_import import Imported, import_onnx, left_out_lines, network_yaml
-from .reading import Document, Fault, InputError, Keys, gather, near, parse_yaml, path_text, read_yaml
+from .reading import Document, Keys, near, parse_yaml, path_text, read_yaml
 from .shapes import SHAPE_DIMS, size_faults
 from .spec import Network, Rank, Tensor, Term, Workload
 
@@ -25,6 +27,7 @@ __all__ = [
     "Workload",
     "arithmetic",
     "check",
+    "expanded",
     "gather",
     "import_onnx",
     "left_out_lines",
@@ -35,7 +38,10 @@ __all__ = [
     "network_yaml",
     "parse_yaml",
     "path_text",
+    "read_bytes",
     "read_yaml",
     "shaped",
     "size_faults",
+    "write_whole",
+    "written_together",
 ]

@@ -10,7 +10,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, Va
 from pydantic_core import ErrorDetails
 
 from .expressions import arithmetic, is_expression
-from .reading import Document, Fault, InputError, Keys, near
+from .faults import Fault, InputError
+from .reading import Document, Keys, near
 
 
 class Section(BaseModel):

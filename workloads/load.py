@@ -1,5 +1,6 @@
 """Layers and networks from files and from the library beside this module."""
 
+import os
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -8,7 +9,9 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from .checking import IntExpr, Section, check
-from .reading import Document, Fault, InputError, Keys, near, path_text, read_yaml
+from .faults import Fault, InputError
+from .files import expanded
+from .reading import Document, Keys, near, path_text, read_yaml
 from .shapes import ExplicitLayer, Name, ShapedLayer, key_faults, make_workload
 from .spec import Network, Workload
 from .timeloop_problem import read_timeloop_problem
@@ -76,7 +79,7 @@ def _referenced(document: Document, at: Keys, folder: Path) -> tuple[Workload, i
     reference = check(document, _Reference, at)
     name, path = reference.layer, (*at, "layer")
     if _is_path(name):
-        inner = read_yaml(folder / Path(name).expanduser())
+        inner = read_yaml(folder / expanded(name))
         if not _is_network(inner):
             return _layer(inner, (), Path(name).stem)[0], reference.count
     else:
@@ -168,8 +171,8 @@ def _is_path(spec: str) -> bool:
 
 def _split_file(spec: str) -> tuple[Path, str]:
     """`dir/FILE.yaml/LAYER` as the file and the layer's name, empty where none is given."""
-    path = Path(spec).expanduser()
-    if not path.exists() and path.parent.suffix in SUFFIXES and path.parent.is_file():
+    path = expanded(spec)
+    if not os.path.exists(path) and path.parent.suffix in SUFFIXES and os.path.isfile(path.parent):
         return path.parent, path.name
     return path, ""
 
@@ -196,7 +199,7 @@ def load_workload(spec: str | Path) -> Workload | Network:
     name, _, layer = text.partition("/")
     if isinstance(spec, str) and not _is_path(text) and name in _library_names():
         return _layer_of(_from_library(name), name, layer)
-    if isinstance(spec, Path) or _is_path(text) or (text and Path(text).exists()):
+    if isinstance(spec, Path) or _is_path(text) or os.path.exists(text):
         path, layer = _split_file(text)
         return _layer_of(read_workload(path), str(path), layer)
     raise InputError(Fault(text or '""', None, "", f"neither a file nor a name of the library{_hint(text)}"))

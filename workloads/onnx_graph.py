@@ -4,12 +4,19 @@ The package onnx (extra `onnx`) is imported when a file is read.
 """
 
 import importlib
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .reading import Fault, InputError, near
+from .faults import Fault, InputError
+from .files import read_bytes
+from .reading import near
+from .shapes import MAX_WORDS
+
+MAX_BYTES = 2**31 - 1  # protobuf takes no larger message
+MAX_NODES = 50_000  # with those of functions in their places
 
 Dims = tuple[int | str | None, ...]  # a size, the name of a dynamic dim, or nothing known
 
@@ -69,9 +76,7 @@ def read_graph(path: Path, dims: Mapping[str, int] | None = None) -> Graph:
     onnx is not installed.
     """
     onnx = _package(path)
-    model = _load(onnx, path)
-    if model.functions:
-        model = importlib.import_module("onnx.inliner").inline_local_functions(model)
+    model = _inlined(_load(onnx, path), path)
     _set_dims(model, dims or {}, path)
     model, remark = _inferred(onnx, model)
     graph = model.graph
@@ -96,20 +101,54 @@ def _package(path: Path) -> Any:
 
 
 def _load(onnx: Any, path: Path) -> Any:
-    def failed(message: str) -> InputError:
-        return InputError(Fault(str(path), None, "", message))
-
+    content = read_bytes(path, MAX_BYTES)
     try:
-        model = onnx.load(str(path), format="protobuf", load_external_data=False)
-    except FileNotFoundError:
-        raise failed("no such file") from None
-    except OSError as error:
-        raise failed(f"cannot be read: {error.strerror or error}") from None
+        model = onnx.load_model_from_string(content, format="protobuf")
     except Exception as error:  # protobuf's DecodeError, whose package is not ours to import
-        raise failed(f"not an ONNX model: {str(error).splitlines()[0]}") from None
+        raise InputError(Fault(str(path), None, "", f"not an ONNX model: {_reason(error)}")) from None
     if not model.graph.node:
-        raise failed("not an ONNX model: it has no graph with nodes")
+        raise InputError(Fault(str(path), None, "", "not an ONNX model: it has no graph with nodes"))
     return model
+
+
+def _reason(error: Exception) -> str:
+    """What a foreign package says went wrong, in one line."""
+    return " ".join(str(error).split())[:200] or type(error).__name__
+
+
+def _inlined(model: Any, path: Path) -> Any:
+    """The model with the nodes of its functions in place of their calls."""
+    if not model.functions:
+        return model
+    functions = {(function.domain, function.name): function for function in model.functions}
+    try:
+        number = _nodes(model.graph.node, functions, {})
+    except RecursionError:  # a long line of functions that call one another
+        number = math.inf
+    if number > MAX_NODES:
+        why = "go round in circles, or are nested too deeply"
+        rule = f"the calls of its functions come to more than {MAX_NODES:,} nodes, {why}"
+        raise InputError(Fault(str(path), None, "", rule))
+    try:
+        return importlib.import_module("onnx.inliner").inline_local_functions(model)
+    except Exception as error:  # of onnx's C++ part: several kinds
+        raise InputError(Fault(str(path), None, "", f"its functions cannot be used: {_reason(error)}")) from None
+
+
+def _nodes(
+    nodes: Iterable[Any], functions: Mapping[tuple[str, str], Any], known: dict[tuple[str, str], float]
+) -> float:
+    """How many nodes there are with those of functions and inner graphs; infinite where a function calls itself."""
+    count = 0.0
+    for node in nodes:
+        graphs = [graph for entry in node.attribute for graph in (entry.g, *entry.graphs)]
+        count += 1 + sum(_nodes(graph.node, functions, known) for graph in graphs)
+        key = (node.domain, node.op_type)
+        if key in functions and key not in known:
+            known[key] = math.inf  # until counted: who meets it again is inside it
+            known[key] = _nodes(functions[key].node, functions, known)
+        count += known.get(key, 0.0)
+    return count
 
 
 def _values(graph: Any) -> Iterator[Any]:
@@ -130,10 +169,16 @@ def _set_dims(model: Any, given: Mapping[str, int], path: Path) -> None:
     for value in _values(model.graph):
         for dim in value.type.tensor_type.shape.dim:
             known.add(dim.dim_param)
-            if dim.dim_param in given:
+            if 0 < given.get(dim.dim_param, 0) < MAX_WORDS:
                 dim.dim_value = given[dim.dim_param]  # clears dim_param: the two are a oneof
-    if faults := list(_unknown(given, known - {""}, path)):
+    faults = list(_unknown(given, known - {""}, path))
+    faults += [_too_large(path, name) for name, size in given.items() if not 0 < size < MAX_WORDS]
+    if faults:
         raise InputError(faults)
+
+
+def _too_large(path: Path, name: str) -> Fault:
+    return Fault(str(path), None, "", f'the size given for "{name}" must be from 1 to {MAX_WORDS - 1}')
 
 
 def _unknown(given: Iterable[str], known: set[str], path: Path) -> Iterator[Fault]:
@@ -150,8 +195,8 @@ def _inferred(onnx: Any, model: Any) -> tuple[Any, str]:
     for strict in (True, False):
         try:
             return infer(model, strict_mode=strict, data_prop=True), remark
-        except Exception as error:  # of onnx's C++ part: several kinds, with the reason on one of the first lines
-            remark = " ".join(str(error).split())[:200]
+        except Exception as error:  # of onnx's C++ part: several kinds
+            remark = _reason(error)
     return model, remark
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import yaml
 
+from .faults import Fault, InputError
 from .load import shaped
 from .onnx_graph import Graph, Node, read_graph
-from .reading import Fault, InputError
 
 Layer = dict[str, Any]  # as a network file has it: shape, sizes, stride, dilation
 
@@ -97,7 +97,7 @@ def _layer(graph: Graph, node: Node) -> Layer | str | None:
         why = "the graph inside it is not read" if node.op in _INNER else "no layer of ours is like it"
         return f"{node.op} {node.name}: {why}" if node.op.split(".")[-1] in HEAVY else None
     if len(node.inputs) <= max(data, weights) or not node.inputs[data] or not node.inputs[weights]:
-        raise graph.fault(node, f"has {len(node.inputs)} inputs; its two operands are expected")
+        raise graph.fault(node, f"has {sum(map(bool, node.inputs))} inputs; its two operands are expected")
     layer = kind(graph, node, node.inputs[data], node.inputs[weights])
     if not isinstance(layer, str):
         _check(graph, node, layer)

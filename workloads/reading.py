@@ -8,12 +8,15 @@ date stays text.
 import difflib
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
+
+from .faults import Fault, InputError
+from .files import read_bytes
 
 MAX_BYTES = 16 * 2**20
 MAX_NODES = 100_000  # values in one file once its aliases are written out
@@ -32,40 +35,6 @@ def near(name: str, choices: Iterable[str]) -> str:
     by_lower = {choice.lower(): choice for choice in choices}
     found = difflib.get_close_matches(name.lower(), by_lower, n=1)
     return f'; did you mean "{by_lower[found[0]]}"?' if found else ""
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """One thing wrong with what a user wrote."""
-
-    source: str  # the file
-    line: int | None  # counted from 1; None: the file as a whole
-    path: str  # `levels[1].fanout`, or empty
-    message: str
-
-    def __str__(self) -> str:
-        place = self.source if self.line is None else f"{self.source}:{self.line}"
-        return ": ".join(part for part in (place, self.path, self.message) if part)
-
-
-class InputError(Exception):
-    """Bad input: all the faults found in it. The commands end with exit status 2."""
-
-    def __init__(self, faults: Iterable[Fault] | Fault):
-        self.faults = (faults,) if isinstance(faults, Fault) else tuple(faults)
-        super().__init__(self.faults)
-
-    def __str__(self) -> str:
-        return "\n".join(map(str, self.faults))
-
-
-def gather[T](faults: list[Fault], find: Callable[[], T]) -> T | None:
-    """What `find` returns; None with its faults added to `faults`, so that several report together."""
-    try:
-        return find()
-    except InputError as error:
-        faults += error.faults
-        return None
 
 
 @dataclass(frozen=True)
@@ -265,24 +234,12 @@ def parse_yaml(text: str, source: str, tags: Collection[str] = ()) -> Document:
 
 
 def _text(path: Path) -> str:
-    def failed(message: str) -> InputError:
-        return InputError(Fault(str(path), None, "", message))
-
-    try:
-        if path.is_dir():
-            raise failed("a file is expected, this is a directory")
-        with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
-    except FileNotFoundError:
-        raise failed("no such file") from None
-    except (OSError, ValueError) as error:  # ValueError: a null character in the name
-        raise failed(f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    if len(content) > MAX_BYTES:
-        raise failed(f"a file of at most {MAX_BYTES} bytes is expected")
+    content = read_bytes(path, MAX_BYTES)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise failed(f"not UTF-8 text: byte {error.start} is 0x{content[error.start]:02x}") from None
+        message = f"not UTF-8 text: byte {error.start} is 0x{content[error.start]:02x}"
+        raise InputError(Fault(str(path), None, "", message)) from None
 
 
 def _documents(paths: Iterable[Path], tags: Collection[str], faults: list[Fault]) -> Iterator[Document]:

@@ -130,7 +130,9 @@ def _shape_faults(layer: ShapedLayer) -> Iterator[Located]:
 
 def key_faults(data: object) -> list[Located]:
     """What is missing or unknown in a shaped layer as it is written, whatever its values are."""
-    if not isinstance(data, dict) or data.get("shape") not in SHAPES or not isinstance(data.get("sizes"), dict):
+    if not isinstance(data, dict) or not isinstance(data.get("sizes"), dict):
+        return []
+    if not isinstance(data.get("shape"), str) or data["shape"] not in SHAPES:
         return []
     word_bits = data.get("word_bits")
     layer = ShapedLayer.model_construct(

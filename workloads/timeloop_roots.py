@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from .reading import Document, Fault, InputError, near, read_yaml
+from .faults import Fault, InputError
+from .reading import Document, near, read_yaml
 from .timeloop_values import TIMELOOP_TAGS
 
 ROOTS = (

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from .expressions import arithmetic
-from .reading import Document, Fault, InputError, Keys, near
+from .faults import Fault, InputError
+from .reading import Document, Keys, near
 from .shapes import MAX_WORDS
 
 # The local tags of the 0.4 dialect, for `read_yaml(..., tags=TIMELOOP_TAGS)`.

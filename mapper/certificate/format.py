@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ...workloads import Fault, InputError
+from ...workloads import Fault, InputError, write_whole
 
 FORMAT: Literal[1] = 1
 MAX_BYTES = 1 << 30  # of the file, unpacked
@@ -80,9 +80,9 @@ class Certificate(_Said):
 
 
 def write_certificate(certificate: Certificate, path: Path) -> None:
-    """Write it. Raises OSError where that fails."""
+    """Write it, as gzip where the name says so. Raises InputError where that cannot be, with nothing changed."""
     content = certificate.model_dump_json().encode()
-    path.write_bytes(gzip.compress(content, 6) if ".gz" in path.suffixes else content)
+    write_whole(path, gzip.compress(content, 6) if ".gz" in path.suffixes else content)
 
 
 def read_certificate(path: Path) -> Certificate:

@@ -1,0 +1,38 @@
+"""What is wrong with what a user wrote: faults, told all at once."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing wrong with what a user wrote."""
+
+    source: str  # the file
+    line: int | None  # counted from 1; None: the file as a whole
+    path: str  # `levels[1].fanout`, or empty
+    message: str
+
+    def __str__(self) -> str:
+        place = self.source if self.line is None else f"{self.source}:{self.line}"
+        return ": ".join(part for part in (place, self.path, self.message) if part)
+
+
+class InputError(Exception):
+    """Bad input: all the faults found in it. The commands end with exit status 2."""
+
+    def __init__(self, faults: Iterable[Fault] | Fault):
+        self.faults = (faults,) if isinstance(faults, Fault) else tuple(faults)
+        super().__init__(self.faults)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.faults))
+
+
+def gather[T](faults: list[Fault], find: Callable[[], T]) -> T | None:
+    """What `find` returns; None with its faults added to `faults`, so that several report together."""
+    try:
+        return find()
+    except InputError as error:
+        faults += error.faults
+        return None

@@ -129,6 +129,8 @@ class StateFile:
             yield
         except sqlite3.Error as error:
             raise self._told(error) from None
+        except UnicodeDecodeError as error:
+            raise self.damaged(str(error)) from None
         except OSError as error:
             raise self.fault(f"cannot be made ({error.strerror})") from None
 

@@ -82,8 +82,10 @@ def _open(file: StateFile, fingerprint: str, identity: Mapping[str, str], fresh:
     if file.tables - TABLES.keys():
         raise file.damaged(f"tables of something else: {', '.join(sorted(file.tables - TABLES.keys()))}")
     for table, columns in TABLES.items():
-        if table in file.tables and len(file.columns(table)) == len(columns):
+        if len(file.columns(table)) == len(columns):
             file.add_checksums(table)
+            if table == "points":
+                Store(file).done()  # whose outcomes are some
         file.database.execute(f"CREATE TABLE IF NOT EXISTS {table} ({', '.join(columns)}, checksum TEXT)")
         if fresh:
             file.database.execute(f"DELETE FROM {table}")

@@ -1,10 +1,26 @@
 """Nothing is lost and nothing ends in a traceback: inputs, disks, pipes and processes that go wrong."""
 
+import json
 import os
+import shutil
+import sqlite3
 
+import numpy as np
 import pytest
-from ruby_map.mapper import command_energy, command_import, command_map, command_model, command_sweep
+from ruby_map.mapper import (
+    checkpoint,
+    command_energy,
+    command_import,
+    command_map,
+    command_model,
+    command_sweep,
+    sweep_output,
+)
+from ruby_map.mapper.state_file import StateFile
+from ruby_map.workloads import InputError
 from typer.testing import CliRunner
+
+from .conftest import DEEP
 
 TOY = ("toy_6pe_linear", "rank1_100")
 
@@ -99,3 +115,185 @@ def test_values_of_another_kind_are_faults(tmp_path, what):
     done = run(app, *arguments, tmp_path / name)
     assert (done.exit_code, done.stdout) == (2, "")
     assert f"{name}:1: {words}" in done.stderr
+
+
+SWEEP = """
+architecture: toy_6pe_linear
+parameters: {levels.DRAM.word_bits: [8, 16]}
+workloads: [rank1_100]
+mapspaces: [pfm, ruby-s]
+search: {victory: 20}
+"""
+MAP, SWEEPS = "checkpoint.sqlite", "sweep.sqlite"
+EDITS = {
+    MAP: {
+        "DELETE FROM run": "0 runs in it",
+        "INSERT INTO run SELECT * FROM run": "2 runs in it",
+        "UPDATE run SET format = 77": "(format 77)",
+        "UPDATE run SET identity = '{}'": "1 of 1 rows of run do not say what was written",
+        "UPDATE run SET identity = replace(identity, '0', '1')": "1 of 1 rows of run",
+        "UPDATE search SET state = '{}'": "1 of 1 rows of search do not say what was written",
+        "UPDATE search SET state = substr(state, 1, 100)": "1 of 1 rows of search",
+        "UPDATE search SET state = replace(state, '1', '2')": "1 of 1 rows of search",
+        "UPDATE search SET state = x'ff00'": "1 of 1 rows of search",
+        "UPDATE search SET state = NULL, checksum = NULL": "1 of 1 rows of search",
+        "UPDATE search SET part = 5": "1 of 1 rows of search",
+        "DROP TABLE search": "no such table: search",
+        "DROP TABLE run": "no such table: run",
+    },
+    SWEEPS: {
+        "DELETE FROM sweep": "points of no sweep",
+        "INSERT INTO sweep SELECT * FROM sweep": "holds another sweep",
+        "UPDATE sweep SET fingerprint = 'x'": "1 of 1 rows of sweep",
+        "UPDATE points SET outcome = '{}' WHERE rowid = 2": "1 of 4 rows of points do not say what was written",
+        "UPDATE points SET outcome = replace(outcome, '1', '2')": "4 of 4 rows of points",
+        "UPDATE points SET status = 'nothing valid'": "4 of 4 rows of points",
+        "UPDATE points SET key = key || 'x'": "4 of 4 rows of points",
+        "UPDATE points SET outcome = x'ff'": "4 of 4 rows of points",
+        "ALTER TABLE points DROP COLUMN outcome": "damaged",
+        "CREATE TABLE mine (a)": "tables of something else: mine",
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """A finished run of each kind: the folder, and how to go on in another, by the file of the state."""
+    folder = tmp_path_factory.mktemp("runs")
+    (folder / "sweep.yaml").write_text(SWEEP)
+    commands = {
+        MAP: (command_map.main, [*TOY, "--samples", 5000, "--resume", "--json", "--out"]),
+        SWEEPS: (command_sweep.main, [folder / "sweep.yaml", "--json", "--out"]),
+    }
+    for name, (app, arguments) in commands.items():
+        assert run(app, *arguments, folder / name).exit_code == 0
+    return folder, commands
+
+
+def go_on(runs, name, copy):
+    """Resume in `copy`: what the command did, which must be a fault that changes nothing, or the answer of before."""
+    folder, commands = runs
+    before = contents(copy)
+    app, arguments = commands[name]
+    done = run(app, *arguments, copy)
+    if done.exit_code == 2:
+        assert (done.stdout, done.stderr.count("\n")) == ("", 1)
+        assert contents(copy) == before
+    else:
+        assert done.exit_code == 0, done.output
+        assert answer(done.stdout) == answer(run(app, *arguments, folder / name).stdout)
+    return done
+
+
+def contents(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and "-journal" not in path.name}
+
+
+def answer(text):
+    """What was printed, without the seconds."""
+    found = json.loads(text)
+    found.get("search", {}).pop("seconds", None)
+    return found
+
+
+@pytest.mark.parametrize(("name", "edit"), [(name, edit) for name, edits in EDITS.items() for edit in edits])
+def test_edited_state_is_one_fault_and_left_alone(runs, tmp_path, name, edit):
+    """Rows changed, removed, doubled, of another type: status 2, what is wrong, and nothing is changed or removed."""
+    copy = shutil.copytree(runs[0] / name, tmp_path / "copy")
+    database = sqlite3.connect(copy / name, isolation_level=None)
+    database.execute(edit)
+    database.close()
+    done = go_on(runs, name, copy)
+    assert done.exit_code == 2
+    assert f"{copy / name}: " in done.stderr
+    assert EDITS[name][edit] in done.stderr
+
+
+@pytest.mark.parametrize("name", [MAP, SWEEPS])
+@pytest.mark.parametrize("size", [0, 100, 4096, 5000, 8192, -1])
+def test_truncated_state_is_one_fault_and_left_alone(runs, tmp_path, name, size):
+    """However little of it is left, nothing begins anew in a folder with results."""
+    copy = shutil.copytree(runs[0] / name, tmp_path / "copy")
+    (copy / name).write_bytes((copy / name).read_bytes()[:size])
+    assert go_on(runs, name, copy).exit_code == 2
+
+
+@pytest.mark.parametrize("name", [MAP, SWEEPS])
+def test_flipped_bytes_never_change_an_answer(runs, tmp_path, monkeypatch, name):
+    """A byte anywhere: a fault, or the very answer of before where the byte means nothing."""
+    monkeypatch.setattr(command_map, "write_folder", lambda *_: None)  # pictures take half a second
+    monkeypatch.setattr(sweep_output, "write_outputs", lambda *_: None)
+    rng = np.random.default_rng(None if DEEP else 0)
+    whole = np.frombuffer((runs[0] / name / name).read_bytes(), np.uint8)
+    for number in range(1000 if DEEP else 40):
+        copy = shutil.copytree(runs[0] / name, tmp_path / str(number))
+        damaged = whole.copy()
+        damaged[rng.integers(len(whole), size=rng.integers(1, 4))] ^= rng.integers(1, 256, dtype=np.uint8)
+        (copy / name).write_bytes(damaged.tobytes())
+        go_on(runs, name, copy)
+        shutil.rmtree(copy)
+
+
+@pytest.mark.parametrize("name", [MAP, SWEEPS])
+def test_state_from_before_checksums_is_read_and_given_them(runs, tmp_path, name):
+    """The format before goes on to the same answer; an edit that follows is found."""
+    copy = shutil.copytree(runs[0] / name, tmp_path / "copy")
+    database = sqlite3.connect(copy / name, isolation_level=None)
+    for table in ("run", "search") if name == MAP else ("sweep", "points", "identity"):
+        database.execute(f"ALTER TABLE {table} DROP COLUMN checksum")
+    if name == MAP:
+        database.execute("UPDATE run SET format = ?", (checkpoint.BEFORE,))
+    database.close()
+    assert go_on(runs, name, copy).exit_code == 0
+    assert go_on(runs, name, copy).exit_code == 0
+    database = sqlite3.connect(copy / name, isolation_level=None)
+    assert database.execute("SELECT count(checksum) FROM " + ("search" if name == MAP else "points")).fetchone()[0]
+    database.execute("UPDATE search SET part = 2" if name == MAP else "UPDATE points SET key = key || 'x'")
+    database.close()
+    assert "do not say what was written" in go_on(runs, name, copy).stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "edit"),
+    [
+        (MAP, "UPDATE search SET state = '{}'"),
+        (MAP, "UPDATE search SET state = substr(state, 1, 99)"),
+        (MAP, "UPDATE run SET identity = '[]'"),
+        (SWEEPS, "UPDATE points SET outcome = '{}'"),
+        (SWEEPS, "UPDATE points SET outcome = substr(outcome, 1, 99)"),
+    ],
+)
+def test_damage_of_before_is_not_given_checksums(runs, tmp_path, name, edit):
+    """What is not even an outcome or a state in a file without checksums is one fault, and the file left as it is."""
+    copy = shutil.copytree(runs[0] / name, tmp_path / "copy")
+    database = sqlite3.connect(copy / name, isolation_level=None)
+    for table in ("run", "search") if name == MAP else ("sweep", "points", "identity"):
+        database.execute(f"ALTER TABLE {table} DROP COLUMN checksum")
+    if name == MAP:
+        database.execute("UPDATE run SET format = ?", (checkpoint.BEFORE,))
+    database.execute(edit)
+    database.close()
+    assert "damaged" in go_on(runs, name, copy).stderr
+
+
+def test_a_file_in_place_of_a_state_s_folder_or_a_folder_in_place_of_its_file(runs, tmp_path):
+    """Neither is taken for a state, and both stay."""
+    for name, (app, arguments) in runs[1].items():
+        (tmp_path / name / name).mkdir(parents=True)
+        (tmp_path / f"{name}.file").write_text("mine")
+        (tmp_path / f"{name}.loop").symlink_to(tmp_path / f"{name}.loop")
+        for place in (tmp_path / name, tmp_path / f"{name}.file", tmp_path / f"{name}.loop"):
+            done = run(app, *arguments, place)
+            assert (done.exit_code, done.stdout) == (2, "")
+            assert str(place) in done.stderr
+        assert (tmp_path / f"{name}.file").read_text() == "mine"
+        assert (tmp_path / name / name).is_dir()
+
+
+def test_no_two_runs_have_one_state(tmp_path):
+    """A state file in use is a fault for all others."""
+    with_state = StateFile(tmp_path / "state", "state", "again")
+    with pytest.raises(InputError, match="is in use by another run"):
+        StateFile(tmp_path / "state", "state", "again")
+    with_state.close()
+    StateFile(tmp_path / "state", "state", "again").close()

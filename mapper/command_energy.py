@@ -21,6 +21,7 @@ from ..energy import (
     write_ert,
 )
 from .commands import FOUND, WITH, echo_json, new_app, told_warnings
+from .streams import say
 from .tables import WIDTH
 from .timeloop_options import tables
 
@@ -51,7 +52,7 @@ def ruby_energy(
     if as_json:
         echo_json(table_json(table))
     else:
-        typer.echo(table_text(machine, table))
+        say(table_text(machine, table))
     return FOUND
 
 

@@ -8,6 +8,7 @@ import typer
 
 from ..workloads import Fault, InputError, import_onnx, left_out_lines, network_yaml, write_whole
 from .commands import FOUND, new_app
+from .streams import say, tell
 
 
 def ruby_import(
@@ -28,12 +29,12 @@ def ruby_import(
     imported = import_onnx(model, dims)
     text = network_yaml(imported)
     if out is None:
-        typer.echo(text, nl=False)
+        say(text, nl=False)
     else:
         write_whole(out, text)
-        typer.echo(f"{out}: {len(imported.layers)} layers, {imported.macs:,} MACs", err=True)
+        tell(f"{out}: {len(imported.layers)} layers, {imported.macs:,} MACs")
     for line in left_out_lines(imported):
-        typer.echo(line, err=True)
+        tell(line)
     return FOUND
 
 

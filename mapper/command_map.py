@@ -41,6 +41,7 @@ from .progress import progress
 from .report import NetworkResult, Result, result_json
 from .score import OBJECTIVES, STRATEGIES
 from .state_file import folder_faults
+from .streams import say, tell
 from .timeloop_options import FileOptions, file_options, tables
 
 _SPACE, _SEARCH, _STOP, _OUT, _ENERGY = "Mapspace", "Search", "When to stop", "Output", "Energy and area"
@@ -179,7 +180,7 @@ def ruby_map(
     if faults or loaded is None:
         raise InputError(dict.fromkeys(faults))
     for note in files.notes:
-        typer.echo(f"note: {note}", err=True)
+        tell(f"note: {note}")
     machine, work = loaded
     if size:
         return _size(spaces(machine, work, mapspace, pad=pad, distinct=distinct), mapspace, as_json)
@@ -223,11 +224,11 @@ def _list(as_json: bool) -> int:
     if as_json:
         echo_json({"archs": archs, "workloads": {name: list(layers) for name, layers in workloads.items()}})
         return FOUND
-    typer.echo("\n".join(["architectures", *(f"  {name}" for name in archs), "workloads"]))
+    say("\n".join(["architectures", *(f"  {name}" for name in archs), "workloads"]))
     for name, layers in workloads.items():
-        typer.echo(f"  {name}" + (f" ({len(layers)} layers)" if layers else ""))
+        say(f"  {name}" + (f" ({len(layers)} layers)" if layers else ""))
         for layer in layers:
-            typer.echo(f"    {name}/{layer}")
+            say(f"    {name}/{layer}")
     return FOUND
 
 
@@ -235,13 +236,13 @@ def _size(found: list[Mapspace], mapspace: str, as_json: bool) -> int:
     """The number of mappings, valid or not, and of the choices that they are combinations of."""
     if not as_json:
         for space in found:
-            typer.echo(f"{space.workload.name} on {space.arch.name}, {mapspace}: {space.size} mappings")
+            say(f"{space.workload.name} on {space.arch.name}, {mapspace}: {space.size} mappings")
             if mapspace == "auto":
                 told = f"remainders at {space.reason}" if space.imperfect else f"no remainders: {space.reason}"
-                typer.echo(f"  {told}")
+                say(f"  {told}")
             for part, number in asdict(space.size).items():
-                typer.echo(f"  {part:<14} {number:,}")
-            typer.echo(f"  {'log10':<14} {space.size.log10:.2f}")
+                say(f"  {part:<14} {number:,}")
+            say(f"  {'log10':<14} {space.size.log10:.2f}")
         return FOUND
     layers = [_size_json(space) for space in found]
     echo_json(layers[0] if len(layers) == 1 else {"layers": layers})
@@ -266,13 +267,10 @@ def _show(
     if checkpoint and (some or not interrupted):
         gather(faults, lambda: _keep(result, some, checkpoint))
     if why := gather(faults, prove):
-        typer.echo(why, err=True)
-    if as_json:
-        echo_json(result_json(result))
-    else:
-        typer.echo(str(result))
+        tell(why)
+    gather(faults, lambda: echo_json(result_json(result)) if as_json else say(str(result)))
     if interrupted:
-        typer.echo(_interrupted(result, some, checkpoint), err=True)
+        tell(_interrupted(result, some, checkpoint))
     if faults:
         raise InputError(faults)
     if not result.found:
@@ -287,7 +285,7 @@ def _keep(result: Result | NetworkResult, some: bool, checkpoint: Checkpoint) ->
         write_folder(result, checkpoint.path.parent)
     else:
         checkpoint.discard()
-        typer.echo(f"{checkpoint.path.parent}: not written, as there is no mapping", err=True)
+        tell(f"{checkpoint.path.parent}: not written, as there is no mapping")
 
 
 def _interrupted(result: Result | NetworkResult, some: bool, checkpoint: Checkpoint | None) -> str:

@@ -21,6 +21,7 @@ from .explain import explanation_text
 from .inputs import load
 from .report import result_json
 from .simulate import TooLarge, simulate
+from .streams import say
 from .timeloop_options import tables
 
 
@@ -73,13 +74,13 @@ def model(
             shown["explanation"] = explanation_text(result.batch).splitlines()
         echo_json(shown)
     else:
-        typer.echo(str(result))
+        say(str(result))
         if result.hint:
-            typer.echo("\n".join(["\nthis mapping is not valid:", *misfits(result.batch)]))
+            say("\n".join(["\nthis mapping is not valid:", *misfits(result.batch)]))
         if truth is not None:
-            typer.echo(f"\n{comparison(result.batch, result.costs.counts, truth)}")
+            say(f"\n{comparison(result.batch, result.costs.counts, truth)}")
         if explained:
-            typer.echo(f"\n{explanation_text(result.batch)}")
+            say(f"\n{explanation_text(result.batch)}")
     return NOTHING_VALID if result.hint else FOUND
 
 
@@ -104,9 +105,9 @@ def _compare(
     if json:
         echo_json(difference_json(a, b) | ({"invalid": wrong} if wrong else {}))
     else:
-        typer.echo(difference_text(a, b, mappings))
+        say(difference_text(a, b, mappings))
         for name, why in wrong.items():
-            typer.echo("\n".join([f"\n{name.upper()} is not valid:", *why]))
+            say("\n".join([f"\n{name.upper()} is not valid:", *why]))
     return NOTHING_VALID if wrong else FOUND
 
 

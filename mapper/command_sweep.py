@@ -12,6 +12,7 @@ from rich.console import Console
 
 from .commands import FOUND, INTERRUPTED, NOTHING_VALID, echo_json, new_app
 from .progress import write_line
+from .streams import say, tell
 from .sweep_run import Progress, Step, SweepResult, measures, sweep
 from .sweep_store import FAILED
 from .sweep_store import FOUND as HAS_MAPPING
@@ -46,7 +47,7 @@ def ruby_sweep(
     if as_json:
         echo_json(found.summary_json())
     else:
-        typer.echo(str(found))
+        say(str(found))
     _tell(found, out)
     if found.interrupted:
         return INTERRUPTED
@@ -58,13 +59,13 @@ def ruby_sweep(
 def _tell(found: SweepResult, out: Path | None) -> None:
     """Warnings, what failed, and an interruption, to standard error."""
     for message in dict.fromkeys(told for outcome in found.outcomes.values() for told in outcome.warnings):
-        typer.echo(f"warning: {message}", err=True)
+        tell(f"warning: {message}")
     for status in (FAILED, NOTHING):
         for line in _reasons(found, status, out):
-            typer.echo(f"{status}: {line}", err=True)
+            tell(f"{status}: {line}")
     if found.interrupted:
         how = "nothing is kept without --out" if out is None else "the same command goes on from here"
-        typer.echo(f"interrupted: {len(found.outcomes):,} of {found.plan.points:,} points done; {how}", err=True)
+        tell(f"interrupted: {len(found.outcomes):,} of {found.plan.points:,} points done; {how}")
 
 
 def _reasons(found: SweepResult, status: str, out: Path | None) -> Iterator[str]:

@@ -15,6 +15,7 @@ from ..energy import CacheWarning, EnergyWarning
 from ..workloads import InputError
 from .exactness import RoundingWarning
 from .sanity import InternalError
+from .streams import refused, say, tell
 
 WITH = "A Timeloop file to read together with ARCH (constraints, ERT...), repeatable"
 LEAKAGE = "Charge what every instance leaks in every cycle."
@@ -37,14 +38,17 @@ def command[**P](function: Callable[P, int]) -> Callable[P, None]:
             with told_warnings(), _ended_as_by_ctrl_c():
                 status = function(*args, **kwargs)
         except InputError as error:
-            typer.echo(str(error), err=True)
+            tell(str(error))
             status = BAD_INPUT
         except InternalError as error:
-            typer.echo(str(error), err=True)
+            tell(str(error))
             status = INTERNAL
         except KeyboardInterrupt:
-            typer.echo("interrupted", err=True)
+            tell("interrupted")
             status = INTERRUPTED
+        except (OSError, MemoryError) as error:  # what may happen anywhere: no room, no memory, no more open files
+            refused(error)
+            status = BAD_INPUT
         raise typer.Exit(status)
 
     return guarded
@@ -76,20 +80,20 @@ def told_warnings() -> Iterator[None]:
     as a line on standard error."""
     told, show = set[str](), warnings.showwarning
 
-    def tell(message: Warning | str, category: type[Warning], *where: Any) -> None:
+    def once(message: Warning | str, category: type[Warning], *where: Any) -> None:
         if not issubclass(category, TOLD):
             show(message, category, *where)
         elif str(message) not in told:
             told.add(str(message))
-            typer.echo(f"warning: {message}", err=True)
+            tell(f"warning: {message}")
 
     with warnings.catch_warnings():
         for category in TOLD:
             warnings.simplefilter("always", category)
-        warnings.showwarning = tell  # type: ignore[assignment]
+        warnings.showwarning = once  # type: ignore[assignment]
         yield
 
 
 def echo_json(value: object) -> None:
     """One object to standard output."""
-    typer.echo(json.dumps(value, indent=2, allow_nan=False))
+    say(json.dumps(value, indent=2, allow_nan=False))

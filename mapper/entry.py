@@ -3,16 +3,21 @@
 import sys
 from importlib import import_module
 
-INTERRUPTED = 130  # as in commands.py, which is not imported yet
+BAD_INPUT, INTERRUPTED = 2, 130  # as in commands.py, which is not imported yet
 
 
 def _begin(module: str) -> None:
-    """Run the command in `module`; an interrupted import ends as an interrupted search does."""
+    """Run the command in `module`; an import or a `--help` that fails ends as a search does (commands.py)."""
     try:
         import_module(module, __package__).main()
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         sys.exit(INTERRUPTED)
+    except (OSError, MemoryError) as error:
+        from .streams import refused
+
+        refused(error)
+        sys.exit(BAD_INPUT)
 
 
 def ruby_map() -> None:

@@ -1,7 +1,6 @@
 """How a search goes while it runs: a live line on a terminal, or plain lines for a log."""
 
 import re
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from ..workloads import Workload
 from .budget import read_budget
 from .layer import Progress
 from .record import Recorder
+from .streams import tell
 
 EVERY = 5.0  # seconds between log lines, and at each end
 
@@ -108,6 +108,4 @@ def _log(together: Progressing) -> Progress:
 
 def write_line(told: str) -> None:
     """A line of a log, with the time, there at once."""
-    stamp = time.strftime("%Y-%m-%dT%H:%M:%S%z")
-    sys.stderr.write(f"{stamp} {told}\n")
-    sys.stderr.flush()
+    tell(f"{time.strftime('%Y-%m-%dT%H:%M:%S%z')} {told}")

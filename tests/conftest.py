@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import subprocess
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -33,3 +34,15 @@ def interrupt_at(call):
             raise KeyboardInterrupt
 
     return progress
+
+
+@pytest.fixture
+def small_disk(tmp_path, request):
+    """A file system of so many kB; skips where none may be mounted."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={request.param}k", "none", place]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("needs the right to mount a tmpfs")
+    yield place
+    subprocess.run(["umount", place], check=True)

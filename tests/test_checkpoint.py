@@ -201,18 +201,6 @@ def test_a_full_disk_is_told_and_the_checkpoint_intact(whole, tmp_path):
     assert final(found.stdout) == whole[0]
 
 
-@pytest.fixture
-def small_disk(tmp_path, request):
-    """A file system of so many kB; skips where none may be mounted."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={request.param}k", "none", place]
-    if subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("needs the right to mount a tmpfs")
-    yield place
-    subprocess.run(["umount", place], check=True)
-
-
 @pytest.mark.parametrize("small_disk", [48], indirect=True)
 def test_a_disk_too_small_for_the_results_is_told(whole, small_disk, tmp_path):
     """Status 2 and the reason, no traceback; the checkpoint holds the search, and goes on where there is room."""

@@ -2,8 +2,12 @@
 
 import json
 import os
+import shlex
 import shutil
 import sqlite3
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,9 +18,12 @@ from ruby_map.mapper import (
     command_map,
     command_model,
     command_sweep,
+    explore,
     sweep_output,
+    sweep_run,
 )
 from ruby_map.mapper.state_file import StateFile
+from ruby_map.mapper.sweep_run import run_point
 from ruby_map.workloads import InputError
 from typer.testing import CliRunner
 
@@ -297,3 +304,198 @@ def test_no_two_runs_have_one_state(tmp_path):
         StateFile(tmp_path / "state", "state", "again")
     with_state.close()
     StateFile(tmp_path / "state", "state", "again").close()
+
+
+def program(command, *arguments):
+    """The words that run a command as a process of its own."""
+    code = f"from ruby_map.mapper.entry import {command}; {command}()"
+    return [sys.executable, "-c", code, *map(str, arguments)]
+
+
+FULL = {
+    "ruby_map": [*TOY, "--out", "found"],
+    "ruby_energy": [TOY[0], "--write-ert", "ert.yaml"],
+    "ruby_import": ["MODEL"],
+    "ruby_sweep": ["SWEEP", "--out", "swept"],
+}
+
+
+@pytest.mark.parametrize("command", FULL)
+def test_results_that_cannot_be_printed_are_a_fault_and_written(place, command):
+    """Standard output on a full disk: status 2, a line, and the files are there."""
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(program(command, *FULL[command]), stdout=full, stderr=subprocess.PIPE, text=True)
+    told = "standard output: cannot be written: No space left on device\n"
+    assert (done.returncode, done.stderr) == (2, told)
+    written = {"ruby_map": "found/stats.json", "ruby_energy": "ert.yaml", "ruby_sweep": "swept/results.json"}
+    assert (place / written.get(command, "MODEL")).stat().st_size
+
+
+def test_a_reader_that_has_gone_and_closed_streams(place):
+    """`| true`, `>&-`, `2> /dev/full`, `--help > /dev/full`: files, statuses and lines are as they should be."""
+    run_map, toy = shlex.join(program("ruby_map")), " ".join(TOY)
+    unread = "standard output: cannot be written: Broken pipe\n"
+    cases = {
+        f"{run_map} {toy} --out found | true; exit ${{PIPESTATUS[0]}}": (2, unread),
+        f"{run_map} {toy} >&-": (2, "standard output: cannot be written: it is closed\n"),
+        f"{run_map} {toy} --log 2> /dev/full": (0, ""),
+        f"{run_map} nosuch {toy} 2> /dev/full": (2, ""),
+        f"{run_map} --help > /dev/full": (2, "the system refused: [Errno 28] No space left on device\n"),
+    }  # fmt: skip
+    for script, expected in cases.items():
+        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == expected, script
+    assert (place / "found/mapping.yaml").is_file()
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_terminal_without_our_characters_gets_their_numbers(encoding):
+    """No traceback where the encoding of standard output lacks a line of a table."""
+    environment = os.environ | {"PYTHONIOENCODING": encoding}
+    done = subprocess.run(program("ruby_map", *TOY), capture_output=True, env=environment)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.startswith(b"rank1_100 (D=100) on toy_6pe_linear\n")
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (MemoryError("of 7 TiB"), "not enough memory: of 7 TiB"),
+        (OSError(24, "Too many open files"), "the system refused"),
+    ],
+)
+def test_what_the_system_does_not_give_is_a_line(monkeypatch, error, words):
+    """No memory, no files: status 2 and the reason, where nobody could foresee it."""
+
+    def fails(*_, **__):
+        raise error
+
+    monkeypatch.setattr(command_map, "explore", fails)
+    done = run(command_map.main, *TOY)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith(words)
+
+
+def test_a_result_is_printed_where_it_cannot_be_written(tmp_path, monkeypatch):
+    """A folder that is gone when the search ends, or has another run's state: status 2, and the result is shown."""
+    for name, change in (("gone", shutil.rmtree), ("replaced", lambda folder: (folder / MAP).rename(folder / "old"))):
+        folder = tmp_path / name
+
+        def found(*arguments, folder=folder, change=change, **named):
+            change(folder)
+            return explore(*arguments, **named)
+
+        monkeypatch.setattr(command_map, "explore", found)
+        done = run(command_map.main, *TOY, "--out", folder)
+        assert done.exit_code == 2
+        assert "cycles       17" in done.stdout
+        assert (
+            done.stderr
+            == f"out: {folder / MAP}: was removed or replaced while the run went on: no results are written there\n"
+        )
+        assert folder.exists() == (name == "replaced")
+
+
+TIGHT = """
+name: tight
+levels:
+  - {name: DRAM, class: DRAM, width_bits: 16, word_bits: 16}
+  - name: Buffer
+    class: regfile
+    capacity_words: 1
+    width_bits: 16
+    keep: [Inputs, Outputs]
+    temporal: {factors: [D=100]}
+compute: {name: MAC, class: intmac, word_bits: 16}
+"""
+
+
+def test_a_search_without_a_mapping_whose_folder_is_gone(tmp_path, monkeypatch):
+    """There is nothing to remove, which is a fault and no traceback."""
+
+    def found(*arguments, **named):
+        shutil.rmtree(tmp_path / "out")
+        return explore(*arguments, **named)
+
+    monkeypatch.setattr(command_map, "explore", found)
+    (tmp_path / "tight.yaml").write_text(TIGHT)
+    done = run(command_map.main, tmp_path / "tight.yaml", TOY[1], "--samples", 9, "--out", tmp_path / "out")
+    assert done.exit_code == 2
+    assert "no valid mapping found" in done.stdout
+    assert "was removed or replaced" in done.stderr
+
+
+def test_a_sweep_whose_store_is_gone_ends_at_once(tmp_path, monkeypatch):
+    """The next point finds no place: status 2, and no folder is made anew."""
+    (tmp_path / "sweep.yaml").write_text(SWEEP)
+
+    def point(plan, number):
+        shutil.rmtree(tmp_path / "out", ignore_errors=True)
+        return run_point(plan, number)
+
+    monkeypatch.setattr(sweep_run, "run_point", point)
+    done = run(command_sweep.main, tmp_path / "sweep.yaml", "--out", tmp_path / "out")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "was removed or replaced while the sweep went on" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", ["results.csv", "results.json", "pareto.json", "report.html"])
+def test_the_files_of_a_sweep_are_replaced_all_or_none(runs, tmp_path, monkeypatch, name):
+    """Where one cannot be written all stay as they were, and the points are kept."""
+    copy = shutil.copytree(runs[0] / SWEEPS, tmp_path / "copy")
+    before = {path.name: path.read_bytes() for path in copy.iterdir() if path.name != SWEEPS}
+    plain = Path.open
+
+    def opened(path, *arguments, **named):
+        if (path.name, path.parent.name) == (name, ".part"):
+            raise OSError(28, "No space left on device")
+        return plain(path, *arguments, **named)
+
+    (tmp_path / "sweep.yaml").write_text(SWEEP.replace("pfm, ruby-s", "pfm, ruby-s, ruby"))
+    monkeypatch.setattr(Path, "open", opened)
+    monkeypatch.setattr(Path, "write_text", lambda path, text, **named: opened(path, "w").write(text))
+    done = run(command_sweep.main, tmp_path / "sweep.yaml", "--out", copy)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "the results cannot be written (No space left on device): make room and run the same command" in done.stderr
+    assert {path.name: path.read_bytes() for path in copy.iterdir() if path.name != SWEEPS} == before
+
+
+@pytest.mark.parametrize(
+    ("small_disk", "words"),
+    [
+        (8, "cannot be written (database or disk is full); what it held before is intact: make room and run the same"),
+        (28, "cannot be written (database or disk is full); what it held before is intact: make room and run the same"),
+        (100, "the results cannot be written (No space left on device): make room and run the same command again"),
+    ],
+    indirect=["small_disk"],
+)
+def test_a_sweep_on_a_full_disk_goes_on_where_there_is_room(runs, small_disk, tmp_path, words):
+    """Status 2 and the reason, no half-written set; in a larger place the same command ends with the same answer."""
+    folder, commands = runs
+    app, arguments = commands[SWEEPS]
+    done = run(app, *arguments, small_disk / "out")
+    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert words in done.stderr
+    assert {path.name for path in (small_disk / "out").iterdir()} <= {SWEEPS, f"{SWEEPS}-journal"}
+    shutil.copytree(small_disk / "out", tmp_path / "roomy")
+    again = run(app, *arguments, tmp_path / "roomy")
+    assert again.exit_code == 0
+    assert answer(again.stdout) == answer(run(app, *arguments, folder / SWEEPS).stdout)
+
+
+@pytest.mark.parametrize("small_disk", [1000], indirect=True)
+def test_a_disk_that_may_not_be_written_is_told(runs, small_disk):
+    """Begun or to be begun: status 2 and the reason for every command that writes."""
+    for name, (app, arguments) in runs[1].items():
+        shutil.copytree(runs[0] / name, small_disk / name)
+        subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
+        for place in (small_disk / name, small_disk / "new"):
+            done = run(app, *arguments, place)
+            assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+            assert "Read-only file system" in done.stderr or "not a folder that you may write to" in done.stderr
+        subprocess.run(["mount", "-o", "remount,rw", small_disk], check=True)
+    subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
+    done = run(command_energy.main, TOY[0], "--write-ert", small_disk / "ert.yaml")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "ert.yaml: cannot be written: Read-only file system" in done.stderr

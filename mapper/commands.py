@@ -56,15 +56,19 @@ def command[**P](function: Callable[P, int]) -> Callable[P, None]:
 
 @contextmanager
 def _ended_as_by_ctrl_c() -> Iterator[None]:
-    """SIGTERM is what Ctrl-C is; where signals are another's to handle (not the main thread), it stays as it was."""
+    """SIGTERM is what Ctrl-C is; where signals are another's to handle (not the main thread), or ignored, they stay."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def new_app(function: Callable[..., int]) -> typer.Typer:

@@ -1,5 +1,7 @@
-"""Where the commands begin: what they import is imported here, so that Ctrl-C in the first half second is one too."""
+"""Where the commands begin and end: Ctrl-C before the command itself has begun is one too, and none cuts its end."""
 
+import os
+import signal
 import sys
 from importlib import import_module
 
@@ -7,7 +9,10 @@ BAD_INPUT, INTERRUPTED = 2, 130  # as in commands.py, which is not imported yet
 
 
 def _begin(module: str) -> None:
-    """Run the command in `module`; an import or a `--help` that fails ends as a search does (commands.py)."""
+    """Run the command in `module`; what fails before or after it, an import or `--help`, ends as a search does."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as of what runs in the background
+            signal.signal(number, _interrupted)
     try:
         import_module(module, __package__).main()
     except KeyboardInterrupt:
@@ -18,6 +23,14 @@ def _begin(module: str) -> None:
 
         refused(error)
         sys.exit(BAD_INPUT)
+    finally:  # all is told and written; Python has only to wait for the processes that it began
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _interrupted(*_: object) -> None:
+    """End at once: nothing is open yet, and what is imported may take an exception for its own."""
+    os.write(2, b"interrupted\n")
+    os._exit(INTERRUPTED)
 
 
 def ruby_map() -> None:

@@ -8,22 +8,28 @@ cluster.py says where else than on this machine joblib can run them.
 import os
 import pickle
 import signal
-import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from itertools import batched, count, islice
+from multiprocessing import resource_tracker
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, overload
 from uuid import uuid4
 
+from ..workloads import Fault, InputError
 from .cluster import Shared, on_cluster
+from .streams import tell
 
 MOST = 16  # chunks in one task: enough that handing it out costs nothing beside it
 LOSSES = 3  # times in a row that all workers may be lost without one result between
+LOOK = 1.0  # seconds after which a worker looks whether its parent is still there
+HELD = (signal.SIGINT, signal.SIGTERM)  # reach every process; the parent alone decides
 
 
 @overload
@@ -61,6 +67,7 @@ def in_order(
     Work begins ahead of the reader (two tasks per worker); closing the generator lets that work finish unread. Tasks
     start at one chunk and grow, to `most`, so that a short search does not wait for work that it will not read. Where
     processes die (killed, out of memory) others do their work again; a chunk gives the same result wherever it is done.
+    Processes end with this one. Raises InputError where none can begin, or they die time after time.
 
     With `learnt`, work is done by the task, `work(shared, chunks, learnt())` for a list of results, given what the
     reader has learnt by the time the task is handed out.
@@ -75,6 +82,7 @@ def in_order(
         for task in _growing(chunks, 1, most):
             yield from _done(work, shared, task, learnt and learnt())
         return
+    _check_folder()
     from joblib import Parallel  # a fifth of a second that a search in one process need not wait for
 
     with TemporaryDirectory(prefix="ruby-map-") as folder:
@@ -84,16 +92,19 @@ def in_order(
         rest = _growing(chunks, jobs, most)
         lost = 0
         while lost < LOSSES:
-            parallel = Parallel(n_jobs=jobs, return_as="generator", batch_size=1, pre_dispatch=2 * jobs)
-            try:
-                for result in _ordered(parallel, Shared(str(path)), waiting, rest, learnt):
-                    yield result
-                    lost = 0
-                return
-            except BrokenProcessPool as error:
-                lost += 1
-                sys.stderr.write(f"a worker process died ({_first_line(error)}); others do its work again\n")
-        raise RuntimeError(f"worker processes died {LOSSES} times in a row, perhaps for lack of memory: use fewer jobs")
+            # joblib begins its own resource tracker here, and workers with the first task
+            with Parallel(jobs, return_as="generator", batch_size=1, pre_dispatch=2 * jobs,
+                          initializer=_begin_worker, initargs=(os.getpid(),)) as parallel:  # fmt: skip
+                try:
+                    for result in _ordered(parallel, Shared(str(path)), waiting, rest, learnt):
+                        yield result
+                        lost = 0
+                    return
+                except BrokenProcessPool as error:
+                    lost += 1
+                    tell(f"a worker process died ({_first_line(error)}); others do its work again")
+        why = "perhaps for lack of memory: use fewer processes; what was saved in --out stays"
+        raise InputError(Fault("jobs", None, "", f"worker processes died {LOSSES} times in a row, {why}"))
 
 
 def _ordered(
@@ -119,15 +130,18 @@ def _ordered(
             waiting.append(task)
             yield delayed(_work)(shared, os.getpid(), task, learnt and learnt())
 
-    results = run(tasks())
+    results: Iterable[list[Any]] = ()
     try:
+        with _held_back():
+            results = run(tasks())
         for several in results:
             waiting.popleft()
             yield from several
     finally:
         closing.set()  # draining is shorter than joblib's own way out, which kills the workers
-        for _ in results:
-            pass
+        with suppress(BrokenProcessPool):  # what ends this stands, whatever becomes of work that nobody reads
+            for _ in results:
+                pass
 
 
 def _growing(chunks: Iterable[Any], workers: int, most: int) -> Iterator[tuple[Any, ...]]:
@@ -152,11 +166,44 @@ def _first_line(error: BaseException) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
+def _check_folder() -> None:
+    """Raise InputError where no process can begin, as the folder it would begin in is gone."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        rule = "the working directory is gone, and processes begin there: go to another, or use one process"
+        raise InputError(Fault("jobs", None, "", rule)) from None
+
+
+@contextmanager
+def _held_back() -> Iterator[None]:
+    """Ctrl-C and SIGTERM wait, and never reach processes that begin meanwhile, not even while Python starts in them."""
+    resource_tracker.ensure_running()  # beginning, it would let them through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, HELD)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin_worker(parent: int) -> None:
+    """Leave Ctrl-C and SIGTERM to the parent, and end with it."""
+    for number in HELD:
+        signal.signal(number, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """End this process once its parent is gone. Nobody would read what it finds, and it would not notice: the workers
+    hold both ends of the pipes that they wait at."""
+    while os.getppid() == parent:
+        time.sleep(LOOK)
+    os._exit(1)
+
+
 def _work(shared: Shared, parent: int, task: tuple[Any, ...], learnt: Any) -> list[object]:
-    if os.getpid() != parent and threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process; the parent alone decides
-        if shared.local:  # so may the SIGTERM of a batch system; a cluster ends its workers as it likes
-            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if not shared.local and os.getpid() != parent and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a cluster on this machine; it ends its workers as it likes
     return list(_done(*_read(shared), task, learnt))
 
 

@@ -4,8 +4,6 @@ import os
 import sys
 from contextlib import suppress
 
-import typer
-
 from ..workloads import Fault, InputError
 
 
@@ -16,10 +14,13 @@ def say(text: str, nl: bool = True) -> None:
     """
     if sys.stdout is None:
         raise _unwritten("it is closed")
+    text += "\n" * nl
     try:
-        typer.echo(text, nl=nl)
-    except UnicodeEncodeError:
-        typer.echo(text.encode("ascii", "backslashreplace").decode(), nl=nl)
+        try:
+            sys.stdout.write(text)
+        except UnicodeEncodeError:
+            sys.stdout.write(text.encode("ascii", "backslashreplace").decode())
+        sys.stdout.flush()
     except OSError as error:
         _let_go()
         raise _unwritten(error.strerror) from None
@@ -28,7 +29,9 @@ def say(text: str, nl: bool = True) -> None:
 def tell(text: str) -> None:
     """All else, to standard error. What cannot be written there ends nothing: it is told to nobody."""
     with suppress(OSError):
-        typer.echo(text, err=True)
+        if sys.stderr is not None:
+            sys.stderr.write(f"{text}\n")
+            sys.stderr.flush()
 
 
 def refused(error: OSError | MemoryError) -> None:

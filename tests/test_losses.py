@@ -4,13 +4,16 @@ import json
 import os
 import shlex
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from joblib import wrap_non_picklable_objects
 from ruby_map.mapper import (
     checkpoint,
     command_energy,
@@ -22,6 +25,7 @@ from ruby_map.mapper import (
     sweep_output,
     sweep_run,
 )
+from ruby_map.mapper.parallel import in_order
 from ruby_map.mapper.state_file import StateFile
 from ruby_map.mapper.sweep_run import run_point
 from ruby_map.workloads import InputError
@@ -309,7 +313,7 @@ def test_no_two_runs_have_one_state(tmp_path):
 def program(command, *arguments):
     """The words that run a command as a process of its own."""
     code = f"from ruby_map.mapper.entry import {command}; {command}()"
-    return [sys.executable, "-c", code, *map(str, arguments)]
+    return [sys.executable, "-P", "-c", code, *map(str, arguments)]
 
 
 FULL = {
@@ -499,3 +503,97 @@ def test_a_disk_that_may_not_be_written_is_told(runs, small_disk):
     done = run(command_energy.main, TOY[0], "--write-ert", small_disk / "ert.yaml")
     assert (done.exit_code, done.stdout) == (2, "")
     assert "ert.yaml: cannot be written: Read-only file system" in done.stderr
+
+
+LONG_SEARCH = ["eyeriss_like", "resnet50/conv3_x_3x3", "--samples", 10**9, "--victory", 10**9, "--jobs", 2]
+
+
+def workers(parent):
+    """The worker processes that a process has begun, by number."""
+    children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+    return [int(child) for child in children if b"LokyProcess" in (command_line(child) or b"")]
+
+
+def command_line(number):
+    """The words of a running process; None of one that is over."""
+    try:
+        return Path(f"/proc/{number}/cmdline").read_bytes() or None
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+
+
+@pytest.fixture
+def long_search():
+    """A search with two workers that does not end by itself, in a group of its own."""
+    began = subprocess.Popen(
+        program("ruby_map", *LONG_SEARCH), stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    )
+    yield began
+    if began.poll() is None:
+        os.killpg(began.pid, signal.SIGKILL)
+    began.communicate()
+
+
+def wait_for(condition, seconds=30):
+    """Until it holds; False where it does not in time."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.005)
+    return True
+
+
+linux = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc of Linux")
+
+
+@linux
+def test_workers_end_with_a_killed_parent(long_search):
+    """kill -9 of the command leaves no process behind, seconds later."""
+    assert wait_for(lambda: len(workers(long_search.pid)) == 2)
+    time.sleep(1.5)  # they are at work
+    left = workers(long_search.pid)
+    long_search.kill()
+    assert wait_for(lambda: not any(command_line(number) for number in left), 10)
+
+
+@linux
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("later", [0.0, 0.2])
+def test_ctrl_c_while_workers_start_is_no_traceback(long_search, number, later):
+    """Sent to all processes of the group as a terminal does: 130 and a line."""
+    assert wait_for(lambda: workers(long_search.pid))
+    time.sleep(later)
+    os.killpg(long_search.pid, number)
+    out, err = long_search.communicate(timeout=30)
+    assert err in (b"interrupted: nothing found yet\n", b"interrupted\n")
+    assert long_search.returncode == 130
+
+
+def test_workers_that_die_again_and_again_are_a_fault(capfd):
+    """Three times in a row: what to do is said, and nothing hangs."""
+
+    def dies(_, chunk):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    with pytest.raises(InputError, match=r"^jobs: worker processes died 3 times in a row, .* use fewer processes"):
+        list(in_order(wrap_non_picklable_objects(dies), None, range(40), jobs=2))
+    assert capfd.readouterr().err.count("a worker process died") == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--out", "x"], "out: x: cannot be used (No such file or directory)"),
+        (["--jobs", 2], "jobs: the working directory is gone, and processes begin there"),
+    ],
+)
+def test_a_working_directory_that_is_gone_is_a_fault(tmp_path, arguments, words):
+    """Where it is needed: status 2; where it is not the search goes on."""
+    script = f"cd {tmp_path} && mkdir gone && cd gone && rmdir ../gone && exec "
+    for extra, status in ((arguments, 2), ([], 0)):
+        command = shlex.join(program("ruby_map", *TOY, *extra))
+        done = subprocess.run(["bash", "-c", script + command], capture_output=True, text=True)
+        assert done.returncode == status
+        assert (words in done.stderr) == (status == 2)
+        assert "Traceback" not in done.stderr

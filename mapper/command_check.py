@@ -14,6 +14,7 @@ from .certificate import Certificate, Refused, Verified, read_certificate, verif
 from .commands import FOUND, NOTHING_VALID, WITH, echo_json, new_app, told_warnings
 from .inputs import alike, layers_of, load
 from .padding import padded
+from .streams import say
 from .timeloop_options import tables
 
 NAMES = {"edp": "EDP", "energy": "energy", "delay": "number of cycles"}
@@ -47,14 +48,14 @@ def check(
         if as_json:
             echo_json({"verified": False, "layer": layer, "reason": str(error)})
         else:
-            typer.echo(f"refused: {layer}: {error}")
+            say(f"refused: {layer}: {error}")
         return REFUSED
     seconds = time.process_time() - began
     if as_json:
         every = [asdict(one) for one in found]
         echo_json({"verified": True, "arch": machine.name, "layers": every, "seconds": seconds})
     else:
-        typer.echo("\n".join([*(_line(one, machine) for one in found), f"checked in {seconds:.1f} s"]))
+        say("\n".join([*(_line(one, machine) for one in found), f"checked in {seconds:.1f} s"]))
     return FOUND
 
 

@@ -22,6 +22,7 @@ from .checkpoint import Part
 from .combinations import Combinations
 from .cost import CostOptions
 from .coverage import Coverage
+from .exactness import figures_exact
 from .exchange import Exchange
 from .geometric import Geometric
 from .kept import Kept
@@ -42,6 +43,7 @@ STARTS = 3  # mappings drawn at random and improved
 SEEN_ALL = "every mapping ruled out or seen"
 LEFT_OPEN = f"{SEEN_ALL} but some with too many loop orders"
 BOUNDED = "choices of what is kept bounded"
+INEXACT = "no proof: figures of this layer may pass 2^53, where they are rounded"
 UNCOUNTED = "no proof: not every combination of chains is accounted for, an internal error; please report it"
 
 
@@ -180,7 +182,9 @@ class _Optimal:
 
     @property
     def _hindrance(self) -> str:
-        """Why chains or choices of what is kept cannot be listed; empty where they can."""
+        """Why nothing can be proven: chains or choices of what is kept cannot be listed, or bounds would be rounded."""
+        if not figures_exact(self.space.arch, self.space.workload):
+            return INEXACT
         if self.every.most > MOST_CHAINS:
             return f"no proof: more than {MOST_CHAINS:,} chains of one dim or window"
         return f"no proof: more than {MOST_KEPT:,} choices of what is kept" if self._choices > MOST_KEPT else ""
@@ -383,6 +387,7 @@ def _state(space: Mapspace, outcome: Outcome, stopped_by: str) -> dict[str, Any]
         "optimal": outcome.optimal,
         "front": [space.index(batch)[0] for batch in outcome.front],
         "corners": None if outcome.proof is None else outcome.proof.corners,
+        "coverage": None if outcome.coverage is None else asdict(outcome.coverage),
     }
 
 
@@ -404,4 +409,5 @@ def _restored(space: Mapspace, state: Mapping[str, Any]) -> Outcome:
     front = tuple(space[index] for index in state["front"])
     corners = state["corners"]
     proof = None if corners is None else FrontProof(tuple((cycles, energy_pj) for cycles, energy_pj in corners))
-    return Outcome(best, _statistics(state), state["lower_bound"], state["optimal"], front, proof)
+    coverage = Coverage(**state["coverage"]) if state.get("coverage") else None
+    return Outcome(best, _statistics(state), state["lower_bound"], state["optimal"], front, proof, coverage)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
 from ruby_map.mapper import SearchOptions, evaluate, explore, result_json
+from ruby_map.mapper.certificate import Refused, verify
 from ruby_map.mapper.command_map import main
 from ruby_map.mapper.cost import CostOptions
 from ruby_map.mapper.cost import evaluate as evaluate_batch
@@ -19,6 +20,7 @@ from ruby_map.mapper.difference import difference_json, difference_text
 from ruby_map.mapper.exactness import HELD, RoundingWarning, exactly, figures_exact, largest
 from ruby_map.mapper.explain import explain
 from ruby_map.mapper.mapping import MappingBatch
+from ruby_map.mapper.optimal import INEXACT
 from ruby_map.mapper.prefixes import Prefixes
 from ruby_map.mapper.ranks import RankView
 from ruby_map.mapper.recount import _total, recount
@@ -361,6 +363,24 @@ def test_points_of_a_front_are_exact():
         assert_explained(one.batch, one.costs.counts)
         assert isinstance(shown["cycles"], int)
         assert shown["cycles"] == one.costs.cycles[0]
+
+
+def test_nothing_is_proven_by_rounded_figures():
+    """Beyond 2^53 a proof ends with the ideal bound and its reason, and a certificate of such a layer is refused."""
+    arch = machine()
+    options = SearchOptions(strategy="optimal", certify=True, time_limit=1.0)
+    small, large = (matmul(size, 3, 5) for size in (7, 2**47))
+    proven = explore(arch, small, "pfm", options, table=table(arch))
+    assert proven.optimal
+    with pytest.warns(RoundingWarning):
+        found = explore(arch, large, "pfm", options, table=table(arch))
+    assert found.found
+    assert found.statistics.stopped_by == INEXACT
+    assert found.certificate is None
+    assert found.lower_bound == found.ideal.value("edp")
+    forged = proven.certificate.model_copy(update={"sizes": dict(zip("MNK", large.sizes, strict=True))})
+    with pytest.raises(Refused, match="may pass 2"):
+        verify(forged, arch, large, table(arch))
 
 
 def test_the_command_tells_once_and_its_json_stays_pure(tmp_path):

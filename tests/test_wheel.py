@@ -52,7 +52,9 @@ def test_the_wheel_holds_the_four_parts_with_their_data_and_nothing_else(wheel: 
     """Every .py, .yaml, .csv and py.typed of the parts is in the wheel, under ruby_map/, and no other file."""
     files = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     tree = wheel.parent.parent / "tree"
-    expected = {f"ruby_map/{part}/{path.name}" for part in PARTS for path in (tree / part).iterdir() if path.is_file()}
+    expected = {
+        f"ruby_map/{path.relative_to(tree)}" for part in PARTS for path in (tree / part).rglob("*") if path.is_file()
+    }
     assert files == expected
 
 

@@ -5,12 +5,14 @@ bound, and for every choice of what is kept how the sets of chains were divided 
 """
 
 import gzip
+import zlib
+from io import BytesIO
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ...workloads import Fault, InputError, write_whole
+from ...workloads import Fault, InputError, read_bytes, write_whole
 
 FORMAT: Literal[1] = 1
 MAX_BYTES = 1 << 30  # of the file, unpacked
@@ -86,18 +88,20 @@ def write_certificate(certificate: Certificate, path: Path) -> None:
 
 
 def read_certificate(path: Path) -> Certificate:
-    """Read a file. Raises InputError where it is no certificate."""
+    """Read a file, packed or not, of at most MAX_BYTES once unpacked. Raises InputError where it is no certificate."""
+    content = read_bytes(path, MAX_BYTES)
     try:
-        with gzip.open(path) if ".gz" in path.suffixes else path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
-        if len(content) > MAX_BYTES:
-            raise InputError(Fault(str(path), None, "", f"a file of at most {MAX_BYTES} bytes is expected"))
+        if ".gz" in path.suffixes:
+            with gzip.open(BytesIO(content)) as file:
+                content = file.read(MAX_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(Fault(str(path), None, "", f"cannot be unpacked: {error}")) from None
+    if len(content) > MAX_BYTES:
+        raise InputError(Fault(str(path), None, "", f"at most {MAX_BYTES} bytes are expected, unpacked"))
+    try:
         return Certificate.model_validate_json(content)
-    except (OSError, EOFError, ValueError) as error:
-        if isinstance(error, ValidationError):
-            raise InputError(_faults(path, error)) from None
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(Fault(str(path), None, "", f"cannot be read: {reason}")) from None
+    except ValidationError as error:
+        raise InputError(_faults(path, error)) from None
 
 
 def _faults(path: Path, error: ValidationError) -> list[Fault]:

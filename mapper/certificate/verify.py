@@ -14,6 +14,7 @@ from ...energy import EnergyTable
 from ...workloads import Workload
 from ..cost import CostOptions, evaluate, validity
 from ..counts import Counts
+from ..exactness import figures_exact
 from ..mapping import MappingBatch
 from ..recount import recount
 from ..simulate import TooLarge, simulate
@@ -76,6 +77,8 @@ def verify(layer: Layer, arch: Architecture, workload: Workload, table: EnergyTa
 def _problem(layer: Layer, arch: Architecture, workload: Workload, table: EnergyTable) -> Problem:
     """The problem, if the certificate is of it."""
     sizes = dict(zip(workload.dims, workload.sizes, strict=True))
+    if not figures_exact(arch, workload):
+        raise Refused("figures of this layer may pass 2^53, where float64 rounds them")
     if sizes != layer.sizes:
         raise Refused(f"it is of sizes {layer.sizes}, and {workload.name} has {sizes}")
     if set(layer.energies) != set(energies := energies_said(table)):

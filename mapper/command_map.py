@@ -204,7 +204,9 @@ def ruby_map(
                 progress=told,
                 checkpoint=checkpoint,
             )
-        return _show(result, as_json, checkpoint, partial(write_proof, result, certificate, pad) if certificate else str)
+        return _show(
+            result, as_json, checkpoint, partial(write_proof, result, certificate, pad) if certificate else str
+        )
 
 
 def on_command_line(context: typer.Context) -> list[str]:

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from itertools import count
 from pathlib import Path
 
-from ..workloads import Fault, InputError, written_together
+from ..workloads import Fault, written_together
 from .certificate import Certificate, write_certificate
 from .figures import draw_convergence, draw_convergences, draw_energy, draw_front, draw_layers
 from .frames import layer_rows

@@ -70,7 +70,7 @@ class Pruning:
         chains = self.space.at(start + int(i) for i in first)  # each with the first of its orders
         looked = self.look(chains, known)
         hope = np.zeros(len(first), bool)
-        hope[looked.where[self._any_order(looked.batch, known, self.space.size.total)]] = True
+        hope[looked.where[self._any_order(looked.batch, known, stop)]] = True
         left = np.flatnonzero(hope[which])
         if len(first) == len(offsets) or not len(left):
             return Looked(looked.reasons[which], left, chains.take(left))

@@ -1,11 +1,11 @@
 """Inputs gone wrong: every kind of file that is shipped, changed in its structure, through the commands.
 
-    python tests/fuzz.py 0 500 FOLDER         # cases 0 to 499 of the files of FOLDER's seed, here 0
-    python tests/fuzz.py 0 137 FOLDER 138     # case 137 alone: its files are left in FOLDER/137
+    python tests/fuzz.py FOLDER 0 500         # cases 0 to 499 of seed 0; the files of those that fail stay in FOLDER
+    python tests/fuzz.py FOLDER 0 138 137     # case 137 alone
 
 Each case runs in a process of its own, with 20 seconds of processor time and 4 GB. It fails with a traceback, a signal,
 an internal error, without memory, where a fault has no words or bad input prints results. A failed case is one line of
-JSON on standard output; its files stay.
+JSON on standard output.
 """
 
 import faulthandler
@@ -25,19 +25,25 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from ruby_map.mapper import SearchOptions, explore
+from ruby_map.mapper.certificate import Certificate
+from ruby_map.workloads import shaped
 
 SECONDS, MEMORY = 20, 4 * 2**30
 ROOT = Path(__file__).parent.parent
 STATUSES = (0, 1, 2, 3)  # 3: points of a sweep failed
 
+PROVE = SearchOptions(strategy="optimal", certify=True)
+
 # Scalars that programs trip over, as they stand in YAML.
 ODD = [
     *("0", "-1", "1", "2", "3", "1.5", "-0.0", "1e3", "1e308", ".inf", "-.inf", ".nan", "true", "null", "''", "~"),
-    *("2147483648", "4611686018427387904", "1000000000000", "99999999999999999999", "9" * 350, "1e-320", "0x10", "1_000"),
-    *("'1/0'", "'2**999'", "'2**-1'", "'a+b'", "'16 * 1024'", "'0'", "'M'", "'*'", "'M=2'", "'M<=3 K=full'", "'M=0'"),
-    *("'M=4,2'", "'M=1,1,1'", "'='", "'X'", "'a/b'", "'../x'", "'~nosuchuser'", "'/dev/zero'", "'x y'", "'-'", "' '"),
-    *(f"'{'x' * 300}'", "'\N{GREEK SMALL LETTER ALPHA}'", '"\\ud800"', '"\\0"', '"\\n"', "[]", "{}", "[[]]", "{a: 1}"),
-    *("[1, 2]", "['M']", "{from: 1, to: 3, step: 1}", "{from: 1, to: 0, times: 1}", "!Component {}", "2020-01-01", "no"),
+    *("2147483648", "4611686018427387904", "1000000000000", "99999999999999999999", "9" * 350, "1e-320", "0x10"),
+    *("'1/0'", "'2**999'", "'2**-1'", "'a+b'", "'16 * 1024'", "'0'", "'M'", "'*'", "'M=2'", "'M<=3 K=full'"),
+    *("1_000", "'M=0'", "'M=4,2'", "'M=1,1,1'", "'='", "'X'", "'a/b'", "'../x'", "'~nosuchuser'", "'/dev/zero'"),
+    *("'x y'", "'-'", "' '", "2020-01-01", "no"),
+    *(f"'{'x' * 300}'", "'\N{GREEK SMALL LETTER ALPHA}'", '"\\ud800"', '"\\0"', '"\\n"', "[]", "{}", "[[]]"),
+    *("{a: 1}", "[1, 2]", "['M']", "{from: 1, to: 3, step: 1}", "{from: 1, to: 0, times: 1}", "!Component {}"),
     *("full", "conv2d", "matmul", "DRAM", "SRAM", "regfile", "intmac", "temporal", "spatial", "optimal", "auto", "pfm"),
 ]  # fmt: skip
 OPTIONS = {
@@ -46,11 +52,13 @@ OPTIONS = {
         *(["--pad"], ["--distinct"], ["--size"], ["--json"], ["--leakage"], ["--front", "energy,delay"], ["--json"]),
         *(["--objective", "delay,energy"], ["--bound-seconds", "0"], ["--search", "exhaustive"], ["--seed", "-1"]),
         *(["--hop-pj", "nan"], ["--tile-mm", "1"], ["--budget", "7"], ["--patience", "x:y"], ["--target", "inf"]),
-        *(["--out", "found"], ["--search", "optimal", "--time-limit", "0.3"], ["--victory", "0"], ["--time-limit", "nan"]),
+        *(["--out", "found"], ["--search", "optimal", "--time-limit", "0.3"], ["--victory", "0"]),
+        ["--time-limit", "nan"],
     ],
     "ruby-model": [["--json"], ["--simulate"], ["--explain"], ["--leakage"], ["--wire-pj-per-bit-mm", "1"]],
     "ruby-energy": [["--json"], ["--write-ert", "out.yaml"], ["--energy", "x"]],
     "ruby-sweep": [["--json"], ["--out", "swept"], ["--limit", "0"]],
+    "ruby-check": [["--json"], ["--with", "w.yaml"]],
     "ruby-import": [["--dim", "N=2"], ["--dim", "N=99999999999999999999"], ["--out", "net.yaml"]],
 }  # fmt: skip
 
@@ -279,8 +287,71 @@ def cases() -> list[Case]:
     found.append(Case("ruby-map", ("t.yaml", "p.yaml", "--with", "c.yaml"), TIMELOOP, tuple(TIMELOOP)))
     found += [Case("ruby-sweep", ("s.yaml",), SWEEP, ("s.yaml", *("a.yaml",) * (n > 1))) for n in range(4)]
     found.append(Case("ruby-energy", ("k.yaml",), {"k.yaml": COMPOUND}, ("k.yaml",)))
+    files = {"w.yaml": small, "c.json": certificate()}
+    found += [
+        Case("ruby-check", ("linear_8", "w.yaml", "c.json"), files, ("c.json", *("w.yaml",) * n)) for n in (0, 0, 1)
+    ]
     found += [Case("ruby-import", ("m.onnx",), {"m.onnx": model}, ("m.onnx",)) for model in models()]
     return found
+
+
+def certificate() -> bytes:
+    """Of the proof of a small matrix product."""
+    found = explore("linear_8", shaped("matmul", "mm", M=7, N=6, K=10), "pfm", PROVE).certificate
+    assert found
+    return Certificate(program="0", arch="linear_8", layers=[found]).model_dump_json().encode()
+
+
+def change_json(rng: random.Random, content: bytes) -> bytes:
+    """A JSON file with one to four of its entries removed, doubled or given another value."""
+    root = json.loads(content)
+    for _ in range(min(4, 1 + int(rng.expovariate(1.0)))):
+        places = list(_entries(root))
+        if places:
+            node, key = rng.choice(places)
+            _change_entry(rng, node, key)
+    return json.dumps(root).encode()
+
+
+def _entries(node: Any) -> Iterator[tuple[Any, Any]]:
+    """Every entry of every object and list, as the object or list and its key."""
+    for key in list(node) if isinstance(node, dict) else range(len(node)) if isinstance(node, list) else ():
+        yield node, key
+        yield from _entries(node[key])
+
+
+def _change_entry(rng: random.Random, node: Any, key: Any) -> None:
+    way, value = rng.randrange(5), node[key]
+    if way == 0:
+        del node[key]
+    elif way == 1 and isinstance(node, list):
+        node.insert(key, deepcopy(value))
+    elif way == 2 and isinstance(node, dict):
+        node[rng.choice(["x", "M", "DRAM", "", "9" * 30])] = node.pop(key)
+    elif way == 3 and isinstance(value, str | int | float):
+        node[key] = value * rng.choice([2, 1000, 10**30]) if isinstance(value, int | float) else value + value
+    else:
+        odd = [
+            None,
+            True,
+            "",
+            "x",
+            "a" * 2000,
+            -1,
+            0,
+            1,
+            7,
+            1.5,
+            1e308,
+            2**62,
+            2**64,
+            10**40,
+            [],
+            {},
+            [[0]],
+            {"M": [1]},
+        ]
+        node[key] = deepcopy(rng.choice(odd))
 
 
 TIMELOOP = {
@@ -420,7 +491,10 @@ def made(seed: str, number: int, every: list[Case]) -> Case:
     mutator = Mutator(rng, others)
     files = dict(case.files)
     for name in rng.sample(case.changed, 1 if rng.random() < 0.8 else rng.randint(1, len(set(case.changed)))):
-        files[name] = change_model(rng, files[name]) if name.endswith(".onnx") else mutator.text(files[name])
+        change = {".onnx": change_model, ".json": change_json}.get(
+            Path(name).suffix, lambda _, text: mutator.text(text)
+        )
+        files[name] = change(rng, files[name])
     more = rng.choice(OPTIONS[case.command]) if rng.random() < 0.5 else []
     limits = ["--samples", "60"] if case.command == "ruby-map" and not {"--budget", "optimal"} & set(more) else []
     return replace(case, files=files, arguments=(*case.arguments, *limits, *more))
@@ -491,6 +565,7 @@ APPS: dict[str, Callable[[list[str]], None]] = {}
 def load() -> None:
     """Import the commands, and let no search take long: a file may ask for one of a billion mappings."""
     from ruby_map.mapper import (
+        command_check,
         command_energy,
         command_import,
         command_map,
@@ -514,11 +589,12 @@ def load() -> None:
             "ruby-energy": command_energy.main,
             "ruby-sweep": command_sweep.main,
             "ruby-import": command_import.main,
+            "ruby-check": command_check.main,
         }
     )
 
 
-def main(seed: str, first: int, folder: Path, end: int) -> int:
+def main(folder: Path, seed: str, end: int, first: int = 0) -> int:
     """Run cases first..end-1, tell of those that fail, and give how many did."""
     load()
     every, failed, began = cases(), 0, time.monotonic()
@@ -528,16 +604,15 @@ def main(seed: str, first: int, folder: Path, end: int) -> int:
         if wrong:
             failed += 1
             command = " ".join([case.command, *case.arguments])
-            print(json.dumps({"case": number, "command": f"cd {place} && {command}", "wrong": wrong}), flush=True)
-        elif end - first > 1:
+            said = {"case": number, "command": f"cd {place} && {command}", "wrong": wrong}
+            sys.stdout.write(f"{json.dumps(said)}\n")
+            sys.stdout.flush()
+        else:
             shutil.rmtree(place)
     sys.stderr.write(f"{end - first} cases, {failed} failed, {time.monotonic() - began:.1f} s\n")
     return failed
 
 
 if __name__ == "__main__":
-    chosen, start = sys.argv[1], int(sys.argv[2])
-    alone = len(sys.argv) > 4
-    sys.exit(
-        bool(main(chosen, start if alone else 0, Path(sys.argv[3]).absolute(), int(sys.argv[4]) if alone else start))
-    )
+    place, chosen, last, *begin = sys.argv[1:]
+    sys.exit(bool(main(Path(place).absolute(), chosen, int(last), int(*begin))))

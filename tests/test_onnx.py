@@ -253,6 +253,11 @@ def broken(tmp_path):
     yield path, "has sizes that the file does not say"
     path = save(tmp_path, [node("Conv", ["X"], name="c")], {"X": [1, 3, 2, 2]}, {"Y": None}, name="lone.onnx")
     yield path, "has 1 inputs; its two operands are expected"
+    sizes = {"X": [1, 4, 9, 9]}, {"Y": [1, 1, 7, 7]}, {"W": [1, 4, 3, 3]}
+    path = save(tmp_path, [node("Conv", "XW", group=[1, 2])], *sizes, "group.onnx")
+    yield path, "group is [1, 2], a whole number is expected"
+    path = save(tmp_path, [node("Conv", "XW", strides=1.5)], *sizes, "strides.onnx")
+    yield path, "strides are 1.5, whole numbers are expected"
     yield from broken_functions(tmp_path)
 
 

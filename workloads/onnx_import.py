@@ -98,10 +98,20 @@ def _layer(graph: Graph, node: Node) -> Layer | str | None:
         return f"{node.op} {node.name}: {why}" if node.op.split(".")[-1] in HEAVY else None
     if len(node.inputs) <= max(data, weights) or not node.inputs[data] or not node.inputs[weights]:
         raise graph.fault(node, f"has {sum(map(bool, node.inputs))} inputs; its two operands are expected")
+    for name in WHOLE & node.attributes.keys():
+        if not isinstance(node.attributes[name], int):
+            raise graph.fault(node, f"{name} is {node.attributes[name]!r}, a whole number is expected")
+    for name in LISTS & node.attributes.keys():
+        if not _whole_numbers(node.attributes[name]):
+            raise graph.fault(node, f"{name} are {node.attributes[name]!r}, whole numbers are expected")
     layer = kind(graph, node, node.inputs[data], node.inputs[weights])
     if not isinstance(layer, str):
         _check(graph, node, layer)
     return layer
+
+
+def _whole_numbers(values: object) -> bool:
+    return isinstance(values, list) and all(isinstance(value, int) for value in values)
 
 
 def _check(graph: Graph, node: Node, layer: Layer) -> None:
@@ -120,7 +130,7 @@ def _convolution(graph: Graph, node: Node, data: str, weights: str) -> Layer | s
     if spatial not in (1, 2):
         return f"{node.op} {node.name}: {spatial} spatial dims"
     output = graph.shape(node.output, node)
-    groups = int(node.attributes.get("group", 1))
+    groups = node.attributes.get("group", 1)
     if not len(inputs) == len(output) == len(filters):
         raise graph.fault(node, f"data {inputs}, weights {filters}, output {output} differ in their number of dims")
     if groups < 1 or inputs[1] != filters[1] * groups or filters[0] % groups or output[1] != filters[0]:
@@ -177,6 +187,9 @@ def _product(graph: Graph, node: Node, left: tuple[int, ...], right: tuple[int, 
         return {"shape": "matmul", "sizes": {"M": m, "N": n, "K": k}}
     return {"shape": "batched_matmul", "sizes": {"B": batch, "M": m, "N": n, "K": k}}
 
+
+WHOLE = {"group", "transA", "transB"}  # attributes of a type
+LISTS = {"kernel_shape", "strides", "dilations"}
 
 Kind = Callable[[Graph, Node, str, str], Layer | str]
 

@@ -33,6 +33,7 @@ def small_machines(draw, bandwidths=True):
         axes = tuple(Axis(f"a{i}{j}", draw(st.integers(2, 5))) for j in range(draw(st.integers(0, 2 if i == 0 else 1))))
         keep = draw(st.sampled_from([(), (), ("A", "Inputs"), ("Z", "Outputs", "B", "Weights")])) if i else ()
         loops = LoopConstraint(
+            outermost=draw(st.sampled_from([(), (), ("M",), ("R", "N")])),
             innermost=draw(st.sampled_from([(), (), ("K",), ("P", "C")])),
             dims=draw(st.sampled_from([None, None, ("M", "K", "P", "C")])) if i else None,
             max_loops=draw(st.sampled_from([None, None, 2])) if i else None,

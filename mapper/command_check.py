@@ -62,14 +62,14 @@ def check(
 def _verified(said: Certificate, machine: Architecture, layer: Workload, table: EnergyTable) -> Verified:
     """What is proven of one layer. Raises Refused."""
     mine = [one for one in said.layers if one.workload == layer.name]
-    if not mine:
-        raise Refused("nothing is said of it")
+    if len(mine) != 1:
+        raise Refused("it is spoken of more than once" if mine else "nothing is said of it")
     return verify(mine[0], machine, padded(machine, layer) if mine[0].pad else layer, table)
 
 
 def _line(one: Verified, machine: Architecture) -> str:
     work = f"{one.combinations:,} combinations: {one.sets:,} sets of chains, {one.evaluated:,} combinations one by one"
-    where = f"{one.workload} on {machine.name}, remainders at {', '.join(one.remainders) or 'no slot'}"
+    where = f"{one.workload} on {machine.name}, remainders at {', '.join(one.remainders) or 'no slot'}{_beside(one)}"
     if one.objective == "front":
         what = "the front of energy and cycles" if one.optimal else "lower bounds of the front of energy and cycles"
         return f"verified: {where}: {what}, {one.points} mappings\n  {work}"
@@ -78,6 +78,18 @@ def _line(one: Verified, machine: Architecture) -> str:
         return f"verified: {where}: no mapping has a lower {name} than {one.value:.6g}\n  {work}"
     gap = 1 - one.lower_bound / one.value
     return f"verified: {where}: no mapping has its {name} more than {gap:.2%} below {one.value:.6g}\n  {work}"
+
+
+def _beside(one: Verified) -> str:
+    """What the certificate is of, where that is not what the files alone say."""
+    costs, told = one.costs, []
+    if one.pad:
+        told.append(f"dims padded to {' '.join(f'{dim}={size}' for dim, size in one.sizes.items())}")
+    told += ["with leakage"] if costs.leakage else []
+    told += [f"with {costs.hop_pj:g} pJ a hop"] if costs.hop_pj else []
+    wire = costs.wire_pj_per_bit_mm * costs.tile_mm
+    told += [f"with {wire:g} pJ a bit and hop"] if wire else []
+    return "".join(f", {words}" for words in told)
 
 
 main = new_app(check)

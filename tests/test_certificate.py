@@ -2,12 +2,13 @@
 
 import json
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ruby_map.arch import Architecture, Axis, Compute, LoopConstraint, Storage
+from ruby_map.arch import Architecture, Axis, Compute, FactorRule, LoopConstraint, Storage
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
 from ruby_map.mapper import optimal as optimal_file
 from ruby_map.mapper.certificate import Layer, Refused, verify
@@ -17,7 +18,8 @@ from ruby_map.mapper.certificate.chains import tied_dims
 from ruby_map.mapper.certificate.columns import Columns
 from ruby_map.mapper.certificate.problem import Problem
 from ruby_map.mapper.certificate.words import RankWords
-from ruby_map.mapper.cost import evaluate, validity
+from ruby_map.mapper.certify import _mapping as mapping_said
+from ruby_map.mapper.cost import CostOptions, evaluate, validity
 from ruby_map.mapper.groups import grouped
 from ruby_map.mapper.mapspace import Mapspace, every_chain
 from ruby_map.mapper.optimal import optimal
@@ -290,6 +292,78 @@ def fewer_remainders(said):
     said["remainders"] = []
 
 
+def a_worse_mapping_by(said, **weights):
+    """A worse mapping is said to be the best, and weighted products to rule all chains out."""
+    a_worse_mapping(said)
+    for choice in said["choices"]:
+        choice |= {"weights": [weights], "trees": [{"chains": [], "parts": []}] * len(choice["trees"] or [0] * 3)}
+        choice["verdicts"] = ""
+
+
+def weights_without_end(said):
+    ways = product("ABZ", ("DRAM>pad", "DRAM>buffer", "buffer>pad"), ("always", "0.0"))
+    names = [":".join(way) for way in ways]
+    a_worse_mapping_by(said, **dict.fromkeys(names, 1.7e308))
+
+
+def weights_that_vanish(said):
+    a_worse_mapping_by(said, **{"compute": 1e-320, "leak": 1e300})
+
+
+def powers_without_end(said):
+    a_worse_mapping_by(said, **{"compute": 1.0, "axis:buffer.PE": 1e308})
+
+
+def a_chain_beyond_all_integers(said):
+    grown(said)["trees"][0]["chains"][0] = 2**70
+
+
+def parts_beyond_all_integers(said):
+    grown(said)["trees"][0]["parts"][0] = 2**70
+
+
+def parts_that_wrap(said):
+    grown(said)["trees"][0]["parts"][:4] = [2**62] * 4
+
+
+def a_set_divided_into_itself(said):
+    tree = grown(said)["trees"][0]
+    tree["parts"] = [1] * 500 + tree["parts"]
+
+
+def no_mapping(said):
+    said["best"] = []
+
+
+def the_mapping_twice(said):
+    said["best"] *= 2
+
+
+def points_below_no_front(said):
+    said["corners"] = [[1.0, 1.0]]
+
+
+def a_bound_below_zero(said):
+    said["lower_bound"] = -1.0
+
+
+def remainders_twice(said):
+    said["remainders"] *= 2
+
+
+def a_dim_that_there_is_not(said):
+    said["best"][0]["bounds"]["X"] = [1, 1, 1, 1]
+
+
+def a_level_that_there_is_not(said):
+    said["best"][0]["keep"]["X"] = ["A"]
+
+
+def hops_beyond_all_floats(said):
+    said["hop_pj"] = 1e308
+    said["best"][0]["energy_pj"] = 1e308
+
+
 FORGERIES = [
     an_interval_left_out,
     a_chain_in_place_of_another,
@@ -315,6 +389,21 @@ FORGERIES = [
     other_energies,
     other_sizes,
     fewer_remainders,
+    weights_without_end,
+    weights_that_vanish,
+    powers_without_end,
+    a_chain_beyond_all_integers,
+    parts_beyond_all_integers,
+    parts_that_wrap,
+    a_set_divided_into_itself,
+    no_mapping,
+    the_mapping_twice,
+    points_below_no_front,
+    a_bound_below_zero,
+    remainders_twice,
+    a_dim_that_there_is_not,
+    a_level_that_there_is_not,
+    hops_beyond_all_floats,
 ]
 
 
@@ -326,3 +415,38 @@ def test_what_is_forged_is_refused(proven, forge):
     forge(said)
     with pytest.raises(Refused, match=r"\w+ \w+"):
         verify(Layer.model_validate(said), arch, workload, table)
+
+
+@pytest.mark.parametrize("power", [10.0**k for k in range(1, 300, 6)] + [3.1e17])
+def test_large_powers_prove_nothing(power):
+    """Where all chains fill a capacity to the last word, 0 times a large power is 0, and not what rounding leaves."""
+    factors = (FactorRule("K", "=", 3), FactorRule("N", "=", None))
+    pe = LoopConstraint(dims=("M",))
+    glb = Storage("glb", "SRAM", capacity_bits=16 * 400, fanout=(Axis("PE", 4, constraint=pe),))
+    keep, loops = {"keep": frozenset("B"), "bypass": frozenset("AZ")}, LoopConstraint(factors)
+    reg = Storage("reg", "SRAM", capacity_bits=16 * 21, temporal=loops, **keep)
+    arch = Architecture("exact", (Storage("DRAM", "DRAM"), glb, reg), Compute("MAC", "intmac"))
+    figures = [("DRAM", 200.0), ("glb", 6.0), ("reg", 1.0)]
+    table = EnergyTable(
+        "exact",
+        tuple(LevelEnergy(name, pj, pj, pj, 0.0, 1.0, "given") for name, pj in figures),
+        ComputeEnergy("MAC", 1.0, 0.0, 1.0, "given"),
+    )
+    space = Mapspace(arch, matmul(12, 7, 12), "pfm")
+    found = optimal(space, table, OPTIMAL)
+    said = json.loads(found.certificate.model_dump_json())
+    assert verify(Layer.model_validate(said), arch, space.workload, table).optimal
+    batch = space.sample(np.random.default_rng(0), 50)
+    worst = max((batch.take([i]) for i in np.flatnonzero(validity(batch) == 0)), key=lambda one: values(one, table))
+    assert values(worst, table) > 1.1 * found.lower_bound
+    said["best"] = [json.loads(mapping_said(worst, table, CostOptions()).model_dump_json())]
+    said["lower_bound"] = float(values(worst, table))
+    for choice in said["choices"]:
+        choice |= {"weights": [{"compute": 1.0, "tile:reg:B": power}], "trees": [{"chains": [], "parts": []}] * 3}
+        choice["verdicts"] = ""
+    with pytest.raises(Refused):
+        verify(Layer.model_validate(said), arch, space.workload, table)
+
+
+def values(one, table):
+    return float(evaluate(one, table, counts=recount(one)).edp[0])

@@ -21,7 +21,6 @@ from .problem import Refused
 from .weighted import Weighted, weighted
 
 AT_ONCE = 1 << 16  # sets bounded at once
-MARGIN = 1e-11  # for rounding in sums of logarithms
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +35,11 @@ class Claim:
     def least(self) -> float:
         """What a bound has to reach."""
         return self.lower_bound * (1 - TOLERANCE) * (1 - SLACK)
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is claimed: no energy and no number of cycles is below 0."""
+        return self.powers is not None and self.lower_bound <= 0
 
     def settled(self, energy_pj: Floats, cycles: Floats) -> Bools:
         """Whether mappings that cost at least so much are no better than claimed."""
@@ -76,9 +80,11 @@ class Nodes:
     levels: list[tuple[int, int]] = field(init=False)  # the first node of each level, and the end
 
     def __post_init__(self) -> None:
+        if not all(0 <= part < max(len(self.tree.parts), 2) for part in self.tree.parts) or 1 in self.tree.parts:
+            raise Refused("a tree of chains is no tree")
         self.rows, self.parts = np.array(self.tree.chains, np.int64), np.array(self.tree.parts, np.int64)
         self.first = np.cumsum(self.parts) - self.parts + 1
-        if (self.parts < 0).any() or len(self.parts) != self.parts.sum() + 1:
+        if len(self.parts) != self.parts.sum() + 1:
             raise Refused("a tree of chains is no tree")
         self.levels = [(0, 1)]
         while (end := self.levels[-1][1]) < len(self.parts):
@@ -129,8 +135,8 @@ class Cover:
 
     @staticmethod
     def _listed(chains: Sequence[int], number: int) -> Ints:
-        rows = np.array(chains, np.int64)
-        if len(np.unique(rows)) != len(rows) or ((rows < 0) | (rows >= number)).any():
+        rows = np.array(chains, np.int64) if all(0 <= chain < number for chain in chains) else None
+        if rows is None or len(np.unique(rows)) != len(rows):
             raise Refused("a tree names a chain twice, or one that there is not")
         return rows
 
@@ -141,9 +147,9 @@ class Cover:
             if not all(map(len, rows)):
                 break
             found = self._weigh(weights, rows)
-            stay = [found.of_rows(g) < self._log_least for g in range(len(rows))]
+            stay = [~(found.of_rows(g) >= self._log_least) for g in range(len(rows))]  # also where it is no number
             rows = [mine[these] for mine, these in zip(rows, stay, strict=True)]
-        for g, (left, mine) in enumerate(zip(rows, listed, strict=True)):
+        for g, (left, mine) in enumerate(() if self.claim.empty else zip(rows, listed, strict=True)):
             if missing := len(np.setdiff1d(left, mine)):
                 dims = " and ".join(self.columns.workload.dims[d] for d in self.groups[g].dims)
                 raise Refused(f"{missing:,} chains of {dims} are left out, which no weighted product rules out")
@@ -260,7 +266,7 @@ class Cover:
 
     def _weighed(self, boxes: Ints) -> Bools:
         """Whether some weighted product rules out each set."""
-        settled = np.zeros(len(boxes), bool)
+        settled = np.full(len(boxes), self.claim.empty)
         for least, constant in self._weighted_lows:
             settled |= constant + sum(least[g][boxes[:, g]] for g in range(len(least))) >= self._log_least
         return settled
@@ -272,7 +278,7 @@ class Cover:
             (
                 [score.min(keepdims=True) if nodes is None else nodes.least(score)
                  for nodes, score in zip(self.nodes, each.scores, strict=True)],
-                each.constant - MARGIN,
+                each.constant,
             )
             for each in self.weighted
         ]  # fmt: skip

@@ -38,6 +38,9 @@ class Verified:
     value: float  # of the best; of a front 0
     lower_bound: float
     optimal: bool
+    pad: bool  # whether it is of the layer with dims rounded up
+    sizes: dict[str, int]  # per dim
+    costs: CostOptions
     combinations: int  # of chains and choices of what is kept, all accounted for
     evaluated: int  # of these, one by one
     sets: int  # of chains, looked at
@@ -45,12 +48,22 @@ class Verified:
 
 def verify(layer: Layer, arch: Architecture, workload: Workload, table: EnergyTable) -> Verified:
     """Check the proof of one layer. Raises Refused with the first reason against it."""
+    with np.errstate(all="ignore"):  # what overflows, or is no number, is never at least what is claimed
+        return _verify(layer, arch, workload, table)
+
+
+def _verify(layer: Layer, arch: Architecture, workload: Workload, table: EnergyTable) -> Verified:
     if layer.objective not in POWERS:
         raise Refused(f"it is of the objective {layer.objective}, which has no proofs")
     problem, powers = _problem(layer, arch, workload, table), POWERS[layer.objective]
-    points = [(float(c), float(pj)) for c, pj in (_worth(problem, said) for said in layer.best)]
-    value = 0.0 if powers is None else min(c ** powers[1] * pj ** powers[0] for c, pj in points)
-    if powers is not None and layer.lower_bound > value:
+    _check_said(layer)
+    points = [_worth(problem, said) for said in layer.best]
+    value = 0.0 if powers is None else points[0][0] ** powers[1] * points[0][1] ** powers[0]
+    if not np.isfinite(value):
+        raise Refused(f"its mapping has a value of {value}")
+    if powers is None:
+        points = _front(points)
+    elif layer.lower_bound > value:
         raise Refused(f"the lower bound {layer.lower_bound:.9g} is above the mapping's own {value:.9g}")
     tally = Tally()
     claim = Claim(powers, layer.lower_bound, (*points, *layer.corners) if powers is None else ())
@@ -68,10 +81,36 @@ def verify(layer: Layer, arch: Architecture, workload: Workload, table: EnergyTa
         value,
         layer.lower_bound,
         optimal,
+        layer.pad,
+        layer.sizes,
+        problem.costs,
         every,
         tally.evaluated,
         tally.sets,
     )
+
+
+def _check_said(layer: Layer) -> None:
+    """Whether what belongs to a front, or to a single objective, is there and nothing else."""
+    front = layer.objective == "front"
+    if not layer.best or (not front and len(layer.best) > 1):
+        raise Refused(f"{len(layer.best)} mappings are said to be the best")
+    if layer.corners and not front:
+        raise Refused("it has points below a front, and is of no front")
+    if layer.lower_bound < 0 or (layer.lower_bound and front):
+        raise Refused(f"it has a lower bound of {layer.lower_bound:.9g}")
+
+
+def _front(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The points of a front, those that are the same but for rounding once. Raises Refused where one is beaten."""
+    found: list[tuple[float, float]] = []
+    for cycles, energy_pj in sorted(points):
+        if found and energy_pj >= found[-1][1] * (1 - TOLERANCE):
+            if energy_pj > found[-1][1] * (1 + TOLERANCE):
+                raise Refused(f"its mapping of {cycles:.12g} cycles and {energy_pj:.12g} pJ is beaten by another of it")
+        else:
+            found.append((cycles, energy_pj))
+    return found
 
 
 def _problem(layer: Layer, arch: Architecture, workload: Workload, table: EnergyTable) -> Problem:
@@ -86,6 +125,8 @@ def _problem(layer: Layer, arch: Architecture, workload: Workload, table: Energy
     for name, figures in energies.items():
         if layer.energies[name] != figures:
             raise Refused(f"it is of other energies at {name}: {layer.energies[name]}, and not {figures}")
+    if len(set(layer.remainders)) != len(layer.remainders):
+        raise Refused("it names a slot with remainders twice")
     unknown = set(layer.remainders) - {slot.name for slot in arch.slots}
     if unknown:
         raise Refused(f"it speaks of remainders at {', '.join(sorted(unknown))}, which {arch.name} has not")
@@ -138,7 +179,7 @@ def _worth(problem: Problem, said: MappingSaid) -> tuple[float, float]:
     costs = evaluate(batch, problem.table, problem.costs, _counts(batch))
     cycles, energy_pj = float(costs.cycles[0]), float(costs.energy_pj[0])
     for name, found, told in (("cycles", cycles, said.cycles), ("pJ", energy_pj, said.energy_pj)):
-        if abs(found - told) > TOLERANCE * abs(found):
+        if not (np.isfinite(found) and abs(found - told) <= TOLERANCE * abs(found)):
             raise Refused(f"its mapping takes {found:.12g} {name}, and not {told:.12g}")
     return cycles, energy_pj
 
@@ -154,6 +195,9 @@ def _counts(batch: MappingBatch) -> Counts:
 def _mapping(problem: Problem, said: MappingSaid) -> MappingBatch:
     """The mapping, if its chains, orders and kept tensors are of the mapspace."""
     workload, levels = problem.workload, problem.arch.levels
+    names = {level.name for level in levels}
+    if set(said.bounds) != set(workload.dims) or set(said.orders) != names or set(said.keep) != names:
+        raise Refused("its mapping is of other dims or levels")
     chains = []
     for dim, known in zip(workload.dims, problem.chains, strict=True):
         bounds = said.bounds.get(dim, [])

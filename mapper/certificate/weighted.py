@@ -10,6 +10,7 @@ from ..mapping import Floats, Ints
 from .columns import Columns, Product
 
 Factor = tuple[float, Product, float]  # power, product, logarithm of what the product is multiplied by
+ROUNDED = 2e-14  # of a power times a logarithm, and of the power: more than is lost by rounding, in sums of them too
 
 
 class Weighted:
@@ -36,8 +37,15 @@ def weighted(columns: Columns, weights: Mapping[str, float], powers: tuple[int, 
     for power, product, _ in [*terms, (float(powers[1]), columns.cycles, 0.0)]:
         for g, mine in enumerate(rows if product else ()):
             with np.errstate(divide="ignore"):
-                scores[g] += power * np.log(columns.columns[g][product[g]][mine])
-    return Weighted(sum(power * constant for power, _, constant in terms), tuple(scores))
+                scores[g] += _times(power, np.log(columns.columns[g][product[g]][mine]))
+    return Weighted(sum(float(_times(power, np.float64(constant))) for power, _, constant in terms), tuple(scores))
+
+
+def _times(power: float, logarithm: Floats | np.float64) -> Floats:
+    """A power times a logarithm, less what may be lost by rounding: large powers cancel, their errors do not."""
+    lost = np.where(np.isfinite(logarithm), ROUNDED * power * (1 + np.abs(logarithm)), 0.0)
+    found: Floats = power * logarithm - lost if power else np.zeros_like(lost)
+    return found
 
 
 def _terms(columns: Columns, weights: Mapping[str, float], power: int, rows: Sequence[Ints]) -> list[Factor]:
@@ -54,15 +62,18 @@ def _terms(columns: Columns, weights: Mapping[str, float], power: int, rows: Seq
             mine[name] = product, pj
         owners.append(mine)
     total = sum(weights.get(name, 0.0) for mine in owners for name in mine)
-    if not total > 0:
-        raise ValueError("the weights of what makes up the energy must not all be 0")
+    if not 0 < total < np.inf:
+        raise ValueError("the weights of what makes up the energy must not all be 0, nor add up to more than a float")
     found = []
     for mine in owners:
         share = sum(weights.get(name, 0.0) for name in mine) / total
         for name, (product, pj) in mine.items():
             if weights.get(name, 0.0) > 0:
-                constant = np.log(pj / share) if pj > 0 else -np.inf
-                found.append((power * weights[name] / total, product, float(constant)))
+                mine_of_it = weights[name] / total
+                if not mine_of_it > 0:
+                    raise ValueError(f"the weight of {name} is too small beside the others")
+                constant = np.log(pj) - np.log(share) if pj > 0 else -np.inf
+                found.append((power * mine_of_it, product, float(constant)))
     return found
 
 
@@ -73,7 +84,10 @@ def _limits(columns: Columns, weights: Mapping[str, float]) -> list[Factor]:
         total = sum(weights.get(name, 0.0) for name, _, _ in tiles)
         for name, bits, tile in tiles:
             if weights.get(name, 0.0) > 0 and capacity:
-                found.append((weights[name], tile, float(np.log(bits / capacity * total / weights[name]))))
+                part = weights[name] / total
+                if not part > 0:
+                    raise ValueError(f"the weight of {name} is too small beside the others")
+                found.append((weights[name], tile, float(np.log(bits / capacity) - np.log(part))))
     for name, size, _, spread, _ in columns.axes:
         if weights.get(name, 0.0) > 0:
             found.append((weights[name], spread, float(-np.log(size))))

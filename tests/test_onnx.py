@@ -258,6 +258,8 @@ def broken(tmp_path):
     yield path, "group is [1, 2], a whole number is expected"
     path = save(tmp_path, [node("Conv", "XW", strides=1.5)], *sizes, "strides.onnx")
     yield path, "strides are 1.5, whole numbers are expected"
+    path.write_bytes(path.read_bytes().replace(b"Conv", b"Co\xffv"))
+    yield path, "op_type: no UTF-8 text"
     yield from broken_functions(tmp_path)
 
 

@@ -92,6 +92,17 @@ def read_graph(path: Path, dims: Mapping[str, int] | None = None) -> Graph:
     return Graph(str(path), nodes, shapes, frozenset(constants), remark)
 
 
+def _garbled(message: Any) -> Iterator[str]:
+    """The fields of a message, and of those in it, whose text is none: protobuf hands it on as bytes."""
+    for field, value in message.ListFields():
+        values = value if hasattr(value, "__getitem__") and not isinstance(value, str | bytes) else [value]
+        if field.type == field.TYPE_STRING and any(isinstance(one, bytes) for one in values):
+            yield field.name
+        if field.message_type:
+            for inner in values:
+                yield from _garbled(inner)
+
+
 def _package(path: Path) -> Any:
     try:
         return importlib.import_module("onnx")
@@ -108,6 +119,8 @@ def _load(onnx: Any, path: Path) -> Any:
         raise InputError(Fault(str(path), None, "", f"not an ONNX model: {_reason(error)}")) from None
     if not model.graph.node:
         raise InputError(Fault(str(path), None, "", "not an ONNX model: it has no graph with nodes"))
+    if garbled := next(_garbled(model), None):
+        raise InputError(Fault(str(path), None, "", f"not an ONNX model: {garbled}: no UTF-8 text"))
     return model
 
 

@@ -33,24 +33,33 @@ class Contexts:
     def kinds(self) -> int:
         return int(self.number.shape[1])
 
-    @cached_property
-    def merged(self) -> "Contexts":
-        """Of children alone: the same with fewer columns, for equal kinds of a row are one."""
-        number = self.number * self.there[:, :, 0]
-        parts = [self.way[:, :, 0], self.first[:, :, 0], self.last[:, :, 0]]
-        row = np.broadcast_to(np.arange(len(number))[:, None], number.shape)
-        used = number > 0
-        kinds, which = unique_rows(np.stack([row[used], *(part[used] for part in parts)], axis=1))
-        place = np.arange(len(kinds)) - np.searchsorted(kinds[:, 0], kinds[:, 0])  # among the kinds of its row
-        shape = len(number), int(place.max(initial=0)) + 1
-        columns = np.zeros((4, *shape), np.int64)
-        columns[0][kinds[:, 0], place] = np.bincount(which, number[used], len(kinds)).astype(np.int64)
-        for column, values in zip(columns[1:], kinds.T[1:], strict=True):
-            column[kinds[:, 0], place] = values
-        new_number, way, first, last = columns
-        start = np.zeros_like(way)
-        there, start, way, first, last = (each[:, :, None] for each in (new_number, start, way, first, last))
-        return Contexts(new_number, there > 0, start, way, first, last)
+
+Kind = tuple[Ints, Bools, Ints, Ints, Ints, Ints]  # the columns of one kind, of the chains that have it
+Kinds = list[tuple[Ints, Kind]]  # these chains, and the columns
+
+
+def _side_by_side(kinds: Kinds) -> Contexts:
+    """A column per kind; the first is of all chains."""
+    columns = [np.zeros((len(kinds[0][0]), len(kinds), *values.shape[1:]), values.dtype) for values in kinds[0][1]]
+    for k, (rows, values) in enumerate(kinds):
+        for column, value in zip(columns, values, strict=True):
+            column[rows, k] = value
+    return Contexts(*columns)
+
+
+def _merged(kinds: Kinds) -> Contexts:
+    """Of children alone: the same with fewer columns, for equal kinds of a chain are one."""
+    some = [(rows, number * there[:, 0], way, first, last) for rows, (number, there, _, way, first, last) in kinds]
+    row, number, way, first, last = (
+        np.concatenate([each.reshape(-1) for each in column]) for column in zip(*some, strict=True)
+    )
+    used = number > 0
+    found, which = unique_rows(np.stack([each[used] for each in (row, way, first, last)], axis=1))
+    place = np.arange(len(found)) - np.searchsorted(found[:, 0], found[:, 0])  # among the kinds of its chain
+    columns = np.zeros((4, len(kinds[0][0]), int(place.max(initial=0)) + 1, 1), np.int64)
+    columns[0, found[:, 0], place, 0] = np.bincount(which, number[used], len(found)).astype(np.int64)
+    columns[1:, found[:, 0], place, 0] = found.T[1:]
+    return Contexts(columns[0, :, :, 0], columns[0] > 0, np.zeros_like(columns[0]), *columns[1:])
 
 
 Loop = tuple[Ints, Ints, int]  # bounds, indices at the last element of the dim, the least index that counts; # (chain,)
@@ -92,7 +101,8 @@ def contexts(
     if cut:
         rest = rest % (dim.time_step[:, served] if split else dim.space_step[:, cut - 1])
     inside = [level for level in range(cut, boundary) if level < below and level != served]
-    return _Blocks(dim, boundary, cut, inside, served, rest).kinds(before * times, at_last * times)
+    kinds = _Blocks(dim, boundary, cut, inside, served, rest).kinds(before * times, at_last * times)
+    return _merged(kinds) if served is None else _side_by_side(kinds)
 
 
 def _time(dim: Chains, level: int, least: int) -> Loop:
@@ -130,15 +140,17 @@ class _Blocks:
     served: int | None
     rest: Ints  # (chain,)
 
-    def kinds(self, before: Ints, at_last: Ints) -> Contexts:
+    def kinds(self, before: Ints, at_last: Ints) -> Kinds:
         """The kinds of context, of so many full blocks and last ones. # (chain,) each"""
-        dim, loops = self.dim, [self.dim.space[:, level] for level in self.inside]
-        columns = [self._full(before * np.prod([np.ones(len(dim), np.int64), *loops], axis=0))]
+        loops = [self.dim.space[:, level] for level in self.inside]
+        every = np.arange(len(self.dim))
+        kinds = [(every, self._full(before * np.prod([np.ones(len(every), np.int64), *loops], axis=0)))]
         for coordinates in product(*(range(int(loop.max(initial=0))) for loop in loops)):
-            there = np.logical_and.reduce([np.ones(len(dim), bool), *map(np.less, coordinates, loops)])
-            start = sum(f * dim.space_step[:, level] for f, level in zip(coordinates, self.inside, strict=True))
-            columns.append(self._last(at_last * there, start + np.zeros(len(dim), np.int64)))
-        return Contexts(*(np.stack(column, axis=1) for column in zip(*columns, strict=True)))
+            there = np.logical_and.reduce([at_last > 0, *map(np.less, coordinates, loops)])
+            if there.any():
+                rows = np.flatnonzero(there)
+                kinds.append((rows, self._last(at_last, coordinates, rows)))
+        return kinds
 
     @cached_property
     def _children(self) -> tuple[Bools, Ints]:
@@ -149,24 +161,26 @@ class _Blocks:
         child = np.arange(int(bound.max(initial=1)))
         return child < bound[:, None], child * step[:, None]
 
-    def _full(self, number: Ints) -> tuple[Ints, Bools, Ints, Ints, Ints, Ints]:
+    def _full(self, number: Ints) -> Kind:
         there, start = self._children
         tile = self.dim.tile(self.boundary)[:, None] + 0 * start
         steps = ((self.dim.time[:, i] - 1) * self.dim.time_step[:, i] for i in range(self.cut, self.boundary))
         way = sum(steps, np.zeros(len(self.dim), np.int64))
         return number, there, start, way[:, None] + 0 * start, tile, tile
 
-    def _last(self, number: Ints, offset: Ints) -> tuple[Ints, Bools, Ints, Ints, Ints, Ints]:
-        exist, start = self._children
-        rest, tile = self.rest[:, None], self.dim.tile(self.boundary)[:, None]
-        first = offset[:, None] + start
+    def _last(self, number: Ints, coordinates: tuple[int, ...], rows: Ints) -> Kind:
+        exist, start = self._children[0][rows], self._children[1][rows]
+        rest, tile = self.rest[rows, None], self.dim.tile(self.boundary)[rows, None]
+        first = start
+        for f, level in zip(coordinates, self.inside, strict=True):
+            first = first + f * self.dim.space_step[rows, level, None]
         there = exist & (first <= rest)
         last = first
         for level in range(self.cut, self.boundary):
-            step, bound = self.dim.time_step[:, level, None], self.dim.time[:, level, None]
+            step, bound = self.dim.time_step[rows, level, None], self.dim.time[rows, level, None]
             last = last + np.clip((rest - last) // step, 0, bound - 1) * step
         one, other = (np.where(there, np.minimum(tile, rest - at + 1), 1) for at in (first, last))
-        return number, there, start, np.where(there, last - first, 0), one, other
+        return number[rows], there, start, np.where(there, last - first, 0), one, other
 
 
 def alike(chains: Chains, boundary: int) -> tuple[Chains, Ints]:

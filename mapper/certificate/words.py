@@ -66,7 +66,6 @@ class View:
             contexts(dim, self.boundary, cut, below, moved, self.served)
             for dim, (cut, moved), below in zip(self.dims, cuts, self.below, strict=True)
         ]
-        kinds = [each if self.served is not None else each.merged for each in kinds]
         found = np.zeros(len(self.rows[0]), np.int64)
         for choice in product(*(range(each.kinds) for each in kinds)):
             times = reduce(mul, (each.number[rows, k] for each, rows, k in zip(kinds, self.rows, choice, strict=True)))

@@ -14,8 +14,8 @@ import numpy as np
 from ruby_map.arch import FREE, Architecture, Axis, Compute, LoopConstraint, Storage
 from ruby_map.energy import EnergyTable
 from ruby_map.energy.spec import ComputeEnergy, LevelEnergy
-from ruby_map.mapper.cost import evaluate
-from ruby_map.mapper.mapspace import Mapspace
+from ruby_map.mapper.mapspace.mapspace import Mapspace
+from ruby_map.mapper.model.cost import evaluate
 from ruby_map.workloads import Tensor, Term, Workload
 
 BATCH = 16384

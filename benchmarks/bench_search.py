@@ -23,14 +23,14 @@ from joblib import wrap_non_picklable_objects
 from joblib.externals.loky import get_reusable_executor
 from ruby_map.arch import load_arch
 from ruby_map.energy import EnergyTable, energy_table
-from ruby_map.mapper.cost import CostOptions, Costs, evaluate, validity
-from ruby_map.mapper.draw import DrawnBatch
-from ruby_map.mapper.engine import ENGINES
-from ruby_map.mapper.engine_jax import JaxEngine
-from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.parallel import in_order
-from ruby_map.mapper.record import Known, Recorder, Scores, Stop
-from ruby_map.mapper.score import CHUNK, OBJECTIVES, Problem, score
+from ruby_map.mapper.mapspace.lazy_batch import DrawnBatch
+from ruby_map.mapper.mapspace.mapspace import Mapspace
+from ruby_map.mapper.model.cost import CostOptions, Costs, evaluate, validity
+from ruby_map.mapper.runtime.parallel import in_order
+from ruby_map.mapper.search.engines.engine import ENGINES
+from ruby_map.mapper.search.engines.jax_engine import JaxEngine
+from ruby_map.mapper.search.recorder import Known, Recorder, Scores, Stop
+from ruby_map.mapper.search.score import CHUNK, OBJECTIVES, Problem, score
 from ruby_map.workloads import load_workload
 
 MAPSPACES = ("pfm", "ruby-s", "ruby-t", "ruby")

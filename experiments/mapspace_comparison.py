@@ -22,9 +22,9 @@ from ruby_map.arch import Architecture, load_arch
 from ruby_map.energy import EnergyTable, energy_table
 from ruby_map.mapper import Result as Found
 from ruby_map.mapper import SearchOptions, explore
-from ruby_map.mapper.cost import evaluate, validity
-from ruby_map.mapper.figures import PALETTE
-from ruby_map.mapper.mapspace import Mapspace
+from ruby_map.mapper.mapspace.mapspace import Mapspace
+from ruby_map.mapper.model.cost import evaluate, validity
+from ruby_map.mapper.report.pictures.bars import PALETTE
 from ruby_map.workloads import Workload, load_workload
 
 PANELS = {

@@ -8,8 +8,8 @@ definition in docs/mapspace.md.
 
 from common import arguments, curve, save, tell
 from ruby_map.arch import Architecture, Axis, Compute, Storage
-from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.presets import Preset
+from ruby_map.mapper.mapspace.mapspace import Mapspace
+from ruby_map.mapper.mapspace.presets import Preset
 from ruby_map.workloads import Tensor, Term, Workload
 
 SIZES = (3, 9, 16, 64, 100, 127, 128, 256, 512, 1000, 1024, 2048, 4096)

@@ -27,12 +27,12 @@ from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper import Result as Found
 from ruby_map.mapper import SearchOptions, explore
-from ruby_map.mapper.checkpoint import FORMAT
-from ruby_map.mapper.figures import PALETTE
-from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.parallel import in_order
-from ruby_map.mapper.record import Recorder, Stop
-from ruby_map.mapper.score import Problem, score
+from ruby_map.mapper.mapspace.mapspace import Mapspace
+from ruby_map.mapper.report.pictures.bars import PALETTE
+from ruby_map.mapper.runtime.checkpoint import FORMAT
+from ruby_map.mapper.runtime.parallel import in_order
+from ruby_map.mapper.search.recorder import Recorder, Stop
+from ruby_map.mapper.search.score import Problem, score
 from ruby_map.workloads import Workload, load_workload
 
 MACHINES = ("eyeriss_like", "simba_like")

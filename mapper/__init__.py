@@ -1,17 +1,18 @@
 """The mapper: mapspace, exact counts, costs, search, report, and the commands.
 
-What a name of `__all__` needs is imported when the name is first used, so that the commands (entry.py) begin at once.
+What a name of `__all__` needs is imported when the name is first used, so that the commands
+(commands/entry.py) begin at once.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .api import evaluate, explore
-    from .inputs import load
-    from .options import SearchOptions
-    from .report import NetworkResult, Result, result_json
-    from .sweep_run import SweepResult, sweep
+    from .exploration.api import evaluate, explore
+    from .exploration.inputs import load
+    from .report.result import NetworkResult, Result, result_json
+    from .search.options import SearchOptions
+    from .sweeps.run import SweepResult, sweep
 
 __all__ = [
     "NetworkResult",
@@ -26,8 +27,10 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # which would take any name for one of ours
-    _HOME = {"SearchOptions": "options", "load": "inputs", "sweep": "sweep_run", "SweepResult": "sweep_run"}
-    _HOME |= {"evaluate": "api", "explore": "api"} | dict.fromkeys(("NetworkResult", "Result", "result_json"), "report")
+    _HOME = {"SearchOptions": "search.options", "load": "exploration.inputs"}
+    _HOME |= dict.fromkeys(("evaluate", "explore"), "exploration.api")
+    _HOME |= dict.fromkeys(("NetworkResult", "Result", "result_json"), "report.result")
+    _HOME |= dict.fromkeys(("sweep", "SweepResult"), "sweeps.run")
 
     def __getattr__(name):
         if name not in _HOME:

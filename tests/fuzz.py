@@ -564,18 +564,16 @@ APPS: dict[str, Callable[[list[str]], None]] = {}
 
 def load() -> None:
     """Import the commands, and let no search take long: a file may ask for one of a billion mappings."""
-    from ruby_map.mapper import (
-        command_check,
-        command_energy,
-        command_import,
-        command_map,
-        command_model,
-        command_sweep,
-        layers,
-        search,
-    )
-    from ruby_map.mapper.options import SearchOptions, stop_rules
-    from ruby_map.mapper.record import Stop
+    from ruby_map.mapper.commands import ruby_check as command_check
+    from ruby_map.mapper.commands import ruby_energy as command_energy
+    from ruby_map.mapper.commands import ruby_import as command_import
+    from ruby_map.mapper.commands import ruby_map as command_map
+    from ruby_map.mapper.commands import ruby_model as command_model
+    from ruby_map.mapper.commands import ruby_sweep as command_sweep
+    from ruby_map.mapper.exploration import layers
+    from ruby_map.mapper.search import run as search
+    from ruby_map.mapper.search.options import SearchOptions, stop_rules
+    from ruby_map.mapper.search.recorder import Stop
 
     def short(options: SearchOptions) -> Stop:
         return replace(stop_rules(options), time_limit=min(options.time_limit or 1.0, 0.05))

@@ -7,10 +7,10 @@ from hypothesis import assume
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, FactorRule, LoopConstraint, Storage
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
-from ruby_map.mapper.cost import CostOptions, evaluate, validity
-from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.recount import recount
-from ruby_map.mapper.score import OBJECTIVES
+from ruby_map.mapper.mapspace.mapspace import Mapspace
+from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
+from ruby_map.mapper.model.recount import recount
+from ruby_map.mapper.search.score import OBJECTIVES
 from ruby_map.workloads import InputError
 
 from .conftest import DEEP

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage
-from ruby_map.mapper.mapping import MappingBatch
+from ruby_map.mapper.mapping.batch import MappingBatch
 from ruby_map.workloads import Tensor, Term, Workload
 
 

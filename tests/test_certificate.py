@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, FactorRule, LoopConstraint, Storage
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
-from ruby_map.mapper import optimal as optimal_file
 from ruby_map.mapper.certificate import Layer, Refused, verify
 from ruby_map.mapper.certificate.bounds import energy_and_cycles
 from ruby_map.mapper.certificate.chains import every_chain as chains_listed
@@ -18,13 +17,14 @@ from ruby_map.mapper.certificate.chains import tied_dims
 from ruby_map.mapper.certificate.columns import Columns
 from ruby_map.mapper.certificate.problem import Problem
 from ruby_map.mapper.certificate.words import RankWords
-from ruby_map.mapper.certify import _mapping as mapping_said
-from ruby_map.mapper.cost import CostOptions, evaluate, validity
-from ruby_map.mapper.groups import grouped
-from ruby_map.mapper.mapspace import Mapspace, every_chain
-from ruby_map.mapper.optimal import optimal
-from ruby_map.mapper.options import SearchOptions
-from ruby_map.mapper.recount import recount
+from ruby_map.mapper.mapspace.mapspace import Mapspace, every_chain
+from ruby_map.mapper.model.bounds.dim_groups import grouped
+from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
+from ruby_map.mapper.model.recount import recount
+from ruby_map.mapper.search.optimal import prove as optimal_file
+from ruby_map.mapper.search.optimal.certify import _mapping as mapping_said
+from ruby_map.mapper.search.optimal.prove import optimal
+from ruby_map.mapper.search.options import SearchOptions
 
 from .conftest import DEEP, interrupt_at
 from .small_problems import best_of_all, constrained_machines, constrained_problems, problems

@@ -9,8 +9,9 @@ import time
 from contextlib import ExitStack, contextmanager
 
 import pytest
-from ruby_map.mapper import SearchOptions, cluster, explore, result_json
-from ruby_map.mapper.command_map import main
+from ruby_map.mapper import SearchOptions, explore, result_json
+from ruby_map.mapper.commands.ruby_map import main
+from ruby_map.mapper.runtime import cluster
 from typer.testing import CliRunner
 
 TOY = ("toy_6pe", "rank1_100")

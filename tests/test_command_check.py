@@ -7,10 +7,12 @@ import os
 import pytest
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
-from ruby_map.mapper import command_check, command_map, output
-from ruby_map.mapper.certify import _mapping
-from ruby_map.mapper.cost import CostOptions
-from ruby_map.mapper.mapspace import Mapspace
+from ruby_map.mapper.commands import ruby_check as command_check
+from ruby_map.mapper.commands import ruby_map as command_map
+from ruby_map.mapper.mapspace.mapspace import Mapspace
+from ruby_map.mapper.model.cost import CostOptions
+from ruby_map.mapper.report import folder as output
+from ruby_map.mapper.search.optimal.certify import _mapping
 from ruby_map.workloads import Fault, InputError, shaped
 from typer.testing import CliRunner
 

@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 from ruby_map.arch import load_arch
 from ruby_map.mapper import SearchOptions, evaluate, explore, load, result_json
-from ruby_map.mapper.command_map import main
-from ruby_map.mapper.cost import evaluate as evaluate_batch
-from ruby_map.mapper.counts import count
-from ruby_map.mapper.mapping_file import mapping_yaml
-from ruby_map.mapper.mapspace import Mapspace
+from ruby_map.mapper.commands.ruby_map import main
+from ruby_map.mapper.mapping.timeloop_read import mapping_yaml
+from ruby_map.mapper.mapspace.mapspace import Mapspace
+from ruby_map.mapper.model.cost import evaluate as evaluate_batch
+from ruby_map.mapper.model.counts import count
 from ruby_map.workloads import InputError, load_workload
 from typer.testing import CliRunner
 
@@ -267,7 +267,7 @@ def test_an_impossible_result_is_never_printed(monkeypatch):
         costs.cycles[:] = 1
         return costs
 
-    monkeypatch.setattr("ruby_map.mapper.layer.evaluate", too_fast)
+    monkeypatch.setattr("ruby_map.mapper.exploration.layer.evaluate", too_fast)
     found = run(*TOY)
     assert (found.exit_code, found.stdout) == (70, "")
     assert "1 cycles for 100 MACs on 6 units" in found.stderr
@@ -405,7 +405,7 @@ def test_an_interrupted_network_has_no_totals(monkeypatch):
     told = result_json(result)
     assert told["edp"] is None
     assert told["layers"][0]["edp"] > 0
-    monkeypatch.setattr("ruby_map.mapper.command_map.explore", lambda *_, **__: result)
+    monkeypatch.setattr("ruby_map.mapper.commands.ruby_map.explore", lambda *_, **__: result)
     assert run("eyeriss_like", "alexnet").exit_code == 130
 
 
@@ -414,7 +414,7 @@ def test_an_interrupted_network_writes_the_layers_it_has(monkeypatch, tmp_path):
     real, folder = explore, tmp_path / "out"
     command = ("eyeriss_like", "alexnet", "--samples", 4096, "--out", folder)
     stop = interrupt_at(2)
-    monkeypatch.setattr("ruby_map.mapper.command_map.explore", lambda *a, **k: real(*a, **k | {"progress": stop}))
+    monkeypatch.setattr("ruby_map.mapper.commands.ruby_map.explore", lambda *a, **k: real(*a, **k | {"progress": stop}))
     found = run(*command)
     assert found.exit_code == 130
     assert "interrupted: the best so far of 2 of 8 layers; the same command with --resume goes on" in found.stderr
@@ -452,7 +452,7 @@ def test_nothing_is_written_where_nothing_was_found(tight, tmp_path):
 
 
 def script(*arguments):
-    code = "from ruby_map.mapper.command_map import main; main()"
+    code = "from ruby_map.mapper.commands.ruby_map import main; main()"
     return [sys.executable, "-c", code, *map(str, arguments)]
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ruby_map.mapper.command_model import model
-from ruby_map.mapper.commands import new_app
+from ruby_map.mapper.commands.ruby_model import model
+from ruby_map.mapper.commands.shared import new_app
 from typer.testing import CliRunner
 
 GOLDEN = Path(__file__).parent / "golden"

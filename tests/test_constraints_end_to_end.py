@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from ruby_map.arch import load_arch
-from ruby_map.mapper.mapspace import Mapspace
+from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.workloads import InputError, load_workload
 
 MACHINE = """

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, LoopConstraint, Slot, Storage
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
-from ruby_map.mapper.cost import REASONS, CostOptions, evaluate, validity
-from ruby_map.mapper.diagnose import misfits
-from ruby_map.mapper.exactness import rate
-from ruby_map.mapper.mapping import MappingBatch
-from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.optimal import optimal
-from ruby_map.mapper.options import SearchOptions
-from ruby_map.mapper.sanity import InternalError, check
+from ruby_map.mapper.exploration.diagnose import misfits
+from ruby_map.mapper.mapping.batch import MappingBatch
+from ruby_map.mapper.mapspace.mapspace import Mapspace
+from ruby_map.mapper.model.cost import REASONS, CostOptions, evaluate, validity
+from ruby_map.mapper.model.exactness import rate
+from ruby_map.mapper.model.sanity import InternalError, check
+from ruby_map.mapper.search.optimal.prove import optimal
+from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.workloads import Workload
 
 from .strategies import mappings, plain

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage
-from ruby_map.mapper.counts import Counts, count
-from ruby_map.mapper.mapping import ChainTable, MappingBatch
-from ruby_map.mapper.simulate import TooLarge, simulate
+from ruby_map.mapper.mapping.batch import ChainTable, MappingBatch
+from ruby_map.mapper.model.counts import Counts, count
+from ruby_map.mapper.model.simulate import TooLarge, simulate
 from ruby_map.workloads import Tensor, Term, Workload
 
 from .strategies import convolutions, machines, mappings, matmuls, plain

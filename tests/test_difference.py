@@ -9,11 +9,11 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
-from ruby_map.mapper.command_model import model
-from ruby_map.mapper.commands import new_app
-from ruby_map.mapper.cost import evaluate
-from ruby_map.mapper.difference import difference_json, difference_text, rows
-from ruby_map.mapper.report import Result
+from ruby_map.mapper.commands.ruby_model import model
+from ruby_map.mapper.commands.shared import new_app
+from ruby_map.mapper.model.cost import evaluate
+from ruby_map.mapper.report.difference import difference_json, difference_text, rows
+from ruby_map.mapper.report.result import Result
 from typer.testing import CliRunner
 
 from .strategies import machines, mappings

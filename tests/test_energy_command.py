@@ -4,7 +4,9 @@ import json
 
 import pytest
 from ruby_map.energy import read_art, read_ert
-from ruby_map.mapper import command_energy, command_map, command_model
+from ruby_map.mapper.commands import ruby_energy as command_energy
+from ruby_map.mapper.commands import ruby_map as command_map
+from ruby_map.mapper.commands import ruby_model as command_model
 
 
 @pytest.fixture

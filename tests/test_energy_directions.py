@@ -12,8 +12,8 @@ from ruby_map.arch import parse_arch
 from ruby_map.arch.timeloop import read_timeloop_arch
 from ruby_map.energy import default_table, energy_table, write_art, write_ert
 from ruby_map.energy.cacti import grid
-from ruby_map.mapper.cost import CostOptions, evaluate
-from ruby_map.mapper.mapping_file import read_mapping
+from ruby_map.mapper.mapping.timeloop_read import read_mapping
+from ruby_map.mapper.model.cost import CostOptions, evaluate
 from ruby_map.workloads import parse_yaml, read_yaml
 from ruby_map.workloads.timeloop_problem import read_timeloop_problem
 

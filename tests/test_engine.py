@@ -8,17 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, LoopConstraint, Storage, load_arch
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy, energy_table
-from ruby_map.mapper import engine, mapspace, screen
-from ruby_map.mapper.command_map import main
-from ruby_map.mapper.cost import CostOptions, evaluate, validity
-from ruby_map.mapper.engine import engine_faults, space_faults
-from ruby_map.mapper.mapping import MappingBatch
-from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.options import SearchOptions
-from ruby_map.mapper.record import Known, Scores
-from ruby_map.mapper.score import OBJECTIVES, Problem, drawn
-from ruby_map.mapper.search import search
-from ruby_map.mapper.traffic import Nest
+from ruby_map.mapper.commands.ruby_map import main
+from ruby_map.mapper.mapping.batch import MappingBatch
+from ruby_map.mapper.mapspace import mapspace
+from ruby_map.mapper.mapspace.mapspace import Mapspace
+from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
+from ruby_map.mapper.model.nest_analysis import Nest
+from ruby_map.mapper.search import prefilter as screen
+from ruby_map.mapper.search.engines import engine
+from ruby_map.mapper.search.engines.engine import engine_faults, space_faults
+from ruby_map.mapper.search.options import SearchOptions
+from ruby_map.mapper.search.recorder import Known, Scores
+from ruby_map.mapper.search.run import search
+from ruby_map.mapper.search.score import OBJECTIVES, Problem, drawn
 from ruby_map.workloads import InputError, Tensor, Term, Workload, load_workload
 from typer.testing import CliRunner
 

@@ -12,19 +12,19 @@ from ruby_map.arch import Architecture, Axis, Compute, Storage
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
 from ruby_map.mapper import SearchOptions, evaluate, explore, result_json
 from ruby_map.mapper.certificate import Refused, verify
-from ruby_map.mapper.command_map import main
-from ruby_map.mapper.cost import CostOptions
-from ruby_map.mapper.cost import evaluate as evaluate_batch
-from ruby_map.mapper.counts import Counts, count
-from ruby_map.mapper.difference import difference_json, difference_text
-from ruby_map.mapper.exactness import HELD, RoundingWarning, exactly, figures_exact, largest
-from ruby_map.mapper.explain import explain
-from ruby_map.mapper.mapping import MappingBatch
-from ruby_map.mapper.optimal import INEXACT
-from ruby_map.mapper.prefixes import Prefixes
-from ruby_map.mapper.ranks import RankView
-from ruby_map.mapper.recount import _total, recount
-from ruby_map.mapper.simulate import simulate
+from ruby_map.mapper.commands.ruby_map import main
+from ruby_map.mapper.mapping.batch import MappingBatch
+from ruby_map.mapper.model.contexts import Prefixes
+from ruby_map.mapper.model.cost import CostOptions
+from ruby_map.mapper.model.cost import evaluate as evaluate_batch
+from ruby_map.mapper.model.counts import Counts, count
+from ruby_map.mapper.model.exactness import HELD, RoundingWarning, exactly, figures_exact, largest
+from ruby_map.mapper.model.explain import explain
+from ruby_map.mapper.model.ranks import RankView
+from ruby_map.mapper.model.recount import _total, recount
+from ruby_map.mapper.model.simulate import simulate
+from ruby_map.mapper.report.difference import difference_json, difference_text
+from ruby_map.mapper.search.optimal.prove import INEXACT
 from ruby_map.workloads import InputError, Network, Tensor, Term, Workload, shaped
 from typer.testing import CliRunner
 

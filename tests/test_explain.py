@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 from hypothesis import given
 from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch
-from ruby_map.mapper.counts import count
-from ruby_map.mapper.explain import explain, explanation_text
-from ruby_map.mapper.mapping import MappingBatch
-from ruby_map.mapper.mapping_file import read_mapping
-from ruby_map.mapper.mapspace import Mapspace
+from ruby_map.mapper.mapping.batch import MappingBatch
+from ruby_map.mapper.mapping.timeloop_read import read_mapping
+from ruby_map.mapper.mapspace.mapspace import Mapspace
+from ruby_map.mapper.model.counts import count
+from ruby_map.mapper.model.explain import explain, explanation_text
 from ruby_map.workloads import Workload, load_workload, shaped
 
 from .strategies import mappings, plain

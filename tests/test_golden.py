@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from ruby_map.arch.timeloop import read_timeloop_arch
 from ruby_map.energy.table import energy_table
-from ruby_map.mapper.cost import REASONS, evaluate, validity
-from ruby_map.mapper.counts import count
-from ruby_map.mapper.mapping_file import read_mapping
+from ruby_map.mapper.mapping.timeloop_read import read_mapping
+from ruby_map.mapper.model.cost import REASONS, evaluate, validity
+from ruby_map.mapper.model.counts import count
 from ruby_map.workloads import read_yaml
 from ruby_map.workloads.timeloop_problem import read_timeloop_problem
 

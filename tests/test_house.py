@@ -23,14 +23,29 @@ MAY_IMPORT = {
     "energy": {"workloads", "arch"},
     "mapper": {"workloads", "arch", "energy"},
 }
-MODULES = [path for part in MAY_IMPORT for path in sorted((ROOT / part).glob("*.py"))]
+# The rooms of mapper/, from the lowest to the highest: each may import those named.
+ROOMS = {
+    "runtime": set(),
+    "mapping": set(),
+    "mapspace": {"mapping"},
+    "model": {"runtime", "mapping"},
+    "certificate": {"mapping", "mapspace", "model"},
+    "search": {"runtime", "mapping", "mapspace", "model", "certificate"},
+    "report": {"runtime", "mapping", "model", "certificate", "search"},
+    "exploration": {"runtime", "mapping", "mapspace", "model", "certificate", "search", "report"},
+    "sweeps": {"runtime", "mapping", "mapspace", "model", "certificate", "search", "report", "exploration"},
+    "commands": {
+        *("runtime", "mapping", "mapspace", "model", "certificate", "search", "report", "exploration", "sweeps"),
+    },
+}
+MODULES = [path for part in MAY_IMPORT for path in sorted((ROOT / part).rglob("*.py"))]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 # What a dependency lets us import, where that is not its own name alone.
 IMPORT_NAMES = {"pyyaml": {"yaml"}, "pydantic": {"pydantic", "pydantic_core"}, "dask": {"distributed"}}
 
 
 def module_name(path: Path) -> str:
-    """A file as documents and test names give it: workloads/spec.py."""
+    """A file as documents and test names give it: mapper/model/cost.py."""
     return str(path.relative_to(ROOT))
 
 
@@ -51,16 +66,67 @@ def imports(source: str) -> Iterator[tuple[int, str]]:
             yield from ((node.level, node.module or alias.name) for alias in node.names)
 
 
+def imported(path: Path, source: str) -> Iterator[Path]:
+    """The files of ours that a module imports, imports inside functions counted.
+
+    >>> [module_name(file) for file in imported(ROOT / "mapper/model/cost.py", "from ..mapping import batch")]
+    ['mapper/mapping/batch.py']
+    """
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = path.parents[node.level - 1].joinpath(*(node.module or "").split("."))
+            for alias in node.names:
+                places = [base / alias.name, base]
+                files = [file for place in places for file in (place.with_suffix(".py"), place / "__init__.py")]
+                yield next(file for file in files if file.exists())
+
+
+def part_and_room(path: Path) -> tuple[str, str]:
+    """Where a file stands: mapper/model/bounds/ideal.py in the part mapper, there in the room model."""
+    part, *folders = path.relative_to(ROOT).parts[:-1]
+    return part, (folders[0] if folders else "")
+
+
+def wrong_imports(path: Path, source: str) -> list[str]:
+    """The files that a module imports and may not: of a later part, or of a room that its own may not import."""
+    part, room = part_and_room(path)
+    wrong = []
+    for target in imported(path, source):
+        other, its_room = part_and_room(target)
+        inside = part == other and (not room or its_room == room or its_room in ROOMS.get(room, set()))
+        if not inside and other not in MAY_IMPORT[part]:
+            wrong.append(module_name(target))
+    return wrong
+
+
 @each_module
-def test_a_part_imports_only_the_parts_before_it(path: Path) -> None:
-    """workloads <- arch <- energy <- mapper, and by relative imports only."""
-    for level, name in imports(path.read_text()):
-        root = name.split(".")[0]
-        if level == 2:
-            assert root in MAY_IMPORT[path.parent.name], f"{path.parent.name} may not import {root}"
-        else:
-            assert level < 2
-            assert level == 1 or root not in {"ruby_map", *MAY_IMPORT}, f"write `from ..{root}` for {name}"
+def test_a_module_imports_only_what_its_part_and_its_room_may(path: Path) -> None:
+    """workloads <- arch <- energy <- mapper, there the arrows of ROOMS, and by relative imports only."""
+    source = path.read_text()
+    assert not wrong_imports(path, source)
+    absolute = {name.split(".")[0] for level, name in imports(source) if not level}
+    assert not absolute & {"ruby_map", *MAY_IMPORT}, "ours are imported by relative imports"
+
+
+@pytest.mark.parametrize(
+    ("module", "line"),
+    [
+        ("mapper/model/cost.py", "from ..report import tables"),
+        ("mapper/model/bounds/ideal.py", "def late():\n    from ...search.score import score"),
+        ("mapper/mapspace/chains.py", "from ..model import contexts"),
+        ("mapper/report/tables.py", "from ..commands.shared import command"),
+        ("arch/model.py", "from ..mapper import explore"),
+    ],
+)
+def test_a_wrong_import_is_noticed(module: str, line: str) -> None:
+    """The rule goes red."""
+    assert wrong_imports(ROOT / module, line)
+
+
+def test_every_room_has_its_line_and_every_line_its_room() -> None:
+    """The folders of mapper/ are the rooms; besides them there is the package itself."""
+    assert {path.parent.name for path in (ROOT / "mapper").glob("*/__init__.py")} == set(ROOMS)
+    assert [path.name for path in (ROOT / "mapper").glob("*.py")] == ["__init__.py"]
 
 
 @each_module
@@ -81,7 +147,7 @@ def test_every_module_says_what_it_is_for(path: Path) -> None:
 @pytest.mark.parametrize("path", [path for path in MODULES if ">>>" in path.read_text()], ids=module_name)
 def test_the_examples_in_docstrings_give_what_they_show(path: Path) -> None:
     """Every docstring example is run."""
-    dotted = ".".join(["ruby_map", path.parent.name, path.stem]).removesuffix(".__init__")
+    dotted = ".".join(["ruby_map", *path.relative_to(ROOT).with_suffix("").parts]).removesuffix(".__init__")
     result = doctest.testmod(importlib.import_module(dotted))
     assert result.attempted > 0
     assert result.failed == 0
@@ -90,7 +156,7 @@ def test_the_examples_in_docstrings_give_what_they_show(path: Path) -> None:
 def test_the_one_page_on_the_architecture_names_every_module_and_no_other() -> None:
     """docs/architecture.md has a line per file; a file that is gone has none."""
     text = (ROOT / "docs/architecture.md").read_text()
-    named = set(re.findall(rf"`((?:{'|'.join(MAY_IMPORT)})/\w+\.py)`", text))
+    named = set(re.findall(rf"`((?:{'|'.join(MAY_IMPORT)})/[\w/]+\.py)`", text))
     assert named == {module_name(path) for path in MODULES if path.stem != "__init__"}
 
 

@@ -10,11 +10,15 @@ import time
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from ruby_map.mapper import SearchOptions, checkpoint, explore, figures, layers, load, result_json, turns
-from ruby_map.mapper.budget import DECAY, Mark, Share, deal, read_budget, spend, weights
-from ruby_map.mapper.checkpoint import Checkpoint
-from ruby_map.mapper.command_map import main
-from ruby_map.mapper.score import CHUNK
+from ruby_map.mapper import SearchOptions, explore, load, result_json
+from ruby_map.mapper.commands.ruby_map import main
+from ruby_map.mapper.exploration import layers
+from ruby_map.mapper.exploration import time_slices as turns
+from ruby_map.mapper.report.pictures import bars as figures
+from ruby_map.mapper.runtime import checkpoint
+from ruby_map.mapper.runtime.checkpoint import Checkpoint
+from ruby_map.mapper.search.budget import DECAY, Mark, Share, deal, read_budget, spend, weights
+from ruby_map.mapper.search.score import CHUNK
 from ruby_map.workloads import InputError
 from typer.testing import CliRunner
 
@@ -248,7 +252,10 @@ def test_ctrl_c_keeps_the_layers_that_are_done(net, short_turns):
     assert found.layers[1][0].edp > 0
 
 
-SCRIPT = "from ruby_map.mapper import turns\nturns.TURN = 0.05\nfrom ruby_map.mapper.command_map import main\nmain()"
+SCRIPT = (
+    "from ruby_map.mapper.exploration import time_slices\ntime_slices.TURN = 0.05\n"
+    "from ruby_map.mapper.commands.ruby_map import main\nmain()"
+)
 
 
 @pytest.mark.parametrize("end", [("--budget", 10**6), ("--samples", 200_000, "--victory", 10**9)])

@@ -10,10 +10,10 @@ from rich.status import Status
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper import SearchOptions, explore
-from ruby_map.mapper.command_map import main
-from ruby_map.mapper.cost import evaluate, validity
-from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.progress import progress, shortened
+from ruby_map.mapper.commands.progress import progress, shortened
+from ruby_map.mapper.commands.ruby_map import main
+from ruby_map.mapper.mapspace.mapspace import Mapspace
+from ruby_map.mapper.model.cost import evaluate, validity
 from ruby_map.workloads import load_workload
 from typer.testing import CliRunner
 
@@ -123,7 +123,7 @@ def test_a_progress_line_fits_the_terminal(monkeypatch):
     shown = []
     monkeypatch.setattr(Status, "update", lambda self, text: shown.append(text))
     terminal = Console(file=StringIO(), force_terminal=True, width=50)
-    monkeypatch.setattr("ruby_map.mapper.progress.Console", lambda stderr: terminal)
+    monkeypatch.setattr("ruby_map.mapper.commands.progress.Console", lambda stderr: terminal)
     with progress(False) as told_to:
         explore(*LAYER, "ruby-s", SearchOptions(samples=8192), progress=told_to)
     assert shown

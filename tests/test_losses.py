@@ -14,20 +14,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 from joblib import wrap_non_picklable_objects
-from ruby_map.mapper import (
-    checkpoint,
-    command_energy,
-    command_import,
-    command_map,
-    command_model,
-    command_sweep,
-    explore,
-    sweep_output,
-    sweep_run,
-)
-from ruby_map.mapper.parallel import in_order
-from ruby_map.mapper.state_file import StateFile
-from ruby_map.mapper.sweep_run import run_point
+from ruby_map.mapper import explore
+from ruby_map.mapper.commands import ruby_energy as command_energy
+from ruby_map.mapper.commands import ruby_import as command_import
+from ruby_map.mapper.commands import ruby_map as command_map
+from ruby_map.mapper.commands import ruby_model as command_model
+from ruby_map.mapper.commands import ruby_sweep as command_sweep
+from ruby_map.mapper.runtime import checkpoint
+from ruby_map.mapper.runtime.parallel import in_order
+from ruby_map.mapper.runtime.state_file import StateFile
+from ruby_map.mapper.sweeps import output as sweep_output
+from ruby_map.mapper.sweeps import run as sweep_run
+from ruby_map.mapper.sweeps.run import run_point
 from ruby_map.workloads import InputError
 from typer.testing import CliRunner
 
@@ -312,7 +310,7 @@ def test_no_two_runs_have_one_state(tmp_path):
 
 def program(command, *arguments):
     """The words that run a command as a process of its own."""
-    code = f"from ruby_map.mapper.entry import {command}; {command}()"
+    code = f"from ruby_map.mapper.commands.entry import {command}; {command}()"
     return [sys.executable, "-P", "-c", code, *map(str, arguments)]
 
 

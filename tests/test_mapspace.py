@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, LoopConstraint, Storage
-from ruby_map.mapper import mapspace
-from ruby_map.mapper.mapspace import Mapspace
+from ruby_map.mapper.mapspace import mapspace
+from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.workloads import InputError, Tensor, Term, Workload, load_workload
 
 from .small_spaces import CASES, KEEP, MAC, TWO_AXES, convolution, deep_machine, machine, matmul

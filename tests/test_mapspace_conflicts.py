@@ -2,7 +2,7 @@
 
 import pytest
 from ruby_map.arch import Axis, LoopConstraint
-from ruby_map.mapper.mapspace import Mapspace
+from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.workloads import InputError
 
 from .small_spaces import machine, matmul, rule

@@ -7,10 +7,11 @@ from itertools import product
 import numpy as np
 import pytest
 from ruby_map.arch import Axis, LoopConstraint, load_arch
-from ruby_map.mapper import joint, mapspace, orders
-from ruby_map.mapper.draw import DrawnBatch
-from ruby_map.mapper.mapping import MappingBatch
-from ruby_map.mapper.mapspace import Mapspace
+from ruby_map.mapper.mapping.batch import MappingBatch
+from ruby_map.mapper.mapspace import coupling as joint
+from ruby_map.mapper.mapspace import mapspace, orders
+from ruby_map.mapper.mapspace.lazy_batch import DrawnBatch
+from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.workloads import load_workload
 
 from .small_spaces import CASES, TWO_AXES, convolution, deep_machine, machine, matmul
@@ -143,7 +144,7 @@ import resource
 import numpy as np
 from dataclasses import replace
 from ruby_map.arch import load_arch
-from ruby_map.mapper.mapspace import Mapspace
+from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.workloads import load_workload
 layer = load_workload("resnet50/conv4_x_3x3")
 sizes = tuple(6144 if dim == "M" else size for dim, size in zip(layer.dims, layer.sizes))

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
-from ruby_map.mapper.command_map import ruby_map
-from ruby_map.mapper.command_model import model
-from ruby_map.mapper.commands import new_app
-from ruby_map.mapper.cost import CostOptions, evaluate
-from ruby_map.mapper.counts import count
-from ruby_map.mapper.mapping import MappingBatch
-from ruby_map.mapper.network import hops, word_hops
+from ruby_map.mapper.commands.ruby_map import ruby_map
+from ruby_map.mapper.commands.ruby_model import model
+from ruby_map.mapper.commands.shared import new_app
+from ruby_map.mapper.mapping.batch import MappingBatch
+from ruby_map.mapper.model.cost import CostOptions, evaluate
+from ruby_map.mapper.model.counts import count
+from ruby_map.mapper.model.interconnect import hops, word_hops
 from ruby_map.workloads import Tensor, Term, Workload
 from typer.testing import CliRunner
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from ruby_map.mapper.command_import import ruby_import
-from ruby_map.mapper.commands import new_app
+from ruby_map.mapper.commands.ruby_import import ruby_import
+from ruby_map.mapper.commands.shared import new_app
 from ruby_map.workloads import InputError, Network, import_onnx, load_workload, network_yaml, onnx_graph
 from typer.testing import CliRunner
 

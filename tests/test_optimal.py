@@ -10,20 +10,20 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Compute, LoopConstraint, Storage, load_arch
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy, energy_table
-from ruby_map.mapper import optimal as optimal_file
-from ruby_map.mapper.best_order import best_orders
-from ruby_map.mapper.branch import Branching, combination
-from ruby_map.mapper.cost import CostOptions, evaluate, validity
-from ruby_map.mapper.flows import charges
-from ruby_map.mapper.groups import Group, RankWords, grouped
-from ruby_map.mapper.mapspace import Mapspace, every_chain
-from ruby_map.mapper.optimal import lower_bound, optimal
-from ruby_map.mapper.options import SearchOptions
-from ruby_map.mapper.recount import recount
-from ruby_map.mapper.relax import Relaxation
-from ruby_map.mapper.sanity import InternalError
-from ruby_map.mapper.score import OBJECTIVES
-from ruby_map.mapper.search import search
+from ruby_map.mapper.mapspace.mapspace import Mapspace, every_chain
+from ruby_map.mapper.model.bounds.charges import charges
+from ruby_map.mapper.model.bounds.dim_groups import Group, RankWords, grouped
+from ruby_map.mapper.model.bounds.relaxation import Relaxation
+from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
+from ruby_map.mapper.model.recount import recount
+from ruby_map.mapper.model.sanity import InternalError
+from ruby_map.mapper.search.optimal import prove as optimal_file
+from ruby_map.mapper.search.optimal.best_orders import best_orders
+from ruby_map.mapper.search.optimal.branch_and_bound import Branching, combination
+from ruby_map.mapper.search.optimal.prove import lower_bound, optimal
+from ruby_map.mapper.search.options import SearchOptions
+from ruby_map.mapper.search.run import search
+from ruby_map.mapper.search.score import OBJECTIVES
 from ruby_map.workloads import load_workload
 
 from .conftest import DEEP
@@ -244,7 +244,7 @@ def test_interrupted_it_says_what_is_proven(monkeypatch):
         real(self, best, evaluate)
 
     monkeypatch.setattr(Branching, "step", step)
-    monkeypatch.setattr("ruby_map.mapper.branch.OPENED", 4)
+    monkeypatch.setattr("ruby_map.mapper.search.optimal.branch_and_bound.OPENED", 4)
     early = optimal(space, table, SearchOptions())
     assert early.statistics.interrupted
     assert not early.optimal

@@ -8,15 +8,15 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch
 from ruby_map.energy import energy_table
-from ruby_map.mapper import aims
-from ruby_map.mapper import optimal as optimal_file
-from ruby_map.mapper.aims import Frontier, FrontProof, reach
-from ruby_map.mapper.cost import CostOptions, evaluate, validity
-from ruby_map.mapper.front import exact_front
-from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.optimal import optimal
-from ruby_map.mapper.options import SearchOptions
-from ruby_map.mapper.recount import recount
+from ruby_map.mapper.mapspace.mapspace import Mapspace
+from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
+from ruby_map.mapper.model.recount import recount
+from ruby_map.mapper.report.front import exact_front
+from ruby_map.mapper.search.optimal import incumbents as aims
+from ruby_map.mapper.search.optimal import prove as optimal_file
+from ruby_map.mapper.search.optimal.incumbents import Frontier, FrontProof, reach
+from ruby_map.mapper.search.optimal.prove import optimal
+from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.workloads import load_workload
 
 from .conftest import DEEP
@@ -62,7 +62,7 @@ def hardly_any_first_look():
     """A poor beginning: branch and bound must find the front itself."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(optimal_file, "FIRST_LOOK", 3)
-        patch.setattr("ruby_map.mapper.exchange.DRAWN", 3)
+        patch.setattr("ruby_map.mapper.search.optimal.local_search.DRAWN", 3)
         yield
 
 
@@ -171,9 +171,9 @@ def test_stopped_early_it_says_what_is_proven(monkeypatch):
     arch, workload = load_arch("linear_16"), load_workload("matmul_100")
     space, table = Mapspace(arch, workload, "ruby"), energy_table(arch)
     true = found_by(optimal(space, table, OPTIONS), table)
-    monkeypatch.setattr("ruby_map.mapper.branch.OPENED", 64)
+    monkeypatch.setattr("ruby_map.mapper.search.optimal.branch_and_bound.OPENED", 64)
     monkeypatch.setattr(optimal_file, "FIRST_LOOK", 500)
-    monkeypatch.setattr("ruby_map.mapper.exchange.EXCHANGED", 1)
+    monkeypatch.setattr("ruby_map.mapper.search.optimal.local_search.EXCHANGED", 1)
     for steps in (1, 50, 150, 280, 310):
         calls = iter(range(steps))
         with monkeypatch.context() as patch:

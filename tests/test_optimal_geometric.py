@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Compute, LoopConstraint, Storage, load_arch
 from ruby_map.arch.spec import FactorRule
 from ruby_map.energy import energy_table
-from ruby_map.mapper.geometric import Geometric, _Ascent
-from ruby_map.mapper.groups import Group, grouped
-from ruby_map.mapper.mapspace import Mapspace, every_chain
-from ruby_map.mapper.objectives import POWERS
-from ruby_map.mapper.optimal import SEEN_ALL, optimal
-from ruby_map.mapper.options import SearchOptions
-from ruby_map.mapper.relax import Relaxation
+from ruby_map.mapper.mapspace.mapspace import Mapspace, every_chain
+from ruby_map.mapper.model.bounds.dim_groups import Group, grouped
+from ruby_map.mapper.model.bounds.geometric import Geometric, _Ascent
+from ruby_map.mapper.model.bounds.relaxation import Relaxation
+from ruby_map.mapper.model.objectives import POWERS
+from ruby_map.mapper.search.optimal.prove import SEEN_ALL, optimal
+from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.workloads import load_workload
 
 from .conftest import DEEP

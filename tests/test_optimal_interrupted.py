@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
-from ruby_map.mapper import combinations
-from ruby_map.mapper import optimal as optimal_file
-from ruby_map.mapper.combinations import Combinations
-from ruby_map.mapper.cost import CostOptions
-from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.optimal import LEFT_OPEN, SEEN_ALL, optimal
-from ruby_map.mapper.options import SearchOptions
+from ruby_map.mapper.mapspace.mapspace import Mapspace
+from ruby_map.mapper.model.cost import CostOptions
+from ruby_map.mapper.search.optimal import leaves as combinations
+from ruby_map.mapper.search.optimal import prove as optimal_file
+from ruby_map.mapper.search.optimal.leaves import Combinations
+from ruby_map.mapper.search.optimal.prove import LEFT_OPEN, SEEN_ALL, optimal
+from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.workloads import load_workload
 
 from .conftest import DEEP
@@ -66,7 +66,7 @@ def test_within_a_step(problem, call, late, front):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Combinations, "see", interrupted(call, late))
         patch.setattr(optimal_file, "FIRST_LOOK", 3)
-        patch.setattr("ruby_map.mapper.branch.OPENED", 4)
+        patch.setattr("ruby_map.mapper.search.optimal.branch_and_bound.OPENED", 4)
         early = optimal(space, table, options, costs, checkpoint=kept)
     least = best_of_all(space, table, objective, costs)
     assert early.statistics.stopped_by in ("interrupted", SEEN_ALL)

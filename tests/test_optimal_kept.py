@@ -6,11 +6,11 @@ import pytest
 from ruby_map.arch import Architecture, Compute, Storage
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
 from ruby_map.mapper import explore
-from ruby_map.mapper import optimal as optimal_file
-from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.optimal import lower_bound, optimal
-from ruby_map.mapper.options import SearchOptions
-from ruby_map.mapper.relax import Relaxation
+from ruby_map.mapper.mapspace.mapspace import Mapspace
+from ruby_map.mapper.model.bounds.relaxation import Relaxation
+from ruby_map.mapper.search.optimal import prove as optimal_file
+from ruby_map.mapper.search.optimal.prove import lower_bound, optimal
+from ruby_map.mapper.search.options import SearchOptions
 
 from .test_cost import matmul
 

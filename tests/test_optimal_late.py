@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
-from ruby_map.mapper import combinations
-from ruby_map.mapper import optimal as optimal_file
-from ruby_map.mapper.cost import CostOptions, evaluate
-from ruby_map.mapper.late import TimeUp
-from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.optimal import LEFT_OPEN, lower_bound, optimal
-from ruby_map.mapper.options import SearchOptions
+from ruby_map.mapper.mapspace.mapspace import Mapspace
+from ruby_map.mapper.model.cost import CostOptions, evaluate
+from ruby_map.mapper.runtime.deadline import TimeUp
+from ruby_map.mapper.search.optimal import leaves as combinations
+from ruby_map.mapper.search.optimal import prove as optimal_file
+from ruby_map.mapper.search.optimal.prove import LEFT_OPEN, lower_bound, optimal
+from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.workloads import load_workload
 
 from .conftest import DEEP

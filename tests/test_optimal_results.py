@@ -10,14 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
-from ruby_map.mapper import SearchOptions, checkpoint, explore, layers, result_json
-from ruby_map.mapper import optimal as optimal_file
-from ruby_map.mapper.aims import value
-from ruby_map.mapper.checkpoint import Checkpoint
-from ruby_map.mapper.command_map import main
-from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.proof import network_bound
-from ruby_map.mapper.sanity import InternalError
+from ruby_map.mapper import SearchOptions, explore, result_json
+from ruby_map.mapper.commands.ruby_map import main
+from ruby_map.mapper.exploration import layers
+from ruby_map.mapper.mapspace.mapspace import Mapspace
+from ruby_map.mapper.model.sanity import InternalError
+from ruby_map.mapper.report.proof_text import network_bound
+from ruby_map.mapper.runtime import checkpoint
+from ruby_map.mapper.runtime.checkpoint import Checkpoint
+from ruby_map.mapper.search.optimal import prove as optimal_file
+from ruby_map.mapper.search.optimal.incumbents import value
 from ruby_map.workloads import Network, load_workload
 from typer.testing import CliRunner
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from ruby_map.arch import Architecture, Axis, Compute, LoopConstraint, Storage
-from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.padding import padded
-from ruby_map.mapper.presets import remainders
+from ruby_map.mapper.exploration.transforms.padding import padded
+from ruby_map.mapper.mapspace.mapspace import Mapspace
+from ruby_map.mapper.mapspace.presets import remainders
 from ruby_map.workloads import Tensor, Term, Workload
 
 

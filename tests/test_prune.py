@@ -8,15 +8,17 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
-from ruby_map.mapper import checkpoint as checkpoint_file
-from ruby_map.mapper import prune, score, search
-from ruby_map.mapper.checkpoint import Checkpoint
-from ruby_map.mapper.cost import CostOptions, evaluate, validity
-from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.options import SearchOptions
-from ruby_map.mapper.prune import Pruning, joined
-from ruby_map.mapper.record import Known, Scores
-from ruby_map.mapper.score import OBJECTIVES
+from ruby_map.mapper.mapspace.mapspace import Mapspace
+from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
+from ruby_map.mapper.runtime import checkpoint as checkpoint_file
+from ruby_map.mapper.runtime.checkpoint import Checkpoint
+from ruby_map.mapper.search import pruning as prune
+from ruby_map.mapper.search import run as search
+from ruby_map.mapper.search import score
+from ruby_map.mapper.search.options import SearchOptions
+from ruby_map.mapper.search.pruning import Pruning, joined
+from ruby_map.mapper.search.recorder import Known, Scores
+from ruby_map.mapper.search.score import OBJECTIVES
 from ruby_map.workloads import InputError, load_workload
 
 from .conftest import DEEP

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage
-from ruby_map.mapper.counts import Counts, count
-from ruby_map.mapper.mapping import MappingBatch
-from ruby_map.mapper.recount import _distinct, _sets, _Tiles, recount, words
-from ruby_map.mapper.simulate import simulate
-from ruby_map.mapper.traffic import Flow, Nest
+from ruby_map.mapper.mapping.batch import MappingBatch
+from ruby_map.mapper.model.counts import Counts, count
+from ruby_map.mapper.model.nest_analysis import Flow, Nest
+from ruby_map.mapper.model.recount import _distinct, _sets, _Tiles, recount, words
+from ruby_map.mapper.model.simulate import simulate
 from ruby_map.workloads import Tensor, Term, Workload
 
 from .conftest import DEEP

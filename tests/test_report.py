@@ -12,16 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
-from ruby_map.mapper import bounds, figures
-from ruby_map.mapper.bounds import ideal, touched_words
-from ruby_map.mapper.cost import evaluate
-from ruby_map.mapper.diagnose import hint
-from ruby_map.mapper.mapping import MappingBatch
-from ruby_map.mapper.nest import loop_nest
-from ruby_map.mapper.output import write_folder
-from ruby_map.mapper.record import Statistics
-from ruby_map.mapper.report import NetworkResult, Result, plain, result_json
-from ruby_map.mapper.state_file import folder_faults
+from ruby_map.mapper.exploration.diagnose import hint
+from ruby_map.mapper.mapping.batch import MappingBatch
+from ruby_map.mapper.model.bounds import ideal as bounds
+from ruby_map.mapper.model.bounds.ideal import ideal, touched_words
+from ruby_map.mapper.model.cost import evaluate
+from ruby_map.mapper.report.folder import write_folder
+from ruby_map.mapper.report.loop_nest import loop_nest
+from ruby_map.mapper.report.pictures import bars as figures
+from ruby_map.mapper.report.result import NetworkResult, Result, plain, result_json
+from ruby_map.mapper.runtime.state_file import folder_faults
+from ruby_map.mapper.search.recorder import Statistics
 from ruby_map.workloads import Tensor, Term, Workload, load_workload
 
 from .strategies import mappings
@@ -287,7 +288,7 @@ def test_folder_holds_mapping_statistics_picture_and_trace(example, tmp_path):
 
 def test_a_failed_write_leaves_nothing(example, tmp_path, monkeypatch):
     """When a file cannot be written there is neither a folder nor a part of one."""
-    monkeypatch.setattr("ruby_map.mapper.output.draw_energy", lambda *_: 1 / 0)
+    monkeypatch.setattr("ruby_map.mapper.report.folder.draw_energy", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         write_folder(example, tmp_path / "results")
     assert list(tmp_path.iterdir()) == []

@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 from joblib import wrap_non_picklable_objects
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
-from ruby_map.mapper import mapspace
-from ruby_map.mapper.cost import REASONS
-from ruby_map.mapper.mapping import ChainTable
-from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.parallel import in_order
-from ruby_map.mapper.record import Recorder, Scores, Stop
-from ruby_map.mapper.score import Problem, score
+from ruby_map.mapper.mapping.batch import ChainTable
+from ruby_map.mapper.mapspace import mapspace
+from ruby_map.mapper.mapspace.mapspace import Mapspace
+from ruby_map.mapper.model.cost import REASONS
+from ruby_map.mapper.runtime.parallel import in_order
+from ruby_map.mapper.search.recorder import Recorder, Scores, Stop
+from ruby_map.mapper.search.score import Problem, score
 from ruby_map.workloads import load_workload
 
 

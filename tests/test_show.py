@@ -9,8 +9,8 @@ from html.parser import HTMLParser
 import pytest
 from ruby_map.arch import load_arch
 from ruby_map.mapper import NetworkResult, SearchOptions, evaluate, explore, sweep
-from ruby_map.mapper.cost import CostOptions
-from ruby_map.mapper.tables import TextTable
+from ruby_map.mapper.model.cost import CostOptions
+from ruby_map.mapper.report.tables import TextTable
 from ruby_map.workloads import InputError, Workload, load_workload
 
 needs_pandas = pytest.mark.skipif(

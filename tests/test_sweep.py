@@ -16,13 +16,15 @@ import numpy as np
 import pytest
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table, write_ert
-from ruby_map.mapper import SearchOptions, explore, sweep, sweep_figures, sweep_run
-from ruby_map.mapper.command_sweep import main
-from ruby_map.mapper.cost import CostOptions
-from ruby_map.mapper.sweep_file import read_sweep
-from ruby_map.mapper.sweep_front import candidates, fronts
-from ruby_map.mapper.sweep_run import SweepResult, run_point
-from ruby_map.mapper.sweep_store import NOTHING_VALID, Outcome
+from ruby_map.mapper import SearchOptions, explore, sweep
+from ruby_map.mapper.commands.ruby_sweep import main
+from ruby_map.mapper.model.cost import CostOptions
+from ruby_map.mapper.sweeps import picture as sweep_figures
+from ruby_map.mapper.sweeps import run as sweep_run
+from ruby_map.mapper.sweeps.file import read_sweep
+from ruby_map.mapper.sweeps.fronts import candidates, fronts
+from ruby_map.mapper.sweeps.run import SweepResult, run_point
+from ruby_map.mapper.sweeps.store import NOTHING_VALID, Outcome
 from ruby_map.workloads import InputError
 from typer.testing import CliRunner
 
@@ -144,7 +146,7 @@ def test_ctrl_c_keeps_what_is_done_and_the_next_run_goes_on(folder, jobs, monkey
     """Status 130, the outputs hold the done points; then all points are there, as if never interrupted."""
     text = SWEEP.replace("[2, 3, 5]", "{from: 2, to: 15, step: 1}").replace("victory: 20", "victory: 300")
     (folder / "sweep.yaml").write_text(text)
-    program = "from ruby_map.mapper.command_sweep import main; main()"
+    program = "from ruby_map.mapper.commands.ruby_sweep import main; main()"
     command = [sys.executable, "-c", program, str(folder / "sweep.yaml"), "--out", str(folder / "out")]
     begun = subprocess.Popen([*command, "--jobs", str(jobs)], stderr=subprocess.PIPE, text=True, start_new_session=True)
     while not grown(folder / "out/sweep.sqlite"):

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table, write_ert
-from ruby_map.mapper.cost import CostOptions
-from ruby_map.mapper.sweep_file import read_sweep
-from ruby_map.mapper.sweep_plan import Group, Steps, computed
+from ruby_map.mapper.model.cost import CostOptions
+from ruby_map.mapper.sweeps.file import read_sweep
+from ruby_map.mapper.sweeps.plan import Group, Steps, computed
 from ruby_map.workloads import InputError
 
 ROOT = Path(__file__).parent.parent
@@ -237,7 +237,7 @@ def test_an_astronomical_sweep_tells_its_size_and_how_to_limit_it(plan, faults):
 def test_points_are_numbered_without_gap_or_double(sizes, workloads, seeds):
     """Each combination of design, workload, mapspace and seed has one number."""
     from ruby_map.mapper import SearchOptions
-    from ruby_map.mapper.sweep_plan import Plan
+    from ruby_map.mapper.sweeps.plan import Plan
     from ruby_map.workloads import Document
 
     groups = tuple(Group((f"p{i}",), (Steps(0, 1, size),)) for i, size in enumerate(sizes))

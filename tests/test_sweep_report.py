@@ -10,10 +10,11 @@ import subprocess
 from collections import Counter
 
 import pytest
-from ruby_map.mapper import SearchOptions, explore, result_json, sweep, sweep_report
-from ruby_map.mapper.cost import CostOptions
-from ruby_map.mapper.sweep_report import report_html
-from ruby_map.mapper.sweep_store import FOUND, Outcome
+from ruby_map.mapper import SearchOptions, explore, result_json, sweep
+from ruby_map.mapper.model.cost import CostOptions
+from ruby_map.mapper.sweeps import page as sweep_report
+from ruby_map.mapper.sweeps.page import report_html
+from ruby_map.mapper.sweeps.store import FOUND, Outcome
 
 SWEEP = """
 name: "</script><b>report"

@@ -4,11 +4,11 @@ import json
 
 import pytest
 from ruby_map.arch import load_arch
-from ruby_map.mapper.command_energy import ruby_energy
-from ruby_map.mapper.command_map import ruby_map
-from ruby_map.mapper.command_model import model
-from ruby_map.mapper.commands import new_app
-from ruby_map.mapper.timeloop_options import file_options
+from ruby_map.mapper.commands.ruby_energy import ruby_energy
+from ruby_map.mapper.commands.ruby_map import ruby_map
+from ruby_map.mapper.commands.ruby_model import model
+from ruby_map.mapper.commands.shared import new_app
+from ruby_map.mapper.commands.timeloop_options import file_options
 from typer.testing import CliRunner
 
 ARCH = """

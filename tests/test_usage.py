@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import Axis, load_arch
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
-from ruby_map.mapper import machine_figures
-from ruby_map.mapper.cost import evaluate
-from ruby_map.mapper.mapping import MappingBatch
-from ruby_map.mapper.report import NetworkResult, Result
-from ruby_map.mapper.usage import active_steps, array_usage, limit
+from ruby_map.mapper.mapping.batch import MappingBatch
+from ruby_map.mapper.model.cost import evaluate
+from ruby_map.mapper.model.usage import active_steps, array_usage
+from ruby_map.mapper.report.pictures import array_map as machine_figures
+from ruby_map.mapper.report.result import NetworkResult, Result
+from ruby_map.mapper.report.roofline import limit
 from ruby_map.workloads import load_workload
 
 from .strategies import machines, mappings

@@ -1,8 +1,8 @@
 """The least that single combinations of chains cost, over all loop orders: what a certificate calls evaluated.
 
-Each order is given to the model (mapper/counts.py), which is compared with the executor elsewhere. Without bandwidths
-and wires the loops of one level save energy whatever the orders of the others (docs/optimal.md, section 2), so the
-orders are tried level by level; with them, all together.
+Each order is given to the model (mapper/model/counts.py), which is compared with the executor elsewhere. Without
+bandwidths and wires the loops of one level save energy whatever the orders of the others (docs/optimal.md, section 2),
+so the orders are tried level by level; with them, all together.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -13,12 +13,12 @@ from math import factorial, prod
 
 import numpy as np
 
-from ..cost import CostOptions, Costs, evaluate, validity
-from ..counts import count
-from ..mapping import Bools, ChainTable, Floats, Ints, MappingBatch, unique_rows
-from ..orders import Order
-from ..recount import Steps, recount
-from ..traffic import Flow, Nest
+from ..mapping.batch import Bools, ChainTable, Floats, Ints, MappingBatch, unique_rows
+from ..mapspace.orders import Order
+from ..model.cost import CostOptions, Costs, evaluate, validity
+from ..model.counts import count
+from ..model.nest_analysis import Flow, Nest
+from ..model.recount import Steps, recount
 from .problem import Problem, Refused
 
 MOST = 50_000  # orders tried of one combination, or of one level of it

@@ -1,7 +1,8 @@
 """Is a certificate right? Its sets are followed, its bounds computed anew, its mapping counted: nothing is believed.
 
 What is believed: the files of the architecture, the workload and the energies as they are read, the exact counts of
-single mappings (mapper/counts.py, compared with the executor in the tests), and floating-point arithmetic to 1e-12.
+single mappings (mapper/model/counts.py, compared with the executor in the tests), and floating-point arithmetic to
+1e-12.
 """
 
 from collections.abc import Sequence
@@ -12,12 +13,12 @@ import numpy as np
 from ...arch import Architecture, Storage
 from ...energy import EnergyTable
 from ...workloads import Workload
-from ..cost import CostOptions, evaluate, validity
-from ..counts import Counts
-from ..exactness import figures_exact
-from ..mapping import MappingBatch
-from ..recount import recount
-from ..simulate import TooLarge, simulate
+from ..mapping.batch import MappingBatch
+from ..model.cost import CostOptions, evaluate, validity
+from ..model.counts import Counts
+from ..model.exactness import figures_exact
+from ..model.recount import recount
+from ..model.simulate import TooLarge, simulate
 from .columns import Columns
 from .cover import Claim, Cover, Tally
 from .format import TOLERANCE, Choice, Layer, MappingSaid

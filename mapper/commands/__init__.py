@@ -1,0 +1,1 @@
+"""The commands that a user types. Nothing imports this room."""

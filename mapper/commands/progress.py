@@ -1,0 +1,111 @@
+"""How a search goes while it runs: a live line on a terminal, or plain lines for a log."""
+
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.markup import escape
+
+from ...workloads import Workload
+from ..exploration.layer import Progress
+from ..runtime.streams import tell
+from ..search.budget import read_budget
+from ..search.recorder import Recorder
+
+EVERY = 5.0  # seconds between log lines, and at each end
+
+
+def line(layer: Workload, recorder: Recorder) -> str:
+    """Evaluated, valid share, best and when, rate, what remains."""
+    seen = recorder.statistics
+    best = "none yet"
+    if seen.trace:
+        best = f"best {recorder.best:.4g} at {seen.trace[-1][0]:,}"
+    share = f"{seen.valid / max(seen.evaluated, 1):.1%} valid"
+    text = f"{layer.name}: {seen.evaluated:,} mappings, {share}, {best}, {seen.rate:,.0f}/s"
+    if recorder.pruned:  # told here alone: it depends on the number of processes
+        text += f" ({recorder.pruned / recorder.bounded:.1%} of the valid ruled out by a bound)"
+    return text + (f", {remaining(recorder)}" if not seen.stopped_by else f", ended by: {seen.stopped_by}")
+
+
+def shortened(told: str, width: int) -> str:
+    """`told` in one line of the terminal: what matters least goes first, then the end."""
+    for least in (r" \([^()]* ruled out by a bound\)", r", [\d,]+/s", r", [\d.]+% valid", r" at [\d,]+"):
+        if len(told) > width:
+            told = re.sub(least, "", told, count=1)
+    return told if len(told) <= width else told[: width - 1] + "\N{HORIZONTAL ELLIPSIS}"
+
+
+def remaining(recorder: Recorder) -> str:
+    """What the stop rules still allow, in the nearest of them; of a proof, how far it is."""
+    stop, seen = recorder.stop, recorder.statistics
+    if recorder.proven:
+        return recorder.proven + (f", {max(stop.time_limit - seen.seconds, 0.0):.0f} s left" if stop.time_limit else "")
+    left = []
+    if stop.samples is not None:
+        n = stop.samples - seen.evaluated
+        left.append((n / max(seen.rate, 1e-9), f"{n:,} samples left"))
+    if stop.time_limit is not None:
+        seconds = max(stop.time_limit - seen.seconds, 0.0)
+        left.append((seconds, f"{seconds:.0f} s left"))
+    if stop.victory is not None:
+        n = stop.victory - recorder.since
+        pace = seen.rate * seen.valid / max(seen.evaluated, 1)  # valid mappings per second
+        left.append((n / max(pace, 1e-9), f"{n:,} valid to victory"))
+    return min(left)[1] if left else "no end set"
+
+
+class Progressing:
+    """The layers together: how many are over, or what of the budget is used."""
+
+    def __init__(self, layers: int, budget: str) -> None:
+        self.layers, self.budget = layers, read_budget(budget).samples if budget else None
+        self.seen: dict[str, tuple[int, bool]] = {}  # by layer: mappings looked at, whether it is over
+
+    def line(self, layer: Workload, recorder: Recorder) -> str:
+        """How far all are, then how far this one is."""
+        self.seen[layer.name] = (recorder.statistics.evaluated, bool(recorder.statistics.stopped_by))
+        own = line(layer, recorder)
+        if self.layers == 1:
+            return own
+        if self.budget:
+            return f"{sum(evaluated for evaluated, _ in self.seen.values()):,} of {self.budget:,} mappings; {own}"
+        return f"{sum(over for _, over in self.seen.values())} of {self.layers} layers; {own}"
+
+
+@contextmanager
+def progress(log: bool, layers: int = 1, budget: str = "") -> Iterator[Progress | None]:
+    """What to tell after each chunk: log lines, or a live line on standard error; None where that is no terminal."""
+    together = Progressing(layers, budget)
+    if log:
+        yield _log(together)
+        return
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    with console.status("searching") as status:
+        # the spinner and a blank stand before it; a line that wraps would leave its parts behind
+        yield lambda layer, recorder: status.update(
+            escape(shortened(together.line(layer, recorder), console.width - 3))
+        )
+
+
+def _log(together: Progressing) -> Progress:
+    last = -EVERY
+
+    def show(layer: Workload, recorder: Recorder) -> None:
+        nonlocal last
+        now, told = time.monotonic(), together.line(layer, recorder)
+        if recorder.statistics.stopped_by or now - last >= EVERY:
+            last = now
+            write_line(told)
+
+    return show
+
+
+def write_line(told: str) -> None:
+    """A line of a log, with the time, there at once."""
+    tell(f"{time.strftime('%Y-%m-%dT%H:%M:%S%z')} {told}")

@@ -1,0 +1,85 @@
+"""`ruby-energy ARCH`: energy and area per action of every component, each with its source."""
+
+from dataclasses import asdict
+from io import StringIO
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from ...arch import Architecture, load_arch
+from ...energy import ENGINES, ComputeEnergy, EnergyTable, LevelEnergy, energy_table, write_art, write_ert
+from ..report.tables import WIDTH
+from ..runtime.streams import say
+from .shared import FOUND, WITH, echo_json, new_app, told_warnings
+from .timeloop_options import tables
+
+
+def ruby_energy(
+    arch: Annotated[str, typer.Argument(help="The architecture: a library name or a path.")],
+    ert: Annotated[Path | None, typer.Option(help="Accelergy energy table: wins over every estimate.")] = None,
+    art: Annotated[Path | None, typer.Option(help="Accelergy area table: wins over every estimate.")] = None,
+    engine: Annotated[str, typer.Option("--energy", help=f"Who estimates: {', '.join(ENGINES)}.")] = "default",
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object and nothing else.")] = False,
+    to_ert: Annotated[
+        Path | None, typer.Option("--write-ert", help="Save the energies as an ERT, version 0.4.")
+    ] = None,
+    to_art: Annotated[Path | None, typer.Option("--write-art", help="Save the areas as an ART, version 0.4.")] = None,
+    more: Annotated[list[Path] | None, typer.Option("--with", help=WITH)] = None,
+) -> int:
+    """Energy per access of the full width, and area per instance, of every component of ARCH, with their sources.
+
+    Exit status: 0 found, 2 bad input.
+    """
+    with told_warnings():
+        machine = load_arch(arch, more=more or [])
+        table = energy_table(machine, *tables(arch, more or [], ert, art), engine)
+    if to_ert:
+        write_ert(table, to_ert)
+    if to_art:
+        write_art(table, to_art)
+    if as_json:
+        echo_json(table_json(table))
+    else:
+        say(table_text(machine, table))
+    return FOUND
+
+
+def table_json(table: EnergyTable) -> dict[str, object]:
+    """The table as JSON's values: levels by name, and the compute units."""
+    levels = {
+        level.name: {key: value for key, value in asdict(level).items() if key != "name"} for level in table.levels
+    }
+    return {"levels": levels, "compute": asdict(table.compute)}
+
+
+def table_text(arch: Architecture, table: EnergyTable) -> str:
+    """The table for a person; below it, where each line comes from."""
+    found = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    found.add_column("component", no_wrap=True)
+    for head in ("instances", "bits", "read [pJ]", "write [pJ]", "update [pJ]", "leak [pJ/cycle]", "area [um2]"):
+        found.add_column(head, justify="right", no_wrap=True)
+    for index, (level, told) in enumerate(zip(arch.levels, table.levels, strict=True)):
+        figures = (told.read_pj, told.write_pj, told.update_pj, told.leak_pj_per_cycle, told.area_um2)
+        found.add_row(level.name, *_row(arch.instances(index), level.width_bits, figures))
+    mac = table.compute
+    units, per_mac = arch.instances(len(arch.levels)), (mac.compute_pj, mac.leak_pj_per_cycle, mac.area_um2)
+    instances, bits, energy, leak, area = _row(units, arch.compute.word_bits, per_mac)
+    found.add_row(f"{mac.name} (per MAC)", instances, bits, energy, "", "", leak, area)
+    out = StringIO()
+    Console(file=out, width=WIDTH, color_system=None, highlight=False, markup=False).print(found)
+    parts: list[LevelEnergy | ComputeEnergy] = [*table.levels, mac]
+    width = max(len(part.name) for part in parts)
+    sources = [f"{part.name:<{width}}  {part.source}" for part in parts]
+    lines = [line.rstrip() for line in out.getvalue().rstrip("\n").split("\n")]
+    return "\n".join([f"{arch.name}: energy per access of the full width, area per instance", *lines, "", *sources])
+
+
+def _row(instances: int, bits: int, figures: tuple[float, ...]) -> list[str]:
+    return [f"{instances:,}", f"{bits}", *(f"{figure:,.7g}" for figure in figures)]
+
+
+main = new_app(ruby_energy)

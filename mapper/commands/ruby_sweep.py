@@ -1,0 +1,125 @@
+"""`ruby-sweep SWEEP.yaml`: search every point of a sweep, resume where it stopped, and show the frontiers."""
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from ..runtime.streams import say, tell
+from ..sweeps.run import Progress, Step, SweepResult, measures, sweep
+from ..sweeps.store import FAILED
+from ..sweeps.store import FOUND as HAS_MAPPING
+from ..sweeps.store import NOTHING_VALID as NOTHING
+from .progress import write_line
+from .shared import FOUND, INTERRUPTED, NOTHING_VALID, echo_json, new_app
+
+POINTS_FAILED = 3  # beside the statuses of all commands
+SHOWN = 10  # designs told one by one of those that failed, and of those without a valid mapping
+
+
+def ruby_sweep(
+    path: Annotated[Path, typer.Argument(metavar="SWEEP.yaml", help="The sweep.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the results, and of what a later run goes on from.")
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="Processes; the answer does not depend on it.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object and nothing else.")] = False,
+    limit: Annotated[
+        int | None, typer.Option(help="Points at most: whole designs, drawn at random. Replaces the file's.")
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh/--resume", help="Forget what is in the folder, or go on from it.")
+    ] = False,
+    log: Annotated[bool, typer.Option("--log", help="A line per point that is done, on standard error.")] = False,
+) -> int:
+    """Search every design x workload x mapspace x seed of SWEEP.yaml and show the Pareto frontiers.
+
+    Exit status: 0 every point has a mapping, 1 some have no valid one, 2 bad input, 3 some points failed,
+    130 interrupted (what is done is kept in the folder).
+    """
+    with _progress(log) as progress:
+        found = sweep(path, out, jobs=jobs, limit=limit, fresh=fresh, progress=progress)
+    if as_json:
+        echo_json(found.summary_json())
+    else:
+        say(str(found))
+    _tell(found, out)
+    if found.interrupted:
+        return INTERRUPTED
+    if found.count(FAILED):
+        return POINTS_FAILED
+    return NOTHING_VALID if found.count(NOTHING) else FOUND
+
+
+def _tell(found: SweepResult, out: Path | None) -> None:
+    """Warnings, what failed, and an interruption, to standard error."""
+    for message in dict.fromkeys(told for outcome in found.outcomes.values() for told in outcome.warnings):
+        tell(f"warning: {message}")
+    for status in (FAILED, NOTHING):
+        for line in _reasons(found, status, out):
+            tell(f"{status}: {line}")
+    if found.interrupted:
+        how = "nothing is kept without --out" if out is None else "the same command goes on from here"
+        tell(f"interrupted: {len(found.outcomes):,} of {found.plan.points:,} points done; {how}")
+
+
+def _reasons(found: SweepResult, status: str, out: Path | None) -> Iterator[str]:
+    """Why points ended so: a line for each of the first designs and messages, then how many points are left."""
+    alike = Counter(
+        (found.plan.point(number).design, outcome.message)
+        for number, outcome in found.outcomes.items()
+        if outcome.status == status
+    )
+    for (design, message), times in list(alike.items())[:SHOWN]:
+        values = ", ".join(f"{name} {value}" for name, value in found.values[design].items())
+        points = f"{times} of {found.plan.per_design} points of design {design}" + (f" ({values})" if values else "")
+        yield f"{points}: {message}"
+    more = sum(list(alike.values())[SHOWN:])
+    if more:
+        yield f"{more:,} more points" + (f", see {out / 'results.csv'}" if out else "; with --out each is recorded")
+
+
+@contextmanager
+def _progress(log: bool) -> Iterator[Progress | None]:
+    """What to tell after each point: log lines, or a live line on standard error; None where that is no terminal."""
+    pace = _Pace()
+    if log:
+        yield lambda step: write_line(f"{pace.line(step)}; {_point_line(step)}")
+        return
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    with console.status("reading") as status:
+        yield lambda step: status.update(pace.line(step))
+
+
+class _Pace:
+    """How far the sweep is, and about how long the rest takes."""
+
+    def __init__(self) -> None:
+        self.began, self.before = time.monotonic(), -1
+
+    def line(self, step: Step) -> str:
+        """How many points are done, how many failed, and the seconds left."""
+        if self.before < 0:
+            self.before = step.done - 1  # by earlier runs
+        left = (step.points - step.done) * (time.monotonic() - self.began) / (step.done - self.before)
+        bad = f", {step.failed:,} failed" if step.failed else ""
+        return f"{step.done:,} of {step.points:,} points{bad}, about {left:,.0f} s left"
+
+
+def _point_line(step: Step) -> str:
+    """Which point it was, and what came of it."""
+    point, outcome = step.point, step.outcome
+    found = outcome.status == HAS_MAPPING
+    told = f"EDP {measures(outcome)['edp']:.4g} pJ cycles" if found else f"{outcome.status}: {outcome.message}"
+    return f"design {point.design}, {point.workload}, {point.mapspace}, seed {point.seed}: {told}"
+
+
+main = new_app(ruby_sweep)

@@ -1,0 +1,103 @@
+"""What the commands share: faults to standard error, the exit statuses, JSON to standard output."""
+
+import json
+import signal
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any
+
+import typer
+
+from ...energy import CacheWarning, EnergyWarning
+from ...workloads import InputError
+from ..model.exactness import RoundingWarning
+from ..model.sanity import InternalError
+from ..runtime.streams import refused, say, tell
+
+WITH = "A Timeloop file to read together with ARCH (constraints, ERT...), repeatable"
+LEAKAGE = "Charge what every instance leaks in every cycle."
+WIRE = "Charge wires between levels, pJ per bit and mm; with --tile-mm."
+TILE = "Length of a hop, from one place of an array to the next."
+HOP = "Instead of both: pJ per word and hop, as Timeloop's energy_per_hop."
+TOLD = (EnergyWarning, CacheWarning, RoundingWarning)
+FOUND, NOTHING_VALID, BAD_INPUT, INTERNAL, INTERRUPTED = 0, 1, 2, 70, 130
+
+
+def command[**P](function: Callable[P, int]) -> Callable[P, None]:
+    """Make a command of a function that returns its exit status: faults and Ctrl-C end it without a traceback.
+
+    SIGTERM, by which batch systems and `timeout` end what runs too long, is taken as Ctrl-C.
+    """
+
+    @wraps(function)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            with told_warnings(), _ended_as_by_ctrl_c():
+                status = function(*args, **kwargs)
+        except InputError as error:
+            tell(str(error))
+            status = BAD_INPUT
+        except InternalError as error:
+            tell(str(error))
+            status = INTERNAL
+        except KeyboardInterrupt:
+            tell("interrupted")
+            status = INTERRUPTED
+        except (OSError, MemoryError) as error:  # what may happen anywhere: no room, no memory, no more open files
+            refused(error)
+            status = BAD_INPUT
+        raise typer.Exit(status)
+
+    return guarded
+
+
+@contextmanager
+def _ended_as_by_ctrl_c() -> Iterator[None]:
+    """SIGTERM is what Ctrl-C is; where signals are another's to handle (not the main thread), or ignored, they stay."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def new_app(function: Callable[..., int]) -> typer.Typer:
+    """The app of one command; `new_app(f)()` runs it and exits with its status."""
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    app.command()(command(function))
+    return app
+
+
+@contextmanager
+def told_warnings() -> Iterator[None]:
+    """Energies only near what was asked for, troubles with those kept on disk, figures that a search rounds: each once,
+    as a line on standard error."""
+    told, show = set[str](), warnings.showwarning
+
+    def once(message: Warning | str, category: type[Warning], *where: Any) -> None:
+        if not issubclass(category, TOLD):
+            show(message, category, *where)
+        elif str(message) not in told:
+            told.add(str(message))
+            tell(f"warning: {message}")
+
+    with warnings.catch_warnings():
+        for category in TOLD:
+            warnings.simplefilter("always", category)
+        warnings.showwarning = once  # type: ignore[assignment]
+        yield
+
+
+def echo_json(value: object) -> None:
+    """One object to standard output."""
+    say(json.dumps(value, indent=2, allow_nan=False))

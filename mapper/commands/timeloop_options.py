@@ -1,0 +1,126 @@
+"""Search options, energy and area tables from Timeloop's files: `mapper` keys, the mapspace template, ERT and ART."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ...arch import arch_documents
+from ...workloads import Document, InputError
+from ...workloads.timeloop_values import Reader, choices
+from ..search.score import OBJECTIVES
+
+# Where a mapspace has remainders the constraints say, so both templates are perfect elsewhere.
+TEMPLATES = {"uber": "pfm", "ruby": "pfm"}
+ALGORITHMS = {"random": "random", "exhaustive": "exhaustive", "linear_pruned": "exhaustive"}
+DRAWN_OTHERWISE = ("hybrid", "random_pruned")  # Timeloop's ways of drawing at random
+NUMBERS = {
+    "num_threads": "jobs",
+    "victory_condition": "victory",
+    "timeout": "give_up",
+    "search_size": "valid",
+}
+# What they steer has no counterpart here: they change Timeloop's own output, or how its threads and draws go about it.
+IDLE = (
+    *("version", "live_status", "diagnostics", "out_prefix", "sync_interval", "log_interval", "log_stats", "log_all"),
+    *("log_suboptimal", "log_orojenesis_mappings", "log_mappings_yaml", "log_mappings_verbose", "log_all_mappings"),
+    *("filter_revisits", "max_permutations_per_if_visit", "penalize_consecutive_bypass_fails", "emit_whoop_nest"),
+)
+
+
+@dataclass
+class FileOptions:
+    """What Timeloop's files ask of a search, by the name of our option, and what is done otherwise."""
+
+    given: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def file_options(arch: str, more: Sequence[Path], taken: Sequence[str] = ()) -> FileOptions:
+    """What ARCH and the files beside it ask for. The options in `taken` were given otherwise, and win.
+
+    Raises InputError with every fault: unknown keys, keys without a counterpart here, a value that is none.
+    """
+    document = arch_documents(arch, more)[1]
+    if document is None:
+        return FileOptions()
+    reader, found = Reader(document), FileOptions()
+    _mapper(reader, found, taken)
+    template = reader.text(("mapspace", "template"))
+    if template is not None and template not in TEMPLATES:
+        reader.fault(("mapspace", "template"), f"unknown template {template!r}{choices(template, TEMPLATES)}")
+    elif template is not None:
+        found.given["mapspace"] = TEMPLATES[template]
+    reader.finish()
+    found.given = {name: value for name, value in found.given.items() if name not in taken}
+    return found
+
+
+def tables(arch: str, more: Sequence[Path], ert: Path | None, art: Path | None) -> tuple[Path | None, Path | None]:
+    """The ERT and ART files: as given, else those among the Timeloop files."""
+    document = arch_documents(arch, more)[1]
+    if document is None:
+        return ert, art
+    faults = []
+    for root, path in (("ERT", ert), ("ART", art)):
+        found = _source(document, root)
+        if path is not None and found is not None and found != path:
+            faults.append(document.fault((root,), f"a second {root} beside {path}"))
+    if faults:
+        raise InputError(faults)
+    return ert or _source(document, "ERT"), art or _source(document, "ART")
+
+
+def _source(document: Document, root: str) -> Path | None:
+    return Path(document.place((root,))[0]) if root in document.data else None
+
+
+def _mapper(reader: Reader, found: FileOptions, taken: Sequence[str]) -> None:
+    """The keys below `mapper`."""
+    metrics = ("optimization_metric", "optimization_metrics")
+    known = (*metrics, "algorithm", *NUMBERS, "max_temporal_loops_in_a_mapping", *IDLE)
+    mapper = reader.mapping(("mapper",), known)
+    for key in metrics:
+        if key in mapper and "objective" not in taken:
+            _metric(reader, key, found)
+    for key, option in NUMBERS.items():
+        unlimited = key == "search_size" and reader.value(("mapper", key)) == 0
+        value = None if unlimited or option in taken else reader.integer(("mapper", key))
+        found.given |= {} if value is None else {option: value}
+    if mapper.get("max_temporal_loops_in_a_mapping") not in (None, -1):
+        reader.fault(("mapper", "max_temporal_loops_in_a_mapping"), "max_temporal_loops_in_a_mapping is not supported")
+    algorithm = reader.text(("mapper", "algorithm"))
+    if algorithm is None or "strategy" in taken:
+        return
+    algorithm = algorithm.replace("-", "_")
+    if algorithm in DRAWN_OTHERWISE:
+        found.given["strategy"] = "random"
+        found.notes.append(
+            f"{_place(reader, 'algorithm')}: {algorithm} is Timeloop's; the search draws uniformly at random"
+        )
+    elif algorithm in ALGORITHMS:
+        found.given["strategy"] = ALGORITHMS[algorithm]
+        found.given |= {"distinct": True} if algorithm == "linear_pruned" else {}
+    else:
+        hint = choices(algorithm, (*ALGORITHMS, *DRAWN_OTHERWISE))
+        reader.fault(("mapper", "algorithm"), f"unknown algorithm {algorithm!r}{hint}")
+
+
+def _metric(reader: Reader, key: str, found: FileOptions) -> None:
+    """What to minimise; of several metrics the later ones decide among equals."""
+    path = ("mapper", key)
+    metrics = reader.words(path)
+    bad = [metric for metric in metrics if metric not in OBJECTIVES]
+    for metric in bad:
+        reader.fault(path, f"unknown or unsupported metric {metric!r}{choices(metric, OBJECTIVES)}")
+    if not metrics or bad:
+        return
+    if found.given.setdefault("objective", ",".join(metrics)) != ",".join(metrics):
+        reader.fault(path, "two metrics: optimization_metric and optimization_metrics differ")
+    if len(metrics) > 1:
+        found.notes.append(f"{_place(reader, key)}: the second decides among equals; in Timeloop within 0.1%")
+
+
+def _place(reader: Reader, key: str) -> str:
+    source, line = reader.document.place(("mapper", key))
+    return f"{source}:{line}: mapper.{key}"

@@ -1,0 +1,1 @@
+"""A layer or a network, from two inputs to a result."""

@@ -1,0 +1,111 @@
+"""Why nothing was valid: invalid mappings looked at again, for the constraint that stands in the way."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...arch import Slot
+from ..mapping.batch import Ints, MappingBatch
+from ..mapspace.violations import violations
+from ..model.cost import REASONS, used_bits, validity
+from ..model.nest_analysis import Nest
+
+
+def hint(batch: MappingBatch) -> str:
+    """What the mappings of `batch` run into, and how near the nearest came: a line per reason, the commonest first,
+    and indented below it one for each further level. Where some are valid after all, that comes first; empty where all
+    are."""
+    reasons = validity(batch)
+    valid, lines = int((reasons == 0).sum()), []
+    if valid and valid < len(batch):  # the search ended before it came to them
+        some = f"{valid:,} of the first {len(batch):,} {'are' if valid > 1 else 'is'} valid"
+        first = int(np.flatnonzero(reasons == 0)[0]) + 1
+        lines.append(f"{some}, the first of them number {first:,}: search longer (--samples)")
+    for code in sorted(set(reasons.tolist()) - {0}, key=lambda code: -int((reasons == code).sum())):
+        share = float((reasons == code).mean())
+        failed = batch.take(np.flatnonzero(reasons == code))
+        lines.append(f"{REASONS[code]} ({share:.1%} of {len(batch):,} looked at): {_EXPLAIN[REASONS[code]](failed)}")
+    return "\n".join(lines)
+
+
+def misfits(batch: MappingBatch) -> list[str]:
+    """What does not fit in the one mapping of `batch`: each overfull level with its tensors, each axis, and each
+    constraint of the architecture that it violates. Empty for a valid mapping."""
+    found = [f"violates the architecture's constraints: {text}" for text in violations(batch)]
+    nest, tensors = Nest(batch), batch.workload.tensors
+    for i, level in enumerate(batch.arch.levels):
+        if level.capacity_bits is None:
+            continue
+        usable = level.capacity_bits // level.multiple_buffering
+        over = int(used_bits(nest, i)[0]) - usable
+        if over > 0:
+            kept = [t for v, t in enumerate(tensors) if batch.keep[0, i, v]]
+            tiles = " + ".join(f"{t.name} {int(nest.tile(i, t)[0]):,} words" for t in kept)
+            width = max(level.bits(t.name, t.word_bits) for t in kept)
+            words = -(-over // width)
+            found.append(
+                f"{level.name}: {tiles} overflow its {usable // width:,} words by {words:,} word{'s'[: words > 1]}"
+            )
+    for slot, size, used in _axes(batch):
+        if used[0] > size:
+            found.append(f"{slot.name}: bounds multiply to {used[0]}, it has {size} instances")
+        elif used[0] < slot.least:
+            asked = slot.constraint.min_utilization
+            found.append(f"{slot.name}: {used[0]} of {size} instances used, at least {asked:.0%} are asked for")
+    return found
+
+
+def _capacity(batch: MappingBatch) -> str:
+    """Each level that overflows, the commonest first: how often, how often alone, and by how little.
+
+    Where there are several, also the mapping that is nearest to fit: whose worst level overflows by the least share.
+    """
+    nest = Nest(batch)
+    limits = {i: level.capacity_bits // level.multiple_buffering
+              for i, level in enumerate(batch.arch.levels) if level.capacity_bits is not None}  # fmt: skip
+    bits = {i: used_bits(nest, i) for i in limits}
+    over = {i: bits[i] > usable for i, usable in limits.items()}  # (mapping,)
+    full = sorted((i for i in limits if over[i].any()), key=lambda i: -int(over[i].sum()))
+    levels = sum(over[i].astype(int) for i in full)  # (mapping,) how many overflow
+    lines = []
+    for i in full:
+        nearest = int(np.where(over[i], bits[i], np.inf).argmin())
+        kept = (t for v, t in enumerate(batch.workload.tensors) if batch.keep[nearest, i, v])
+        tiles = ", ".join(f"{tensor.name} {nest.tile(i, tensor)[nearest]:,.0f}" for tensor in kept)
+        held = f"it holds {limits[i]:,} bits, and the nearest needs {bits[i][nearest]:,.0f} (tile words: {tiles})"
+        alone = f", alone in {(over[i] & (levels == 1)).mean():.1%}" if len(full) > 1 else ""
+        lines.append(f"{batch.arch.levels[i].name} overflows in {over[i].mean():.1%} of these{alone}; {held}")
+    if len(full) > 1:
+        excess = {i: bits[i] / limits[i] - 1 for i in full}  # (mapping,)
+        worst = np.max(list(excess.values()), axis=0)
+        best = int(worst.argmin())
+        missing = (f"{batch.arch.levels[i].name} by {excess[i][best]:.1%}" for i in full if over[i][best])
+        lines.append(f"nearest to fit is a mapping that overflows {', '.join(missing)}")
+    return "\n  ".join(lines)
+
+
+def _fanout(batch: MappingBatch) -> str:
+    """The axis that is most often too small, and by how little."""
+    found = [((used > size).mean(), slot.name, size, used) for slot, size, used in _axes(batch) if (used > size).any()]
+    share, name, size, used = max(found, key=lambda one: one[0])
+    return f"{name} has {size} instances, and {share:.1%} of these want more, the nearest {used[used > size].min()}"
+
+
+def _utilization(batch: MappingBatch) -> str:
+    """The axis that is most often too empty, and the fullest it was seen."""
+    short = [((used < slot.least).mean(), slot, size, used) for slot, size, used in _axes(batch)]
+    share, slot, size, used = max(short, key=lambda one: one[0])
+    asked, best = slot.constraint.min_utilization, used[used < slot.least].max(initial=0)
+    less = f"{share:.1%} of these use less, at best {best} of {size} instances"
+    return f"{slot.name} must be used to {asked:.0%}, and {less}"
+
+
+def _axes(batch: MappingBatch) -> Iterator[tuple[Slot, int, Ints]]:
+    """Each fanout axis: its slot, its size, the instances used # (mapping,)."""
+    factors = batch.factors  # (mapping, slot, dim)
+    for s, slot in enumerate(batch.arch.slots):
+        if slot.axis:
+            yield slot, slot.axis.size, factors[:, s].prod(axis=1)
+
+
+_EXPLAIN = {"capacity": _capacity, "fanout": _fanout, "utilization": _utilization}

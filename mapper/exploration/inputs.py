@@ -1,0 +1,102 @@
+"""The two inputs of every command: read, checked together, and the mapspaces they make."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ...arch import Architecture, check_fit, load_arch
+from ...workloads import Fault, InputError, Network, Workload, gather, load_workload, size_faults
+from ..mapspace.mapspace import Mapspace
+from ..mapspace.presets import PRESETS
+from ..search.options import unknown
+from .transforms.padding import padded
+
+Spec = str | os.PathLike[str]  # a name of the library or a path
+
+
+def load(
+    arch: Architecture | Spec, workload: Workload | Network | Spec, more: Sequence[Path] = ()
+) -> tuple[Architecture, Workload | Network]:
+    """Both inputs, read where they are names or paths, and checked together. Raises InputError with all faults.
+
+    `more` are Timeloop files (constraints, variables...) to be read together with the file `arch`.
+    """
+    faults: list[Fault] = []
+    others: list[Fault] = []
+    work = gather(others, lambda: _workload(workload))
+    machine = gather(faults, lambda: _arch(arch, _common(work), more))
+    faults += others
+    if machine is None or work is None:
+        raise InputError(faults)
+    source = arch.name if isinstance(arch, Architecture) else os.fspath(arch)
+    for layer in layers_of(work):
+        faults += [Fault(layer.name, None, "", message) for _, message in size_faults(layer, "")]
+        gather(faults, lambda layer=layer: check_fit(machine, layer, source))  # type: ignore[misc]
+    if faults:
+        raise InputError(dict.fromkeys(faults))
+    return machine, work
+
+
+def _workload(workload: Workload | Network | Spec) -> Workload | Network:
+    if isinstance(workload, Workload | Network):
+        return workload
+    path = _path(workload, "workload", "a layer or a network")
+    if Path(path).suffix.lower() == ".onnx":
+        rule = f"is an ONNX model: ruby-import {path} --out net.yaml makes a network of it, to be searched as net.yaml"
+        raise InputError(Fault(path, None, "", rule))
+    return load_workload(path if isinstance(workload, str) else Path(path))
+
+
+def _arch(arch: Architecture | Spec, common: Workload | None, more: Sequence[Path]) -> Architecture:
+    if isinstance(arch, Architecture):
+        return arch
+    return load_arch(_path(arch, "arch", "an architecture"), workload=common, more=more)
+
+
+def _path(given: Spec, what: str, kind: str) -> str:
+    """A name or path as text; who hands over something else in Python learns what is taken."""
+    try:
+        return os.fspath(given)
+    except TypeError:
+        rule = f"must be a library name, a path or {kind}; got {type(given).__name__} {given!r}"
+        raise InputError(Fault(what, None, "", rule)) from None
+
+
+def _common(workload: Workload | Network | None) -> Workload | None:
+    """The layer whose dims and tensors all layers share, for constraints that speak of all of them."""
+    layers = layers_of(workload) if workload else []
+    same = {(layer.dims, tuple((tensor.name, tensor.dims) for tensor in layer.tensors)) for layer in layers}
+    return layers[0] if len(same) == 1 else None
+
+
+def layers_of(workload: Workload | Network) -> list[Workload]:
+    """The layers, in turn; of a single layer itself."""
+    return [workload] if isinstance(workload, Workload) else [layer for layer, _ in workload.layers]
+
+
+def spaces(
+    arch: Architecture, workload: Workload | Network, preset: str, *, pad: bool = False, distinct: bool = False
+) -> list[Mapspace]:
+    """The mapspace of each layer (padded, if asked for), in turn. Raises InputError with the faults of all of them."""
+    if preset not in PRESETS:
+        raise InputError(unknown("mapspace", preset, PRESETS))
+    faults: list[Fault] = []
+    found = [
+        gather(faults, lambda layer=layer: Mapspace(arch, layer, preset, distinct=distinct))  # type: ignore[misc]
+        for layer in (padded(arch, layer) if pad else layer for layer in layers_of(workload))
+    ]
+    if faults:
+        raise InputError(dict.fromkeys(faults))
+    return [space for space in found if space is not None]
+
+
+def alike(layers: Sequence[Workload]) -> list[list[int]]:
+    """The numbers of layers that are the same but for their names, together, in the order of the first of each.
+
+    What a layer costs depends on its dims, its tensors and the zeros of its padding alone.
+    """
+    found: dict[Workload, list[int]] = {}
+    for number, layer in enumerate(layers):
+        found.setdefault(replace(layer, name="", shape=""), []).append(number)
+    return list(found.values())

@@ -1,0 +1,257 @@
+"""The layers of a network, several searched at once, with the same answers for any number of processes.
+
+Each process takes a layer for about a second, a *turn*, and hands its state back. So no mapping is looked at in vain,
+as it would be where processes share a layer and one of them finds that it is over. The last few layers, and all where
+turns cannot be taken (on a cluster, in proofs, with an engine that must compile first), are searched one after another
+by all processes together.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from copy import copy
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ...workloads import Fault, InputError, Workload, gather
+from ..mapspace.mapspace import Mapspace
+from ..report.result import Result
+from ..runtime.checkpoint import Checkpoint, State
+from ..runtime.parallel import in_order
+from ..search.budget import Mark, Share, read_budget, spend
+from ..search.options import NEVER, SearchOptions, stop_rules
+from ..search.recorder import Recorder
+from ..search.score import CHUNK
+from .layer import Progress, bounded
+from .time_slices import Held, Study, Ticket, Turn, take_turn
+
+LEAST = 1e-3  # seconds that are left where none are: each layer is looked at
+SHARES = ("samples", "time limit")  # the rules by which a layer's share of a budget ends it
+
+
+@dataclass(eq=False)
+class Run:
+    """How far the search of one layer is."""
+
+    number: int
+    state: State | None = None
+    result: Result | None = None  # of that state
+    target: int | None = None  # mappings to look at for now; None: to its own end
+    time_limit: float | None = None  # seconds in all
+    marks: list[Mark] = field(default_factory=list)  # what it had found at each target
+    busy: bool = False  # a worker has it
+
+    @property
+    def seen(self) -> dict[str, Any]:
+        """The statistics in its state."""
+        return {} if self.state is None else self.state.get("statistics", {})
+
+    @property
+    def evaluated(self) -> int:
+        return int(self.seen.get("evaluated", 0))
+
+    @property
+    def seconds(self) -> float:
+        return float(self.seen.get("seconds", 0.0))
+
+    @property
+    def open(self) -> bool:
+        """Whether another target could get it further: what ended it was none but the last target."""
+        return self.seen.get("stopped_by", "") in ("", "samples")
+
+    @property
+    def marked(self) -> bool:
+        """Whether it is known what it had found at the target, or where it ended before."""
+        place = (self.target or 0) if self.open else min(self.target or 0, self.evaluated)
+        return any(mark.seen >= place for mark in self.marks)
+
+    @property
+    def start(self) -> State | None:
+        """The state to go on from."""
+        if self.state is None or self.target is None or self.evaluated >= self.target or not self.open:
+            return self.state
+        return self.state | {"statistics": self.seen | {"stopped_by": ""}}
+
+
+class Layers:
+    """The searches of all layers of a study, as they go."""
+
+    def __init__(self, study: Study, progress: Progress | None, checkpoint: Checkpoint | None) -> None:
+        self.study, self.progress = study, progress
+        self.parts = [checkpoint.part(number) if checkpoint else None for number in range(len(study.layers))]
+        self.runs = [Run(number, part.load() if part else None) for number, part in enumerate(self.parts)]
+        for run in self.runs:
+            run.marks = [Mark(*mark) for mark in (run.state or {}).get("marks", [])]
+        self.interrupted = False
+        self.ends: float | None = None  # when a budget of seconds is used up, by the monotonic clock
+        self._spaces: list[Mapspace] = []
+
+    def bring(self, runs: Sequence[Run]) -> None:
+        """Bring each search to its target or its own end, with a result; or until Ctrl-C."""
+        left = [run for run in runs if run.result is None or (run.open and (run.target or 0) > run.evaluated)]
+        if self._turns_pay(left):
+            left = self._turns(left)
+        elif not self._spaces:
+            self._spaces = self.study.spaces()
+        for run in left:
+            if not self.interrupted:
+                self._together(run)
+
+    def results(self) -> dict[int, Result]:
+        """What was found of each layer that was begun, by number."""
+        for run in self.runs if self.interrupted else ():
+            if run.result is None and run.state is not None:
+                held = Held(run.state | {"statistics": run.seen | {"stopped_by": "interrupted"}})
+                run.result = self.study.search(self.study.space(run.number), self._options(run), None, held)
+            elif run.result is not None and self.study.options.budget and run.open:
+                run.result.statistics.stopped_by = "interrupted"
+        return {run.number: run.result for run in self.runs if run.result is not None}
+
+    def bounded(self, found: dict[int, Result]) -> dict[int, Result]:
+        """The results with what no mapping can beat, where that is asked for; Ctrl-C leaves the rest as they are."""
+        options = self.study.options
+        for number, result in found.items() if options.bound is not None and options.strategy != "optimal" else ():
+            if not self.interrupted:
+                found[number] = bounded(result, self.study.space(number), options, self.progress)
+                self.interrupted = found[number].statistics.interrupted
+        return found
+
+    def spend(self, counts: Sequence[int]) -> None:
+        """Search with the budget of the options, shared over the layers; `counts` are their occurrences."""
+        samples, seconds = read_budget(str(self.study.options.budget))
+        if samples is not None and samples < len(counts):
+            rule = f"must be at least a mapping for each of the {len(counts)} layers, got {samples}"
+            raise InputError(Fault("budget", None, "", rule))
+        if seconds is not None:
+            self.ends = time.monotonic() + seconds - sum(run.seconds for run in self.runs)
+        elif samples is not None:
+            objective = self.study.options.objectives[0]
+            spend([self._share(run, count) for run, count in zip(self.runs, counts, strict=True)], samples, CHUNK,
+                  objective, self._bring_shares)  # fmt: skip
+        if not self.interrupted:
+            self.bring([run for run in self.runs if run.result is None])  # those that a resumed run had done
+        for run in self.runs:
+            if run.result and run.result.statistics.stopped_by in SHARES:
+                run.result.statistics.stopped_by = "budget"
+
+    def _share(self, run: Run, count: int) -> Share:
+        return Share(run.number, count, ended=None if run.open else run.evaluated, marks=run.marks)
+
+    def _bring_shares(self, shares: Sequence[Share]) -> bool:
+        """Bring the layers to their targets and mark what they found."""
+        runs = [self.runs[share.number] for share in shares]
+        for run, share in zip(runs, shares, strict=True):
+            run.target = share.target
+        self.bring([run for run in runs if not run.marked])
+        if self.interrupted:
+            return False  # what was brought is marked when the run goes on
+        for run, share in zip(runs, shares, strict=True):
+            if run.result and run.evaluated > (run.marks[-1].seen if run.marks else 0):
+                best = run.result
+                run.marks.append(
+                    Mark(run.evaluated, best.energy_pj, best.cycles) if best.found else Mark(run.evaluated)
+                )
+                self.keep(run)
+            share.ended = None if run.open else run.evaluated
+        return True
+
+    def _grant(self, run: Run) -> None:
+        """Of a budget of seconds: an even share of what is left when a layer is begun."""
+        if self.ends is not None and run.time_limit is None:
+            begun = [one for one in self.runs if one.time_limit is not None and one.result is None]
+            promised = sum(max(0.0, (one.time_limit or 0.0) - one.seconds) for one in begun)
+            waiting = sum(one.time_limit is None and one.result is None for one in self.runs)
+            left = max(LEAST, self.ends - time.monotonic() - promised)
+            run.time_limit = run.seconds + left / max(1, waiting)
+
+    def _turns_pay(self, runs: Sequence[Run]) -> bool:
+        options = self.study.options
+        chunks = options.strategy != "optimal" and options.engine == "numpy" and options.cluster is None
+        return options.jobs > 1 and len(runs) > 1 and chunks
+
+    def _options(self, run: Run) -> SearchOptions:
+        options = self.study.options
+        samples = options.samples if run.target is None else run.target
+        limit = options.time_limit if run.time_limit is None else run.time_limit
+        victory = NEVER if options.budget else options.victory
+        return replace(options, samples=samples, time_limit=limit, victory=victory, budget="")
+
+    def _alone(self, run: Run) -> SearchOptions:
+        """The options of a turn: one process of several has so many times as long."""
+        options = self._options(run)
+        if options.time_limit is not None:
+            limit = run.seconds + options.jobs * (options.time_limit - run.seconds)
+            options = replace(options, time_limit=max(LEAST, limit))
+        return replace(options, jobs=1)
+
+    def _together(self, run: Run) -> None:
+        """Search one layer with all processes."""
+        self._grant(run)
+        space = self._spaces[run.number] if self._spaces else self.study.space(run.number)
+        held = Held(run.start, self.parts[run.number], marks=run.marks)
+        run.result = self.study.search(space, self._options(run), self._tell if self.progress else None, held)
+        told_again = run.state is not None and not run.open and self.study.options.strategy != "optimal"
+        run.state = held.state
+        if told_again:
+            self._tell(self.study.layers[run.number], self._recorder(run))
+        self.interrupted |= run.result.statistics.interrupted
+
+    def _turns(self, runs: Sequence[Run]) -> list[Run]:
+        """Search several layers at once, until fewer are left than there are places; these."""
+        left, faults, jobs = list(runs), list[Fault](), self.study.options.jobs
+
+        def tickets() -> Iterator[Ticket]:  # drawn whenever a worker is free
+            while not faults and (run := next((run for run in tuple(left) if not run.busy), None)):
+                run.busy = True
+                self._grant(run)
+                yield Ticket(run.number, run.start, self._alone(run))
+
+        try:
+            with closing(in_order(take_turn, self.study, tickets(), jobs, most=1)) as turns:
+                for turn in turns:
+                    faults += turn.faults
+                    run = self.runs[turn.number]
+                    self._take(run, turn)
+                    if run.result:
+                        left.remove(run)
+                    run.busy = False
+        except KeyboardInterrupt:
+            self.interrupted = True
+        if faults:
+            gather(faults, self.study.spaces)  # those of the other layers too
+            raise InputError(dict.fromkeys(faults))
+        return left
+
+    def _take(self, run: Run, turn: Turn) -> None:
+        """Take over what a turn gave, its seconds as a share of the time that passed here."""
+        if turn.state is None:
+            return
+        before, seen = run.seconds, turn.state["statistics"]
+        seconds = before + (seen["seconds"] - before) / self.study.options.jobs
+        run.state = turn.state | {"statistics": seen | {"seconds": seconds}}
+        if turn.result:
+            turn.result.statistics.seconds = seconds
+        run.result = turn.result
+        self.keep(run)
+        self._tell(self.study.layers[run.number], self._recorder(run))
+
+    def keep(self, run: Run) -> None:
+        """Save the state and the marks in the checkpoint, where there is one."""
+        part = self.parts[run.number]
+        if part and run.state is not None:
+            Held(None, part, marks=run.marks).save(run.state)
+
+    def _tell(self, layer: Workload, recorder: Recorder) -> None:
+        """Tell how far a layer is, the end of its share as that of the budget: the user gave no other rule."""
+        if self.progress is None:
+            return
+        if self.study.options.budget and recorder.statistics.stopped_by in SHARES:
+            recorder = copy(recorder)  # the search goes by its own
+            recorder.statistics = replace(recorder.statistics, stopped_by="budget")
+        self.progress(layer, recorder)
+
+    def _recorder(self, run: Run) -> Recorder:
+        recorder = Recorder(stop_rules(self._options(run)))
+        assert run.state is not None, "told of what was taken"
+        recorder.restore(run.state)
+        return recorder

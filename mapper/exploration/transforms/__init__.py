@@ -1,0 +1,1 @@
+"""Other problems that compute the same as the one given."""

@@ -1,0 +1,38 @@
+"""Padding: dims rounded up so that perfect factors fill the array, at the price of MACs on zeros."""
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from math import prod
+
+from ....arch import Architecture
+from ....workloads import Workload
+from ...mapspace.presets import array_fill, perfect_rules
+
+
+def padded(arch: Architecture, workload: Workload) -> Workload:
+    """`workload` with dims rounded up where that saves steps with perfect factors.
+
+    Each axis is given to one dim at least as large, or to none; a dim becomes a multiple of the axes it was given. The
+    choice with the fewest steps is taken, MACs / places used; among equals the one with the fewest MACs, but on an
+    array of one axis the one that fills it. `ineffectual_macs` counts the MACs added.
+    docs/decisions/010-padding.md has the reasons.
+    """
+    rules = perfect_rules(arch, workload)
+    axes = [(index, slot.axis.size) for index, slot in enumerate(arch.slots) if slot.axis is not None]
+    takers = [[None, *(d for d in sorted(rules.loops[i]) if rules.bounds(i, d)[1] >= size)] for i, size in axes]
+    choices = {_rounded_up(workload.sizes, choice, [size for _, size in axes]) for choice in product(*takers)}
+
+    def price(sizes: tuple[int, ...]) -> tuple[Fraction, int]:
+        used = array_fill(replace(rules, sizes=sizes))
+        return Fraction(prod(sizes), used), -used if len(axes) == 1 else prod(sizes)
+
+    best = min(sorted(choices), key=price)
+    macs = workload.macs - workload.ineffectual_macs
+    return replace(workload, sizes=best, ineffectual_macs=prod(best) - macs)
+
+
+def _rounded_up(sizes: tuple[int, ...], choice: tuple[int | None, ...], steps: list[int]) -> tuple[int, ...]:
+    """`sizes` rounded up to multiples of the axes each dim was given."""
+    given = [prod(step for d, step in zip(choice, steps, strict=True) if d == dim) for dim in range(len(sizes))]
+    return tuple(-(-size // step) * step for size, step in zip(sizes, given, strict=True))

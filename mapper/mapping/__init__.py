@@ -1,0 +1,1 @@
+"""Mappings as arrays, and as Timeloop's files."""

@@ -1,0 +1,263 @@
+"""Timeloop mapping files: target, type, factors, permutation (innermost first), split, keep and bypass.
+
+A bound P and its residual R stand as `M=4,2`. Residuals are derived here, so a file may leave them out: then each dim
+is tiled upwards from the innermost loop, with ceil(tiles / P) tiles left outside each.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from ...arch import Architecture
+from ...workloads import Document, Keys, Workload
+from ...workloads.timeloop_roots import read_timeloop
+from ...workloads.timeloop_values import Factor, Reader, choices
+from .batch import MappingBatch
+from .timeloop_write import mapping_yaml, write_mapping
+
+__all__ = ["mapping_yaml", "read_mapping", "write_mapping"]
+
+KEYS = ("target", "type", "factors", "permutation", "split", "keep", "bypass", "no_link_transfer")
+_TYPES = {
+    "temporal": "temporal",
+    "spatial": "spatial",
+    **dict.fromkeys(("bypass", "bypassing", "datatype", "dataspace"), "dataspace"),
+}
+_REFUSED = (
+    "no_reuse",
+    "no_temporal_reuse",
+    "no_multicast_no_reduction",
+    "rmw_first_update",
+    "no_coalesce",
+    "remainders",
+)
+
+
+class _Mapping:
+    """One mapping while its file is read."""
+
+    def __init__(self, reader: Reader, arch: Architecture, workload: Workload):
+        self.reader, self.arch, self.workload = reader, arch, workload
+        self.dims = workload.dims
+        self.tensors = [tensor.name for tensor in workload.tensors]
+        slots = arch.slots
+        self.bounds = np.ones((len(slots), len(self.dims)), np.int64)  # (slot, dim)
+        self.given = np.zeros_like(self.bounds)  # residuals as written, 0: not written. (slot, dim)
+        self.where: dict[tuple[int, int], Keys] = {}  # (slot, dim) -> the factors that speak of it
+        # Missing dims come after those named, in their own order, further out.
+        self.order = np.tile(np.arange(len(self.dims), dtype=np.int8)[::-1], (len(arch.levels), 1))
+        self.keep = np.array([[name not in level.bypass for name in self.tensors] for level in arch.levels])
+        self.keep[0] = True
+        self.seen: dict[tuple[str, int], Keys] = {}  # (type, slot) -> the entry that described it
+        self.levels = {level.name: number for number, level in enumerate(arch.levels)}
+        self.temporal_slots = [number for number, slot in enumerate(slots) if not slot.spatial]
+        self.axes: dict[str, int] = {}  # every name of an axis -> its slot
+        names = [slot.axis.name for slot in slots if slot.axis]
+        for number, slot in enumerate(slots):
+            if slot.axis is not None:
+                self.axes[slot.name] = number
+                if names.count(slot.axis.name) == 1 and slot.axis.name not in self.levels:
+                    self.axes |= {slot.axis.name: number, f"inter_{slot.axis.name}_spatial": number}
+
+    def entry(self, path: Keys) -> None:
+        """Take in one entry of the list."""
+        found = self.reader.mapping(path, (*KEYS, *_REFUSED))
+        for key in _REFUSED:
+            if found.get(key) not in (None, []):
+                self.reader.fault((*path, key), f"{key} is not supported")
+        target, told = self.target(path), self.reader.text((*path, "type"), required=True)
+        kind = _TYPES.get(told or "")
+        if told == "skew":
+            self.reader.fault((*path, "type"), "skew is not supported")
+        elif told is not None and kind is None:
+            self.reader.fault((*path, "type"), f"unknown type {told!r}{choices(told, _TYPES)}")
+        if target is not None and kind is not None:
+            getattr(self, kind)(path, target)
+
+    def target(self, path: Keys) -> str | None:
+        """The entry's target: a level or an axis."""
+        name = self.reader.text((*path, "target"), required=True)
+        if name is None or name in self.levels or name in self.axes:
+            return name
+        self.reader.fault((*path, "target"), f"unknown target {name!r}{choices(name, (*self.levels, *self.axes))}")
+        return None
+
+    def once(self, path: Keys, kind: str, slot: int) -> None:
+        first = self.seen.setdefault((kind, slot), path)
+        if first != path:
+            line = self.reader.document.line(first)
+            self.reader.fault(path, f"a second {kind} entry for {self.arch.slots[slot].name}, first on line {line}")
+
+    def loops(self, path: Keys) -> tuple[dict[str, Factor], tuple[str, ...]]:
+        """The factors by dim, and all dims innermost first."""
+        at = (*path, "factors")
+        factors: dict[str, Factor] = {}
+        for factor in self.reader.factors(at):
+            if factor.op != "=":
+                self.reader.fault(at, f"a mapping has = only, got {factor.dim}{factor.op}{factor.bound}")
+            elif factor.dim not in self.dims:
+                self.reader.fault(at, f"unknown dimension {factor.dim!r}{choices(factor.dim, self.dims)}")
+            elif factor.dim in factors:
+                self.reader.fault(at, f"two factors of {factor.dim}")
+            else:
+                factors[factor.dim] = self.checked(at, factor)
+        at = (*path, "permutation")
+        written = self.reader.permutation(at, self.dims)
+        for dim in written:
+            if dim not in self.dims:
+                self.reader.fault(at, f"unknown dimension {dim!r}{choices(dim, self.dims)}")
+        known = [dim for dim in written if dim in self.dims]
+        return factors, (*known, *(dim for dim in self.dims if dim not in known))
+
+    def checked(self, path: Keys, factor: Factor) -> Factor:
+        """The factor with 0 as the dim's size, and a residual within its bound."""
+        bound = factor.bound or self.workload.size(factor.dim)
+        if factor.residual is not None and not 1 <= factor.residual <= bound:
+            written = f"{factor.dim}={bound},{factor.residual}"
+            self.reader.fault(path, f"a residual must be at least 1 and at most its bound, got {written}")
+            return factor._replace(bound=bound, residual=None)
+        return factor._replace(bound=bound)
+
+    def put(self, path: Keys, slot: int, factor: Factor) -> None:
+        d = self.dims.index(factor.dim)
+        self.bounds[slot, d] = min(factor.bound, 2**62)  # more than any dim has, and in int64
+        self.given[slot, d] = factor.residual or 0
+        self.where[slot, d] = (*path, "factors")
+
+    def temporal(self, path: Keys, target: str) -> None:
+        factors, inner_first = self.loops(path)
+        if self.reader.value((*path, "split")) is not None:
+            self.reader.fault((*path, "split"), "only spatial entries have a split")
+        if target not in self.levels:
+            if any(factor.bound > 1 for factor in factors.values()):
+                self.reader.fault(path, f"the axis {target} has no temporal loops")
+            return
+        level = self.levels[target]
+        slot = self.temporal_slots[level]
+        self.once(path, "temporal", slot)
+        self.order[level] = [self.dims.index(dim) for dim in reversed(inner_first)]
+        for factor in factors.values():
+            self.put(path, slot, factor)
+
+    def spatial(self, path: Keys, target: str) -> None:
+        """The first `split` loops of the permutation go to mesh X, the others to Y; with one axis all go to it."""
+        factors, inner_first = self.loops(path)
+        split = self.reader.integer((*path, "split"), least=0)
+        if split is not None and split > len(self.dims):
+            self.reader.fault((*path, "split"), f"must be at most the {len(self.dims)} dims, got {split}")
+        split = len(self.dims) if split is None else split
+        if target not in self.levels:
+            slots = {"": self.axes[target]}
+        else:
+            axes = self.arch.levels[self.levels[target]].fanout
+            first = self.temporal_slots[self.levels[target]] + 1
+            slots = {axis.mesh if len(axes) > 1 else "": first + at for at, axis in enumerate(axes)}
+            if len(slots) < len(axes) and any(factor.bound > 1 for factor in factors.values()):
+                names = ", ".join(axis.name for axis in axes)
+                self.reader.fault((*path, "target"), f"several axes of {target} share a mesh; name one of {names}")
+                return
+        for slot in slots.values():
+            self.once(path, "spatial", slot)
+        for factor in factors.values():
+            mesh = "X" if inner_first.index(factor.dim) < split else "Y"
+            if slots:
+                self.put(path, slots.get("", slots.get(mesh, 0)), factor)
+            elif factor.bound > 1:
+                self.reader.fault(path, f"{target} has no fan-out below it, got {factor.dim}={factor.bound}")
+
+    def dataspace(self, path: Keys, target: str) -> None:
+        """Keep and bypass lists; a tensor in neither is kept, unless the architecture bypasses it."""
+        lists = {key: self.reader.words((*path, key)) for key in ("keep", "bypass")}
+        for key, names in lists.items():
+            for name in names:
+                if name not in self.tensors:
+                    self.reader.fault((*path, key), f"unknown tensor {name!r}{choices(name, self.tensors)}")
+        for name in sorted(set(lists["keep"]) & set(lists["bypass"])):
+            self.reader.fault(path, f"{name} is both kept and bypassed")
+        if target not in self.levels:
+            if lists["keep"]:
+                self.reader.fault((*path, "keep"), f"the axis {target} keeps nothing")
+            return
+        level = self.levels[target]
+        self.once(path, "dataspace", self.temporal_slots[level])
+        if level == 0 and lists["bypass"]:
+            self.reader.fault((*path, "bypass"), f"the outermost level {target} keeps every tensor")
+            return
+        for key, names in lists.items():
+            for name in names:
+                if name in self.tensors:
+                    self.keep[level, self.tensors.index(name)] = key == "keep"
+
+    def chain(self, root: Keys, d: int) -> None:
+        """Check that the bounds and residuals of dim `d` make its size; bring the bounds to canonical form."""
+        dim, size = self.dims[d], self.workload.sizes[d]
+        bounds, given = [int(b) for b in self.bounds[:, d]], [int(r) for r in self.given[:, d]]
+        at = next((self.where[slot, d] for slot in range(len(bounds)) if (slot, d) in self.where), root)
+        explicit = any(given)
+        total = 0  # the last index along the dim: the residuals are its digits
+        for bound, residual in zip(bounds, given, strict=True):
+            total = total * bound + (residual if explicit and residual else bound) - 1
+        text = self.product(d)
+        if total + 1 < size or (explicit and total + 1 != size):
+            return self.reader.fault(
+                at, f"the factors of {dim} must make its size {size}, but {text} makes {total + 1}"
+            )
+        left = size
+        for slot in range(len(bounds) - 1, -1, -1):
+            if bounds[slot] > left and not explicit:
+                tiles = f"only {left} tiles are" if left > 1 else "one tile is"
+                return self.reader.fault(
+                    self.where[slot, d],
+                    f"the factors of {dim} must make its size {size}, but {text} is more: "
+                    f"at {self.arch.slots[slot].name} {tiles} left for a bound of {bounds[slot]}",
+                )
+            bounds[slot] = min(bounds[slot], left)  # one tile is left outside: only the residual ever runs
+            left = -(-left // bounds[slot])
+        self.bounds[:, d] = bounds
+        return None
+
+    def product(self, d: int) -> str:
+        """`2 * 3 * 4,2`, outermost first, ones left out."""
+        pairs = zip(self.bounds[:, d], self.given[:, d], strict=True)
+        told = [f"{bound},{residual}" if residual else str(bound) for bound, residual in pairs if bound > 1 or residual]
+        return " * ".join(told) or "1"
+
+    def fanouts(self, root: Keys) -> None:
+        """The spatial bounds must fit their axes."""
+        for number, slot in enumerate(self.arch.slots):
+            used = 1
+            for bound in self.bounds[number]:
+                used *= int(bound)
+            if slot.axis is not None and used > slot.axis.size:
+                at = next((self.where[number, d] for d in range(len(self.dims)) if (number, d) in self.where), root)
+                size = slot.axis.size
+                self.reader.fault(
+                    at, f"{slot.name} has {size} instances on mesh {slot.axis.mesh}, the loops need {used}"
+                )
+
+    def batch(self) -> MappingBatch:
+        return MappingBatch.of(
+            self.arch, self.workload, self.bounds[np.newaxis], self.order[np.newaxis], self.keep[np.newaxis]
+        )
+
+
+def read_mapping(source: Document | Path | str, arch: Architecture, workload: Workload) -> MappingBatch:
+    """The one mapping of a file (root key `mapping`, or a list alone), checked against `arch` and `workload`.
+
+    Targets are levels, and axes by name (`PE_column`, `shared_glb.PE_column`, `inter_PE_column_spatial`). What a file
+    leaves out: factors are 1, orders the workload's, tensors kept unless the architecture bypasses them.
+    Raises InputError with every fault.
+    """
+    reader = Reader(source if isinstance(source, Document) else read_timeloop(source))
+    root: Keys = () if isinstance(reader.document.data, list) else ("mapping",)
+    mapping = _Mapping(reader, arch, workload)
+    if reader.value(root) is None:
+        reader.fault((), 'the key "mapping" with a list is expected')
+    for path in reader.items(root):
+        mapping.entry(path)
+    if not reader.faults:
+        for d in range(len(mapping.dims)):
+            mapping.chain(root, d)
+        mapping.fanouts(root)
+    reader.finish()
+    return mapping.batch()

@@ -1,0 +1,1 @@
+"""Which mappings there are: counted, numbered, sampled."""

@@ -1,0 +1,301 @@
+"""The chains of bounds of one dim: counted, grouped, and reached by number, without listing them.
+
+A chain is built from the innermost slot outwards: N = size at first, each slot takes a bound P <= N and leaves
+ceil(N/P) tiles, and the outermost slot takes what is left. The number of ways to go on depends on the slot and on N
+alone, and N takes few values (those of ceil(size/x), about 2 * sqrt(size)), so a dynamic programme over (slot, N)
+counts all chains. docs/mapspace.md has the equations.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import isqrt
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..mapping.batch import Ints
+
+# int64 while every sum stays below SAFE, Python integers (dtype object) from there on
+BigInts = NDArray[Any]
+SAFE = 2.0**62
+MOST_EDGES = 2**22  # of a dim, and candidates for the bounds of a slot: half a gigabyte
+MOST_VALUES = 2**18  # that reach one slot: seconds
+MOST_COUNTS = 2**25  # of one slot, twice as many of a dim: a gigabyte
+WIDE = 4  # times as much memory do Python integers take
+
+
+class TooLargeError(Exception):
+    """What is asked for can be told exactly, but its tables would not fit in memory; the message says how large."""
+
+
+def divisors(n: int, most: int | None = None) -> Ints:
+    """The divisors of `n`, ascending; those up to `most` where that is given. Raises TooLargeError.
+
+    >>> divisors(12).tolist(), divisors(12, 3).tolist()
+    ([1, 2, 3, 4, 6, 12], [1, 2, 3])
+    """
+    most = n if most is None else most
+    looked_at = min(isqrt(n), most)
+    _within("divisors to look for", looked_at, MOST_EDGES)
+    low = np.arange(1, looked_at + 1)
+    low = low[n % low == 0]
+    found = _different(np.concatenate([low, n // low]))
+    return found[found <= most]
+
+
+def ceil_values(n: int) -> Ints:
+    """The distinct values of ceil(n/P) for P = 1..n, ascending.
+
+    >>> ceil_values(10).tolist()
+    [1, 2, 3, 4, 5, 10]
+    """
+    low = np.arange(1, isqrt(n) + 2)
+    return _different(np.concatenate([-(-n // low), -(-n // -(-n // low))]))
+
+
+def _different(values: Ints) -> Ints:
+    """The different values, ascending. For millions ten times as fast as np.unique, which hashes them."""
+    values = np.sort(values, kind="stable")
+    return values[np.diff(values, prepend=values[:1] - 1) > 0]
+
+
+@dataclass(frozen=True, slots=True)
+class SlotRule:
+    """What the bound P of one dim may be at one slot: lo <= P <= hi, and a divisor of N unless `remainders`.
+
+    `tell` says what the signature of a chain tells about this slot: nothing, whether P > 1, or P itself.
+    """
+
+    lo: int
+    hi: int
+    remainders: bool
+    tell: Literal["nothing", "loop", "bound"] = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """The steps possible at one slot. An edge is a range of bounds that lead from N to the same ceil(N/P).
+
+    Edges are sorted by (label, N, P); a run is the edges of one label and N. A tail is the labels of this slot and of
+    all slots outside it.
+    """
+
+    values: Ints  # (state,) the N that reach this slot
+    labels: Ints  # (label,)
+    run_start: Ints  # (label, state) first edge of the run
+    run_end: Ints  # (label, state)
+    outer: Ints  # (edge,) index of ceil(N/P) among the values of the next slot outwards
+    first: Ints  # (edge,) the smallest P
+    ways: Ints  # (edge,) how many P
+    outer_count: BigInts  # (outer state, outer tail) ways to go on from there
+    tail_label: Ints  # (tail,) index into labels
+    tail_outer: Ints  # (tail,) the tail without this slot
+    tail_of: Ints  # (label, outer tail) the tail, or -1
+    count: BigInts  # (state, tail)
+
+
+def _steps(n: int, rule: SlotRule, outermost: bool) -> tuple[Ints, Ints, Ints, Ints]:
+    """The edges from `n`: label, first P, number of P, ceil(n/P)."""
+    if outermost or rule.tell == "bound" or not rule.remainders:
+        first = _listed(n, rule, outermost)
+        first = first[(first >= rule.lo) & (first <= rule.hi)]
+        last, outer = first, -(-n // first)
+    else:
+        outer = ceil_values(n)
+        first = np.maximum(-(-n // outer), rule.lo)
+        last = np.minimum(np.where(outer > 1, -(-n // np.maximum(outer - 1, 1)) - 1, n), rule.hi)
+        outer, first, last = (column[first <= last] for column in (outer, first, last))
+    label = {"nothing": 0 * first, "loop": (first > 1).astype(np.int64), "bound": first}[rule.tell]
+    return label, first, last - first + 1, outer
+
+
+def _listed(n: int, rule: SlotRule, outermost: bool) -> Ints:
+    """The bounds that `n` leaves a slot, one by one."""
+    if outermost:
+        return np.array([n])
+    return np.arange(1, min(n, rule.hi) + 1) if rule.remainders else divisors(n, rule.hi)
+
+
+def _every_step(values: Ints, rule: SlotRule, outermost: bool) -> list[tuple[Ints, Ints, Ints, Ints]]:
+    """The edges from each of `values`. Raises TooLargeError."""
+    _within("numbers of tiles", len(values), MOST_VALUES)
+    most = int(values.max(initial=1))
+    if rule.remainders and not outermost:
+        _within("bounds", min(most, rule.hi) if rule.tell == "bound" else isqrt(most), MOST_EDGES)
+    found, edges = [], 0
+    for n in values:
+        found.append(_steps(int(n), rule, outermost))
+        edges += len(found[-1][0])
+        _within("steps", edges, MOST_EDGES)
+    return found
+
+
+def _within(what: str, number: int, most: int) -> None:
+    if number > most:
+        raise TooLargeError(f"its chains of bounds need tables of more than {most:,} {what}")
+
+
+def _column(steps: list[tuple[Ints, Ints, Ints, Ints]], column: int) -> Ints:
+    """One column of all steps, which may be none where the rules contradict each other. # (edge,)"""
+    return np.concatenate([np.zeros(0, np.int64), *(step[column] for step in steps)])
+
+
+def fitting(array: BigInts, bound: float) -> BigInts:
+    """`array` in int64 if no sum over it can pass `bound` < SAFE, else as Python integers."""
+    return array if array.dtype == object or bound < SAFE else array.astype(object)
+
+
+def divide(array: BigInts, by: BigInts | int) -> tuple[BigInts, BigInts]:
+    """Quotient and remainder; numpy's divmod knows no Python integers."""
+    quotient = array // by
+    return quotient, array - quotient * by
+
+
+class ChainSpace:
+    """All canonical chains of a dim of `size` under one rule per slot (outermost first), grouped by signature.
+
+    The signature of a chain is what its slots tell (SlotRule.tell): the bound, or 1 for a bound over 1 and 0 for
+    none. Within a group chains are numbered from 0; `unrank` and `rank` are inverse to each other.
+    Raises TooLargeError.
+
+    >>> any_bound = SlotRule(1, 100, remainders=True)
+    >>> space = ChainSpace(100, (any_bound, SlotRule(1, 9, remainders=True, tell="bound"), any_bound))
+    >>> space.total  # the chains of three slots with at most 9 in the middle
+    366
+    """
+
+    def __init__(self, size: int, rules: tuple[SlotRule, ...]):
+        self.size, self.rules = size, rules
+        steps: list[tuple[Ints, list[tuple[Ints, Ints, Ints, Ints]]]] = []
+        values, edges = np.array([size], np.int64), 0
+        for slot in range(len(rules) - 1, -1, -1):
+            found = _every_step(values, rules[slot], slot == 0)
+            steps.append((values, found))
+            values = _different(_column(found, 3))
+            edges += sum(len(step[0]) for step in found)
+            _within("steps", edges, MOST_EDGES)
+        self._nodes: list[_Node] = []  # outermost first
+        outer_values, count, counts = np.array([1], np.int64), np.ones((1, 1), np.int64), 0
+        for values, found in reversed(steps):
+            self._nodes.append(_node(values, found, outer_values, count))
+            counts += len(self._nodes[-1].first) * count.shape[1]
+            _within("counts", counts, 2 * MOST_COUNTS)
+            outer_values, count = values, self._nodes[-1].count
+
+    @cached_property
+    def counts(self) -> BigInts:
+        """The number of chains of each group. # (group,)"""
+        counts: BigInts = self._nodes[-1].count[0]
+        return counts
+
+    @property
+    def total(self) -> int:
+        return sum(map(int, self.counts))
+
+    @cached_property
+    def signature(self) -> Ints:
+        """What each group tells of each slot. # (group, slot)"""
+        signature = np.zeros((len(self.counts), len(self.rules)), np.int64)
+        tail = np.arange(len(self.counts))
+        for slot in range(len(self.rules) - 1, -1, -1):
+            node = self._nodes[slot]
+            signature[:, slot] = node.labels[node.tail_label[tail]]
+            tail = node.tail_outer[tail]
+        return signature
+
+    @cached_property
+    def _before(self) -> list[BigInts]:
+        """Per slot: the ways of all edges before each edge, edges listed tail by tail. # (outer tail * edge + 1,)"""
+        tables = []
+        for node in self._nodes:
+            each = _edge_counts(node).T.reshape(-1)
+            each = fitting(each, each.astype(float).sum())
+            tables.append(np.concatenate([each[:1] * 0, np.cumsum(each)]))
+        return tables
+
+    def unrank(self, group: Ints, rank: BigInts) -> Ints:
+        """The bounds of chain number `rank` of `group`. # (chain, slot)"""
+        bounds = np.empty((len(group), len(self.rules)), np.int64)
+        tail, state = group, np.zeros(len(group), np.int64)
+        for slot in range(len(self.rules) - 1, -1, -1):
+            node, before = self._nodes[slot], self._before[slot]
+            label, outer_tail = node.tail_label[tail], node.tail_outer[tail]
+            row = outer_tail * len(node.first)
+            sought = before[row + node.run_start[label, state]] + rank
+            place = np.searchsorted(before, sought, side="right") - 1
+            edge = place - row
+            state, tail = node.outer[edge], outer_tail
+            step, rank = divide(sought - before[place], node.outer_count[state, tail])
+            bounds[:, slot] = node.first[edge] + step
+        return bounds
+
+    def rank(self, bounds: Ints) -> tuple[Ints, BigInts]:
+        """The group and the number in it of each chain # (chain, slot); ValueError if one is not in the space."""
+        remaining, states = np.full(len(bounds), self.size, np.int64), np.empty_like(bounds)
+        for slot in range(bounds.shape[1] - 1, -1, -1):
+            values = self._nodes[slot].values
+            states[:, slot] = np.minimum(np.searchsorted(values, remaining), len(values) - 1)
+            known = (values[states[:, slot]] == remaining) & (bounds[:, slot] >= 1)
+            self._require(known, bounds)
+            remaining = -(-remaining // bounds[:, slot])
+        tail, rank = np.zeros(len(bounds), np.int64), np.zeros(len(bounds), np.int64)
+        for slot, node in enumerate(self._nodes):
+            label, edge = self._edge(slot, states[:, slot], bounds)
+            row, step = tail * len(node.first), bounds[:, slot] - node.first[edge]
+            before = self._before[slot]
+            rank = rank + step * node.outer_count[node.outer[edge], tail]
+            rank = rank + before[row + edge] - before[row + node.run_start[label, states[:, slot]]]
+            tail = node.tail_of[label, tail]
+            self._require(tail >= 0, bounds)
+        return tail, rank
+
+    def _edge(self, slot: int, state: Ints, bounds: Ints) -> tuple[Ints, Ints]:
+        """The label and the edge of each chain at `slot`."""
+        node, bound = self._nodes[slot], bounds[:, slot]
+        told = {"nothing": 0 * bound, "loop": (bound > 1).astype(np.int64), "bound": bound}[self.rules[slot].tell]
+        label = np.minimum(np.searchsorted(node.labels, told), len(node.labels) - 1)
+        self._require(node.labels[label] == told, bounds)
+        runs = node.run_end - node.run_start
+        run = np.repeat(np.arange(runs.size), runs.reshape(-1))
+        far = self.size + 1
+        edge = np.searchsorted(run * far + node.first, (label * runs.shape[1] + state) * far + bound, "right") - 1
+        last = node.first[edge] + node.ways[edge] - 1
+        self._require((edge >= node.run_start[label, state]) & (bound <= last), bounds)
+        return label, edge
+
+    def _require(self, known: NDArray[np.bool_], bounds: Ints) -> None:
+        if not known.all():
+            raise ValueError(f"chain {bounds[known.argmin()].tolist()} of size {self.size} is not in the mapspace")
+
+
+def _edge_counts(node: _Node) -> BigInts:
+    """The chains through each edge. # (edge, outer tail)"""
+    return node.ways[:, None] * node.outer_count[node.outer]
+
+
+def _node(values: Ints, found: list[tuple[Ints, Ints, Ints, Ints]], outer_values: Ints, outer_count: BigInts) -> _Node:
+    """One step of the dynamic programme: count[N, tail] = sum over the edges from N of ways * outer_count."""
+    state = np.repeat(np.arange(len(values)), np.array([len(step[0]) for step in found], np.int64))
+    label, first, ways, outer = (_column(found, i) for i in range(4))
+    labels, label = np.unique(label, return_inverse=True)
+    sort = np.lexsort((first, state, label))
+    run = (label * len(values) + state)[sort]
+    first, ways, outer = first[sort], ways[sort], np.searchsorted(outer_values, outer[sort])
+    _within("counts", len(labels) * len(values), MOST_COUNTS)
+    grid = np.arange(len(labels) * len(values)).reshape(len(labels), len(values))
+    start, end = np.searchsorted(run, grid), np.searchsorted(run, grid, side="right")
+    largest = float(outer_count.max()) if outer_count.size else 0.0
+    outer_count = fitting(outer_count, largest * float(ways.sum()))
+    wide = WIDE if outer_count.dtype == object else 1
+    _within("counts", max(len(first), grid.size) * outer_count.shape[1] * wide, MOST_COUNTS)
+    each = ways[:, None] * outer_count[outer]
+    total = np.concatenate([each[:1] * 0, np.cumsum(each, axis=0)]) if len(each) else np.zeros((1, each.shape[1]), int)
+    count = (total[end] - total[start]).transpose(1, 0, 2)  # (state, label, outer tail)
+    used = np.argwhere((count != 0).any(axis=0))  # (tail, 2)
+    tail_of = np.full(count.shape[1:], -1, np.int64)
+    tail_of[used[:, 0], used[:, 1]] = np.arange(len(used))
+    return _Node(
+        values, labels, start, end, outer, first, ways, outer_count, used[:, 0], used[:, 1], tail_of,
+        count[:, used[:, 0], used[:, 1]],
+    )  # fmt: skip

@@ -1,0 +1,147 @@
+"""An architecture's loop constraints, read as limits on the bounds of one workload, and the conflicts among them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import prod
+from typing import Literal
+
+from ...arch import Architecture, Slot
+from ...workloads import Workload
+from .chains import SlotRule
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """One limit at one slot: on the bound of one dim, or (dim None) on all dims together."""
+
+    kind: Literal["bound", "size", "loops", "utilization"]  # size: that of an axis, which no constraint can change
+    slot: int
+    text: str  # as a user knows it: "C<=4 at glb.X"
+    dim: int | None = None
+    lo: int = 1
+    hi: int | None = None  # kinds bound and size: lo <= P <= hi; loops: at most so many bounds over 1
+    least: int = 0  # kind utilization: of the product of the bounds
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """A quantity that the dims share at one slot: the product of their bounds, or how many are over 1."""
+
+    kind: Literal["product", "loops"]
+    slot: int
+    members: frozenset[int]  # the dims that count
+    most: int
+    least: int = 0  # of a product
+    orders: bool = False  # loops: their number decides how many distinct loop orders there are
+
+    @property
+    def values(self) -> range:
+        return range(1, self.most + 1) if self.kind == "product" else range(self.most + 1)
+
+
+def limits(arch: Architecture, workload: Workload) -> tuple[Limit, ...]:
+    """Every limit that the architecture puts on the dims of `workload`; dims that it lacks are passed over."""
+    found: list[Limit] = []
+    for index, slot in enumerate(arch.slots):
+        constraint = slot.constraint
+        for d, (dim, size) in enumerate(zip(workload.dims, workload.sizes, strict=True)):
+            for rule in constraint.factors:
+                if rule.dim == dim:
+                    value = size if rule.value is None else rule.value
+                    lo, hi = (1 if rule.op == "<=" else value), (None if rule.op == ">=" else value)
+                    found.append(Limit("bound", index, f"{rule} at {slot.name}", d, lo, hi))
+            if constraint.dims is not None and dim not in constraint.dims:
+                allowed = ", ".join(constraint.dims) or "none"
+                found.append(Limit("bound", index, f"the dims allowed at {slot.name} ({allowed})", d, 1, 1))
+            if slot.axis is not None:
+                text = f"the size {slot.axis.size} of {slot.name}"
+                found.append(Limit("size", index, text, d, 1, slot.axis.size))
+        if slot.axis is None and constraint.max_loops is not None:
+            text = f"at most {constraint.max_loops} loops at {slot.name}"
+            found.append(Limit("loops", index, text, hi=constraint.max_loops))
+        if slot.axis is not None and constraint.min_utilization > 0:
+            text = f"a utilization of at least {constraint.min_utilization:g} of {slot.name}"
+            found.append(Limit("utilization", index, text, least=slot.least))
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The limits of a mapspace over the slots, and what follows for each dim and for the dims together."""
+
+    slots: tuple[Slot, ...]
+    sizes: tuple[int, ...]
+    remainders: tuple[bool, ...]  # per slot
+    limits: tuple[Limit, ...]
+    # per slot, the dims whose loops are ordered freely; given only to count distinct orders
+    distinct: tuple[frozenset[int], ...] | None = None
+
+    def bounds(self, slot: int, dim: int) -> tuple[int, int]:
+        """The least and the largest bound of `dim` at `slot` as far as its own limits go."""
+        own = [limit for limit in self.limits if limit.slot == slot and limit.dim == dim]
+        size = self.sizes[dim]
+        return max([1, *(limit.lo for limit in own)]), min([size, *(limit.hi or size for limit in own)])
+
+    @cached_property
+    def loops(self) -> tuple[frozenset[int], ...]:
+        """Per slot, the dims that may have a bound over 1 there."""
+        every = range(len(self.sizes))
+        return tuple(frozenset(d for d in every if self.bounds(s, d)[1] > 1) for s in range(len(self.slots)))
+
+    @cached_property
+    def shared(self) -> tuple[Shared, ...]:
+        """What couples the dims: only limits that the limits of each dim do not imply already."""
+        return tuple(
+            shared for index in range(len(self.slots)) for shared in (*self._products(index), *self._loops(index))
+        )
+
+    def _products(self, index: int) -> list[Shared]:
+        axis, members = self.slots[index].axis, self.loops[index]
+        if axis is None:
+            return []
+        least = max((limit.least for limit in self._of("utilization", index)), default=0)
+        if not least and prod(self.bounds(index, dim)[1] for dim in members) <= axis.size:
+            return []
+        return [Shared("product", index, members, axis.size, least)]
+
+    def _loops(self, index: int) -> list[Shared]:
+        members, found = self.loops[index], []
+        most = min((limit.hi for limit in self._of("loops", index) if limit.hi is not None), default=len(members))
+        if most < len(members):
+            found.append(Shared("loops", index, members, most))
+        free = self.distinct[index] if self.distinct else frozenset[int]()
+        if len(free) > 1 and free == members:
+            return [Shared("loops", index, members, most, orders=True)]
+        return [*found, Shared("loops", index, free, len(free), orders=True)] if len(free) > 1 else found
+
+    def _of(self, kind: str, slot: int) -> list[Limit]:
+        return [limit for limit in self.limits if limit.kind == kind and limit.slot == slot]
+
+    def of_dim(self, dim: int) -> tuple[SlotRule, ...]:
+        """The rule of `dim` at each slot, telling what the dims share there."""
+        rules = []
+        for slot in range(len(self.slots)):
+            kinds = {shared.kind for shared in self.shared if shared.slot == slot and dim in shared.members}
+            tell: Literal["nothing", "loop", "bound"] = (
+                "bound" if "product" in kinds else "loop" if "loops" in kinds else "nothing"
+            )
+            rules.append(SlotRule(*self.bounds(slot, dim), self.remainders[slot], tell))
+        return tuple(rules)
+
+    def keeping(self, kept: Sequence[Limit]) -> "Rules":
+        return replace(self, limits=tuple(kept))
+
+
+def conflict(rules: Rules, may_drop: Callable[[Limit], bool], possible: Callable[[Rules], bool]) -> list[Limit]:
+    """A smallest set of limits that exclude each other: with any one of them dropped, mappings exist.
+
+    Of the limits that `may_drop` names, each is left out in turn, and for good where the rest still conflict.
+    """
+    kept = list(rules.limits)
+    for limit in rules.limits:
+        if may_drop(limit):
+            rest = [other for other in kept if other is not limit]
+            if not possible(rules.keeping(rest)):
+                kept = rest
+    return [limit for limit in kept if may_drop(limit)]

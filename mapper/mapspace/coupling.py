@@ -1,0 +1,228 @@
+"""The dims together: how many chain combinations there are, by number and by chance, when dims share axes.
+
+The state after some dims is what they share so far: the product of their bounds on each contended axis, the number of
+loops at each limited level. `weights[d][state]` counts the ways to choose the chains of dims d, d+1, ... from there.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import factorial
+
+import numpy as np
+
+from ..mapping.batch import Ints
+from .chains import SAFE, BigInts, ChainSpace, TooLargeError, divide, fitting
+from .constraints import Shared
+
+MOST_ENTRIES = 2**21  # of the table that samples and numbers need for one dim: half a gigabyte
+PLACES = 16  # of the table that finds an entry, for each entry,
+MOST_PLACES = 2**16  # and in all: half a megabyte
+BITS = 62  # of a number that holds a state and a random number; few make draws slow, never wrong
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """The choices of one dim: an entry per state (among those reachable) and group that leads on, sorted so."""
+
+    start: Ints  # (state + 1,) first entry of each state
+    group: Ints  # (entry,)
+    key: Ints  # (entry,) state * groups + group
+    next: Ints  # (entry,) the state of the next dim
+    onward: BigInts  # (entry,) ways to choose the dims after this one
+    before: BigInts  # (entry + 1,) ways of all entries before
+    bits: int  # of a random number
+    # (entry,) state and end of the entry's share of 2**bits, in one number; the share's end rounded down
+    threshold: Ints
+    shift: int  # of such a number, to its place in `guide`
+    guide: Ints  # (place,) the entry of all numbers there; -1 where there are several
+
+
+class Joint:
+    """All combinations of one chain per dim that respect what the dims share, each counted `orders` times.
+
+    `fixed_orders` is the number of loop orders of every combination; what is shared may multiply it (`Shared.orders`).
+    """
+
+    def __init__(self, spaces: Sequence[ChainSpace], shared: Sequence[Shared], fixed_orders: int = 1):
+        self.spaces = tuple(spaces)
+        self.shared = tuple(shared) or (Shared("loops", 0, frozenset(), 0),)
+        self._products = np.array([one.kind == "product" for one in self.shared])
+        self.shapes = [state_shape(self.shared, dim) for dim in range(len(self.spaces) + 1)]
+        self.weights = [self._last(fixed_orders)]
+        for dim in reversed(range(len(self.spaces))):
+            self.weights.insert(0, self._before(dim, self.weights[0]))
+        self.total = int(self.weights[0].flat[0])
+
+    def _told(self, dim: int) -> Ints:
+        """What a group of `dim` adds to what is shared: a factor to a product, a loop. # (group, shared)"""
+        signature = self.spaces[dim].signature
+        told = np.repeat(self._products.astype(np.int64)[None], len(signature), axis=0)
+        for column, one in enumerate(self.shared):
+            if dim in one.members:
+                told[:, column] = signature[:, one.slot]
+        return told
+
+    def _counts(self, dim: int) -> BigInts:
+        return self.spaces[dim].counts.astype(object)
+
+    def _last(self, fixed_orders: int) -> BigInts:
+        """The weight of each final state: its number of loop orders, 0 where an axis is used too little."""
+        shape = self.shapes[-1]
+        weight = np.full(shape, fixed_orders, dtype=object)
+        for column, one in enumerate(self.shared):
+            if one.kind == "product":
+                values = [int(value >= one.least) for value in one.values]
+            else:
+                values = [factorial(value) if one.orders else 1 for value in range(shape[column])]
+            along = [-1 if axis == column else 1 for axis in range(len(shape))]
+            weight = weight * np.array(values, dtype=object).reshape(along)
+        return weight
+
+    def _moves(self, dim: int) -> Iterator[tuple[tuple[slice, ...], tuple[slice, ...]]]:
+        """For each group of `dim`: the states that it fits, and in the same order the states it leads to."""
+        for told in self._told(dim).tolist():
+            here, there = [], []
+            for before, after, value, product in zip(
+                self.shapes[dim], self.shapes[dim + 1], told, self._products, strict=True
+            ):
+                fits = after // value if product else max(0, min(before, after - value))
+                here.append(slice(fits))
+                there.append(slice(value - 1, None, value) if product else slice(value, value + fits))
+            yield tuple(here), tuple(there)
+
+    def _before(self, dim: int, after: BigInts) -> BigInts:
+        """weights[dim] from weights[dim + 1]: sum over groups of chains * weights[dim + 1][state with the group]."""
+        counts = self._counts(dim)
+        after = _compact(after)
+        after = fitting(after, float(after.max()) * float(counts.sum()))
+        weight = np.zeros(self.shapes[dim], after.dtype)
+        for count, (here, there) in zip(counts, self._moves(dim), strict=True):
+            weight[here] += count * after[there]
+        return weight
+
+    @cached_property
+    def steps(self) -> list[_Step]:
+        """The tables for samples and numbers, a dim each. Raises TooLargeError."""
+        steps, states = [], np.zeros(1, np.int64)  # states as flat indices, 0 the empty start
+        for dim in range(len(self.spaces)):
+            step, states = self._step(dim, states)
+            steps.append(step)
+        return steps
+
+    def _entries(self, dim: int, states: Ints) -> tuple[Ints, Ints, Ints]:
+        """The choices of `dim` that can be completed, state by state: place in `states`, group, state led to."""
+        flats = np.arange(self.weights[dim + 1].size).reshape(self.shapes[dim + 1])
+        place = np.full(self.weights[dim].size, -1)
+        place[states] = np.arange(len(states))
+        place = place.reshape(self.shapes[dim])
+        leads_on = self.weights[dim + 1].reshape(-1) != 0
+        found, entries = [], 0
+        for number, (here, there) in enumerate(self._moves(dim)):
+            state, flat = place[here].reshape(-1), flats[there].reshape(-1)
+            kept = np.flatnonzero((state >= 0) & leads_on[flat])
+            entries += len(kept)
+            if entries > MOST_ENTRIES:
+                raise TooLargeError(f"a table of more than {MOST_ENTRIES:,} entries for one dim")
+            found.append(np.stack([state[kept], np.full(len(kept), number), flat[kept]]))
+        state, group, flat = np.concatenate(found, axis=1)
+        sort = np.argsort(state, kind="stable")
+        return state[sort], group[sort], flat[sort]
+
+    def _step(self, dim: int, states: Ints) -> tuple[_Step, Ints]:
+        """The tables of `dim` for the `states` reachable before it, and the states reachable after it."""
+        state, group, flat = self._entries(dim, states)
+        counts = self._counts(dim)
+        start = np.searchsorted(state, np.arange(len(states) + 1))
+        next_states, following = np.unique(flat, return_inverse=True)
+        onward = self.weights[dim + 1].reshape(-1)[flat].astype(object)
+        ways = counts[group] * onward
+        end = np.cumsum(ways)
+        bits = BITS - len(states).bit_length()
+        ways_on = self.weights[dim].reshape(-1)[states].astype(object)
+        share = (end - (end - ways)[start[state]]) * 2**bits // ways_on[state]
+        before = _compact(np.concatenate([np.zeros(1, dtype=object), end]))
+        onward = onward.astype(before.dtype)  # both wide or neither: chains * onward is as large as before
+        threshold = (state << bits) + share.astype(np.int64)
+        step = _Step(
+            start, group, state * len(counts) + group, following, onward, before, bits, threshold,
+            *_guide(threshold, bits, len(states)),
+        )  # fmt: skip
+        return step, next_states
+
+    def sample(self, rng: np.random.Generator, n: int) -> Ints:
+        """The groups of `n` combinations, in exact proportion to what they contain. # (combination, dim)
+
+        Per dim a table finds a random number among the rounded shares of the groups, and a binary search where its
+        place in the table holds several. Where it falls on the very number to which a share was rounded (once in 2**40
+        or so) more bits decide, in integers.
+        """
+        groups, state = np.empty((n, len(self.spaces)), np.int64, order="F"), np.zeros(n, np.int64)
+        for dim, step in enumerate(self.steps):
+            drawn = (state << step.bits) + rng.integers(0, 1 << step.bits, n)
+            entry = step.guide[drawn >> step.shift]
+            unclear = np.flatnonzero(entry < 0)
+            entry[unclear] = np.searchsorted(step.threshold, drawn[unclear], side="right")
+            for i in unclear[step.threshold[np.maximum(entry[unclear] - 1, 0)] == drawn[unclear]]:
+                entry[i] = _decide(step, int(state[i]), int(drawn[i]) & ((1 << step.bits) - 1), rng)
+            groups[:, dim], state = step.group[entry], step.next[entry]
+        return groups
+
+    def unrank(self, index: BigInts) -> tuple[Ints, list[BigInts], BigInts]:
+        """Of combinations by number: their groups # (combination, dim), the chain in each group, the loop order."""
+        groups, ranks, state = np.empty((len(index), len(self.spaces)), np.int64), [], np.zeros(len(index), np.int64)
+        rest = index
+        for dim, step in enumerate(self.steps):
+            sought = step.before[step.start[state]] + rest
+            entry = np.searchsorted(step.before, sought, side="right") - 1
+            rank, rest = divide(sought - step.before[entry], step.onward[entry])
+            ranks.append(_compact(rank))
+            groups[:, dim], state = step.group[entry], step.next[entry]
+        return groups, ranks, rest
+
+    def rank(self, groups: Ints, ranks: Sequence[BigInts], order: BigInts) -> BigInts:
+        """The number of each combination; ValueError if the dims do not fit together."""
+        index, state = order, np.zeros(len(groups), np.int64)
+        for dim, step in enumerate(self.steps):
+            sought = state * len(self.spaces[dim].counts) + groups[:, dim]
+            entry = np.minimum(np.searchsorted(step.key, sought), len(step.key) - 1)
+            if (step.key[entry] != sought).any():
+                raise ValueError(f"mapping {(step.key[entry] != sought).argmax()} is not in the mapspace")
+            index = index + (step.before[entry] - step.before[step.start[state]]) + ranks[dim] * step.onward[entry]
+            state = step.next[entry]
+        return index
+
+
+def state_shape(shared: Sequence[Shared], dim: int) -> tuple[int, ...]:
+    """How many values each shared quantity may have before `dim`: no more loops than the dims before it."""
+    return tuple(
+        len(one.values) if one.kind == "product" else 1 + min(one.most, sum(d < dim for d in one.members))
+        for one in shared
+    )
+
+
+def _guide(threshold: Ints, bits: int, states: int) -> tuple[int, Ints]:
+    """By how much to shift a number to its place, and the entry of each place; -1 where a threshold lies within."""
+    places = min(PLACES * len(threshold), MOST_PLACES) // states  # of each state
+    shift = max(0, bits - max(places - 1, 1).bit_length())
+    ends = np.searchsorted(threshold, np.arange((states << (bits - shift)) + 1) << shift)  # thresholds before each
+    return shift, np.where(ends[1:] == ends[:-1], ends[:-1], -1)
+
+
+def _compact(values: BigInts) -> BigInts:
+    """Python integers as int64 if all are below SAFE."""
+    return values.astype(np.int64) if float(values.max(initial=0)) < SAFE else values
+
+
+def _decide(step: _Step, state: int, drawn: int, rng: np.random.Generator) -> int:
+    """The entry at the point `drawn` / 2**bits of the shares of `state`, by drawing further bits until it is clear."""
+    first, last = int(step.start[state]), int(step.start[state + 1])
+    base = int(step.before[first])
+    ends = [int(end) - base for end in step.before[first + 1 : last + 1]]
+    bits = step.bits
+    while True:
+        low, high = drawn * ends[-1] >> bits, (drawn + 1) * ends[-1] - 1 >> bits
+        found = np.searchsorted(np.array(ends, dtype=object), [low, high], side="right")
+        if found[0] == found[1]:
+            return first + int(found[0])
+        drawn, bits = (drawn << 32) + int(rng.integers(0, 1 << 32)), bits + 32

@@ -1,0 +1,143 @@
+"""Which slots may have remainders: the presets by name, and a choice by the shape of the problem."""
+
+from itertools import product
+from math import prod
+from typing import Literal, get_args
+
+import numpy as np
+
+from ...arch import Architecture, Slot
+from ...workloads import Workload
+from .chains import divisors
+from .constraints import Rules, limits
+
+Preset = Literal["pfm", "ruby", "ruby-s", "ruby-t", "auto"]
+PRESETS: tuple[Preset, ...] = get_args(Preset)
+FILLED = 0.9  # of an axis or of the array: what is left over is not worth a larger mapspace
+HALF = 0.5  # of a capacity
+MOST_TILES = 2**20  # combinations of divisors; with more of them some come near any capacity
+
+
+def remainders(arch: Architecture, workload: Workload, preset: Preset) -> tuple[tuple[bool, ...], str]:
+    """Per slot, whether bounds need not divide, and why.
+
+    A slot's own constraint decides; where it says nothing, `preset` does for its kind (auto: see auto_preset).
+    """
+    if preset not in PRESETS:
+        raise ValueError(f'mapspace must be one of {", ".join(PRESETS)}; got "{preset}"')
+    if preset == "auto":
+        return auto_preset(arch, workload)
+    spatial, temporal = preset in ("ruby", "ruby-s"), preset in ("ruby", "ruby-t")
+    return tuple(_own(slot, spatial if slot.spatial else temporal) for slot in arch.slots), f"mapspace {preset}"
+
+
+def auto_preset(arch: Architecture, workload: Workload) -> tuple[tuple[bool, ...], str]:
+    """Per slot, whether remainders pay for this problem, and why, slot by slot.
+
+    An axis gets them when products of divisors of the dims it may take fill less than FILLED of what any bounds could;
+    all axes get them when each can be filled alone, but not all at once. A level's loops get them when perfect tiles
+    fill less than HALF of its capacity. docs/mapspace.md has the figures behind the rule.
+    """
+    rules = perfect_rules(arch, workload)
+    why = _axis_misfits(rules, workload.dims) | {
+        index: reason
+        for index, slot in enumerate(arch.slots)
+        if slot.axis is None and (reason := _capacity_misfit(arch, workload, rules, index))
+    }
+    chosen = tuple(_own(slot, index in why) for index, slot in enumerate(arch.slots))
+    reasons = [f"{slot.name}: {why[i]}" for i, slot in enumerate(arch.slots) if chosen[i] and i in why]
+    return chosen, "; ".join(reasons) or "perfect factors fit every axis and capacity"
+
+
+def perfect_rules(arch: Architecture, workload: Workload) -> Rules:
+    """The limits of `workload` on `arch`, nothing having remainders."""
+    return Rules(arch.slots, workload.sizes, (False,) * len(arch.slots), limits(arch, workload))
+
+
+def axis_fill(rules: Rules, slot: int) -> tuple[int, int]:
+    """How much of an axis divisors of the dims it may take can fill, and how much any bounds could."""
+    axis = rules.slots[slot].axis
+    if axis is None:
+        raise ValueError(f"{rules.slots[slot].name} is not a fanout axis")
+    products, could = {1}, 1
+    for dim in rules.loops[slot]:
+        least, most = rules.bounds(slot, dim)
+        steps = [int(step) for step in divisors(rules.sizes[dim], most) if least <= step]
+        products = {a * b for a in products for b in steps if a * b <= axis.size}
+        could *= most
+    return max(products, default=0), min(axis.size, could)
+
+
+def array_fill(rules: Rules) -> int:
+    """How many places of the array perfect factors can use, over all axes at once."""
+    axes = [(index, slot.axis.size) for index, slot in enumerate(rules.slots) if slot.axis is not None]
+    filled = {(1,) * len(axes)}  # what the dims so far can make of each axis
+    for dim, size in enumerate(rules.sizes):
+        limits = [rules.bounds(slot, dim) for slot, _ in axes]
+        steps = [int(step) for step in divisors(size, max([most for _, most in limits], default=1))]
+        options = [
+            spread
+            for spread in product(*([s for s in steps if least <= s <= most] for least, most in limits))
+            if size % prod(spread) == 0
+        ]
+        longer = (tuple(a * b for a, b in zip(one, spread, strict=True)) for one in filled for spread in options)
+        filled = {one for one in longer if all(part <= axis[1] for part, axis in zip(one, axes, strict=True))}
+    return max(map(prod, filled), default=1)
+
+
+def capacity_fill(arch: Architecture, workload: Workload, rules: Rules, level: int) -> float:
+    """How much of the usable capacity of `level` its largest perfect tiles that fit take up; 1 where all fits.
+
+    Counts every tensor that may be kept there. So many combinations of divisors that they are not tried count as 1.
+    """
+    storage = arch.levels[level]
+    kept = [tensor for tensor in workload.tensors if tensor.name not in storage.bypass]
+    needed = sum(workload.tensor_words(t) * storage.bits(t.name, t.word_bits) for t in kept)
+    if storage.capacity_bits is None or needed <= (usable := storage.capacity_bits // storage.multiple_buffering):
+        return 1.0
+    inside = [index for index, slot in enumerate(arch.slots) if slot.level >= level]
+    choices = []  # per dim, the extents of a tile
+    for dim, size in enumerate(workload.sizes):
+        least, most = (prod(rules.bounds(slot, dim)[end] for slot in inside) for end in (0, 1))
+        choices.append([int(step) for step in divisors(size) if least <= step <= most])
+    if prod(map(len, choices)) > MOST_TILES:
+        return 1.0
+    extents = dict(zip(workload.dims, np.meshgrid(*choices, indexing="ij", sparse=True), strict=True))
+    bits = np.zeros(tuple(map(len, choices)))
+    for tensor in kept:
+        spans = [sum(term.coef * (extents[term.dim] - 1) for term in rank) + 1 for rank in tensor.ranks]
+        bits += prod(spans) * storage.bits(tensor.name, tensor.word_bits)
+    fitting = bits[bits <= usable]
+    largest = float(bits.max(initial=0))  # where the loops inside cannot make a tile that fills it
+    return float(fitting.max(initial=0)) / min(usable, largest) if largest else 1.0
+
+
+def _own(slot: Slot, otherwise: bool) -> bool:
+    return otherwise if slot.constraint.remainders is None else slot.constraint.remainders
+
+
+def _axis_misfits(rules: Rules, names: tuple[str, ...]) -> dict[int, str]:
+    """Why perfect factors do not fill an axis, for each axis that they do not."""
+    axes = [index for index, slot in enumerate(rules.slots) if slot.axis is not None]
+    fills = {index: axis_fill(rules, index) for index in axes}
+    why = {}
+    for index, (most, could) in fills.items():
+        if most < FILLED * could:
+            takers = ", ".join(names[dim] for dim in sorted(rules.loops[index]))
+            why[index] = f"divisors of {takers} fill {most} of {could}"
+    # no bounds could spread more than the dims that go on an axis have
+    dims = {dim for index in axes for dim in rules.loops[index]}
+    alone = min(prod(most for most, _ in fills.values()), prod(rules.sizes[dim] for dim in dims))
+    together = array_fill(rules)
+    if together < FILLED * alone:
+        reason = f"divisors fill {together} places of all axes at once, {alone} axis by axis"
+        why = {index: reason for index in axes if fills[index][1] > 1} | why
+    return why
+
+
+def _capacity_misfit(arch: Architecture, workload: Workload, rules: Rules, slot: int) -> str:
+    """Why perfect tiles cannot come near the capacity of a level, or nothing."""
+    if not rules.loops[slot]:
+        return ""
+    fill = capacity_fill(arch, workload, rules, arch.slots[slot].level)
+    return f"perfect tiles fill {fill:.0%} of its capacity" if fill < HALF else ""

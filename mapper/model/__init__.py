@@ -1,0 +1,1 @@
+"""What executing a mapping counts and costs, exactly."""

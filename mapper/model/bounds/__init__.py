@@ -1,0 +1,1 @@
+"""What no mapping can beat: lower bounds of energy and cycles."""

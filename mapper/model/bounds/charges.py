@@ -1,0 +1,59 @@
+"""What moves, and what a word of it costs, once it is fixed which tensors each level keeps.
+
+Between two neighbouring keepers of a tensor words are handed out by the parent and received by the child
+(docs/model.md). Each of the two is a Charge: pJ per word moved, and for the output pJ per word that is saved because
+a word's first update needs no read.
+"""
+
+from dataclasses import dataclass
+
+from ....arch import Architecture
+from ....energy import EnergyTable
+from ....workloads import Tensor, Workload
+from ...mapping.batch import Bools
+from ..counts import keeper_pairs
+
+
+@dataclass(frozen=True, eq=False)
+class Charge:
+    """Energy of the words of one tensor that a parent hands out, or (parent None) that a child receives.
+
+    Energy = `pj` * words - `first_pj` * distinct words of the output at level `level`, and first_pj <= pj.
+    """
+
+    tensor: Tensor
+    child: int
+    parent: int | None
+    pj: float
+    first_pj: float = 0.0
+
+    @property
+    def level(self) -> int:
+        """Whose distinct words are meant: those of the parent, or of the child that receives."""
+        return self.child if self.parent is None else self.parent
+
+
+def charges(arch: Architecture, workload: Workload, table: EnergyTable, keep: Bools) -> list[Charge]:
+    """All charges that are not free, for the tensors kept by `keep` # (level, tensor)."""
+    found = []
+    for v, tensor in enumerate(workload.tensors):
+        for parent, child, _ in keeper_pairs(keep[None, :, v]):
+            found.append(handed_out(arch, table, tensor, parent, child))
+            if child < len(arch.levels):
+                pj = _share(arch, tensor, child) * table.levels[child].write_pj
+                found.append(Charge(tensor, child, None, pj, pj if tensor.output else 0.0))
+    return [charge for charge in found if charge.pj > 0]
+
+
+def handed_out(arch: Architecture, table: EnergyTable, tensor: Tensor, parent: int, child: int) -> Charge:
+    """The words that a parent hands out, or of an output takes and gives back; free where figures are 0."""
+    figures, share = table.levels[parent], _share(arch, tensor, parent)
+    if not tensor.output:
+        return Charge(tensor, child, parent, share * figures.read_pj)
+    return Charge(tensor, child, parent, share * (figures.update_pj + figures.read_pj), share * figures.read_pj)
+
+
+def _share(arch: Architecture, tensor: Tensor, level: int) -> float:
+    """Vector accesses per word."""
+    storage = arch.levels[level]
+    return storage.bits(tensor.name, tensor.word_bits) / storage.width_bits

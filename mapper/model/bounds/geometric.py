@@ -1,0 +1,219 @@
+"""Lower bounds that are one number per chain: weighted products in place of sums, after the means of the same name.
+
+A sum of positive terms is at least the product of (term / weight)^weight for any weights that add up to 1, and what
+fits does so by a factor of at least 1 to any power. So, for any weights, the objective is at least a constant times a
+product of one factor per group of dims. Of such a product the least over any sets of chains is known exactly: there is
+no mixing of the best entries of different chains, as where columns are minimised one by one. The weights are those for
+which the least is largest, found by ascent; docs/optimal.md, section 3, has the argument.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...mapping.batch import Floats, Ints
+from ...runtime.deadline import Check
+from .relaxation import Product, Relaxation
+
+STEPS, CHECK = 240, 20  # steps of the ascent, and after how many all rows are looked at
+RATE = 0.25  # of the ascent, at its beginning
+SHARP = (0.1, 0.002)  # how far above the least (in logarithms) rows still count, at the beginning and at the end
+ADDED = 8  # rows of each group that each look at all adds to those the ascent works on
+START = 0.05  # a limit's power at the beginning
+MARGIN = 1e-11  # subtracted for rounding in sums of logarithms
+LARGEST = 709.0  # logarithm of what a float holds
+
+Term = tuple[str, float, Product, int]  # its name, what the product is multiplied by, the product, its owner
+
+
+@dataclass(frozen=True, eq=False)
+class Factors:
+    """The objective is at least `least` times the product of one factor per group, each at least 1."""
+
+    least: float
+    factors: tuple[Floats, ...]  # per group # (row looked at,)
+    weights: dict[str, float] = field(default_factory=dict)  # of what, by the names of certificates
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """Logarithms of all products, with what they are multiplied by, for some rows of each group."""
+
+    names: list[str]
+    products: list[Product]
+    constants: Floats  # (product,) logarithms of what each is multiplied by
+    terms: int  # the first so many add up to the energy
+    owners: Ints  # (product,) the charge of a term, the capacity of a tile; of a bound on an axis: -1
+    logs: list[Floats]  # per group # (column, row)
+    places: Ints  # (product, group) its column among them
+
+
+@dataclass(eq=False)
+class Geometric:
+    """The bounds of one choice of kept tensors, for the objective energy^powers[0] * cycles^powers[1]."""
+
+    relaxed: Relaxation
+    powers: tuple[int, int]
+    known: dict[Product, float] = field(default_factory=dict)  # weights found before, to begin with
+
+    def factors(self, rows: Sequence[Ints]) -> Factors:
+        """The best bound found for the mappings with chains from `rows` of each group."""
+        problem = self._problem(rows)
+        if self.powers[0] and not problem.terms:  # nothing is known to cost anything
+            return Factors(0.0, tuple(np.ones(len(mine)) for mine in rows))
+        weights, value = _Ascent(problem, self.powers, self.known, self._check).run()
+        self.known.update(zip(problem.products, weights.tolist(), strict=True))
+        scores = [_column_weights(problem, weights, g) @ logs for g, logs in enumerate(problem.logs)]
+        least = [score.min() for score in scores]
+        factors = tuple(np.exp(np.minimum(score - low, 600.0)) for score, low in zip(scores, least, strict=True))
+        # what does not fit grows without end in the ascent: beyond all floats there is no mapping
+        named = dict(zip(problem.names, weights.tolist(), strict=True))
+        return Factors(float(np.exp(value - MARGIN)) if value - MARGIN < LARGEST else np.inf, factors, named)
+
+    @property
+    def _check(self) -> Check:
+        return self.relaxed.groups[0].check
+
+    def _problem(self, rows: Sequence[Ints]) -> _Problem:
+        relaxed = self.relaxed
+        terms = self._terms(rows) if self.powers[0] else []
+        limits: list[Term] = []
+        for k, (capacity, tiles) in enumerate(relaxed.tiles):
+            limits += [(name, bits / capacity, tile, k) for name, bits, tile in tiles if capacity]
+        limits += [(name, 1.0 / size, spread, -1) for name, size, _, spread, _ in relaxed.axes]
+        names, times, products, owners = zip(*terms, *limits, ("cycles", 1.0, relaxed.cycles, 0), strict=True)
+        logs, places = [], np.zeros((len(products), len(rows)), np.int64)
+        for g, mine in enumerate(rows):
+            used, places[:, g] = np.unique([product[g] if product else -1 for product in products], return_inverse=True)
+            logs.append(np.zeros((len(used), len(mine))))
+            for row, c in zip(logs[g], used.tolist(), strict=True):
+                self._check()
+                if c >= 0:
+                    np.log(relaxed.columns[g][c][mine], out=row)
+        return _Problem(list(names), list(products), np.log(times), len(terms), np.array(owners), logs, places)
+
+    def _terms(self, rows: Sequence[Ints]) -> list[Term]:
+        """The energy is at least a sum over charges, of each the largest of its terms.
+
+        Products that are 0 for some of the rows say nothing and are left out.
+        """
+        relaxed = self.relaxed
+        found: list[Term] = [("compute", relaxed.compute_pj, (), 0), ("leak", relaxed.leak_pj, relaxed.cycles, 1)]
+        for charge, one in enumerate(relaxed.charges, 2):
+            named: dict[Product, str] = {}
+            for name, product in one.terms():
+                named.setdefault(product, name)
+            for product, name in named.items():
+                pj = one.charge.pj
+                if one.first is not None:  # of the words moved at least so many are not the first of their kind
+                    again = self._least(product, rows, one.first)
+                    pj -= one.charge.first_pj / max(again, 1.0)
+                if self._least(product, rows) > 0:
+                    found.append((name, pj, product, charge))
+        return [term for term in found if term[1] > 0]
+
+    def _least(self, product: Product, rows: Sequence[Ints], other: Product | None = None) -> float:
+        """The least of a product, or of it and another together."""
+        self._check()
+        least = 1.0
+        for g, mine in enumerate(rows):
+            column = self.relaxed.columns[g][product[g]][mine] if product else np.ones(len(mine))
+            if other is not None:
+                column = column * self.relaxed.columns[g][other[g]][mine]
+            least *= float(column.min())
+        return least
+
+
+class _Ascent:
+    """Weights for which the least of the bound is large. Any weights are right; these decide how good it is."""
+
+    def __init__(self, problem: _Problem, powers: tuple[int, int], known: dict[Product, float], check: Check) -> None:
+        self.problem, self.powers, self.check = problem, powers, check
+        n, terms = len(problem.products), problem.terms
+        start = np.array([max(known.get(p, 0.0), 1e-3) for p in problem.products])
+        if not known:
+            start[:terms], start[terms:] = 1.0, START
+        self.theta = np.log(start)
+        self.level = problem.owners[terms:-1]
+        self.first, self.second = np.zeros(n), np.zeros(n)
+        self.active = [np.unique(np.linspace(0, logs.shape[1] - 1, 4 * ADDED).astype(int)) for logs in problem.logs]
+
+    def run(self) -> tuple[Floats, float]:
+        """Weights, and the logarithm of the bound of all rows."""
+        best, value = self._weights(), -np.inf
+        for step in range(STEPS + 1):
+            if step % CHECK == 0:
+                weights = self._weights()
+                here = self._value(weights, self._look(weights))
+                if here > value:
+                    best, value = weights, here
+                self._gather()
+            share = step / STEPS
+            sharp = SHARP[0] ** (1 - share) * SHARP[1] ** share
+            self._climb(sharp, RATE * (1 - 0.9 * share), step + 1)
+        return best, value
+
+    def _weights(self) -> Floats:
+        """Those of the terms add up to the power of the energy; the cycles have theirs."""
+        terms = self.problem.terms
+        weights = np.exp(np.clip(self.theta, -60.0, 5.0))
+        total = np.exp(self.theta[:terms] - self.theta[:terms].max(initial=0.0))
+        weights[:terms] = self.powers[0] * total / max(total.sum(), 1e-300)
+        weights[-1] = self.powers[1]
+        return weights
+
+    def _look(self, weights: Floats) -> float:
+        """The least sum of scores of all rows; the least rows join those worked on."""
+        total = 0.0
+        for g, logs in enumerate(self.problem.logs):
+            self.check()
+            score = _column_weights(self.problem, weights, g) @ logs
+            few = np.argpartition(score, ADDED)[:ADDED] if len(score) > ADDED else np.arange(len(score))
+            self.active[g] = np.union1d(self.active[g], few)
+            total += float(score.min())
+        return total
+
+    def _gather(self) -> None:
+        places = self.problem.places
+        self.logs = [
+            logs[:, active][places[:, g]]
+            for g, (logs, active) in enumerate(zip(self.problem.logs, self.active, strict=True))
+        ]
+
+    def _value(self, weights: Floats, scores: float) -> float:
+        entropy = weights * (self.problem.constants - self._own(weights))
+        return float(scores + entropy.sum())
+
+    def _own(self, weights: Floats) -> Floats:
+        """The logarithm of the share of each weight's owner: of a charge in the energy; of a tile in its level's."""
+        terms, tiny = self.problem.terms, 1e-300
+        own = np.zeros(len(weights))
+        charges = self.problem.owners[:terms]
+        if terms:
+            own[:terms] = np.log(np.maximum(np.bincount(charges, weights[:terms])[charges] / self.powers[0], tiny))
+        limits = weights[terms:-1]
+        sums = np.bincount(self.level + 1, limits)[self.level + 1]
+        own[terms:-1] = np.where(self.level < 0, 0.0, np.log(limits / sums))
+        return own
+
+    def _climb(self, sharp: float, rate: float, step: int) -> None:
+        weights, terms = self._weights(), self.problem.terms
+        values = self.problem.constants - self._own(weights)
+        for logs in self.logs:
+            score = weights @ logs
+            near = np.exp((score.min() - score) / sharp)
+            values = values + logs @ (near / near.sum())
+        slope = weights * values
+        slope[:terms] -= weights[:terms] * (slope[:terms].sum() / max(self.powers[0], 1))
+        slope[-1] = 0.0
+        self.first += 0.2 * (slope - self.first)
+        self.second += 0.05 * (slope**2 - self.second)
+        ahead = (self.first / (1 - 0.8**step)) / np.sqrt(self.second / (1 - 0.95**step) + 1e-12)
+        self.theta = np.clip(self.theta + rate * ahead, -60.0, 5.0)
+
+
+def _column_weights(problem: _Problem, weights: Floats, g: int) -> Floats:
+    """What each column of group g counts in all products together."""
+    found: Floats = np.bincount(problem.places[:, g], weights, len(problem.logs[g]))
+    return found

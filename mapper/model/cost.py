@@ -1,0 +1,228 @@
+"""Counts -> validity, energy, cycles, utilisation, EDP."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isfinite, prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...arch import Architecture
+from ...energy import EnergyTable
+from ...workloads import Fault
+from ..mapping.batch import Bools, Floats, MappingBatch, Numbers, floats, gather
+from .counts import Counts, count
+from .exactness import Rate, rate
+from .interconnect import word_hops
+from .nest_analysis import Nest
+
+# Reason codes of `validity`: the index is the code, 0 is valid.
+REASONS = ("valid", "capacity", "fanout", "utilization")
+
+
+@dataclass(frozen=True)
+class CostOptions:
+    """What Timeloop leaves at 0 by default, and so do we."""
+
+    leakage: bool = False  # charge leak_pj_per_cycle of every instance, used or not, for every cycle
+    wire_pj_per_bit_mm: float = 0.0  # of the wires below the levels, with
+    tile_mm: float = 0.0  # the length of one hop, from a place of the array to its neighbour
+    hop_pj: float = 0.0  # instead of both: of one word and hop, as Timeloop's energy_per_hop
+
+    @property
+    def network(self) -> bool:
+        """Whether words are charged for the way to where they are needed."""
+        return self.hop_pj > 0 or self.wire_pj_per_bit_mm * self.tile_mm > 0
+
+    def word_hop_pj(self, bits: int) -> float:
+        """Energy of one hop of a word of so many bits."""
+        return self.hop_pj or bits * self.tile_mm * self.wire_pj_per_bit_mm
+
+    @property
+    def network_text(self) -> str:
+        """What is charged, for a reader."""
+        if not self.network:
+            return "energy not counted"
+        if self.hop_pj:
+            return f"{self.hop_pj:g} pJ per word and hop"
+        return f"{self.wire_pj_per_bit_mm:g} pJ per bit and mm, tiles of {self.tile_mm:g} mm"
+
+    def faults(self) -> list[Fault]:
+        """What is wrong with the options, in the user's words."""
+        names = {"wire-pj-per-bit-mm": self.wire_pj_per_bit_mm, "tile-mm": self.tile_mm, "hop-pj": self.hop_pj}
+        found = [
+            Fault(name, None, "", f"must be a number, 0 or more, got {value:g}")
+            for name, value in names.items()
+            if not (isfinite(value) and value >= 0)
+        ]
+        if bool(self.wire_pj_per_bit_mm) != bool(self.tile_mm):
+            missing, given = ("tile-mm", "wire-pj-per-bit-mm")[:: 1 if self.wire_pj_per_bit_mm else -1]
+            found.append(Fault(missing, None, "", f"is missing: {given} charges wires by their length, and needs it"))
+        elif self.hop_pj and self.tile_mm:
+            rule = "a hop costs what this says, or what its wires cost: leave one out"
+            found.append(Fault("hop-pj", None, "", f"does not go with wire-pj-per-bit-mm: {rule}"))
+        return found
+
+
+@dataclass(eq=False)
+class Costs:
+    """Costs of a batch; totals over the whole machine. Cycles are whole, of the type of the counts."""
+
+    counts: Counts
+    energy_pj: Floats  # (mapping,)
+    cycles: Numbers  # (mapping,) maximum over compute and levels
+    utilization: Floats  # (mapping,) MACs / (cycles * MAC units)
+    level_energy_pj: Floats  # (mapping, level, tensor)
+    level_cycles: Numbers  # (mapping, level) words / bandwidth of the busiest instance; 0 without a bandwidth
+    compute_energy_pj: float
+    leak_energy_pj: Floats  # (mapping,) 0 unless asked for
+    network_energy_pj: Floats  # (mapping, level, tensor) of the array below each level; 0 unless asked for
+    options: CostOptions
+
+    @property
+    def edp(self) -> Floats:
+        """Energy-delay product, pJ * cycles. # (mapping,)"""
+        return self.energy_pj * floats(self.cycles)
+
+
+def validity(batch: MappingBatch) -> NDArray[np.int8]:
+    """The reason code of each mapping: 0 valid, else an index of REASONS, the first that applies. # (mapping,)
+
+    Capacity: the kept tiles, clipped at the sizes, fit every instance (a level with multiple buffering offers
+    that share of its capacity). Fanout: the bounds on an axis multiply to at most its size. Utilization: and to
+    at least the share of it that a constraint asks for.
+    """
+    nest = Nest(batch)
+    xp, outside, idle = nest.xp, nest.no(), nest.no()
+    for s, slot in enumerate(batch.arch.slots):
+        if slot.axis is None:
+            continue
+        wide = [(d, table) for d, table in enumerate(batch.tables) if table.widest[s] > 1]
+        least = slot.least
+        if not least and prod(int(table.widest[s]) for _, table in wide) <= slot.axis.size:
+            continue
+        spread = nest.product(gather(table.bounds[:, s], nest.row(d)) for d, table in wide)
+        outside = outside | (spread > slot.axis.size)
+        if least:
+            idle = idle | (spread < least)
+    reason = xp.zeros(len(batch), dtype=np.int8)
+    for name, found in (("utilization", idle), ("fanout", outside), ("capacity", overfull(nest))):  # the last one stays
+        reason = xp.where(found, xp.asarray(REASONS.index(name), dtype=np.int8), reason)
+    reasons: NDArray[np.int8] = reason
+    return reasons
+
+
+def overfull(nest: Nest) -> Bools:
+    """Where the kept tiles of some level do not fit. # (mapping,)"""
+    found = nest.no()
+    for level, storage in enumerate(nest.batch.arch.levels):
+        if storage.capacity_bits is not None:
+            found = found | (used_bits(nest, level) > storage.capacity_bits // storage.multiple_buffering)
+    return found
+
+
+def used_bits(nest: Nest, level: int) -> Numbers:
+    """Bits of the tiles kept in one instance of `level`. # (mapping,)"""
+    storage = nest.batch.arch.levels[level]
+    used = nest.zeros()
+    for v, tensor in enumerate(nest.batch.workload.tensors):
+        keep = nest.batch.keep[:, level, v]
+        told = isinstance(keep, np.ndarray)  # while JAX traces, it may be data
+        if told and not keep.any():
+            continue
+        bits = nest.tile(level, tensor) * storage.bits(tensor.name, tensor.word_bits)
+        used = used + (bits if told and keep.all() else keep * bits)
+    return used
+
+
+def evaluate(
+    batch: MappingBatch, table: EnergyTable, options: CostOptions | None = None, counts: Counts | None = None
+) -> Costs:
+    """Costs of every mapping of `batch`, valid or not; from its `counts` where they are known already."""
+    counts, options = counts or count(batch), options or CostOptions()
+    workload, arch = batch.workload, batch.arch
+    xp = Nest(batch).xp
+    level_cycles = bandwidth_cycles(batch, counts)
+    cycles = counts.cycles
+    for level, storage in enumerate(arch.levels):
+        if storage.limited:
+            cycles = xp.maximum(cycles, level_cycles[:, level])
+    energy = level_energies(batch, counts, table)
+    compute = workload.macs * table.compute.compute_pj
+    leak = xp.zeros(len(batch))
+    if options.leakage:
+        leak = floats(cycles) * leak_pj_per_cycle(arch, table)
+    # one after the other, so that the batch's size does not change how sums round
+    places = np.ndindex(len(arch.levels), len(workload.tensors))
+    total = sum((energy[:, level, v] for level, v in places), compute + leak)
+    network = xp.zeros_like(energy)
+    if options.network:
+        network = network_energies(batch, counts, options)
+        total += network.sum(axis=(1, 2))
+    units = arch.instances(len(arch.levels))
+    return Costs(
+        counts=counts,
+        energy_pj=total,
+        cycles=cycles,
+        utilization=floats(workload.macs / (cycles * units)),
+        level_energy_pj=energy,
+        level_cycles=level_cycles,
+        compute_energy_pj=compute,
+        leak_energy_pj=leak,
+        network_energy_pj=network,
+        options=options,
+    )
+
+
+def level_energies(batch: MappingBatch, counts: Counts, table: EnergyTable) -> Floats:
+    """Words times energy per word; a word is a fraction of a vector access. # (mapping, level, tensor)"""
+    tensors, columns = batch.workload.tensors, []
+    reads, fills, updates = floats(counts.reads), floats(counts.fills), floats(counts.updates)
+    for level, (storage, figures) in enumerate(zip(batch.arch.levels, table.levels, strict=True)):
+        for v, tensor in enumerate(tensors):
+            vectors_per_word = storage.bits(tensor.name, tensor.word_bits) / storage.width_bits
+            pj = reads[:, level, v] * figures.read_pj
+            pj += fills[:, level, v] * figures.write_pj
+            pj += updates[:, level, v] * figures.update_pj
+            columns.append(pj * vectors_per_word)
+    return Nest(batch).together(columns, len(batch.arch.levels), len(tensors))
+
+
+def network_energies(batch: MappingBatch, counts: Counts, options: CostOptions) -> Floats:
+    """Words times hops times energy per hop. # (mapping, level, tensor)"""
+    tensors = batch.workload.tensors
+    pj = [[options.word_hop_pj(level.bits(t.name, t.word_bits)) for t in tensors] for level in batch.arch.levels]
+    energy: Floats = word_hops(batch, counts) * np.array(pj)
+    return energy
+
+
+def bandwidth_cycles(batch: MappingBatch, counts: Counts) -> Numbers:
+    """Cycles each level's busiest instance needs for its words, reads and writes apart. # (mapping, level)"""
+    nest = Nest(batch)
+    xp, columns = nest.xp, []
+    for level, storage in enumerate(batch.arch.levels):
+        cycles = xp.zeros(len(batch), dtype=counts.reads.dtype)
+        for bandwidth, words in (
+            (storage.read_bandwidth, counts.origin_reads),
+            (storage.write_bandwidth, counts.origin_writes),
+        ):
+            if bandwidth is not None:
+                cycles = xp.maximum(cycles, _rounded_up(words[:, level], bandwidth))
+        columns.append(cycles)
+    return nest.together(columns, len(columns))
+
+
+def _rounded_up(words: Numbers, bandwidth: Rate | float) -> Numbers:
+    """Cycles that so many words take."""
+    many, cycles = bandwidth if isinstance(bandwidth, tuple) else rate(bandwidth)
+    if words.dtype == object:
+        needed: Numbers = -(-words * cycles // Fraction(many))
+    else:
+        needed = words.__array_namespace__().ceil(words * cycles / many)
+    return needed
+
+
+def leak_pj_per_cycle(arch: Architecture, table: EnergyTable) -> float:
+    """Leakage of all instances, used or not, in one cycle."""
+    figures = [level.leak_pj_per_cycle for level in table.levels] + [table.compute.leak_pj_per_cycle]
+    return sum(pj * arch.instances(level) for level, pj in enumerate(figures))

@@ -1,0 +1,173 @@
+"""Exact access counts of a batch of mappings on the reference machine (docs/model.md)."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from ...workloads import Tensor
+from ..mapping.batch import Bools, Ints, MappingBatch, Numbers
+from .nest_analysis import Flow, Nest
+
+
+@dataclass(eq=False)
+class Counts:
+    """What executing the nests would count. Words are totals over all instances of a level.
+
+    Of a batch they are float64, of a mapping that is reported Python integers (recount.py).
+    """
+
+    cycles: Numbers  # (mapping,) temporal steps with any active MAC
+    reads: Numbers  # (mapping, level, tensor)
+    fills: Numbers  # (mapping, level, tensor)
+    updates: Numbers  # (mapping, level, tensor)
+    instances: Numbers  # (mapping, level) instances ever active; the last column counts MAC units
+    origin_reads: Numbers  # (mapping, level) words read at the busiest instance, the spatial origin
+    origin_writes: Numbers  # (mapping, level) words filled and updated there
+    exact: Bools  # (mapping,) False: reads may exceed the executor's, never fall short (docs/model.md)
+    tiles: Callable[[], Numbers]  # makes tile_words, which costs nothing where nobody asks
+
+    @cached_property
+    def tile_words(self) -> Numbers:
+        """The largest tile of one instance; 0 where bypassed. # (mapping, level, tensor)"""
+        return self.tiles()
+
+
+def count(batch: MappingBatch) -> Counts:
+    """Count the accesses of every mapping of `batch`.
+
+    Origin counts are only filled in for levels that have a bandwidth; elsewhere they are 0.
+    """
+    nest = Nest(batch)
+    levels, tensors = nest.levels, len(batch.workload.tensors)
+    found = _Columns(nest)
+    for v, tensor in enumerate(batch.workload.tensors):
+        for parent, child, where in keeper_pairs(batch.keep[:, :, v]):
+            whole = len(where) == len(batch)
+            _add_pair(found.of(None if whole else where), tensor, v, parent, child)
+    return Counts(
+        cycles=nest.cycles(),
+        reads=found.stacked("reads", levels, tensors),
+        fills=found.stacked("fills", levels, tensors),
+        updates=found.stacked("updates", levels, tensors),
+        instances=nest.instances(),
+        origin_reads=found.stacked("origin_reads", levels),
+        origin_writes=found.stacked("origin_writes", levels),
+        exact=found.exact,
+        tiles=partial(tile_words, batch),
+    )
+
+
+def whole(figures: Numbers) -> Numbers:
+    """Whole numbers as Python integers."""
+    return figures if figures.dtype == object else figures.astype(np.int64).astype(object)
+
+
+def tile_words(batch: MappingBatch) -> Numbers:
+    """The largest tile of one instance of each level; 0 where bypassed. # (mapping, level, tensor)"""
+    nest, tensors = Nest(batch), batch.workload.tensors
+    places = product(range(nest.levels), enumerate(tensors))
+    columns = [batch.keep[:, level, v] * nest.tile(level, tensor) for level, (v, tensor) in places]
+    return nest.together(columns, nest.levels, len(tensors))
+
+
+def keeper_pairs(keep: Bools) -> Iterator[tuple[int, int, Ints]]:
+    """(parent, child, mappings) for neighbouring keepers of one tensor; the MACs are child len(levels)."""
+    n, levels = keep.shape
+    if n > 1 and (keep == keep[0]).all():  # mostly; then one mapping says it of all
+        yield from ((parent, child, np.arange(n)) for parent, child, _ in keeper_pairs(keep[:1]))
+        return
+    columns = np.concatenate([keep, np.ones((n, 1), bool)], axis=1)
+    for parent in range(levels):
+        free = columns[:, parent].copy()
+        for child in range(parent + 1, levels + 1):
+            where = np.flatnonzero(free & columns[:, child])
+            if len(where):
+                yield parent, child, where
+            free &= ~columns[:, child]
+
+
+@dataclass(eq=False)
+class _Columns:
+    """Figures of a batch while they come in, an array per level and tensor; what never comes in is 0."""
+
+    nest: Nest
+    where: Ints | None = None  # the mappings that `nest` is about; None: all
+    found: dict[tuple[str, tuple[int, ...]], Numbers] = field(default_factory=dict)
+    inexact: list[Bools] = field(default_factory=list)
+    whole: Nest | None = None  # of all mappings
+
+    def of(self, where: Ints | None) -> "_Columns":
+        """The same columns, taking figures of the mappings `where` alone."""
+        nest = self.nest if where is None else Nest(self.nest.batch.take(where))
+        return _Columns(nest, where, self.found, self.inexact, self.nest)
+
+    def add(self, name: str, place: tuple[int, ...], words: Numbers) -> None:
+        """Add `words` to the figure `name` at a (level, tensor) or (level,)."""
+        key = (name, place)
+        words = self._spread(words)
+        self.found[key] = self.found[key] + words if key in self.found else words
+
+    def flag(self, exact: Bools) -> None:
+        """Take note of where a count is only a bound."""
+        self.inexact.append(self._spread(~exact))
+
+    def _spread(self, figures: Any) -> Any:
+        if self.where is None:
+            return figures
+        assert self.whole is not None
+        spread = np.zeros(len(self.whole.batch), figures.dtype)
+        spread[self.where] = figures
+        return spread
+
+    @property
+    def exact(self) -> Bools:
+        exact: Bools = self.nest.xp.ones(len(self.nest.batch), dtype=bool)
+        for inexact in self.inexact:
+            exact = exact & ~inexact
+        return exact
+
+    def stacked(self, name: str, *shape: int) -> Numbers:
+        """All columns of one figure. # (mapping, *shape)"""
+        zero = self.nest.zeros()
+        columns = [self.found.get((name, place), zero) for place in np.ndindex(shape)]
+        return self.nest.together(columns, *shape)
+
+
+def _add_pair(found: _Columns, tensor: Tensor, v: int, parent: int, child: int) -> None:
+    """Add the traffic of one tensor between two neighbouring keepers."""
+    nest = found.nest
+    macs = child == nest.levels
+    read = Flow(nest, tensor, child, parent=parent)
+    moved = read.words()
+    found.flag(read.exact())
+    if tensor.output:
+        found.add("updates", (parent, v), moved)
+        found.add("reads", (parent, v), moved - nest.distinct(tensor, parent))
+    else:
+        found.add("reads", (parent, v), moved)
+    if not macs:
+        # without a fanout between the two, what one hands out is what the other receives
+        filled = Flow(nest, tensor, child).words() if nest.fans_out(parent, child) else moved
+        found.add("fills", (child, v), filled - nest.distinct(tensor, child) if tensor.output else filled)
+    _add_busiest(found, tensor, parent, child)
+
+
+def _add_busiest(found: _Columns, tensor: Tensor, parent: int, child: int) -> None:
+    """The same for the spatial origin, at levels with a bandwidth."""
+    nest = found.nest
+    levels = nest.batch.arch.levels
+    if levels[parent].limited:
+        moved = Flow(nest, tensor, child, parent=parent, origin=True).words()
+        if tensor.output:
+            found.add("origin_writes", (parent,), moved)
+            found.add("origin_reads", (parent,), moved - nest.distinct(tensor, parent, origin=True))
+        else:
+            found.add("origin_reads", (parent,), moved)
+    if child < nest.levels and levels[child].limited:
+        filled = Flow(nest, tensor, child, origin=True).words()
+        first = nest.distinct(tensor, child, origin=True) if tensor.output else 0
+        found.add("origin_writes", (child,), filled - first)

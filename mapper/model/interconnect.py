@@ -1,0 +1,149 @@
+"""Words times hops: how far the words of each tensor travel in the arrays below the levels (docs/model.md, Network).
+
+The array below a level is a mesh whose words come in at the left, half way up. A word that several places need goes
+right along one row as far as the rightmost of them, and from there up and down the columns that have one. That is
+Timeloop's network (its class Legacy); its figures for perfect nests are ours.
+"""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from math import prod
+
+import numpy as np
+
+from ...arch import Architecture
+from ...workloads import Tensor
+from ..mapping.batch import Floats, Ints, MappingBatch, Numbers, floats, unique_rows
+from .counts import Counts, keeper_pairs
+from .nest_analysis import Flow, Nest
+
+Axes = tuple[tuple[bool, int, int], ...]  # of each axis of one level: along X, size, instances of the axes inside it
+# How the words differ from one iteration of a loop to the next: not at all, wholly, or by a move along each rank.
+Moves = tuple[int, ...] | None
+SAME: Moves = ()
+OTHER: Moves = None
+Loops = tuple[tuple[tuple[int, Moves], ...], ...]  # bound and moves of the loops on each axis, innermost first
+
+
+def word_hops(batch: MappingBatch, counts: Counts) -> Floats:
+    """Words that enter the array below each level, times the hops of each there. # (mapping, level, tensor)
+
+    Inputs go in, outputs come out; an output's words that go in again are not charged, as in Timeloop. A word passes
+    the arrays of all levels from where it is kept to where it is kept next.
+    """
+    total = np.zeros(counts.reads.shape)
+    for v, tensor in enumerate(batch.workload.tensors):
+        for level, where, words in _crossings(batch, counts, v):
+            total[where, level, v] += floats(words) * hops(batch.take(where), level, tensor)
+    return total
+
+
+def _crossings(batch: MappingBatch, counts: Counts, v: int) -> Iterator[tuple[int, Ints, Numbers]]:
+    """(level, mappings, words) for each array that words of tensor `v` pass. words: (mapping of those,)"""
+    tensor = batch.workload.tensors[v]
+    moved = (counts.updates if tensor.output else counts.reads)[:, :, v]
+    for parent, child, where in keeper_pairs(batch.keep[:, :, v]):
+        for level in range(parent, child):
+            if batch.arch.levels[level].instances_below == 1:
+                continue
+            if level == parent:
+                # of an output all updates, also first ones: each is a word that comes out
+                yield level, where, moved[where, level]
+            else:
+                yield level, where, Flow(Nest(batch.take(where)), tensor, child, parent=level).words()
+
+
+def hops(batch: MappingBatch, level: int, tensor: Tensor) -> Floats:
+    """Hops of a word of `tensor` in the array below `level`, the mean over its multicast groups. # (mapping,)
+
+    Of the full bounds: in an imperfect last round fewer places are in use. Bounds that do not fit the array have no
+    places there, and no hops.
+    """
+    slots = [s for s, slot in enumerate(batch.arch.slots) if slot.level == level and slot.spatial]
+    bounds = np.stack([table.bounds[batch.rows[:, d]][:, slots] for d, table in enumerate(batch.tables)], axis=2)
+    ranks = [{batch.workload.dims.index(term.dim): term.coef for term in rank} for rank in tensor.ranks]
+    steps = np.zeros((len(batch), len(batch.tables)), np.int64)  # of the innermost loop of each dim here
+    for rank in ranks:
+        together = np.sum([(bounds[:, :, d] > 1).any(axis=1) for d in rank], axis=0) > 1
+        for d in rank if len(rank) > 1 else ():
+            stride = batch.tables[d].strides[batch.rows[:, d], slots[-1]]
+            steps[:, d] = np.where(together, stride, steps[:, d])
+    rows = np.concatenate([bounds.reshape(len(batch), -1), steps], axis=1)
+    distinct, which = unique_rows(rows)
+    axes = _axes(batch.arch, level)
+    mine = [dim in tensor.dims for dim in batch.workload.dims]
+    found = [mean_hops(axes, _loops(row, len(slots), mine, ranks)) for row in distinct.tolist()]
+    return np.array(found)[which]
+
+
+def _axes(arch: Architecture, level: int) -> Axes:
+    fanout = arch.levels[level].fanout
+    inside = [prod(axis.size for axis in fanout[i + 1 :] if axis.mesh == fanout[i].mesh) for i in range(len(fanout))]
+    return tuple((axis.mesh == "X", axis.size, pitch) for axis, pitch in zip(fanout, inside, strict=True))
+
+
+def _loops(row: list[int], axes: int, mine: list[bool], ranks: list[dict[int, int]]) -> Loops:
+    """The loops of one mapping, as few as make the same groups: `row` has the bounds by axis and dim, then the steps.
+
+    A dim with a step of 0 shares no rank with another one here. `ranks`: coefficients by dim.
+    """
+    dims = len(mine)
+    steps, found = row[axes * dims :], []
+    for axis in reversed(range(axes)):
+        loops: list[tuple[int, Moves]] = []
+        for d, bound in enumerate(row[axis * dims : (axis + 1) * dims]):
+            if bound == 1:
+                continue
+            moves = OTHER if mine[d] else SAME
+            if steps[d]:
+                moves = tuple(rank.get(d, 0) * steps[d] for rank in ranks)
+            steps[d] *= bound
+            if loops and not steps[d] and loops[-1][1] == moves:
+                loops[-1] = (loops[-1][0] * bound, moves)
+            else:
+                loops.append((bound, moves))
+        found.append(tuple(loops))
+    return tuple(reversed(found))
+
+
+@lru_cache(maxsize=1 << 16)
+def mean_hops(axes: Axes, loops: Loops) -> float:
+    """Hops of the groups of places that need the same words, on average.
+
+    Along an axis the iterations of the innermost loop are neighbours. The dims of an axis stand in the workload's
+    order, the first innermost, as mappings are written.
+    """
+    if any(prod(bound for bound, _ in each) > size for each, (_, size, _) in zip(loops, axes, strict=True)):
+        return 0.0
+    x, y, group = _places(axes, loops)
+    height = prod(size for along_x, size, _ in axes if not along_x)
+    columns, group = np.unique(group * (x.max() + 1) + x, return_inverse=True)
+    low, high = np.full(len(columns), np.inf), np.zeros(len(columns))
+    np.minimum.at(low, group, y)
+    np.maximum.at(high, group, y)
+    middle = (height - 1) / 2
+    climbs = np.maximum(0, middle - low) + np.maximum(0, high - middle)
+    owner, at = np.divmod(columns, x.max() + 1)
+    last = np.append(owner[1:] != owner[:-1], True)  # the rightmost column of each group
+    return float((at[last].sum() + climbs.sum()) / last.sum())
+
+
+def _places(axes: Axes, loops: Loops) -> tuple[Ints, Ints, Ints]:
+    """Column, row and group of every place. # (place,)"""
+    rest = np.arange(prod(bound for axis in loops for bound, _ in axis))
+    x, y, group = np.zeros((3, len(rest)), np.int64)
+    starts: dict[int, Ints] = {}  # of the tile along each rank
+    for (along_x, _, pitch), axis in zip(axes, loops, strict=True):
+        where = x if along_x else y
+        for bound, moves in axis:
+            rest, digit = np.divmod(rest, bound)
+            where += digit * pitch
+            pitch *= bound
+            if moves is OTHER:
+                group = group * bound + digit
+            for rank, move in enumerate(moves or ()):
+                starts[rank] = starts.get(rank, 0) + digit * move
+    for start in starts.values():
+        start = start - start.min()
+        group = group * (start.max() + 1) + start
+    return x, y, group

@@ -1,0 +1,251 @@
+"""Words along one rank of a tensor: summed tile lengths, and overlaps of consecutive tiles.
+
+A rank is a sum of terms coef*dim. Its tile is the interval from the first to the last index, of length
+sum coef*(extent-1) + 1. Moved words are tile sizes less overlaps of consecutive tiles; this file gives both
+sums along one rank, over all contexts (contexts.py) of the rank's dims. Ranks multiply (counts.py).
+
+When two dims of a window are spread over the same fanout, children on a diagonal need the same words and are
+served by one read. Then sums run over distinct tiles; docs/model.md, "windows", has the argument.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, reduce
+from itertools import product
+from operator import mul
+
+import numpy as np
+
+from ..mapping.batch import Bools, Ints, Numbers
+from ..runtime.deadline import Check, on_time
+from .contexts import Context, Prefixes, Range, recount
+
+
+def distinct_sums(count_a: Ints | int, count_b: Ints | int, step_a: Ints | int, step_b: Ints | int) -> Ints:
+    """How many different values a*i + b*j takes for i < count_a, j < count_b (steps a, b >= 1)."""
+    g = np.gcd(step_a, step_b)
+    twice = np.maximum(count_a - step_b // g, 0) * np.maximum(count_b - step_a // g, 0)
+    found: Ints = count_a * count_b - twice
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Overlap:
+    """Sums over all increments. # (combination,) each, or # (choice of cuts, combination) where stacked
+
+    An increment leads into tiles T, each with an overlap O with the tile before. `words` sums |O|; `kept` sums
+    |T| over distinct (T, O) with O not empty; `kept_by_all` sums |T| over the distinct T of which every child
+    that needs T holds some. Without sharing the last two are equal.
+    """
+
+    words: Numbers
+    kept: Numbers
+    kept_by_all: Numbers
+
+
+@dataclass(eq=False)
+class RankView:
+    """One rank between a parent and a child boundary: combinations of chains, one row each."""
+
+    coefs: tuple[int, ...]
+    parts: tuple[Prefixes, ...]  # one per dim of the rank (dims of size 1 left out)
+    rows: tuple[Ints, ...]  # per dim: the chain of each combination
+    parent: int | None = None  # the parent's level when children of one parent may share; None: they may not
+    check: Check = on_time
+    _overlaps: dict[tuple[int | None, int], Overlap] = field(default_factory=dict)
+
+    @property
+    def n(self) -> int:
+        return len(self.rows[0])
+
+    @property
+    def numbers(self) -> type:
+        """What sums are held in (ChainTable)."""
+        return self.parts[0].numbers
+
+    @cached_property
+    def spread(self) -> list[Ints]:
+        """Per dim the coordinates below one parent. # (combination,) each"""
+        one = np.ones(self.n, np.int64)
+        if self.parent is None:
+            return [one for _ in self.parts]
+        fanouts = [[s.fanout for s in part.slots[self.parent : part.c]] for part in self.parts]
+        return [
+            reduce(mul, (f[rows] for f in found if f is not None), one)
+            for found, rows in zip(fanouts, self.rows, strict=True)
+        ]
+
+    @cached_property
+    def meets(self) -> Bools:
+        """Where more than one dim is spread below one parent, so that children's tiles can coincide."""
+        return np.sum([s > 1 for s in self.spread], axis=0) > 1
+
+    @cached_property
+    def shared(self) -> bool:
+        return all(part.shared is not None for part in self.parts) and len(self.parts) == 2
+
+    @property
+    def _shared_level(self) -> int:
+        level = self.parts[0].shared
+        assert level is not None
+        return level
+
+    def _group(self, i: int) -> tuple[Ints, Ints, Ints]:
+        """Bound, last digit and stride of the shared fanout group of dim i. # (combination,) each"""
+        slots, rows = self.parts[i].slots[self._shared_level], self.rows[i]
+        assert slots.fanout is not None
+        return slots.fanout[rows], slots.fanout_digit[rows], slots.fanout_stride[rows]
+
+    @cached_property
+    def exact(self) -> Bools:
+        """Where the sums are the executor's; elsewhere they may count a word for each of two children that
+        one read serves. # (combination,)"""
+        if not self.meets.any():
+            return np.ones(self.n, bool)
+        if not self.shared:
+            return ~self.meets
+        ragged = []
+        elsewhere, inside = np.zeros(self.n, bool), np.zeros(self.n, bool)
+        for i, (part, rows) in enumerate(zip(self.parts, self.rows, strict=True)):
+            fanout, digit, _ = self._group(i)
+            short = (digit + 1 < fanout) | (part.clip != part.tile)[rows]
+            for slots in part.slots[self._shared_level + 1 : part.c]:  # loops that children run by themselves
+                short |= (slots.digit + 1 < slots.bound)[rows]
+                inside |= (slots.bound > 1)[rows]
+            ragged.append(short)
+            elsewhere |= fanout != self.spread[i]
+        unlike = np.logical_and.reduce(ragged) | inside & np.logical_or.reduce(ragged)
+        exact: Bools = ~(self.meets & (unlike | elsewhere))
+        return exact
+
+    def length(self, extents: Sequence[Ints]) -> Ints:
+        """Length of the interval of tiles with these extents. # (combination,)"""
+        return sum((c * (e - 1) for c, e in zip(self.coefs, extents, strict=True)), np.ones(self.n, np.int64))
+
+    @cached_property
+    def sizes(self) -> Numbers:
+        """Sum of the lengths of the tiles of all steps: of every child, or distinct ones when shared."""
+        total: Numbers = np.zeros(self.n, self.numbers)
+        for times, ranges in self._choices([part.contexts(part.c) for part in self.parts]):
+            for parts in product(*ranges):
+                total = total + times * self._distinct(parts) * self.length([p.last for p in parts])
+        return total
+
+    def overlap(self, moving: int | None, level: int, others: int) -> Overlap:
+        """Overlaps at increments at `level` of the rank's dim number `moving` (None: of a dim outside it), a row
+        per choice of which of the `others` other dims' loops of that level lie outside. # (2**others, combination)
+        """
+        key = (moving, level)
+        if key not in self._overlaps:
+            found = []
+            for outside in product((0, 1), repeat=others):
+                cuts = [level + flag for flag in outside]
+                if moving is None:
+                    found.append(self.wrap(cuts))
+                else:
+                    found.append(self.shift(moving, level, [*cuts[:moving], level, *cuts[moving:]]))
+            names = ("words", "kept", "kept_by_all")
+            self._overlaps[key] = Overlap(*(np.stack([getattr(o, name) for o in found]) for name in names))
+        return self._overlaps[key]
+
+    def wrap(self, cuts: Sequence[int]) -> Overlap:
+        """Overlaps at increments of a loop of a dim outside this rank, with this rank's dims cut at `cuts`."""
+        contexts = [part.contexts(cut) for part, cut in zip(self.parts, cuts, strict=True)]
+        return self._overlap(contexts, None, np.zeros(self.n, np.int64))
+
+    def shift(self, moving: int, level: int, cuts: Sequence[int]) -> Overlap:
+        """Overlaps at increments of the temporal loop of the rank's dim number `moving` at `level`; the other
+        dims are cut at `cuts` (whose entry for the moving dim is not used)."""
+        contexts = [
+            part.contexts(level + 1, moved=True) if i == moving else part.contexts(cut)
+            for i, (part, cut) in enumerate(zip(self.parts, cuts, strict=True))
+        ]
+        step = self.coefs[moving] * self.parts[moving].shift(level)[self.rows[moving]]
+        return self._overlap(contexts, moving, step)
+
+    def _choices(self, contexts: Sequence[tuple[Context, ...]]) -> Iterator[tuple[Numbers, list[list[Range]]]]:
+        """For each choice of one context per dim: how often it occurs, and the ranges of each dim."""
+        for choice in product(*contexts):
+            times = reduce(mul, (c.times[rows] for c, rows in zip(choice, self.rows, strict=True)))
+            if times.any():
+                gathered = zip(choice, self.rows, strict=True)
+                yield times.astype(self.numbers), [[_gather(part, rows) for part in c.ranges] for c, rows in gathered]
+
+    def _distinct(self, parts: Sequence[Range]) -> Ints:
+        """Different tiles among the coordinates of one range per dim. # (combination,)"""
+        counts = [part.count for part in parts]
+        if not self.shared:
+            return reduce(mul, counts)
+        steps = [coef * self._group(i)[2] for i, coef in enumerate(self.coefs)]
+        return distinct_sums(counts[0], counts[1], steps[0], steps[1])
+
+    def _pair(self, parts: Sequence[Range], moving: int | None, step: Ints) -> tuple[Ints, Ints]:
+        """|T| and |O| of an increment that moves the tile by `step` along dim `moving` and wraps the others."""
+        delta, before = step, []
+        for i, (coef, part) in enumerate(zip(self.coefs, parts, strict=True)):
+            if i == moving:
+                before.append(self.parts[i].tile[self.rows[i]])
+            else:
+                delta = delta - coef * part.offset
+                before.append(part.last)
+        size, old = self.length([part.first for part in parts]), self.length(before)
+        overlap = np.minimum(old, delta + size) - np.maximum(delta, 0)
+        return size, np.maximum(overlap, 0)
+
+    def _overlap(self, contexts: Sequence[tuple[Context, ...]], moving: int | None, step: Ints) -> Overlap:
+        words: Numbers = np.zeros(self.n, self.numbers)
+        kept, by_all = words, words
+        for times, ranges in self._choices(contexts):
+            classes = self._classes(ranges, moving, step)
+            missed = np.zeros(self.n, np.int64)
+            for parts in classes:
+                self.check()
+                size, overlap = self._pair(parts, moving, step)
+                distinct = self._distinct(parts)
+                every = times * distinct
+                words = words + every * overlap
+                held = np.where(overlap > 0, every * size, 0)
+                kept = kept + held
+                apart = _apart(parts, ranges)
+                by_all = by_all + np.where(apart, held, 0)
+                missed = missed + np.where(apart | (overlap > 0), 0, distinct)
+            full = [Range(_whole(r), r[0].offset, r[0].first, r[0].last) for r in ranges]
+            common = np.maximum(self._distinct(full) - missed, 0)
+            by_all = by_all + times * common * self.length([part.first for part in full])
+        return Overlap(words, kept, by_all)
+
+    def _classes(self, ranges: list[list[Range]], moving: int | None, step: Ints) -> list[tuple[Range, ...]]:
+        """One range per dim each; a last range whose overlap is that of the one below it joins that one, where the
+        other dims' coordinates are all alike."""
+        others = [parts[0] for parts in ranges]
+        joined = []
+        for i, parts in enumerate(ranges):
+            if len(parts) == 1:
+                joined.append(parts)
+                continue
+            below, last, *above = parts
+            low, high = ([*others[:i], part, *others[i + 1 :]] for part in (below, last))
+            same = (below.offset == last.offset) & (below.first == last.first)
+            same &= self._pair(low, moving, step)[1] == self._pair(high, moving, step)[1]
+            for part in (part for j, found in enumerate(ranges) if j != i for part in found[1:]):
+                same &= part.count == 0
+            joined.append([recount(below, below.count + last.count * same), recount(last, last.count * ~same), *above])
+        return list(product(*joined))
+
+
+def _apart(parts: Sequence[Range], ranges: list[list[Range]]) -> Bools:
+    """Where a class's tile is clipped unlike the others of its context: it shares with none of them."""
+    return np.any([part.first != r[0].first for part, r in zip(parts, ranges, strict=True)], axis=0)
+
+
+def _whole(ranges: list[Range]) -> Ints:
+    """Coordinates of a context whose first tiles are alike: all but a clipped last one."""
+    if len(ranges) == 1:
+        return ranges[0].count
+    below, last, above = ranges
+    alike: Ints = last.count * (last.first == below.first)
+    return below.count + above.count + alike
+
+
+def _gather(part: Range, rows: Ints) -> Range:
+    return Range(part.count[rows], part.offset[rows], part.first[rows], part.last[rows])

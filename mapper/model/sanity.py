@@ -1,0 +1,74 @@
+"""Physical bounds that every reported result must keep; a result that does not is a fault of ours, never printed."""
+
+import numpy as np
+
+from ..mapping.batch import MappingBatch, floats
+from .bounds.ideal import touched_words
+from .cost import Costs
+
+
+class InternalError(RuntimeError):
+    """The model gave a figure that no execution can give; carries the mapping."""
+
+
+def check(batch: MappingBatch, costs: Costs) -> None:
+    """Raise InternalError unless every mapping of `batch` keeps the bounds.
+
+    Coverage: each chain reaches every element of its dim once. Cycles are at least MACs / MAC units. Every tensor
+    crosses the outermost level once at least, and every keeper hands inwards at least what the tensor has.
+    """
+    found = [*_coverage(batch), *_figures(costs), *_cycles(batch, costs), *_traffic(batch, costs)]
+    if found:
+        chains = {dim: batch.factors[0, :, d].tolist() for d, dim in enumerate(batch.workload.dims)}
+        orders, keep = batch.order[0].tolist(), batch.keep[0].astype(int).tolist()
+        raise InternalError(
+            "internal error: this result is impossible; please report it with the mapping\n"
+            + "\n".join(found)
+            + f"\nmapping: bounds {chains}, orders {orders}, keep {keep} on {batch.arch.name}, {batch.workload.name}"
+        )
+
+
+def _coverage(batch: MappingBatch) -> list[str]:
+    found = []
+    for dim, size, table, rows in zip(
+        batch.workload.dims, batch.workload.sizes, batch.tables, batch.rows.T, strict=True
+    ):
+        last = (table.digits * table.strides).sum(axis=1)[rows]  # the last element the nest visits
+        if (last != size - 1).any() or (table.residuals > table.bounds)[rows].any():
+            found.append(f"the loops of {dim} do not cover its {size} elements once each")
+    return found
+
+
+def _figures(costs: Costs) -> list[str]:
+    counts = costs.counts
+    figures = {
+        "energy": costs.energy_pj,
+        "cycles": costs.cycles,
+        "reads": counts.reads,
+        "fills": counts.fills,
+        "updates": counts.updates,
+    }
+    return [
+        f"{name} must be finite and not negative"
+        for name, array in figures.items()
+        if not (np.isfinite(floats(array)) & (array >= 0)).all()
+    ]
+
+
+def _cycles(batch: MappingBatch, costs: Costs) -> list[str]:
+    units = batch.arch.instances(len(batch.arch.levels))
+    macs = batch.workload.macs
+    return [f"{int(c):,} cycles for {macs:,} MACs on {units} units" for c in costs.cycles if c * units < macs]
+
+
+def _traffic(batch: MappingBatch, costs: Costs) -> list[str]:
+    found = []
+    for v, tensor in enumerate(batch.workload.tensors):
+        words = touched_words(batch.workload, tensor)
+        moved = costs.counts.updates if tensor.output else costs.counts.reads
+        short = batch.keep[:, :, v] & (moved[:, :, v] < words)
+        for level in np.flatnonzero(short.any(axis=0)):
+            name = batch.arch.levels[level].name
+            least = moved[:, level, v].min()
+            found.append(f"{name} moves {int(least):,} words of {tensor.name}, which has {words:,}")
+    return found

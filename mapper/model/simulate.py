@@ -1,0 +1,184 @@
+"""The element-by-element executor: it walks a small nest step by step and counts. The truth in tests.
+
+Nothing here is clever on purpose, and nothing is shared with the model in counts.py: sets of words are moved
+exactly as the reference machine of docs/model.md moves them.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from math import prod
+
+import numpy as np
+
+from ...workloads import Tensor, Workload
+from ..mapping.batch import MappingBatch
+from .counts import Counts
+
+Box = tuple[tuple[int, int], ...]  # per dim: start, end (clipped at the dim's size)
+Words = frozenset[tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Loop:
+    """One loop with a bound over 1: a temporal loop of a level, or a spatial slot's share of one dim."""
+
+    level: int
+    dim: int
+    bound: int
+    stride: int
+    spatial: bool
+
+
+class TooLarge(ValueError):
+    """The nest has more (step, instance) pairs than the caller allows."""
+
+
+def simulate(batch: MappingBatch, limit: int = 20_000_000) -> Counts:
+    """Execute the one mapping of `batch`; a batch of one more axis-compatible Counts comes back.
+
+    Raises TooLarge when MAC steps x instances pass `limit`.
+    """
+    if len(batch) != 1:
+        raise ValueError(f"simulate executes one mapping at a time, got a batch of {len(batch)}")
+    return _Nest(batch, limit).run()
+
+
+class _Nest:
+    def __init__(self, batch: MappingBatch, limit: int) -> None:
+        self.workload: Workload = batch.workload
+        self.levels = len(batch.arch.levels)
+        self.keep = batch.keep[0]
+        bounds = batch.factors[0]  # (slot, dim)
+        strides = np.ones_like(bounds)
+        for slot in range(len(bounds) - 2, -1, -1):
+            strides[slot] = strides[slot + 1] * bounds[slot + 1]
+        self.temporal: list[Loop] = []  # nest order, outermost first
+        self.spatial: list[Loop] = []  # outermost slot first
+        for s, place in enumerate(batch.arch.slots):
+            dims = self._dims if place.spatial else batch.order[0, place.level].tolist()
+            loops = [Loop(place.level, d, int(bounds[s, d]), int(strides[s, d]), place.spatial) for d in dims]
+            (self.spatial if place.spatial else self.temporal).extend(loop for loop in loops if loop.bound > 1)
+        self.tile = [  # per boundary (a level, or the MACs last): extents of an unclipped tile per dim
+            [int(strides[self._first_slot(batch, c), d] * bounds[self._first_slot(batch, c), d]) for d in self._dims]
+            for c in range(self.levels)
+        ] + [[1 for _ in self._dims]]
+        work = prod(loop.bound for loop in self.temporal) * prod(loop.bound for loop in self.spatial)
+        if work > limit:
+            raise TooLarge(f"the nest has {work:,} (step, MAC) pairs; the executor takes at most {limit:,}")
+
+    @property
+    def _dims(self) -> range:
+        return range(len(self.workload.dims))
+
+    @staticmethod
+    def _first_slot(batch: MappingBatch, level: int) -> int:
+        return next(s for s, slot in enumerate(batch.arch.slots) if slot.level == level)
+
+    def run(self) -> Counts:
+        tensors = self.workload.tensors
+        shape = (1, self.levels, len(tensors))
+        counts = Counts(
+            cycles=np.array([float(sum(1 for _ in self._active_steps()))]),
+            reads=np.zeros(shape),
+            fills=np.zeros(shape),
+            updates=np.zeros(shape),
+            instances=np.array([[float(len(self._instances(c))) for c in range(self.levels + 1)]]),
+            origin_reads=np.zeros((1, self.levels)),
+            origin_writes=np.zeros((1, self.levels)),
+            exact=np.array([True]),
+            tiles=partial(np.zeros, shape),  # filled in below
+        )
+        for v, tensor in enumerate(tensors):
+            keepers = [level for level in range(self.levels) if self.keep[level, v]]
+            for parent, child in zip(keepers, [*keepers[1:], self.levels], strict=True):
+                counts.tile_words[0, parent, v] = max(len(w) for w in self._tiles(tensor, parent))
+                self._pair(counts, v, tensor, parent, child)
+        return counts
+
+    def _active_steps(self) -> Iterator[tuple[int, ...]]:
+        for step in product(*(range(loop.bound) for loop in self.temporal)):
+            if self._box(self.temporal, step, [], (), self.levels) is not None:
+                yield step
+
+    def _instances(self, c: int) -> list[tuple[int, ...]]:
+        """Coordinates of the instances of boundary `c` that are ever active."""
+        loops = [loop for loop in self.spatial if loop.level < c]
+        coordinates = product(*(range(loop.bound) for loop in loops))
+        return [at for at in coordinates if self._box([], (), loops, at, c) is not None]
+
+    def _box(
+        self, loops: list[Loop], step: tuple[int, ...], axes: list[Loop], at: tuple[int, ...], c: int
+    ) -> Box | None:
+        """The tile of boundary `c` in dims, clipped; None when it is empty."""
+        start = [0 for _ in self._dims]
+        for loop, index in [*zip(loops, step, strict=True), *zip(axes, at, strict=True)]:
+            start[loop.dim] += index * loop.stride
+        sizes = self.workload.sizes
+        if any(start[d] >= sizes[d] for d in self._dims):
+            return None
+        return tuple((start[d], min(start[d] + self.tile[c][d], sizes[d])) for d in self._dims)
+
+    def _words(self, tensor: Tensor, box: Box) -> Words:
+        """The words of `tensor` under a box of dims: per rank the whole interval between its ends."""
+        index = {dim: d for d, dim in enumerate(self.workload.dims)}
+        intervals = []
+        for rank in tensor.ranks:
+            first = sum(term.coef * box[index[term.dim]][0] for term in rank)
+            last = sum(term.coef * (box[index[term.dim]][1] - 1) for term in rank)
+            intervals.append(range(first, last + 1))
+        return frozenset(product(*intervals))
+
+    def _tiles(self, tensor: Tensor, c: int) -> Iterator[Words]:
+        loops = [loop for loop in self.temporal if loop.level < c]
+        axes = [loop for loop in self.spatial if loop.level < c]
+        for step in product(*(range(loop.bound) for loop in loops)):
+            for at in product(*(range(loop.bound) for loop in axes)):
+                box = self._box(loops, step, axes, at, c)
+                if box is not None:
+                    yield self._words(tensor, box)
+
+    def _pair(self, counts: Counts, v: int, tensor: Tensor, parent: int, child: int) -> None:
+        """Run the traffic of `tensor` between keeper `parent` and its next keeper inside, `child`."""
+        loops = [loop for loop in self.temporal if loop.level < child]
+        axes = [loop for loop in self.spatial if loop.level < child]
+        outer = sum(loop.level < parent for loop in axes)  # the leading axes tell parent instances apart
+        macs = child == self.levels
+        held: dict[tuple[int, ...], Words] = {}
+        child_seen: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
+        parent_seen: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
+        filled: dict[tuple[int, ...], int] = {}
+        moved: dict[tuple[int, ...], int] = {}
+        for step in product(*(range(loop.bound) for loop in loops)):
+            served: dict[tuple[int, ...], set[Words]] = {}
+            for at in product(*(range(loop.bound) for loop in axes)):
+                box = self._box(loops, step, axes, at, child)
+                if box is None:
+                    continue
+                tile = self._words(tensor, box)
+                new = tile if macs else tile - held.get(at, frozenset())
+                held[at] = tile
+                filled[at] = filled.get(at, 0) + len(new)
+                child_seen.setdefault(at, set()).update(tile)
+                parent_seen.setdefault(at[:outer], set()).update(tile)
+                if new:
+                    served.setdefault(at[:outer], set()).add(new)
+            for instance, sets in served.items():
+                moved[instance] = moved.get(instance, 0) + sum(map(len, sets))
+        first_parent = {at: len(words) for at, words in parent_seen.items()}
+        first_child = {at: len(words) for at, words in child_seen.items()}
+        origin_p, origin_c = (0,) * outer, (0,) * len(axes)
+        total = float(sum(moved.values()))
+        if tensor.output:
+            counts.updates[0, parent, v] += total
+            counts.reads[0, parent, v] += total - sum(first_parent.values())
+            counts.origin_writes[0, parent] += moved[origin_p]
+            counts.origin_reads[0, parent] += moved[origin_p] - first_parent[origin_p]
+        else:
+            counts.reads[0, parent, v] += total
+            counts.origin_reads[0, parent] += moved[origin_p]
+        if not macs:
+            first = (sum(first_child.values()), first_child[origin_c]) if tensor.output else (0, 0)
+            counts.fills[0, child, v] += sum(filled.values()) - first[0]
+            counts.origin_writes[0, child] += filled[origin_c] - first[1]

@@ -1,0 +1,41 @@
+"""The model's counts beside the executor's."""
+
+from ..mapping.batch import MappingBatch
+from ..model.counts import Counts
+from .tables import table_text
+
+WORDS = ("tile_words", "reads", "fills", "updates")
+
+
+def differences(batch: MappingBatch, model: Counts, truth: Counts) -> list[tuple[str, str, str, int, int]]:
+    """(level, tensor, figure, model, executor) of every figure of one mapping, cycles first."""
+    rows = [("", "", "cycles", int(model.cycles[0]), int(truth.cycles[0]))]
+    for i, level in enumerate(batch.arch.levels):
+        for v, tensor in enumerate(batch.workload.tensors):
+            if batch.keep[0, i, v]:
+                for name in WORDS:
+                    mine, true = (int(getattr(counts, name)[0, i, v]) for counts in (model, truth))
+                    rows.append((level.name, tensor.name, name, mine, true))
+    return rows
+
+
+def comparison(batch: MappingBatch, model: Counts, truth: Counts) -> str:
+    """Both side by side; a figure that differs is marked."""
+    rows = differences(batch, model, truth)
+    lines = [
+        [level, tensor, name, f"{mine:,}", f"{true:,}", "" if mine == true else f"{mine - true:+,}"]
+        for level, tensor, name, mine, true in rows
+    ]
+    wrong = sum(mine != true for *_, mine, true in rows)
+    verdict = f"{wrong} of {len(rows)} figures differ" if wrong else f"all {len(rows)} figures are equal"
+    head = ["level", "tensor", "figure", "model", "executor", "difference"]
+    return f"{table_text(head, lines, left=(0, 1, 2))}\n{verdict}"
+
+
+def comparison_json(batch: MappingBatch, model: Counts, truth: Counts) -> dict[str, object]:
+    """The executor's cycles and words, as the levels of the result, and whether all are equal."""
+    rows = differences(batch, model, truth)
+    levels: dict[str, dict[str, dict[str, int]]] = {}
+    for level, tensor, name, _, true in rows[1:]:
+        levels.setdefault(level, {}).setdefault(tensor, {})[name] = true
+    return {"cycles": rows[0][-1], "levels": levels, "equal": all(mine == true for *_, mine, true in rows)}

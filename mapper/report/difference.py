@@ -1,0 +1,186 @@
+"""Why one mapping is better than another: two results of one layer on one machine, difference by difference.
+
+A row is what one level does for one tensor. Its energy is split by reads, fills and updates, so that each difference
+of energy has the words that make it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..mapping.batch import MappingBatch
+from ..model.cost import Costs
+from .loop_nest import loop_nest
+from .result import Json, Result, plain, result_json
+from .tables import energy_unit, heading, table_text
+
+FIGURES = ("reads", "fills", "updates")
+
+
+@dataclass(frozen=True)
+class Change:
+    """A figure that differs, and what that costs."""
+
+    figure: str  # one of FIGURES
+    a: int  # words, over all instances
+    b: int
+    energy_pj: float  # that B needs more than A
+
+
+@dataclass(frozen=True)
+class Row:
+    """One level and tensor in both mappings."""
+
+    level: str
+    tensor: str
+    kept: tuple[bool, bool]  # in A, in B
+    energy_a_pj: float
+    energy_b_pj: float
+    changes: tuple[Change, ...]  # the dearest first
+
+    @property
+    def energy_pj(self) -> float:
+        """That B needs more than A."""
+        return self.energy_b_pj - self.energy_a_pj
+
+
+def rows(a: Result, b: Result) -> list[Row]:
+    """Every level and tensor that A or B keeps there, the largest difference of energy first.
+
+    Both must have costs, of one workload, architecture and energy table. The differences of energy add up to that of
+    the totals, leakage and network aside.
+    """
+    if (a.workload, a.arch, a.table) != (b.workload, b.arch, b.table):
+        raise ValueError("two mappings of one workload on one architecture with one energy table are expected")
+    levels, tensors = range(len(a.arch.levels)), range(len(a.workload.tensors))
+    found = [_row(a, b, level, v) for level in levels for v in tensors]
+    return sorted((row for row in found if any(row.kept)), key=lambda row: -abs(row.energy_pj))
+
+
+def _row(a: Result, b: Result, level: int, v: int) -> Row:
+    storage, tensor, costs = a.arch.levels[level], a.workload.tensors[v], a.table.levels[level]
+    vectors_per_word = storage.bits(tensor.name, tensor.word_bits) / storage.width_bits
+    (batch_a, costs_a), (batch_b, costs_b) = _found(a), _found(b)
+    changes = []
+    for figure, pj in zip(FIGURES, (costs.read_pj, costs.write_pj, costs.update_pj), strict=True):
+        x, y = (int(getattr(one.counts, figure)[0, level, v]) for one in (costs_a, costs_b))
+        if x != y:
+            changes.append(Change(figure, x, y, (y - x) * vectors_per_word * pj))
+    return Row(
+        storage.name,
+        tensor.name,
+        (bool(batch_a.keep[0, level, v]), bool(batch_b.keep[0, level, v])),
+        float(costs_a.level_energy_pj[0, level, v]),
+        float(costs_b.level_energy_pj[0, level, v]),
+        tuple(sorted(changes, key=lambda change: -abs(change.energy_pj))),
+    )
+
+
+def _found(result: Result) -> tuple[MappingBatch, Costs]:
+    if result.batch is None or result.costs is None:
+        raise ValueError(f"no valid mapping of {result.workload.name} was found, so there is nothing to compare")
+    return result.batch, result.costs
+
+
+def difference_text(a: Result, b: Result, names: tuple[str, str]) -> str:
+    """Both nests, their totals, and what differs by level and tensor; `names` say where A and B come from."""
+    nests = [
+        f"{letter}  {name}\n\n{loop_nest(_found(result)[0])}"
+        for letter, name, result in zip("AB", names, (a, b), strict=True)
+    ]
+    found = rows(a, b)
+    differing = [row for row in found if row.changes]
+    parts = [heading(a.arch, a.workload), *nests, _totals(a, b)]
+    if differing:
+        parts.append(_table(differing, b.energy_pj - a.energy_pj, max(a.energy_pj, b.energy_pj)))
+    same = len(found) - len(differing)
+    parts.append(f"{same} of {len(found)} pairs of level and tensor have equal reads, fills and updates")
+    return "\n\n".join(parts)
+
+
+def _totals(a: Result, b: Result) -> str:
+    """Cycles of the whole and of each level with a bandwidth, energy, utilisation, EDP."""
+    unit, size = energy_unit(max(a.energy_pj, b.energy_pj))
+    lines = [_line("cycles", a.cycles, b.cycles)]
+    lines += [_line(f"  of {name}", x, y) for name, x, y in _level_cycles(a, b)]
+    lines += [
+        ["utilisation", f"{a.utilization:.1%}", f"{b.utilization:.1%}", "", _relative(a.utilization, b.utilization)],
+        _line(f"energy [{unit}]", a.energy_pj / size, b.energy_pj / size, ",.5g"),
+        *_network_line(a, b, unit, size),
+        _line("EDP [pJ cycles]", a.edp, b.edp, ".5g"),
+    ]
+    return table_text(["", "A", "B", "B - A", "relative"], lines, left=(0,))
+
+
+def _network_line(a: Result, b: Result, unit: str, size: float) -> Iterator[list[str]]:
+    """The energy of the hops, where it is counted."""
+    if _found(a)[1].options.network:
+        x, y = (float(_found(one)[1].network_energy_pj[0].sum()) / size for one in (a, b))
+        yield _line(f"  of network [{unit}]", x, y, ",.4g")
+
+
+def _level_cycles(a: Result, b: Result) -> Iterator[tuple[str, int, int]]:
+    """Name and cycles in A and in B of each level with a bandwidth."""
+    for i, level in enumerate(a.arch.levels):
+        if level.limited:
+            yield level.name, *(int(_found(one)[1].level_cycles[0, i]) for one in (a, b))  # type: ignore[misc]
+
+
+def _table(differing: list[Row], net_pj: float, largest_pj: float) -> str:
+    """Each row's energy with its share of the net difference, and below it the words that make it."""
+    unit, size = energy_unit(largest_pj)
+    lines = []
+    for row in differing:
+        energies = _line(f"energy [{unit}]", row.energy_a_pj / size, row.energy_b_pj / size, ",.4g")
+        lines.append([row.level, row.tensor, *energies, _share(row.energy_pj, net_pj)])
+        for change in row.changes:
+            lines.append(["", "", *_line(change.figure, change.a, change.b), _share(change.energy_pj, net_pj)])
+        if not all(row.kept):
+            lines[-1][0] = f"  only in {'A' if row.kept[0] else 'B'}"
+    head = ["level", "tensor", "", "A", "B", "B - A", "relative", "share of difference"]
+    return table_text(head, lines, left=(0, 1, 2))
+
+
+def _line(name: str, a: float, b: float, form: str = ",") -> list[str]:
+    return [name, format(a, form), format(b, form), format(b - a, "+" + form) if a != b else "", _relative(a, b)]
+
+
+def _relative(a: float, b: float) -> str:
+    return f"{b / a - 1:+.1%}" if a and a != b else ""
+
+
+def _share(energy_pj: float, net_pj: float) -> str:
+    return f"{energy_pj / net_pj:.1%}" if net_pj else ""
+
+
+def difference_json(a: Result, b: Result) -> Json:
+    """Both results as `result_json` gives them, and their differences, the dearest rows first.
+
+    A difference is B less A; `relative` is that over A, null where A is 0. Figures of a row that are equal are left
+    out; `energy_pj` inside one is what its difference costs.
+    """
+    totals = {name: (getattr(a, name), getattr(b, name)) for name in ("cycles", "energy_pj", "edp", "utilization")}
+    return {
+        "a": result_json(a),
+        "b": result_json(b),
+        "difference": {
+            **{name: _pair(x, y) for name, (x, y) in totals.items()},
+            "level_cycles": {name: _pair(x, y) for name, x, y in _level_cycles(a, b)},
+            "rows": [
+                {
+                    "level": row.level,
+                    "tensor": row.tensor,
+                    "kept": {"a": row.kept[0], "b": row.kept[1]},
+                    "energy_pj": _pair(row.energy_a_pj, row.energy_b_pj),
+                    **{
+                        change.figure: _pair(change.a, change.b) | {"energy_pj": plain(change.energy_pj)}
+                        for change in row.changes
+                    },
+                }
+                for row in rows(a, b)
+            ],
+        },
+    }
+
+
+def _pair(a: float, b: float) -> Json:
+    return {"a": plain(a), "b": plain(b), "difference": plain(b - a), "relative": plain((b - a) / a) if a else None}

@@ -1,0 +1,73 @@
+"""The Pareto front of the mappings of one search: counted exactly, as a table, as JSON."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...energy import EnergyTable
+from ..mapping.batch import MappingBatch
+from ..mapping.timeloop_read import write_mapping
+from ..model.cost import CostOptions, Costs, evaluate
+from ..model.exactness import exactly
+from ..model.objectives import FIGURES, UNITS
+from ..model.recount import recount
+from ..model.sanity import check
+from .tables import TextTable
+
+
+@dataclass(frozen=True, eq=False)
+class FrontMapping:
+    """A mapping that no other of the search beats on one axis without losing on another."""
+
+    batch: MappingBatch  # of one mapping
+    costs: Costs
+
+    def value(self, axis: str) -> float:
+        """Its place on the axis: pJ, cycles or pJ * cycles."""
+        (value,) = getattr(self.costs, FIGURES[axis]).tolist()
+        return value  # type: ignore[no-any-return]
+
+
+def exact_front(
+    batches: Sequence[MappingBatch], axes: Sequence[str], table: EnergyTable, options: CostOptions | None
+) -> tuple[FrontMapping, ...]:
+    """The mappings of a search's front counted exactly, by their first axis.
+
+    The search may rank by a bound on reads, so exact counts can show that one beats another: that one is left out.
+    """
+    found = []
+    for batch in map(exactly, batches):
+        costs = evaluate(batch, table, options, recount(batch))
+        check(batch, costs)
+        found.append(FrontMapping(batch, costs))
+    found.sort(key=lambda one: [one.value(axis) for axis in axes])
+    kept: list[FrontMapping] = []
+    for one in found:  # whatever beats it comes before it
+        if not any(all(other.value(axis) <= one.value(axis) for axis in axes) for other in kept):
+            kept.append(one)
+    return tuple(kept)
+
+
+def front_table(
+    front: Sequence[FrontMapping], axes: Sequence[str], cycles: int, energy_pj: float, of: str = ""
+) -> TextTable:
+    """A line per mapping of the front (`of` a layer); the one of so many cycles and pJ is what the search reports."""
+    forms = {"delay": ","}
+    rows = []
+    for i, one in enumerate(front, 1):
+        mark = "reported" if (one.value("delay"), one.value("energy")) == (cycles, energy_pj) else ""
+        rows.append([str(i), *(format(one.value(axis), forms.get(axis, ".6g")) for axis in axes), mark])
+    title = f"front of {of}" if of else "front"
+    return TextTable(["", *(UNITS[axis] for axis in axes), ""], rows, left=(len(axes) + 1,), title=title)
+
+
+def front_json(front: Sequence[FrontMapping]) -> list[dict[str, object]]:
+    """Costs and mapping of each, as in the object of `--json`."""
+    return [
+        {
+            "cycles": one.value("delay"),
+            "energy_pj": one.value("energy"),
+            "edp": one.value("edp"),
+            "mapping": write_mapping(one.batch),
+        }
+        for one in front
+    ]

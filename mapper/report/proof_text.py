@@ -1,0 +1,83 @@
+"""What is proven about results, as text and numbers: of a mapping, of a front, of a network."""
+
+from collections.abc import Iterable, Sequence
+from math import sqrt
+
+import numpy as np
+
+from ..model.bounds.relaxation import ROUNDING
+from ..model.objectives import first
+from ..search.optimal.incumbents import FrontProof
+from .front import FrontMapping
+from .tables import TextTable
+
+NAMES = {"edp": "EDP", "delay": "number of cycles", "energy": "energy"}
+
+
+def proof_line(objective: str, optimal: bool, gap: float, attained: bool = False) -> str:
+    """How far a result can be from the best of its mapspace; `attained`: the best is known."""
+    name = NAMES[first(objective)]
+    if optimal:
+        return f"proof        no mapping of this mapspace has a lower {name}"
+    if attained:
+        return f"proof        the lowest {name} of this mapspace is proven, and {gap:.2%} below this one"
+    return (
+        f"proof        within {gap:.2%} of the best possible: no mapping of this mapspace has its {name} lower by more"
+    )
+
+
+def network_bound(objective: str, layers: Iterable[tuple[float, int]]) -> float:
+    """A lower bound for a network from those of its layers, each with its count, for energy, delay or EDP.
+
+    EDP is (sum of energies) x (sum of cycles), by the inequality of Cauchy and Schwarz at least the square of the sum
+    of sqrt(energy x cycles) over the layers, whatever mapping each of them has.
+    """
+    if first(objective) == "edp":
+        return sum(count * sqrt(bound) for bound, count in layers) ** 2
+    return sum(count * bound for bound, count in layers)
+
+
+def network_line(objective: str, optimal: bool, gap: float, open_layers: Sequence[tuple[str, float]]) -> str:
+    """The same of a network; `open_layers`: those without a proof, with their gaps."""
+    name = NAMES[first(objective)]
+    every = "every layer's mapping is the best of its mapspace"
+    if open_layers:
+        told = ", ".join(f"{layer} within {each:.2%}" for layer, each in open_layers)
+        every = f"not proven best: {told}" if len(open_layers) < 9 else f"{len(open_layers)} layers are not proven best"
+    if optimal:
+        return f"proof        {every}; no choice of mappings gives the network a lower {name}"
+    return f"proof        {every}; the best {name} possible of the network is at most {gap:.2%} below this one"
+
+
+def front_gap(front: Sequence[FrontMapping], proof: FrontProof) -> float:
+    """No mapping is more than this share below the whole front on both axes; 0 where the front is proven."""
+    points = sorted((one.value("delay"), one.value("energy")) for one in front)
+    cycles, energy_pj = np.array(points, np.float64).reshape(-1, 2).T
+    return proof.gap(energy_pj, cycles)
+
+
+def least_energy_pj(one: FrontMapping, proof: FrontProof) -> tuple[float, bool]:
+    """What no mapping with as few cycles as this one is below, in pJ; and whether that is its own energy."""
+    own, least = one.value("energy"), proof.energy_pj(one.value("delay"))
+    return (own, True) if least >= own * (1 - ROUNDING) else (least, False)
+
+
+def front_proof_parts(front: Sequence[FrontMapping], proof: FrontProof) -> list[str | TextTable]:
+    """The proof of a front: a line, and where it is not complete, what is known of each of its mappings."""
+    if not proof.corners:
+        return ["proof        no mapping of this mapspace has fewer cycles or less energy without losing on the other"]
+    gap = front_gap(front, proof)
+    told = f"proof        within {gap:.2%} of the front possible: no mapping is lower by more in both energy and cycles"
+    rows = []
+    for i, one in enumerate(front, 1):
+        least, proven = least_energy_pj(one, proof)
+        rows.append([str(i), f"{one.value('delay'):,}", f"{least:.6g}", "yes" if proven else ""])
+    return [told, TextTable(["", "with at most [cycles]", "energy at least [pJ]", "reached"], rows)]
+
+
+def front_proof_json(front: Sequence[FrontMapping], proof: FrontProof) -> dict[str, object]:
+    """`front_optimal`, `front_gap`, and for each mapping of the front what `least_energy_pj` says."""
+    known = [least_energy_pj(one, proof) for one in front]
+    gap = front_gap(front, proof)
+    each = [{"energy_lower_bound_pj": least, "optimal": proven} for least, proven in known]
+    return {"front_optimal": gap == 0.0, "front_gap": gap, "front_proof": each}

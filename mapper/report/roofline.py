@@ -1,0 +1,32 @@
+"""The point of a result in a roofline: what it does per cycle, and what limits that."""
+
+from dataclasses import dataclass
+
+from .result import Result
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What a result does per cycle, and what keeps it from more."""
+
+    intensity: float  # MACs per word that the outermost level reads, or writes: the direction that takes longer
+    macs_per_cycle: float
+    binds: str  # the level whose bandwidth sets the cycles, or the compute units
+
+
+def limit(result: Result) -> Limit:
+    """The point of a result in a roofline, and the level that binds it."""
+    costs = result.costs
+    if costs is None:
+        raise ValueError(f"no valid mapping of {result.workload.name} was found, so it has no costs")
+    outer, counts = result.arch.levels[0], costs.counts
+    words = [float(counts.reads[0, 0].sum()), float((counts.fills + counts.updates)[0, 0].sum())]  # of one instance
+    rates = (outer.read_bandwidth, outer.write_bandwidth)
+    limited = [(number / rate, number) for number, rate in zip(words, rates, strict=True) if rate]
+    slowest = int(costs.level_cycles[0].argmax())
+    bound = costs.level_cycles[0, slowest] > counts.cycles[0]
+    return Limit(
+        result.macs / (max(limited)[1] if limited else max(words)),
+        result.macs / result.cycles,
+        result.arch.levels[slowest].name if bound else result.arch.compute.name,
+    )

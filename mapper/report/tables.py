@@ -1,0 +1,165 @@
+"""Tables and lines of text for a person: accesses by level and tensor, totals, layers of a network."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from io import StringIO
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from ...arch import Architecture
+from ...energy import EnergyTable
+from ...workloads import Workload
+from ..mapping.batch import MappingBatch
+from ..model.bounds.ideal import Ideal
+from ..model.cost import CostOptions, Costs
+from ..search.recorder import Statistics
+
+WIDTH = 1_000_000  # characters: a table is as wide as it needs, in a pipe and on any terminal; no figure is cut
+
+_UNITS = (("J", 1e12), ("mJ", 1e9), ("uJ", 1e6), ("nJ", 1e3), ("pJ", 1.0))
+
+
+def energy_unit(largest_pj: float) -> tuple[str, float]:
+    """The unit in which `largest_pj` is at least 1, and its size in pJ."""
+    return next((unit for unit in _UNITS if largest_pj >= unit[1]), _UNITS[-1])
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A table to be printed, or shown in a notebook."""
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    left: Sequence[int] = ()  # columns of words; numbers stand to the right
+    title: str = ""
+
+    def __str__(self) -> str:
+        return (f"{self.title}\n" if self.title else "") + table_text(self.head, self.rows, self.left)
+
+    def html(self) -> str:
+        """As an HTML table, aligned alike where a notebook is edited and where only its tags are kept."""
+        sides = ['style="text-align:left"' if i in self.left else 'align="right"' for i in range(len(self.head))]
+
+        def line(tag: str, cells: Sequence[str]) -> str:
+            told = (f"<{tag} {side}>{escape(cell)}</{tag}>" for side, cell in zip(sides, cells, strict=True))
+            return f"<tr>{''.join(told)}</tr>"
+
+        title = f"<caption>{escape(self.title)}</caption>" if self.title else ""
+        body = "".join(line("td", row) for row in self.rows)
+        return f"<table>{title}<thead>{line('th', self.head)}</thead><tbody>{body}</tbody></table>"
+
+
+def level_table(batch: MappingBatch, costs: Costs) -> TextTable:
+    """Reads, fills, updates and energy of the one mapping of `batch`, per level and kept tensor."""
+    total = float(costs.energy_pj[0])
+    unit, size = energy_unit(total)
+    counts, rows = costs.counts, []
+    for i, level in enumerate(batch.arch.levels):
+        for t, tensor in enumerate(batch.workload.tensors):
+            if batch.keep[0, i, t]:
+                words = (counts.tile_words, counts.reads, counts.fills, counts.updates)
+                energy = float(costs.level_energy_pj[0, i, t])
+                rows.append([level.name, _whole(counts.instances[0, i]), tensor.name]
+                            + [_whole(array[0, i, t]) for array in words] + _share(energy, size, total))  # fmt: skip
+    compute, units = costs.compute_energy_pj, _whole(counts.instances[0, -1])
+    rows.append([batch.arch.compute.name, units, "", "", "", "", "", *_share(compute, size, total)])
+    if leak := float(costs.leak_energy_pj[0]):
+        rows.append(["leakage", "", "", "", "", "", "", *_share(leak, size, total)])
+    if costs.options.network:
+        rows.append(["network", "", "", "", "", "", "", *_share(float(costs.network_energy_pj[0].sum()), size, total)])
+    head = ["level", "instances", "tensor", "tile words", "reads", "fills", "updates", f"energy [{unit}]", "share"]
+    return TextTable(head, _blank_repeats(rows), left=(0, 2))
+
+
+def layer_table(rows: Iterable[tuple[str, int, int, float, float]]) -> TextTable:
+    """A line per layer: name, count, cycles, energy in pJ (both of one occurrence), utilisation."""
+    rows = list(rows)
+    unit, size = energy_unit(max(energy for _, _, _, energy, _ in rows))
+    time = sum(count * cycles for _, count, cycles, _, _ in rows)
+    total = sum(count * energy for _, count, _, energy, _ in rows)
+    lines = [
+        [name, f"{count}", f"{cycles:,}", f"{used:.1%}", f"{energy / size:,.4g}", f"{cycles * energy:.4g}",
+         f"{count * cycles / time:.1%}", f"{count * energy / total:.1%}"]
+        for name, count, cycles, energy, used in rows
+    ]  # fmt: skip
+    head = ["layer", "count", "cycles", "utilisation", f"energy [{unit}]", "EDP [pJ cycles]"]
+    title = "per layer, once; shares of the network with counts"
+    return TextTable([*head, "share of cycles", "share of energy"], lines, left=(0,), title=title)
+
+
+def totals(
+    cycles: int,
+    energy_pj: float,
+    used: float,
+    macs: int,
+    zeros: int,
+    area_um2: float,
+    best: Ideal,
+    options: CostOptions,
+) -> str:
+    """Totals with how far each is from its lower bound, and what they count; `zeros` of the MACs are on padding."""
+    unit, size = energy_unit(energy_pj)
+    edp, per_mac = cycles * energy_pj, energy_pj / macs
+    lines = [
+        ("cycles", f"{cycles:,}", _over(cycles, best.cycles)),
+        ("utilisation", f"{used:.1%}", ""),
+        ("energy", f"{energy_pj / size:,.5g} {unit} ({per_mac:,.4g} pJ per MAC)", _over(energy_pj, best.energy_pj)),
+        ("EDP", f"{edp:.5g} pJ cycles", _over(edp, best.edp)),
+        ("MACs", f"{macs:,}", f", {zeros:,} of them on the zeros of padding ({zeros / macs:.1%})" if zeros else ""),
+        ("area", f"{area_um2 / 1e6:,.4g} mm2", ""),
+        ("network", options.network_text, ""),
+    ]
+    return "\n".join(f"{name:<12} {value}{over}" for name, value, over in lines)
+
+
+def search_line(statistics: Statistics) -> str:
+    """How the search went, in one line."""
+    reasons = ", ".join(f"{reason} {n:,}" for reason, n in statistics.invalid.items() if n)
+    seen = f"{statistics.evaluated:,} mappings, {statistics.valid:,} valid" + (f" (not: {reasons})" if reasons else "")
+    time = f"{statistics.seconds:.2f} s, {statistics.rate:,.0f} mappings/s"
+    return f"search       {seen}; {time}; ended by: {statistics.stopped_by}"
+
+
+def area_um2(arch: Architecture, table: EnergyTable) -> float:
+    """All instances of all levels and the MAC units."""
+    levels = sum(figures.area_um2 * arch.instances(i) for i, figures in enumerate(table.levels))
+    return levels + table.compute.area_um2 * arch.instances(len(arch.levels))
+
+
+def heading(arch: Architecture, workload: Workload) -> str:
+    """What is mapped on what."""
+    dims = " ".join(f"{dim}={size}" for dim, size in zip(workload.dims, workload.sizes, strict=True))
+    return f"{workload.name} ({dims}) on {arch.name}"
+
+
+def _whole(figure: float) -> str:
+    return f"{int(figure):,}"
+
+
+def _share(energy_pj: float, size: float, total_pj: float) -> list[str]:
+    return [f"{energy_pj / size:,.4g}", f"{energy_pj / total_pj:.1%}" if total_pj else ""]
+
+
+def _over(value: float, bound: float) -> str:
+    return f", {value / bound:,.2f} x the lower bound" if bound else ""
+
+
+def _blank_repeats(rows: list[list[str]]) -> list[list[str]]:
+    """A level's name and instances once, on its first line."""
+    return [["", ""] + row[2:] if i and row[0] == rows[i - 1][0] else row for i, row in enumerate(rows)]
+
+
+def table_text(head: Sequence[str], rows: Iterable[Sequence[str]], left: Sequence[int]) -> str:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for i, name in enumerate(head):
+        table.add_column(name, justify="left" if i in left else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    out = StringIO()
+    # in a notebook rich would show the table there and then, and leave `out` empty
+    plain = Console(file=out, width=WIDTH, color_system=None, highlight=False, markup=False, force_jupyter=False)
+    plain.print(table)
+    return "\n".join(line.rstrip() for line in out.getvalue().rstrip("\n").split("\n"))

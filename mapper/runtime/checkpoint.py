@@ -1,0 +1,211 @@
+"""The checkpoint of a run: one file, `checkpoint.sqlite`, from which a killed run goes on (state_file.py).
+
+It holds who wrote it (format and program), what is searched (an identity of plain values and hashes), and the state of
+each layer's search. The file is locked while a run uses it; the lock ends with the process.
+"""
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Self
+
+from ...workloads import Fault, InputError
+from .state_file import StateFile
+
+NAME = "checkpoint.sqlite"
+FORMAT = "3"  # of the file and of the states in it; also when the same seed comes to mean other mappings
+BEFORE = "2"  # the same without checksums: it is read, and given them
+EVERY = 1.0  # seconds between saves of one search
+
+State = dict[str, Any]
+
+
+def fingerprint(value: object) -> str:
+    """A hash of dataclasses, mappings, sequences, sets and plain values; the same in every process."""
+    return hashlib.sha256(json.dumps(_plain(value), sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _plain(value: object) -> object:
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    if is_dataclass(value) and not isinstance(value, type):
+        shown = {field.name: _plain(getattr(value, field.name)) for field in fields(value) if field.repr}
+        return [type(value).__name__, shown]
+    if isinstance(value, Mapping):
+        return sorted(([_plain(key), _plain(one)] for key, one in value.items()), key=repr)
+    if isinstance(value, set | frozenset):
+        return sorted((_plain(one) for one in value), key=repr)
+    if isinstance(value, tuple | list):
+        return [_plain(one) for one in value]
+    if isinstance(value, Path):
+        return str(value)
+    raise TypeError(f"no fingerprint of {type(value).__name__}")
+
+
+def identity(options: object, without: Sequence[str] = (), **problem: object) -> State:
+    """What tells one problem from another: the options but those in `without`; of what is no plain value name, hash."""
+    chosen = {field.name: getattr(options, field.name) for field in fields(options) if field.name not in without}  # type: ignore[arg-type]
+    every = problem | chosen
+    return {key: _named(value) if is_dataclass(value) else value for key, value in every.items()}
+
+
+def _named(value: object) -> State:
+    return {"name": getattr(value, "name", None), "hash": fingerprint(value)}
+
+
+def _difference(key: str, there: object, here: object) -> str:
+    """How a value differs, by names and not by hashes."""
+    if isinstance(there, dict) and isinstance(here, dict):
+        name, other = there.get("name"), here.get("name")
+        if name == other:
+            return f"{key} (other contents{f' of the same name, {json.dumps(name)}' if name else ''})"
+        there, here = name, other
+    shown = ["none" if one is None or one == "" else json.dumps(one, ensure_ascii=False) for one in (there, here)]
+    return f"{key} (there {shown[0]}, here {shown[1]})"
+
+
+class Checkpoint:
+    """An open checkpoint, locked until `close`; a context manager."""
+
+    def __init__(self, folder: Path, identity: Mapping[str, object], *, resume: bool = False) -> None:
+        """Make or open the checkpoint in `folder`.
+
+        Raises InputError, and changes nothing, where it cannot be written, another run uses it, another version wrote
+        it, it is damaged or of another problem, or it holds a run and `resume` is not asked for.
+        """
+        self.path = folder / NAME
+        self._file = StateFile(self.path, "checkpoint", "make room and go on with --resume")
+        try:
+            with self._file.guarded():
+                self._open(json.loads(json.dumps(dict(identity))), resume)
+            self._file.commit()
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(self, identity: dict[str, object], resume: bool) -> None:
+        if self._file.tables:
+            form = self._format()
+            if faults := self._differences(form, identity):
+                raise InputError(faults)
+            if not resume:
+                raise self._file.fault(f"{HELD}, or name another folder")
+            if form == BEFORE:
+                self._renew()
+            self._file.rows("search")  # all of them are sound, or nothing is done
+            return
+        self._file.database.execute("CREATE TABLE run (format TEXT, program TEXT, identity TEXT, checksum TEXT)")
+        self._file.database.execute("CREATE TABLE search (part INTEGER PRIMARY KEY, state TEXT, checksum TEXT)")
+        self._file.put("run", (FORMAT, version("ruby-map"), json.dumps(identity)))
+
+    def _format(self) -> str:
+        """Who wrote the file. Raises InputError where that is another version."""
+        found = self._file.database.execute("SELECT format, program FROM run").fetchall()
+        if len(found) != 1:
+            raise self._file.damaged(f"{len(found)} runs in it")
+        ((form, program),) = found
+        here = version("ruby-map")
+        if program != here or form not in (BEFORE, FORMAT):
+            said = f"was written by ruby-map {program} (format {form}), and this is {here} (format {FORMAT})"
+            raise self._file.fault(f"{said}: finish it with that version, or name another folder")
+        return str(form)
+
+    def _renew(self) -> None:
+        """Give a file of the format before its checksums, if it holds what such a file does."""
+        for _, text in self._file.database.execute("SELECT part, state FROM search"):
+            state = self._plain(text)
+            if not isinstance(state.get("statistics"), dict) or "stopped_by" not in state["statistics"]:
+                raise self._file.damaged("a search without its statistics")
+        self._file.database.execute("UPDATE run SET format = ?", (FORMAT,))
+        for table in ("run", "search"):
+            self._file.add_checksums(table)
+
+    def _differences(self, form: str, identity: dict[str, object]) -> list[Fault]:
+        if form == BEFORE:
+            ((text,),) = self._file.database.execute("SELECT identity FROM run").fetchall()
+        else:
+            ((_, _, text),) = self._file.rows("run")
+        other = self._plain(text)
+        # a proof may go on with another time limit
+        free = {"time_limit"} if identity.get("strategy") == "optimal" else set()
+        differing = [key for key in identity | other if key not in free and identity.get(key) != other.get(key)]
+        told = "; ".join(_difference(key, other.get(key), identity.get(key)) for key in differing)
+        rule = f"is of another problem, and results are never mixed: {told}"
+        return [Fault("out", None, str(self.path), rule)] if told else []
+
+    def _plain(self, text: object) -> State:
+        """The object that a text of the file is. Raises InputError where it is none."""
+        try:
+            found = json.loads(text) if isinstance(text, str) else None
+        except ValueError as error:
+            raise self._file.damaged(str(error)) from None
+        if not isinstance(found, dict):
+            raise self._file.damaged("not an object where one was written")
+        return found
+
+    def part(self, number: int) -> "Part":
+        """The place of the search of layer `number`."""
+        return Part(self, number)
+
+    def load(self, number: int) -> State | None:
+        """The state last saved of that search."""
+        found = self._file.rows("search", "part = ?", number)
+        return self._plain(found[0][1]) if found else None
+
+    def save(self, number: int, state: State) -> None:
+        """Replace the state of that search, wholly or not at all. Raises InputError where it cannot be written."""
+        self._file.put("search", (number, json.dumps(state)))
+
+    def check_place(self) -> None:
+        """Raise InputError where the file was removed, or another put in its place, since it was opened."""
+        if not self._file.own():
+            raise self._file.fault("was removed or replaced while the run went on: no results are written there")
+
+    def discard(self) -> None:
+        """Remove the file, and its folder if nothing else is in it: of a run that found nothing to keep."""
+        self.check_place()
+        self.close()
+        self.path.unlink()
+        if not any(self.path.parent.iterdir()):
+            self.path.parent.rmdir()
+
+    def close(self) -> None:
+        """Give up the lock; what was saved stays."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+HELD = "holds a run of this problem: give --resume to go on with it"
+
+
+@dataclass
+class Part:
+    """Where one search keeps its state."""
+
+    checkpoint: Checkpoint
+    number: int
+    saved: float = 0.0  # when, by the monotonic clock
+    final: bool = False  # what has ended is told again, whatever the time limit is now
+
+    def load(self) -> State | None:
+        """The state to go on from; None at the beginning."""
+        return self.checkpoint.load(self.number)
+
+    def save(self, state: State) -> None:
+        """Keep `state`."""
+        self.checkpoint.save(self.number, state)
+        self.saved = time.monotonic()
+
+    def offer(self, state: Callable[[], State]) -> None:
+        """Keep what `state` gives, if the last was kept long enough ago."""
+        if time.monotonic() - self.saved >= EVERY:
+            self.save(state())

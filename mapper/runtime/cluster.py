@@ -1,0 +1,121 @@
+"""Clusters: where joblib runs chunks of work instead of on this machine, by its own back ends for Dask and Ray."""
+
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from ...workloads import Fault, InputError
+
+CONNECT = 5  # seconds to reach a scheduler
+APPEAR = 10  # seconds for a first worker
+KINDS = "dask://HOST:PORT, or ray (for the Ray cluster that this machine belongs to)"
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What all chunks share: in the file `key`, or the bytes themselves, or where Ray keeps them."""
+
+    key: str  # tells one run's from another's
+    bytes_: bytes | None = field(default=None, compare=False, repr=False)
+    ray: Any = field(default=None, compare=False, repr=False)
+
+    @property
+    def local(self) -> bool:
+        """Whether it is a file, for processes of this machine."""
+        return self.bytes_ is None and self.ray is None
+
+    def content(self) -> bytes:
+        """The pickle, wherever it is."""
+        if self.ray is not None:
+            import ray
+
+            found: bytes = ray.get(self.ray)
+            return found
+        return Path(self.key).read_bytes() if self.bytes_ is None else self.bytes_
+
+
+def cluster_faults(cluster: str | None) -> list[Fault]:
+    """What is wrong with a cluster's name; nothing is connected yet."""
+    if cluster is None or cluster == "ray":
+        return []
+    host, _, port = cluster.removeprefix("dask://").rpartition(":")
+    if cluster.startswith("dask://") and host and port.isdecimal():
+        return []
+    return [_fault(f"must be {KINDS}; got {cluster!r}")]
+
+
+@contextmanager
+def on_cluster(cluster: str, shared: Shared) -> Iterator[tuple[Any, Shared]]:
+    """joblib's Parallel on that cluster, and `shared` as its tasks are to be given it.
+
+    Raises InputError where the package is missing, nothing answers, or the workers have other versions.
+    """
+    yield from _on_ray(shared) if cluster == "ray" else _on_dask(cluster.removeprefix("dask://"), shared)
+
+
+def versions() -> dict[str, str]:
+    """What must be alike on all workers for all to give the same answer."""
+    return {name: version(name) for name in ("ruby-map", "numpy")}
+
+
+def _on_dask(address: str, shared: Shared) -> Generator[tuple[Any, Shared]]:
+    try:
+        from distributed import Client
+    except ImportError:
+        raise InputError(_fault("dask needs the package distributed: pip install 'ruby-map[dask]'")) from None
+    from joblib import Parallel, parallel_config
+
+    try:
+        client = Client(f"tcp://{address}", timeout=CONNECT, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise InputError(_fault(f"no Dask scheduler answers at {address} within {CONNECT} s ({error})")) from None
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=APPEAR)
+        except TimeoutError:
+            raise InputError(_fault(f"the scheduler at {address} has had no worker for {APPEAR} s")) from None
+        _check_workers(client)
+        with parallel_config("dask", client=client, scatter=[shared]):
+            parallel = Parallel(return_as="generator", batch_size=1, pre_dispatch="2*n_jobs")
+        yield parallel, shared
+
+
+def _check_workers(client: Any) -> None:
+    """Raise InputError where workers lack the package, or have versions that may count differently."""
+    try:
+        found = client.run(versions)
+    except Exception as error:  # whatever a worker raises on reading a function that it cannot import
+        raise InputError(_fault(f"its workers cannot run ruby-map: {type(error).__name__}: {error}")) from None
+    for worker, theirs in found.items():
+        if theirs != versions():
+            raise InputError(_fault(f"the worker {worker} has {_told(theirs)}, this machine {_told(versions())}"))
+
+
+def _told(found: dict[str, str]) -> str:
+    return ", ".join(f"{name} {number}" for name, number in found.items())
+
+
+def _on_ray(shared: Shared) -> Generator[tuple[Any, Shared]]:
+    try:
+        import ray
+        from ray.util.joblib import register_ray
+    except ImportError:
+        raise InputError(_fault("ray needs its package: pip install 'ruby-map[ray]'")) from None
+    from joblib import Parallel, parallel_config
+
+    if not ray.is_initialized():
+        try:
+            ray.init(address="auto", log_to_driver=False)
+        except ConnectionError as error:
+            raise InputError(_fault(f"no Ray cluster found on this machine ({error})")) from None
+    register_ray()
+    with parallel_config("ray"):
+        parallel = Parallel(n_jobs=-1, batch_size=1)
+    yield parallel, Shared(shared.key, None, ray.put(shared.bytes_))
+
+
+def _fault(message: str) -> Fault:
+    return Fault("cluster", None, "", message)

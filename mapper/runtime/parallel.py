@@ -1,0 +1,218 @@
+"""All parallelism of the mapper: chunks of work go to workers, results come back in order.
+
+Everything else is plain single-process code that a debugger can step through. What all chunks share reaches each worker
+once (a file here, an object of the cluster elsewhere); a task is a few chunk numbers out and a few arrays back.
+cluster.py says where else than on this machine joblib can run them.
+"""
+
+import os
+import pickle
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from itertools import batched, count, islice
+from multiprocessing import resource_tracker
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, overload
+from uuid import uuid4
+
+from ...workloads import Fault, InputError
+from .cluster import Shared, on_cluster
+from .streams import tell
+
+MOST = 16  # chunks in one task: enough that handing it out costs nothing beside it
+LOSSES = 3  # times in a row that all workers may be lost without one result between
+LOOK = 1.0  # seconds after which a worker looks whether its parent is still there
+HELD = (signal.SIGINT, signal.SIGTERM)  # reach every process; the parent alone decides
+
+
+@overload
+def in_order[P, C, T](
+    work: Callable[[P, C], T],
+    shared: P,
+    chunks: Iterable[C],
+    jobs: int = 1,
+    cluster: str | None = None,
+    most: int = MOST,
+) -> Generator[T]: ...
+@overload
+def in_order[P, C, K, T](
+    work: Callable[[P, Sequence[C], K], list[T]],
+    shared: P,
+    chunks: Iterable[C],
+    jobs: int = 1,
+    cluster: str | None = None,
+    most: int = MOST,
+    *,
+    learnt: Callable[[], K],
+) -> Generator[T]: ...
+def in_order(
+    work: Callable[..., Any],
+    shared: Any,
+    chunks: Iterable[Any],
+    jobs: int = 1,
+    cluster: str | None = None,
+    most: int = MOST,
+    *,
+    learnt: Callable[[], Any] | None = None,
+) -> Generator[Any]:
+    """Yield `work(shared, chunk)` for each chunk, in the order of `chunks`, by `jobs` processes or a cluster's workers.
+
+    Work begins ahead of the reader (two tasks per worker); closing the generator lets that work finish unread. Tasks
+    start at one chunk and grow, to `most`, so that a short search does not wait for work that it will not read. Where
+    processes die (killed, out of memory) others do their work again; a chunk gives the same result wherever it is done.
+    Processes end with this one. Raises InputError where none can begin, or they die time after time.
+
+    With `learnt`, work is done by the task, `work(shared, chunks, learnt())` for a list of results, given what the
+    reader has learnt by the time the task is handed out.
+    """
+    if cluster:
+        payload = Shared(uuid4().hex, pickle.dumps((work, shared), pickle.HIGHEST_PROTOCOL))
+        with on_cluster(cluster, payload) as (parallel, given):
+            rest = _growing(chunks, 2, most)
+            yield from _ordered(lambda tasks: _rounds(parallel, tasks), given, deque(), rest, learnt)
+        return
+    if jobs == 1:
+        for task in _growing(chunks, 1, most):
+            yield from _done(work, shared, task, learnt and learnt())
+        return
+    _check_folder()
+    from joblib import Parallel  # a fifth of a second that a search in one process need not wait for
+
+    with TemporaryDirectory(prefix="ruby-map-") as folder:
+        path = Path(folder) / "shared.pickle"
+        path.write_bytes(pickle.dumps((work, shared), pickle.HIGHEST_PROTOCOL))
+        waiting: deque[tuple[Any, ...]] = deque()
+        rest = _growing(chunks, jobs, most)
+        lost = 0
+        while lost < LOSSES:
+            # joblib begins its own resource tracker here, and workers with the first task
+            with Parallel(jobs, return_as="generator", batch_size=1, pre_dispatch=2 * jobs,
+                          initializer=_begin_worker, initargs=(os.getpid(),)) as parallel:  # fmt: skip
+                try:
+                    for result in _ordered(parallel, Shared(str(path)), waiting, rest, learnt):
+                        yield result
+                        lost = 0
+                    return
+                except BrokenProcessPool as error:
+                    lost += 1
+                    tell(f"a worker process died ({_first_line(error)}); others do its work again")
+        why = "perhaps for lack of memory: use fewer processes; what was saved in --out stays"
+        raise InputError(Fault("jobs", None, "", f"worker processes died {LOSSES} times in a row, {why}"))
+
+
+def _ordered(
+    run: Callable[[Iterable[Any]], Generator[list[Any]]],
+    shared: Shared,
+    waiting: deque[tuple[Any, ...]],
+    rest: Iterator[tuple[Any, ...]],
+    learnt: Callable[[], Any] | None,
+) -> Generator[Any]:
+    """The results of the tasks in `waiting` (handed out before, never read) and then of `rest`, chunk by chunk.
+
+    Tasks handed out and not read are left in `waiting`.
+    """
+    from joblib import delayed
+
+    closing = threading.Event()
+    again = tuple(waiting)
+
+    def tasks() -> Iterator[Any]:  # joblib draws these in a thread of its own
+        for task in again:
+            yield delayed(_work)(shared, os.getpid(), task, learnt and learnt())
+        while not closing.is_set() and (task := next(rest, ())):
+            waiting.append(task)
+            yield delayed(_work)(shared, os.getpid(), task, learnt and learnt())
+
+    results: Iterable[list[Any]] = ()
+    try:
+        with _held_back():
+            results = run(tasks())
+        for several in results:
+            waiting.popleft()
+            yield from several
+    finally:
+        closing.set()  # draining is shorter than joblib's own way out, which kills the workers
+        with suppress(BrokenProcessPool):  # what ends this stands, whatever becomes of work that nobody reads
+            for _ in results:
+                pass
+
+
+def _growing(chunks: Iterable[Any], workers: int, most: int) -> Iterator[tuple[Any, ...]]:
+    """Chunks in tasks of one, then two, then four... up to `most`; each size for every worker twice."""
+    every = iter(chunks)
+    for number in count():
+        if not (task := tuple(islice(every, min(most, 2 ** min(number // (2 * workers), 10))))):
+            return
+        yield task
+
+
+def _rounds(parallel: Any, tasks: Iterable[Any]) -> Generator[list[Any]]:
+    """Results as they come, where the back end can; else round by round."""
+    if parallel.return_generator:
+        yield from parallel(tasks)
+    else:
+        for some in batched(tasks, 4 * parallel._effective_n_jobs()):
+            yield from parallel(some)
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+def _check_folder() -> None:
+    """Raise InputError where no process can begin, as the folder it would begin in is gone."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        rule = "the working directory is gone, and processes begin there: go to another, or use one process"
+        raise InputError(Fault("jobs", None, "", rule)) from None
+
+
+@contextmanager
+def _held_back() -> Iterator[None]:
+    """Ctrl-C and SIGTERM wait, and never reach processes that begin meanwhile, not even while Python starts in them."""
+    resource_tracker.ensure_running()  # beginning, it would let them through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, HELD)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin_worker(parent: int) -> None:
+    """Leave Ctrl-C and SIGTERM to the parent, and end with it."""
+    for number in HELD:
+        signal.signal(number, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """End this process once its parent is gone. Nobody would read what it finds, and it would not notice: the workers
+    hold both ends of the pipes that they wait at."""
+    while os.getppid() == parent:
+        time.sleep(LOOK)
+    os._exit(1)
+
+
+def _work(shared: Shared, parent: int, task: tuple[Any, ...], learnt: Any) -> list[object]:
+    if not shared.local and os.getpid() != parent and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a cluster on this machine; it ends its workers as it likes
+    return list(_done(*_read(shared), task, learnt))
+
+
+def _done(work: Callable[..., Any], given: object, task: tuple[Any, ...], learnt: Any) -> Iterable[Any]:
+    """The results of a task; one by one where they do not need it as a whole."""
+    return (work(given, chunk) for chunk in task) if learnt is None else work(given, task, learnt)
+
+
+@lru_cache(maxsize=1)
+def _read(shared: Shared) -> tuple[Callable[..., object], object]:
+    work, given = pickle.loads(shared.content())
+    return work, given

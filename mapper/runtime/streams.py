@@ -1,0 +1,50 @@
+"""Standard output and standard error, which may be full, closed, or a pipe that nobody reads any more."""
+
+import os
+import sys
+from contextlib import suppress
+
+from ...workloads import Fault, InputError
+
+
+def say(text: str, nl: bool = True) -> None:
+    """Results, to standard output. Raises InputError where they cannot be written.
+
+    Characters that its encoding lacks are written as their numbers.
+    """
+    if sys.stdout is None:
+        raise _unwritten("it is closed")
+    text += "\n" * nl
+    try:
+        try:
+            sys.stdout.write(text)
+        except UnicodeEncodeError:
+            sys.stdout.write(text.encode("ascii", "backslashreplace").decode())
+        sys.stdout.flush()
+    except OSError as error:
+        _let_go()
+        raise _unwritten(error.strerror) from None
+
+
+def tell(text: str) -> None:
+    """All else, to standard error. What cannot be written there ends nothing: it is told to nobody."""
+    with suppress(OSError):
+        if sys.stderr is not None:
+            sys.stderr.write(f"{text}\n")
+            sys.stderr.flush()
+
+
+def refused(error: OSError | MemoryError) -> None:
+    """Tell what the system did not give, and let go of standard output, which it may be."""
+    _let_go()
+    tell(f"not enough memory: {error}" if isinstance(error, MemoryError) else f"the system refused: {error}")
+
+
+def _let_go() -> None:
+    """Let go of what standard output still holds: Python would try once more to write it, and end with status 120."""
+    with suppress(OSError):  # in a test it is no file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _unwritten(why: str | None) -> InputError:
+    return InputError(Fault("standard output", None, "", f"cannot be written: {why}"))

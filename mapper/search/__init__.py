@@ -1,0 +1,1 @@
+"""Mappings proposed, scored and recorded until a rule ends the search."""

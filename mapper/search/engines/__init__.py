@@ -1,0 +1,1 @@
+"""The array libraries that run the model."""

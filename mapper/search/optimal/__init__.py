@@ -1,0 +1,1 @@
+"""The best mapping or front, with a proof: branch and bound over chains."""

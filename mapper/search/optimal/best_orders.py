@@ -1,0 +1,129 @@
+"""The best loop orders of given chains: exact, and without trying all permutations.
+
+Words moved are sums over temporal loops, and a loop's term depends only on which loops of its own level stand outside
+it (counts.py). So levels are independent, and within one level the best order of a set of loops, its last one d being
+the innermost, is the best order of the others plus the term of d with the others outside: a dynamic programme over
+subsets. Cycles do not depend on orders unless a bandwidth binds.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+
+from ...mapping.batch import Floats, Ints, MappingBatch
+from ...mapspace.orders import LevelOrder, Order
+from ...model.bounds.charges import Charge
+from ...model.nest_analysis import Flow, Nest
+from ...model.recount import Steps
+
+
+class _Nest(Nest):
+    """A nest whose loop order at the level looked at is given by the dims `outside` the loop looked at."""
+
+    outside: frozenset[int] = frozenset()
+
+    @cached_property
+    def _always(self) -> Floats:
+        return np.ones(len(self.batch))
+
+    @cached_property
+    def _never(self) -> Floats:
+        return np.zeros(len(self.batch))
+
+    def before(self, level: int, e: int, d: int) -> Floats:
+        return self._always if e in self.outside else self._never
+
+    def which(self, level: int, dims: tuple[int, ...], d: int) -> Ints:
+        number = 0
+        for e in dims:
+            number = 2 * number + (e in self.outside)
+        return np.full(len(self.batch), number)
+
+
+class _Recounted:
+    """A flow of one mapping whose words are listed, where the closed form counts too many (recount.py)."""
+
+    def __init__(self, nest: _Nest, charge: Charge) -> None:
+        assert charge.parent is not None, "only reads are flagged"
+        self.nest, self.steps = nest, Steps(nest.batch, charge.tensor, charge.parent, charge.child)
+
+    def stays(self, level: int, d: int) -> Floats | float:
+        """What stays less what could: the words that move, negative."""
+        return -float(self.steps.at(level, d, self.nest.outside))
+
+
+def best_orders(
+    batch: MappingBatch, charges: Sequence[Charge], orders: Sequence[LevelOrder], recounted: bool = False
+) -> Order:
+    """The loop orders with the least energy of the mappings of `batch`, which share what they keep.
+
+    `orders` says what each level allows. Flagged reads count by the closed form, or, of a single mapping, exactly if
+    `recounted`. # (mapping, level, position)
+    """
+    nest = _Nest(batch)
+
+    def flow(charge: Charge) -> Flow | _Recounted:
+        plain = Flow(nest, charge.tensor, charge.child, charge.parent)
+        return _Recounted(nest, charge) if recounted and not plain.exact()[0] else plain
+
+    flows = [(flow(c), c) for c in charges if c.child < nest.levels]
+    found = np.empty((len(batch), nest.levels, len(batch.workload.dims)), np.int8)
+    for level, allowed in enumerate(orders):
+        here = [(flow, charge.pj) for flow, charge in flows if charge.child > level]
+        found[:, level] = _LevelSearch(nest, here, level).best(allowed)
+    return found
+
+
+class _LevelSearch:
+    """The best order at one level."""
+
+    def __init__(self, nest: _Nest, flows: list[tuple[Flow | _Recounted, float]], level: int) -> None:
+        self.nest, self.flows, self.level = nest, flows, level
+        self.loops = set(nest.loops(level)) if flows else set()
+        self._saved: dict[tuple[int, frozenset[int]], Floats] = {}
+
+    def saved(self, d: int, outside: frozenset[int]) -> Floats:
+        """Energy that stays in place at increments of the loop of `d`, those of `outside` standing outside it."""
+        if (d, outside) not in self._saved:
+            self.nest.outside = outside
+            total = np.zeros(len(self.nest.batch))
+            for flow, pj in self.flows:
+                total = total + pj * flow.stays(self.level, d)
+            self._saved[d, outside] = total
+        return self._saved[d, outside]
+
+    def best(self, allowed: LevelOrder) -> Order:
+        """The best order # (mapping, position); loops of bound 1 in every mapping stand in front of the free ones."""
+        n = len(self.nest.batch)
+        fixed = [d for d in allowed.outermost if d in self.loops]
+        free = [d for d in allowed.free if d in self.loops]
+        rest = [d for d in (*allowed.idle, *allowed.free) if d not in free]
+        end = len(allowed.outermost) + len(rest) + len(free)
+        order = np.empty((n, allowed.dims), np.int8)
+        order[:, : end - len(free)] = [*allowed.outermost, *rest]
+        order[:, end:] = allowed.innermost
+        order[:, end - len(free) : end] = self._permuted(free, frozenset(fixed))
+        return order
+
+    def _permuted(self, free: list[int], front: frozenset[int]) -> Order:
+        """The best order of the loops `free`, with those of `front` outside. # (mapping, position)"""
+        n = len(self.nest.batch)
+        best: dict[frozenset[int], Floats] = {frozenset(): np.zeros(n)}
+        last: dict[frozenset[int], Ints] = {}  # the innermost loop of the best order of a set
+        for size in range(1, len(free) + 1):
+            for chosen in map(frozenset, combinations(free, size)):
+                inner = sorted(chosen)
+                each = np.stack([best[chosen - {d}] + self.saved(d, front | (chosen - {d})) for d in inner])
+                which = each.argmax(axis=0)
+                best[chosen], last[chosen] = each.max(axis=0), np.array(inner)[which]
+        order = np.empty((n, len(free)), np.int8)
+        left = np.array([frozenset(free)] * n, dtype=object)
+        for place in range(len(free) - 1, -1, -1):
+            for chosen in set(left.tolist()):
+                mine = np.flatnonzero(left == chosen)
+                order[mine, place] = last[chosen][mine]
+                for d in np.unique(order[mine, place]).tolist():
+                    left[mine[order[mine, place] == d]] = chosen - {d}
+        return order

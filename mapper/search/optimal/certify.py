@@ -1,0 +1,56 @@
+"""A proof as a certificate has it: the problem by names and numbers, the best mapping, what became of all chains."""
+
+from collections.abc import Sequence
+
+from ....energy import EnergyTable
+from ...certificate import Choice, Layer, MappingSaid, energies_said
+from ...mapping.batch import MappingBatch
+from ...mapspace.mapspace import Mapspace
+from ...model.cost import CostOptions, evaluate
+from ...model.recount import recount
+
+
+def layer_said(
+    space: Mapspace,
+    table: EnergyTable,
+    costs: CostOptions,
+    objective: str,
+    best: Sequence[MappingBatch],
+    lower_bound: float,
+    corners: Sequence[tuple[float, float]],
+    choices: Sequence[Choice],
+) -> Layer:
+    """The certificate of one layer; `best`: batches of one, of a front all."""
+    workload = space.workload
+    return Layer(
+        workload=workload.name,
+        sizes=dict(zip(workload.dims, workload.sizes, strict=True)),
+        pad=False,
+        remainders=list(space.imperfect),
+        objective=objective,
+        leakage=costs.leakage,
+        wire_pj_per_bit_mm=costs.wire_pj_per_bit_mm,
+        tile_mm=costs.tile_mm,
+        hop_pj=costs.hop_pj,
+        energies=energies_said(table),
+        best=[_mapping(one, table, costs) for one in best],
+        lower_bound=lower_bound,
+        corners=list(corners),
+        choices=list(choices),
+    )
+
+
+def _mapping(batch: MappingBatch, table: EnergyTable, options: CostOptions) -> MappingSaid:
+    workload, levels = batch.workload, batch.arch.levels
+    costs = evaluate(batch, table, options, recount(batch))
+    names = [tensor.name for tensor in workload.tensors]
+    return MappingSaid(
+        bounds={dim: batch.factors[0, :, d].tolist() for d, dim in enumerate(workload.dims)},
+        orders={level.name: [workload.dims[d] for d in batch.order[0, i]] for i, level in enumerate(levels)},
+        keep={
+            level.name: [name for name, kept in zip(names, batch.keep[0, i], strict=True) if kept]
+            for i, level in enumerate(levels)
+        },
+        energy_pj=float(costs.energy_pj[0]),
+        cycles=float(costs.cycles[0]),
+    )

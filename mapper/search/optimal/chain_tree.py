@@ -1,0 +1,84 @@
+"""A tree over the chain combinations of one group of dims: sets of rows with alike columns, halved down to one row."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...mapping.batch import Floats, Ints
+from ...model.sanity import InternalError
+from ...runtime.deadline import Check, on_time
+
+BUCKET = 4  # sets of up to so many rows fall apart into single rows at once
+FAR = 8.0  # how far 0 and inf count to lie from the nearest other value, as a factor
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """Node 0 is the set of all rows. Children of one node are numbered on."""
+
+    low: Floats  # (column, node) the least entry of each column
+    first: Ints  # (node,) the first child
+    children: Ints  # (node,) how many; 0 for a single row
+    row: Ints  # (node,) the row of a single one, else -1
+    spread: Floats  # (node,) how unlike its rows are; 0 for a single row
+    size: Ints  # (node,) how many rows
+
+    def __post_init__(self) -> None:
+        """The invariant that a proof needs: the children of a node cover it, each row once."""
+        ends = np.concatenate([[0], np.cumsum(self.size)])
+        parts = ends[self.first + self.children] - ends[self.first]
+        if (np.where(self.children > 0, parts, 1) != self.size).any():
+            raise InternalError("internal error: sets of chains are not covered by their parts; please report it")
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+
+def grow(columns: Sequence[Floats], weights: Sequence[float], names: Ints, check: Check = on_time) -> Tree:
+    """The tree over the rows of `columns` # (row,) each, whose numbers in the group are `names` # (row,).
+
+    Where rows differ in columns of large weight, they are told apart first. Weights decide how fast a search is,
+    never what it finds.
+    """
+    table = np.stack(columns)  # (column, row)
+    scaled = np.stack([w * _scale(column) for w, column in zip(weights, columns, strict=True)])
+    members: list[Ints] = [np.arange(table.shape[1])]
+    first, children, spread = [], [], []
+    for node in range(2 * table.shape[1]):
+        if node >= len(members):
+            break
+        check()
+        parts, apart = _split(scaled, members[node])
+        spread.append(apart)
+        first.append(len(members))
+        children.append(len(parts))
+        members += parts
+    low = np.empty((len(table), len(members)))
+    for node, rows in enumerate(members):
+        check()
+        low[:, node] = table[:, rows].min(axis=1)
+    row = np.array([names[rows[0]] if len(rows) == 1 else -1 for rows in members])
+    size = np.array([len(rows) for rows in members])
+    return Tree(low, np.array(first), np.array(children), row, np.array(spread), size)
+
+
+def _split(scaled: Floats, rows: Ints) -> tuple[list[Ints], float]:
+    """The children of a set, and how far its rows lie apart."""
+    if len(rows) == 1:
+        return [], 0.0
+    part = scaled[:, rows]
+    least, most = part.min(axis=1), part.max(axis=1)
+    widest = int((most - least).argmax())
+    apart = float(most[widest] - least[widest])
+    if len(rows) <= BUCKET or apart == 0.0:
+        return [rows[i : i + 1] for i in range(len(rows))], max(apart, 1e-9)
+    low = part[widest] <= (least[widest] + most[widest]) / 2
+    return [rows[low], rows[~low]], apart
+
+
+def _scale(column: Floats) -> Floats:
+    """Logarithms, with 0 and inf near the other values."""
+    plain = column[(column > 0) & np.isfinite(column)]
+    least, most = (plain.min(), plain.max()) if len(plain) else (1.0, 1.0)
+    return np.log(np.clip(column, least / FAR, most * FAR))

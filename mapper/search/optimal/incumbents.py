@@ -1,0 +1,202 @@
+"""What `--search optimal` looks for: the least of one objective, or the front of energy and delay.
+
+Both tell the branch and bound the same two things: one number per lower bound, and the limit at which it is ruled out.
+For the front that number is the *reach* of a point (energy, cycles): the largest factor by which the energy and cycles
+of some mapping found may both be multiplied without leaving the point behind. Reach 1: that mapping is as good on both
+axes. It grows with energy and with cycles, so that of a lower bound holds for all that is above the bound.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ...mapping.batch import Bools, Floats, Ints, MappingBatch
+from ...model.bounds.relaxation import ROUNDING
+from ...model.objectives import value
+
+Point = tuple[float, float]  # cycles, energy in pJ
+
+
+class Aim(Protocol):
+    """What is looked for."""
+
+    @property
+    def best(self) -> MappingBatch | None:
+        """The mapping with the least objective, as a batch of one."""
+
+    @property
+    def least(self) -> float:
+        """Its objective; inf before there is one."""
+
+    @property
+    def limit(self) -> float:
+        """What is not below it is of no use."""
+
+    @property
+    def by_energy(self) -> bool:
+        """Whether energy matters."""
+
+    def of(self, energy_pj: Floats, cycles: Floats) -> Floats:
+        """One number for each pair of lower bounds, to be compared with `limit`; later ones may be larger."""
+
+    def worth(self, energy_pj: Floats, cycles: Floats) -> Ints:
+        """Which of some mappings to offer, most promising first. # (mapping,)"""
+
+    def offer(self, batch: MappingBatch, energy_pj: float, cycles: float) -> bool:
+        """Take one mapping if it is of use; whether it is the new least of the objective."""
+
+
+@dataclass(eq=False)
+class Least:
+    """The least of one objective."""
+
+    objective: str
+    best: MappingBatch | None = None
+    least: float = np.inf
+
+    @property
+    def limit(self) -> float:
+        return self.least
+
+    @property
+    def by_energy(self) -> bool:
+        return self.objective != "delay"
+
+    def of(self, energy_pj: Floats, cycles: Floats) -> Floats:
+        """The objective itself."""
+        return value(self.objective, energy_pj, cycles)
+
+    def worth(self, energy_pj: Floats, cycles: Floats) -> Ints:
+        """The least of them."""
+        return self.of(energy_pj, cycles).argmin(keepdims=True)
+
+    def offer(self, batch: MappingBatch, energy_pj: float, cycles: float) -> bool:
+        found = float(value(self.objective, np.float64(energy_pj), np.float64(cycles)))  # type: ignore[arg-type]
+        if found < self.least:
+            self.best, self.least = batch, found
+            return True
+        return False
+
+
+@dataclass(eq=False)
+class Frontier:
+    """Mappings that none other found beats on energy or cycles without losing on the other, by their cycles.
+
+    The least of any objective is among them, for each objective grows with energy and cycles.
+    """
+
+    objective: str
+    limit: float = 1.0
+    by_energy: bool = True
+    # batches, cycles, energy_pj: in one attribute, so that Ctrl-C finds all of a front or all of the next
+    _found: tuple[tuple[MappingBatch, ...], Floats, Floats] = ((), np.empty(0), np.empty(0))
+
+    @property
+    def batches(self) -> tuple[MappingBatch, ...]:
+        """Batches of one."""
+        return self._found[0]
+
+    @property
+    def cycles(self) -> Floats:
+        """Of each, ascending."""
+        return self._found[1]
+
+    @property
+    def energy_pj(self) -> Floats:
+        """Of each, descending."""
+        return self._found[2]
+
+    @property
+    def _at(self) -> int:
+        return int(value(self.objective, self.energy_pj, self.cycles).argmin())
+
+    @property
+    def best(self) -> MappingBatch | None:
+        return self.batches[self._at] if self.batches else None
+
+    @property
+    def least(self) -> float:
+        return float(value(self.objective, self.energy_pj, self.cycles)[self._at]) if self.batches else np.inf
+
+    def of(self, energy_pj: Floats, cycles: Floats) -> Floats:
+        """The reach of each point; before anything is found below 0, the larger the EDP."""
+        return reach(self.energy_pj, self.cycles, energy_pj, cycles)
+
+    def worth(self, energy_pj: Floats, cycles: Floats) -> Ints:
+        """Those out of reach, the farthest first."""
+        found = self.of(energy_pj, cycles)
+        order = np.argsort(found)
+        return order[found[order] < 1 - ROUNDING]
+
+    def offer(self, batch: MappingBatch, energy_pj: float, cycles: float) -> bool:
+        if self.of(np.array([energy_pj]), np.array([cycles]))[0] >= 1 - ROUNDING:
+            return False
+        before = self.least
+        stay = (self.cycles < cycles) | (self.energy_pj < energy_pj)
+        place = int((self.cycles[stay] < cycles).sum())
+        kept = [one for one, stays in zip(self.batches, stay.tolist(), strict=True) if stays]
+        batches = (*kept[:place], batch, *kept[place:])
+        all_cycles = np.insert(self.cycles[stay], place, cycles)
+        self._found = batches, all_cycles, np.insert(self.energy_pj[stay], place, energy_pj)
+        return self.least < before
+
+    def times(self, factor: float) -> list[Point]:
+        """Lower bounds of whatever has at least this reach: one of these points is below it on both axes."""
+        return [(factor * c, factor * e) for c, e in zip(self.cycles.tolist(), self.energy_pj.tolist(), strict=True)]
+
+
+def reach(front_pj: Floats, front_cycles: Floats, energy_pj: Floats, cycles: Floats) -> Floats:
+    """The reach of each point (energy, cycles) # (point,) from a front, its cycles ascending, its energies descending.
+
+    Seen along the front, cycles / its cycles falls and energy / its energy grows; the lesser of both is largest where
+    they cross.
+    """
+    n = len(front_cycles)
+    if not n:
+        with np.errstate(divide="ignore"):
+            return -1.0 / (energy_pj * cycles)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        crossing = np.searchsorted(front_cycles / front_pj, cycles / energy_pj)
+        before = np.where(crossing > 0, energy_pj / front_pj[np.maximum(crossing - 1, 0)], 0.0)
+    after = np.where(crossing < n, cycles / front_cycles[np.minimum(crossing, n - 1)], 0.0)
+    return np.asarray(np.maximum(before, after))
+
+
+@dataclass(frozen=True)
+class FrontProof:
+    """What is proven about a front: whatever mapping is not seen lies above one of the corners on both axes."""
+
+    corners: tuple[Point, ...] = ()  # by cycles ascending, energies descending; none: all was seen or ruled out
+
+    @classmethod
+    def of(cls, corners: Sequence[Point]) -> "FrontProof":
+        """From any corners: those above another are left out."""
+        kept: list[Point] = []
+        for cycles, energy_pj in sorted(corners):
+            if not kept or energy_pj < kept[-1][1]:
+                kept.append((cycles, energy_pj))
+        return cls(tuple(kept))
+
+    def energy_pj(self, cycles: float) -> float:
+        """No mapping that is not seen, with at most so many cycles, has less energy; inf where there is none."""
+        return min((energy for fewest, energy in self.corners if fewest <= cycles * (1 + ROUNDING)), default=np.inf)
+
+    def gap(self, front_pj: Floats, front_cycles: Floats) -> float:
+        """No mapping is more than this share below all of the front on both axes; 0 where the front is proven."""
+        if not self.corners:
+            return 0.0
+        cycles, energy_pj = np.array(self.corners).T
+        least = float(reach(front_pj, front_cycles, energy_pj, cycles).min())
+        return 0.0 if least >= 1 - ROUNDING else min(1.0, 1 - least)
+
+
+def without_equals(energy_pj: Floats, cycles: Floats) -> Bools:
+    """Which points of a front # (point,), by cycles, stay when those within rounding of another are left out."""
+    stay = np.zeros(len(cycles), bool)
+    least = np.inf
+    for i, energy in enumerate(energy_pj.tolist()):
+        if energy < least * (1 - ROUNDING):
+            stay[i], least = True, energy
+    return stay

@@ -1,0 +1,197 @@
+"""Combinations of chains for `--search optimal`: given their best loop orders, checked, counted exactly, offered.
+
+Where the closed form is flagged, the best orders by exact counts are found; where that does not settle the matter
+either, every order is tried; where there are too many, the combination stays open and its bound limits what is proven.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import permutations, product
+from math import prod
+
+import numpy as np
+
+from ....energy import EnergyTable
+from ...mapping.batch import Bools, ChainTable, Floats, Ints, MappingBatch
+from ...mapspace.mapspace import Mapspace, every_chain
+from ...model.bounds.charges import Charge, charges
+from ...model.bounds.dim_groups import Group, grouped
+from ...model.bounds.relaxation import ROUNDING
+from ...model.cost import REASONS, CostOptions, evaluate, validity
+from ...model.recount import recount
+from ...model.sanity import InternalError
+from ...runtime.deadline import Check, on_time
+from ..recorder import Recorder
+from .best_orders import best_orders
+from .branch_and_bound import combination
+from .coverage import Coverage
+from .incumbents import Aim
+
+EVALUATED = 2048  # chain combinations evaluated at once
+MOST_ORDERS = 5_000  # loop orders tried for one combination of chains where energy alone does not decide
+
+
+@dataclass(eq=False)
+class Combinations:
+    """The combinations of chains of a mapspace, a row number per group of dims, and the mappings made of them."""
+
+    space: Mapspace
+    table: EnergyTable
+    costs: CostOptions
+    aim: Aim
+    recorder: Recorder
+    late: Callable[[], bool]  # whether time is up
+    unresolved: float = np.inf  # the least bound of chains evaluated without certainty
+    tables: tuple[ChainTable, ...] = ()
+    groups: list[Group] = field(default_factory=list)
+
+    @property
+    def number(self) -> int:
+        """How many there are, by the counts of the mapspace and not by what is listed."""
+        return prod(self._together)
+
+    @property
+    def most(self) -> int:
+        """How many rows the group has that has most."""
+        return max(self._together)
+
+    @property
+    def _together(self) -> list[int]:
+        return [prod(self.space.chains[d].total for d in dims) for dims in self._dims]
+
+    @property
+    def _dims(self) -> list[tuple[int, ...]]:
+        return grouped(self.space.workload) or [(0,)]
+
+    def make(self, check: Check = on_time) -> None:
+        """List the chains; only a group's own combinations are ever listed. Work on them will call `check`."""
+        self.tables = tuple(every_chain(chains) for chains in self.space.chains)
+        self.groups = [Group(self.space.arch, self.space.workload, self.tables, dims, check) for dims in self._dims]
+
+    @cached_property
+    def names(self) -> list[Ints]:
+        """What certificates call the rows of each group: by the lexicographic order of the chains. # (row,) each"""
+        places = []
+        for table in self.tables:
+            places.append(np.empty(len(table.bounds), np.int64))
+            places[-1][np.lexsort(table.bounds.T[::-1])] = np.arange(len(table.bounds))
+        return [
+            np.ravel_multi_index(
+                [places[d][rows] for d, rows in group.rows.items()], [len(places[d]) for d in group.dims]
+            )
+            for group in self.groups
+        ]
+
+    def rows(self, batch: MappingBatch) -> Ints:
+        """The combination that the one mapping of `batch` is made of. # (group,)"""
+        rows = combination(self.groups, batch.factors[0])
+        assert rows is not None, "a mapping of the mapspace has chains of the mapspace"
+        return rows
+
+    def offer(self, batch: MappingBatch) -> None:
+        """Offer the one mapping of `batch`, counted exactly."""
+        costs = evaluate(batch, self.table, self.costs, recount(batch))
+        if self.aim.offer(batch, float(costs.energy_pj[0]), float(costs.cycles[0])):
+            self.recorder.best = self.aim.least
+            self.recorder.statistics.trace.append((self.recorder.statistics.evaluated, self.aim.least))
+
+    def see(self, rows: Ints, bounds: Floats, keep: Bools) -> Coverage:
+        """Evaluate the combinations `rows` # (combination, group) whose bounds are still below the limit."""
+        seen, statistics = Coverage(), self.recorder.statistics
+        for start in range(0, len(rows), EVALUATED):
+            part = slice(start, start + EVALUATED)
+            hope = bounds[part] < self.aim.limit * (1 - ROUNDING)
+            number, before = int(hope.sum()), statistics.valid
+            if number:
+                self.evaluate(rows[part][hope], bounds[part][hope], keep)
+            valid = statistics.valid - before
+            seen += Coverage(valid, number - valid, len(hope) - number)
+        return seen
+
+    def evaluate(self, rows: Ints, bounds: Floats, keep: Bools) -> Floats:
+        """Evaluate each with its best orders: the aim's number, inf where invalid. # (combination,)"""
+        values = np.full(len(rows), np.inf)
+        batch, statistics = self._batch(rows, keep), self.recorder.statistics
+        reasons = validity(batch)
+        valid = np.flatnonzero(reasons == 0)
+        statistics.evaluated += len(batch)
+        statistics.valid += len(valid)
+        for code, reason in enumerate(REASONS[1:], 1):
+            statistics.invalid[reason] += int((reasons == code).sum())
+        if not len(valid):
+            return values
+        batch, bounds = batch.take(valid), bounds[valid]
+        costs = evaluate(batch, self.table, self.costs)
+        values[valid] = self.aim.of(costs.energy_pj, costs.cycles)
+        known = np.isfinite(bounds)
+        if (values[valid][known] < bounds[known] - ROUNDING * abs(bounds[known])).any():
+            raise InternalError("internal error: a mapping is below the bound of its chains; please report it")
+        for i in self.aim.worth(costs.energy_pj, costs.cycles).tolist():
+            self.offer(batch.take([i]))
+        # energy of words on wires is in no bound, and in no order's gain
+        wires = self.costs.network and self.aim.by_energy
+        self._settle(batch, bounds, ~costs.counts.exact | (costs.cycles > costs.counts.cycles) | wires)
+        return values
+
+    def _charges(self, keep: Bools) -> list[Charge]:
+        return charges(self.space.arch, self.space.workload, self.table, keep)
+
+    def _batch(self, rows: Ints, keep: Bools) -> MappingBatch:
+        chains = np.zeros((len(rows), len(self.tables)), np.int64)
+        for g, group in enumerate(self.groups):
+            for d, of_group in group.rows.items():
+                chains[:, d] = of_group[rows[:, g]]
+        n, arch = len(rows), self.space.arch
+        order = np.zeros((n, len(arch.levels), len(self.tables)), np.int8)
+        kept = np.repeat(keep[None], n, axis=0)
+        batch = MappingBatch(arch, self.space.workload, self.tables, chains, order, kept)
+        return replace(batch, order=best_orders(batch, self._charges(keep), self.space.orders.levels))
+
+    def _settle(self, batch: MappingBatch, bounds: Floats, doubtful: Bools) -> None:
+        """Find the best loop orders of the chains for which the least energy by closed form does not decide."""
+        for i in np.flatnonzero(doubtful).tolist():
+            if bounds[i] < self.aim.limit * (1 - ROUNDING):
+                one = batch.take([i])
+                if self.late() or not (self._recounted(one) or self._tried(one)):
+                    self.unresolved = min(self.unresolved, float(bounds[i]))
+
+    def _tried(self, batch: MappingBatch) -> bool:
+        """Offer the one mapping of `batch` in every order, counted exactly; False where they are too many, or time is
+        up."""
+        every = self._every_order(batch)
+        if every is None:
+            return False
+        costs = evaluate(every, self.table, self.costs)
+        some = range(len(every))
+        if costs.counts.exact.all():
+            some = self.aim.worth(costs.energy_pj, costs.cycles).tolist()
+        for j in some:
+            if self.late():
+                return False
+            self.offer(every.take([j]))
+        return True
+
+    def _recounted(self, batch: MappingBatch) -> bool:
+        """Offer the one mapping of `batch` in the order with the least energy by exact counts; whether that settles it:
+        energy of wires is not among them, and a bandwidth that binds may spare cycles in another order."""
+        if self.costs.network and self.aim.by_energy:
+            return False
+        best = best_orders(batch, self._charges(batch.keep[0]), self.space.orders.levels, recounted=True)
+        batch = replace(batch, order=best)
+        self.offer(batch)
+        costs = evaluate(batch, self.table, self.costs, recount(batch))
+        return bool(costs.cycles[0] <= costs.counts.cycles[0])
+
+    def _every_order(self, batch: MappingBatch) -> MappingBatch | None:
+        """The one mapping of `batch` in every order that can make a difference; None if there are too many."""
+        temporal = [s for s, slot in enumerate(batch.arch.slots) if not slot.spatial]
+        choices = []
+        for s, level in zip(temporal, self.space.orders.levels, strict=True):
+            moving = [d for d in level.free if batch.tables[d].bounds[batch.rows[0, d], s] > 1]
+            front = (*level.outermost, *level.idle, *(d for d in level.free if d not in moving))
+            choices.append([(*front, *middle, *level.innermost) for middle in permutations(moving)])
+        if prod(map(len, choices)) > MOST_ORDERS:
+            return None
+        orders = np.array(list(product(*choices)), np.int8)
+        return replace(batch.take(np.zeros(len(orders), np.int64)), order=orders)

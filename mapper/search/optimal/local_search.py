@@ -1,0 +1,129 @@
+"""Better mappings for `--search optimal` to begin with: chains exchanged while that helps.
+
+Nothing here takes part in the proof; good mappings early make it short.
+"""
+
+from dataclasses import dataclass, field, replace
+from math import prod
+
+import numpy as np
+
+from ...mapping.batch import Floats, Ints, MappingBatch
+from ...model.bounds.relaxation import ROUNDING, Relaxation
+from ...model.cost import evaluate, validity
+from .incumbents import Frontier
+from .leaves import Combinations
+
+DRAWN = 4096  # mappings drawn, and the best of them improved
+BOUNDED = 16_384  # combinations bounded at once
+EXCHANGED = 32  # chain combinations tried in one exchange
+MOST_PAIRS = 100_000  # of chain combinations of two groups exchanged together
+MOST_FRONT_PAIRS = 5_000  # the same for a front, where every mapping on it is improved
+
+
+@dataclass(eq=False)
+class Exchange:
+    """Local search over the chains of `every`."""
+
+    every: Combinations
+    _done: set[tuple[float, float]] = field(default_factory=set)  # points of the front improved already
+
+    def start(self, relaxed: Relaxation, rng: np.random.Generator, most: int) -> None:
+        """Improve the best so far, then a few mappings drawn at random, with what this relaxation keeps."""
+        aim = self.every.aim
+        if isinstance(aim, Frontier):
+            self._offer_drawn(relaxed, rng)
+            self._spread(relaxed, aim)
+            return
+        if aim.best is not None and (aim.best.keep[0] == relaxed.keep).all():
+            self._improve(relaxed, self.every.rows(aim.best), aim.least)
+        batch = self._drawn(relaxed, rng)
+        if len(batch):
+            costs = evaluate(batch, self.every.table, self.every.costs)
+            values = aim.of(costs.energy_pj, costs.cycles)
+            for i in np.argsort(values)[:most].tolist():
+                self._improve(relaxed, self.every.rows(batch.take([i])), float(values[i]))
+
+    def _drawn(self, relaxed: Relaxation, rng: np.random.Generator) -> MappingBatch:
+        """Some valid mappings with what this relaxation keeps."""
+        batch = self.every.space.sample(rng, DRAWN)
+        batch = replace(batch, keep=np.repeat(relaxed.keep[None], len(batch), axis=0))
+        return batch.take(np.flatnonzero(validity(batch) == 0))
+
+    # One objective
+
+    def _improve(self, relaxed: Relaxation, rows: Ints, value: float) -> None:
+        """From the chains `rows` of this value, exchange those of one group, then of two, while that is better."""
+        before = np.inf
+        while value < before:
+            before = value
+            for exchanged in self._choices(MOST_PAIRS):
+                if self.every.late():
+                    return
+                rows, value = self._exchange(relaxed, rows, value, exchanged)
+
+    def _choices(self, most: int) -> list[tuple[int, ...]]:
+        """The groups, and the pairs of groups with at most so many combinations."""
+        number = range(len(self.every.groups))
+        pairs = [(g, h) for g in number for h in range(g) if self._together(g, h) <= most]
+        return [*((g,) for g in number), *pairs]
+
+    def _together(self, *exchanged: int) -> int:
+        return prod(len(self.every.groups[g]) for g in exchanged)
+
+    def _exchange(
+        self, relaxed: Relaxation, rows: Ints, value: float, exchanged: tuple[int, ...]
+    ) -> tuple[Ints, float]:
+        """The best of the combinations with the least bounds that differ from `rows` in these groups alone."""
+        n = self._together(*exchanged)
+        grid = np.unravel_index(np.arange(n), [len(self.every.groups[g]) for g in exchanged])
+        where = {g: grid[i] for i, g in enumerate(exchanged)}
+        starts = range(0, n, BOUNDED)
+        parts = [{g: mine[start : start + BOUNDED] for g, mine in where.items()} for start in starts]
+        bounds = np.concatenate([self._bounds(relaxed, rows, part, min(BOUNDED, n - start))
+                                 for start, part in zip(starts, parts, strict=True)])  # fmt: skip
+        few = np.argsort(bounds)[:EXCHANGED]
+        few = few[bounds[few] < value * (1 - ROUNDING)]
+        if not len(few):
+            return rows, value
+        tried = np.repeat(rows[None], len(few), axis=0)
+        for g in exchanged:
+            tried[:, g] = where[g][few]
+        values = self.every.evaluate(tried, np.full(len(few), np.inf), relaxed.keep)
+        least = int(values.argmin())
+        return (tried[least], float(values[least])) if values[least] < value else (rows, value)
+
+    def _bounds(self, relaxed: Relaxation, rows: Ints, where: dict[int, Ints], n: int) -> Floats:
+        """The aim's number of the bound of `rows` with those of some groups exchanged. # (n,)"""
+        self.every.groups[0].check()
+        found = relaxed.bound(
+            lambda g, column: relaxed.columns[g][column][where[g] if g in where else rows[g : g + 1]], n
+        )
+        return np.where(found.possible, self.every.aim.of(found.energy_pj, found.cycles), np.inf)
+
+    # A front
+
+    def _offer_drawn(self, relaxed: Relaxation, rng: np.random.Generator) -> None:
+        batch = self._drawn(relaxed, rng)
+        if len(batch):
+            costs = evaluate(batch, self.every.table, self.every.costs)
+            for i in self.every.aim.worth(costs.energy_pj, costs.cycles).tolist():
+                self.every.offer(batch.take([i]))
+
+    def _spread(self, relaxed: Relaxation, aim: Frontier) -> None:
+        """From every mapping of the front, exchange chains as long as mappings out of reach turn up."""
+        choices = self._choices(MOST_FRONT_PAIRS)
+        while (batch := self._next(relaxed, aim)) is not None:
+            rows = self.every.rows(batch)
+            for exchanged in choices:
+                if self.every.late():
+                    return
+                self._exchange(relaxed, rows, aim.limit, exchanged)
+
+    def _next(self, relaxed: Relaxation, aim: Frontier) -> MappingBatch | None:
+        """A mapping of the front not yet improved, with what this relaxation keeps."""
+        for batch, cycles, energy_pj in zip(aim.batches, aim.cycles.tolist(), aim.energy_pj.tolist(), strict=True):
+            if (cycles, energy_pj) not in self._done and (batch.keep[0] == relaxed.keep).all():
+                self._done.add((cycles, energy_pj))
+                return batch
+        return None

@@ -1,0 +1,82 @@
+"""What a proof did with its sets of chains, kept for the certificate: which were divided, and what ended the others."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...certificate import BOUNDED, EVALUATED, WEIGHED, Tree
+from ...mapping.batch import Bools, Ints
+from .chain_tree import Tree as ChainTree
+
+
+@dataclass(frozen=True, eq=False)
+class _Event:
+    """What became of some sets."""
+
+    sets: Ints  # their numbers
+    told: Ints  # a letter of certificate/format.py for each
+    first: Ints  # of one that was divided the number of its first part, and
+    parts: Ints  # how many; else 0
+
+
+class Trail:
+    """The sets of one branch and bound by number, the whole being 0. Its nodes carry their number in a last column.
+
+    A trail that goes on from another leaves that as it is: a step that Ctrl-C ends leaves nothing behind.
+    """
+
+    def __init__(self, before: "Trail | None" = None) -> None:
+        self.before = before
+        self.sets: int = before.sets if before else 1
+        self.events: list[_Event] = []
+
+    def going_on(self) -> "Trail":
+        return Trail(self)
+
+    def divide(self, nodes: Ints, along: Ints, parts: Ints, owner: Ints) -> None:
+        """Take note that `nodes` are divided along these groups, and number their parts, in turn; `owner`: whose."""
+        parts[:, -1] = self.sets + np.arange(len(parts))
+        self.sets += len(parts)
+        owners, first, number = np.unique(owner, return_index=True, return_counts=True)
+        self.events.append(_Event(nodes[owners, -1], ord("a") + along[owners], parts[first, -1], number))
+
+    def evaluate(self, nodes: Ints) -> None:
+        """Take note that these single combinations are evaluated."""
+        self._end(nodes, np.full(len(nodes), ord(EVALUATED)))
+
+    def rule_out(self, nodes: Ints, weighted: Bools) -> None:
+        """Take note that these are ruled out, some by weighted products."""
+        self._end(nodes, np.where(weighted, ord(WEIGHED), ord(BOUNDED)))
+
+    def _end(self, nodes: Ints, told: Ints) -> None:
+        self.events.append(_Event(nodes[:, -1], told, np.zeros(len(nodes), np.int64), np.zeros(len(nodes), np.int64)))
+
+    def verdicts(self) -> str:
+        """A letter for each set, level by level. Something has to be noted of every one that is not left behind."""
+        told = np.zeros(self.sets, np.int64)
+        first, parts = np.zeros(self.sets, np.int64), np.zeros(self.sets, np.int64)
+        trail: Trail | None = self
+        while trail:
+            for event in trail.events:
+                told[event.sets], first[event.sets], parts[event.sets] = event.told, event.first, event.parts
+            trail = trail.before
+        level, found = np.zeros(1, np.int64), []
+        while len(level):
+            found.append(told[level].astype(np.uint8).tobytes().decode())
+            number = parts[level]
+            place = np.arange(number.sum()) - np.repeat(np.cumsum(number) - number, number)
+            level = np.repeat(first[level], number) + place
+        return "".join(found)
+
+
+def tree_said(tree: ChainTree, names: Ints) -> Tree:
+    """A tree over chains as a certificate has it: the chains from left to right; `names`: the number of each row."""
+    start = np.zeros(len(tree), np.int64)
+    for node in range(len(tree)):  # parts come after what they are parts of
+        place = start[node]
+        for part in range(tree.first[node], tree.first[node] + tree.children[node]):
+            start[part] = place
+            place += tree.size[part]
+    ends = np.flatnonzero(tree.children == 0)
+    rows = tree.row[ends[np.argsort(start[ends])]]
+    return Tree(chains=names[rows].tolist(), parts=tree.children.tolist())

@@ -1,0 +1,219 @@
+"""Pruning that cannot lose: mappings that provably cannot improve on what a search knows get no counts.
+
+A mapping's cycles of compute are exact and cheap, and nothing makes it faster. Its energy is bounded from below, by a
+constant and then by what is exact and cheap. Where the bounds of all objectives together are no better than the best
+known, and those of the front's axes no better than a point of the front, the mapping can be neither, whatever its
+counts. docs/performance.md, "Pruning", has the argument and figures.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...energy import EnergyTable
+from ..mapping.batch import Bools, Floats, Ints, MappingBatch, unique_rows
+from ..mapspace.chains import SAFE
+from ..mapspace.lazy_batch import DrawnBatch
+from ..mapspace.mapspace import Mapspace
+from ..model.bounds.charges import handed_out
+from ..model.bounds.dim_groups import Group, grouped
+from ..model.bounds.ideal import ideal, least_between, least_outermost
+from ..model.bounds.relaxation import ROUNDING, Relaxation
+from ..model.cost import CostOptions, leak_pj_per_cycle, validity
+from ..model.counts import keeper_pairs
+from ..model.nest_analysis import Flow, Nest
+from ..model.objectives import value
+from .recorder import Known
+
+MOST_ROWS = 50_000  # chain combinations of a group, for all of which columns are computed; few enough to be LISTED
+PAYS = 100  # mappings looked at per such row, until its columns pay
+MOST_RELAXED = 8192  # mappings of a task that are left for them; with more it is quicker to ask for their loop orders
+
+
+@dataclass(frozen=True, eq=False)
+class Looked:
+    """The mappings of one chunk: why each is invalid, and those left to be counted."""
+
+    reasons: NDArray[np.int8]  # (mapping,) 0 valid
+    where: Ints  # (left,) in the chunk
+    batch: MappingBatch  # of those left
+
+
+@dataclass(frozen=True, eq=False)
+class Pruning:
+    """Lower bounds for the mappings of one mapspace, by the names of objectives and of the front's axes."""
+
+    space: Mapspace
+    table: EnergyTable
+    objectives: tuple[str, ...]
+    axes: tuple[str, ...] = ()
+    costs: CostOptions = CostOptions()
+    _relaxations: dict[bytes, Relaxation] = field(default_factory=dict, repr=False)
+
+    def look(self, batch: MappingBatch, known: Known) -> Looked:
+        """Which mappings are valid and, at first sight, may improve on what is `known`."""
+        reasons = validity(batch)
+        valid = np.flatnonzero(reasons == 0)
+        left = valid[self._may_improve(batch.take(valid), known, self._ideal_pj)]
+        return Looked(reasons, left, batch.take(left))
+
+    def look_at_numbers(self, start: int, stop: int, known: Known) -> Looked:
+        """The same of the mappings with these numbers, chains by chains: their loop orders share a first sight."""
+        orders, bypass = self.space.size.permutation, self.space.size.bypass
+        offsets = np.arange(stop - start).astype(object if orders * bypass > SAFE else np.int64)
+        order = (start % (orders * bypass) + offsets) // bypass % orders
+        first, which = np.unique(offsets - order * bypass, return_inverse=True)
+        chains = self.space.at(start + int(i) for i in first)  # each with the first of its orders
+        looked = self.look(chains, known)
+        hope = np.zeros(len(first), bool)
+        hope[looked.where[self._any_order(looked.batch, known, stop)]] = True
+        left = np.flatnonzero(hope[which])
+        if len(first) == len(offsets) or not len(left):
+            return Looked(looked.reasons[which], left, chains.take(left))
+        batch = self.space.at(start + int(i) for i in left)
+        return Looked(looked.reasons[which], left, batch)
+
+    def hopeful(self, batch: MappingBatch, known: Known, seen: int) -> Ints:
+        """The mappings of `batch`, all valid, that may improve on what is `known` at second sight, after `seen`
+        mappings."""
+        left = self._any_order(batch, known, seen)
+        if len(left):
+            part = batch.take(left)  # from here on loop orders matter
+            left = left[self._may_improve(part, known, self._ends(part))]
+        return left
+
+    def _any_order(self, batch: MappingBatch, known: Known, seen: int) -> Ints:
+        """The mappings that may improve in some loop order; more of them where bounds would not pay."""
+        left = np.flatnonzero(self._may_improve(batch, known, self._inner(batch))) if len(batch) else np.arange(0)
+        if 0 < len(left) <= MOST_RELAXED and self._pays(seen):
+            part = batch.take(left)
+            left = left[self._may_improve(part, known, self._relaxed(part))]
+        return left
+
+    # Energy
+
+    @cached_property
+    def _ideal_pj(self) -> float:
+        return ideal(self.space.arch, self.space.workload, self.table).energy_pj
+
+    @cached_property
+    def _between_pj(self) -> float:
+        return least_between(self.space.arch, self.space.workload, self.table)
+
+    @cached_property
+    def _outermost_pj(self) -> list[float]:
+        arch, workload = self.space.arch, self.space.workload
+        return [least_outermost(arch, workload, self.table, tensor) for tensor in workload.tensors]
+
+    def _inner(self, batch: MappingBatch) -> Floats:
+        """By the closed form what MACs are handed, which does not depend on loop orders, the least further out.
+        # (mapping,) in pJ
+
+        A bound of the energy by closed form, by which searches rank: counted exactly, some flagged mappings have less.
+        """
+        return self._handed_out(batch, outermost=False)
+
+    def _ends(self, batch: MappingBatch) -> Floats:
+        """By the closed form what the outermost level hands out and what MACs are handed, the least between.
+        # (mapping,) in pJ; of the energy by closed form, as `_inner`
+        """
+        return self._handed_out(batch, outermost=True)
+
+    def _handed_out(self, batch: MappingBatch, *, outermost: bool) -> Floats:
+        nest = Nest(batch)
+        energy = np.full(len(batch), self._between_pj)
+        for v, tensor in enumerate(batch.workload.tensors):
+            for parent, child, where in keeper_pairs(batch.keep[:, :, v]):
+                if child == nest.levels or parent == 0 and outermost:
+                    charge = handed_out(batch.arch, self.table, tensor, parent, child)
+                    part = nest if len(where) == len(batch) else Nest(batch.take(where))
+                    energy[where] += charge.pj * Flow(part, tensor, child, parent).words()
+                    if charge.first_pj:
+                        energy[where] -= charge.first_pj * part.distinct(tensor, parent)
+                elif parent == 0:
+                    energy[where] += self._outermost_pj[v]
+        return energy
+
+    @cached_property
+    def _groups(self) -> list[tuple[int, ...]]:
+        return grouped(self.space.workload)
+
+    def _pays(self, seen: int) -> bool:
+        """Whether the columns of all chains are worth their time after `seen` mappings."""
+        rows = [prod(self.space.chains[d].total for d in dims) for dims in self._groups]
+        every = sum(rows) * self.space.size.bypass
+        return bool(rows) and max(rows) <= MOST_ROWS and PAYS * every <= seen
+
+    def _relaxed(self, batch: MappingBatch) -> Floats:
+        """For all loop orders of the chains of each mapping (relaxation.py). # (mapping,)"""
+        energy = np.empty(len(batch))
+        kept, which = unique_rows(batch.keep)
+        for i, keep in enumerate(kept):
+            mine = np.flatnonzero(which == i)
+            energy[mine] = self._relaxed_alike(batch.take(mine), keep)
+        return energy
+
+    def _relaxed_alike(self, batch: MappingBatch, keep: Bools) -> Floats:
+        key = keep.tobytes()
+        if key not in self._relaxations:
+            tables = tuple(self.space.table(d) for d in range(len(batch.tables)))
+            groups = [Group(batch.arch, batch.workload, tables, dims) for dims in self._groups]
+            self._relaxations[key] = Relaxation(groups, self.table, keep)
+        relaxed = self._relaxations[key]
+        rows = [
+            np.ravel_multi_index([batch.rows[:, d] for d in dims], [self.space.chains[d].total for d in dims])
+            for dims in self._groups
+        ]
+        return relaxed.bound(lambda g, column: relaxed.columns[g][column][rows[g]], len(batch)).energy_pj
+
+    # Comparison
+
+    def _may_improve(self, batch: MappingBatch, known: Known, energy: Floats | float) -> Bools:
+        """Where an energy of at least `energy` leaves room for a better best, or a place on the front. # (mapping,)"""
+        return self._leaves_room(Nest(batch).cycles(), known, energy)
+
+    def first_sight(self, cycles: Floats, known: Known) -> Bools:
+        """Where mappings with these cycles of compute may improve on what is `known`. # (mapping,)"""
+        return self._leaves_room(cycles, known, self._ideal_pj)
+
+    def _leaves_room(self, cycles: Floats, known: Known, energy: Floats | float) -> Bools:
+        if self.costs.leakage:
+            energy = energy + cycles * leak_pj_per_cycle(self.space.arch, self.table)
+        # sums and products of floats in another order may differ by rounding; the cycles are the very same product
+        energy = np.broadcast_to(energy, cycles.shape) * (1 - ROUNDING)
+        least = partial(value, energy_pj=energy, cycles=cycles)
+        better = may_precede([least(name) for name in self.objectives], known.values)
+        if self.axes:
+            better |= ~covered([least(name) for name in self.axes], known.front)
+        return better
+
+
+def joined(batches: Sequence[MappingBatch]) -> MappingBatch:
+    """One batch of all, in turn; they share their tables of chains."""
+    first = batches[0]
+    if isinstance(first, DrawnBatch):
+        return DrawnBatch.joined([one for one in batches if isinstance(one, DrawnBatch)])
+    rows, order, keep = (np.concatenate([getattr(one, name) for one in batches]) for name in ("rows", "order", "keep"))
+    return MappingBatch(first.arch, first.workload, first.tables, rows, order, keep)
+
+
+def may_precede(columns: Sequence[Floats], values: tuple[float, ...]) -> Bools:
+    """Where the row of `columns` is lexicographically before `values`. # (mapping,)"""
+    found = np.zeros(len(columns[0]), bool)
+    equal = ~found
+    for column, best in zip(columns, values, strict=False):  # a search that has no best yet knows one value, inf
+        found |= equal & (column < best)
+        equal &= column == best
+    return found
+
+
+def covered(columns: Sequence[Floats], front: Sequence[tuple[float, ...]]) -> Bools:
+    """Where some point of `front` is as good on every axis. # (mapping,)"""
+    found = np.zeros(len(columns[0]), bool)
+    for point in front:
+        found |= np.logical_and.reduce([place <= column for place, column in zip(point, columns, strict=True)])
+    return found

@@ -1,0 +1,277 @@
+"""The record of a search: the best so far, the front, counts by reason, the convergence trace, and the stop rules.
+
+Scores arrive chunk by chunk, in order; the rules are applied mapping by mapping, so a chunk is cut at the very
+mapping that ends the search, and what follows it does not count.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..mapping.batch import Bools, Floats, Ints
+from ..model.cost import REASONS
+
+Rows = list[tuple[int, tuple[float, ...]]]  # (mapping, objectives)
+
+GIVE_UP = 1_000_000  # invalid mappings in a row, after which an endless search stops
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """What the record needs of one chunk of mappings, and no more: it may come from another machine.
+
+    Only a mapping better than all before it in its chunk can be better than all before it in the search, and
+    likewise for the front.
+    """
+
+    chunk: int
+    reasons: NDArray[np.int8]  # (mapping,) 0 valid, else an index of REASONS
+    records: Ints  # (record,) the mappings better than all before them
+    values: Floats  # (record, objective)
+    candidates: Ints  # (candidate,) the mappings that none before them dominates; none without a front
+    points: Floats  # (candidate, axis)
+    pruned: int  # valid mappings ruled out by a bound, without counts
+
+    @classmethod
+    def of(cls, chunk: int, reasons: NDArray[np.int8], values: Floats, points: Floats | None = None) -> Self:
+        """From the objectives # (mapping, objective) and axes # (mapping, axis) of all mappings; inf where invalid, or
+        ruled out."""
+        pruned = int((np.isinf(values[:, 0]) & (reasons == 0)).sum())
+        records = _records(values)
+        front, chosen = np.empty(0, np.int64), np.empty((0, 0))
+        if points is not None:
+            finite = np.flatnonzero(np.isfinite(points).all(axis=1))
+            front = finite[candidates(points[finite], points[finite])]
+            chosen = points[front]
+        return cls(chunk, reasons, records, values[records], front, chosen, pruned)
+
+
+def _records(values: Floats) -> Ints:
+    """The mappings with a (lexicographically) lower row than all before. # (record,)"""
+    first = values[:, 0]
+    before = np.minimum.accumulate(np.concatenate([[np.inf], first[:-1]]))
+    if values.shape[1] == 1:
+        return np.flatnonzero(first < before)
+    least, found = (np.inf,), []
+    for index in np.flatnonzero((first <= before) & np.isfinite(first)):
+        row = tuple(values[index].tolist())
+        if row < least:
+            least = row
+            found.append(index)
+    return np.array(found, np.int64)
+
+
+def candidates(low: Floats, high: Floats) -> Ints:
+    """The rows, of values from `low` to `high`, that none before them surely equals or beats on every axis.
+
+    # (candidate,)
+    """
+    left, found = np.arange(len(low)), []
+    while left.size:
+        first, left = left[0], left[1:]
+        found.append(first)
+        left = left[(low[left] < high[first]).any(axis=1)]
+    return np.array(found, np.int64)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a search has found in the chunks before those that it is told to: what they must beat, at least.
+
+    It may be behind what has been found since. Mappings that could not beat it could not beat that either.
+    """
+
+    values: tuple[float, ...] = (np.inf,)  # all objectives of the best
+    front: tuple[tuple[float, ...], ...] = ()  # places on its axes
+
+    def after(self, scores: Scores) -> "Known":
+        """With what the chunk of `scores` found, for those after it."""
+        rows = [self.values, *map(tuple, scores.values[-1:].tolist())]
+        points = [tuple(one) for one in scores.points.tolist() if not any(_covers(other, one) for other in self.front)]
+        return Known(min(rows), (*self.front, *points))
+
+
+@dataclass(frozen=True)
+class Stop:
+    """When a search ends; None: that rule does not apply."""
+
+    victory: int | None  # consecutive valid mappings without improvement
+    samples: int | None = None
+    time_limit: float | None = None  # seconds
+    give_up: int | None = GIVE_UP  # consecutive invalid mappings
+    valid: int | None = None  # valid mappings
+    patience: tuple[float, int] | None = None  # consecutive valid mappings without that relative improvement
+    target: float | None = None  # of the first objective
+
+
+@dataclass
+class Statistics:
+    """How a search went."""
+
+    evaluated: int = 0  # mappings looked at, valid or not
+    valid: int = 0
+    invalid: dict[str, int] = field(default_factory=lambda: dict.fromkeys(REASONS[1:], 0))
+    seconds: float = 0.0
+    # (number of mappings looked at so far, first objective) at each improvement
+    trace: list[tuple[int, float]] = field(default_factory=list)
+    stopped_by: str = ""
+
+    @property
+    def rate(self) -> float:
+        """Mappings per second."""
+        return self.evaluated / self.seconds if self.seconds else 0.0
+
+    @property
+    def interrupted(self) -> bool:
+        return "interrupted" in self.stopped_by  # of a network: the reasons of all layers
+
+
+@dataclass(frozen=True)
+class FrontPoint:
+    """A mapping that no other beats on one axis without losing on another; the first of equals."""
+
+    chunk: int
+    index: int
+    values: tuple[float, ...]  # one per axis
+
+
+class Recorder:
+    """Takes scores in chunk order and says when to stop, in `statistics.stopped_by`."""
+
+    def __init__(self, stop: Stop) -> None:
+        self.stop = stop
+        self.statistics = Statistics()
+        self.chunks = 0  # the first one not recorded yet
+        self.best = np.inf  # the first objective
+        self.values: tuple[float, ...] = (np.inf,)  # all objectives of the best
+        self.where: tuple[int, int] | None = None  # (chunk, index) of the best; the first of equals
+        self.front: list[FrontPoint] = []
+        # valid mappings of this run's chunks, and those ruled out by a bound: more, the sooner a best is known
+        self.bounded, self.pruned = 0, 0
+        self._since = 0  # valid mappings since the last improvement
+        self._idle = 0  # valid mappings since the last improvement by the fraction of `patience`
+        self._mark = np.inf  # the first objective at that one
+        self._dry = 0  # invalid mappings since the last valid one
+        self.proven = ""  # what a proof knows so far, for a reader
+
+    @property
+    def since(self) -> int:
+        """Valid mappings since the last improvement: what the victory rule counts."""
+        return self._since
+
+    def known(self) -> Known:
+        """What later chunks must beat."""
+        return Known(self.values, tuple(point.values for point in self.front))
+
+    def record(self, scores: Scores, seconds: float) -> None:
+        """Count the mappings of one chunk up to the one that ends the search."""
+        valid = scores.reasons == 0
+        better = [(int(i), tuple(row.tolist())) for i, row in zip(scores.records, scores.values, strict=True)]
+        better = [(i, row) for i, row in better if row < self.values]
+        leaps = self._leaps(better)
+        since = _run(valid, _at(better, len(valid)), self._since)
+        idle = _run(valid, _at(leaps, len(valid)), self._idle)
+        dry = _run(~valid, valid, self._dry)
+        end = self._end(valid, since, idle, dry, better)
+        self._count(scores.reasons[:end])
+        self._improve(scores.chunk, [one for one in better if one[0] < end])
+        self._extend(scores, end)
+        self.statistics.evaluated += end
+        self.bounded, self.pruned = self.bounded + int(valid.sum()), self.pruned + scores.pruned
+        self._mark = next((mark for i, mark in reversed(leaps) if i < end), self._mark)
+        if end:
+            self._since, self._idle, self._dry = int(since[end - 1]), int(idle[end - 1]), int(dry[end - 1])
+        self.chunks = scores.chunk + 1
+        self.statistics.seconds = seconds
+        if not self.statistics.stopped_by and self.stop.time_limit is not None and seconds >= self.stop.time_limit:
+            self.statistics.stopped_by = "time limit"
+
+    def _leaps(self, better: Rows) -> list[tuple[int, float]]:
+        """Which improvements bring the first objective down by the fraction asked for since the last that did."""
+        fraction = self.stop.patience[0] if self.stop.patience else 0.0
+        mark, found = self._mark, []
+        for index, (value, *_) in better:
+            if value <= mark * (1 - fraction):
+                mark = value
+                found.append((index, value))
+        return found
+
+    def _end(self, valid: Bools, since: Ints, idle: Ints, dry: Ints, better: Rows) -> int:
+        """How many mappings of the chunk count: up to and with the first that meets a rule."""
+        stop = self.stop
+        left = None if stop.samples is None else stop.samples - self.statistics.evaluated
+        ends = [(left, "samples")] if left is not None and left <= len(since) else []
+        ends += [(i + 1, "target") for i, row in better if stop.target is not None and row[0] <= stop.target][:1]
+        for run, limit, name in (
+            (since, stop.victory, "victory"),
+            (idle, stop.patience[1] if stop.patience else None, "patience"),
+            (dry, stop.give_up, "nothing valid in a row"),
+            (self.statistics.valid + np.cumsum(valid), stop.valid, "valid"),
+        ):
+            if limit is not None and (run >= limit).any():
+                ends.append((int((run >= limit).argmax()) + 1, name))
+        end, self.statistics.stopped_by = min(ends, default=(len(since), ""))
+        return end
+
+    def _count(self, reasons: NDArray[np.int8]) -> None:
+        numbers = np.bincount(reasons, minlength=len(REASONS))
+        self.statistics.valid += int(numbers[0])
+        for code, reason in enumerate(REASONS[1:], 1):
+            self.statistics.invalid[reason] += int(numbers[code])
+
+    def _improve(self, chunk: int, better: Rows) -> None:
+        for index, row in better:
+            if row[0] < self.best:
+                self.statistics.trace.append((self.statistics.evaluated + index + 1, row[0]))
+            self.best, self.values, self.where = row[0], row, (chunk, index)
+
+    def _extend(self, scores: Scores, end: int) -> None:
+        """Take the candidates that no point of the front equals or beats, and drop the points that they beat."""
+        for index, point in zip(scores.candidates.tolist(), scores.points.tolist(), strict=True):
+            if index < end and not any(_covers(one.values, point) for one in self.front):
+                self.front = [one for one in self.front if not _covers(point, one.values)]
+                self.front.append(FrontPoint(scores.chunk, index, tuple(point)))
+
+    def state(self) -> dict[str, Any]:
+        """All that a later run needs to go on from here, as plain values; `restore` takes it."""
+        return {
+            "statistics": asdict(self.statistics),
+            "chunks": self.chunks,
+            "best": self.best,
+            "values": self.values,
+            "where": self.where,
+            "front": [asdict(point) for point in self.front],
+            "runs": (self._since, self._idle, self._dry),
+            "mark": self._mark,
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from `state`."""
+        seen = state["statistics"]
+        self.statistics = Statistics(**seen | {"trace": [(n, value) for n, value in seen["trace"]]})
+        self.chunks, self.best, self._mark = state["chunks"], state["best"], state["mark"]
+        self.values = tuple(state["values"])
+        self.where = None if state["where"] is None else (state["where"][0], state["where"][1])
+        self.front = [FrontPoint(one["chunk"], one["index"], tuple(one["values"])) for one in state["front"]]
+        self._since, self._idle, self._dry = state["runs"]
+
+
+def _covers(one: tuple[float, ...] | list[float], other: tuple[float, ...] | list[float]) -> bool:
+    """Whether `one` is as good as `other` on every axis."""
+    return all(a <= b for a, b in zip(one, other, strict=True))
+
+
+def _at(events: list[tuple[int, Any]], length: int) -> Bools:
+    """Where the events are. # (mapping,)"""
+    found = np.zeros(length, bool)
+    found[[index for index, _ in events]] = True
+    return found
+
+
+def _run(counted: Bools, resets: Bools, before: int) -> Ints:
+    """At each mapping, how many were counted since the last reset; `before` of them in earlier chunks. # (mapping,)"""
+    total = np.cumsum(counted)
+    return total - np.maximum.accumulate(np.where(resets, total, -before))

@@ -1,0 +1,139 @@
+"""Search of a mapspace: a strategy proposes mappings in chunks, the model scores them, a recorder keeps the best.
+
+Chunks are recorded in order, so one seed gives one answer for any number of processes.
+"""
+
+import time
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import count as count_from
+from itertools import islice
+
+from ...energy import EnergyTable
+from ...workloads import InputError
+from ..certificate import Layer
+from ..mapping.batch import MappingBatch
+from ..mapspace.mapspace import Mapspace
+from ..model.cost import CostOptions
+from ..runtime.checkpoint import Part
+from ..runtime.parallel import in_order
+from .engines.engine import space_faults
+from .optimal.coverage import Coverage
+from .optimal.incumbents import FrontProof
+from .options import SearchOptions, fault, stop_rules
+from .recorder import Recorder, Statistics
+from .score import STRATEGIES, Problem, number_of_chunks, score
+
+EXHAUSTIVE_LIMIT = 10_000_000  # mappings; beyond it an exhaustive search must be given an end
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a search found: a batch of one mapping, or None, and how it went."""
+
+    best: MappingBatch | None
+    statistics: Statistics
+    lower_bound: float | None = None  # what no mapping can beat, where the search proved something
+    optimal: bool = False  # whether it is proven that no mapping is better
+    front: tuple[MappingBatch, ...] = ()  # batches of one: the mappings of the front, by their first axis
+    proof: FrontProof | None = None  # of the front, where the search proved something
+    coverage: Coverage | None = None  # what became of all combinations of chains, where the search tried to prove
+    certificate: Layer | None = None  # for another program to check, where asked for and something is proven
+
+
+def search(
+    space: Mapspace,
+    table: EnergyTable,
+    options: SearchOptions,
+    costs: CostOptions | None = None,
+    progress: Callable[[Recorder], None] | None = None,
+    checkpoint: Part | None = None,
+) -> Outcome:
+    """The best mapping of `space` that `options` let it find. Ctrl-C ends it with the best so far.
+
+    With a `checkpoint` it goes on from there, and saves how far it is. Raises InputError where the options are wrong,
+    ask for every mapping of a space too large for that, or the checkpoint cannot be written.
+    """
+    chunks = _chunks(space, options)
+    if options.strategy == "optimal":
+        from .optimal.prove import optimal  # which begins with a search of this file
+
+        return optimal(space, table, options, costs, progress, checkpoint)
+    problem = Problem(
+        space,
+        table,
+        options.strategy,
+        options.objectives,
+        options.seed,
+        costs,
+        options.axes,
+        options.prune,
+        options.engine,
+    )
+    if faults := space_faults(options.engine, space, costs):
+        raise InputError(faults)
+    recorder = Recorder(stop_rules(options))
+    if checkpoint and (state := checkpoint.load()):
+        recorder.restore(state)
+    if not recorder.statistics.stopped_by:
+        _run(problem, recorder, islice(chunks, recorder.chunks, None), options, progress, checkpoint)
+    if recorder.where is None:
+        return Outcome(None, recorder.statistics)
+    chunk, index = recorder.where
+    front = _front(problem, recorder)
+    return Outcome(problem.propose(chunk).take([index]), recorder.statistics, front=front)
+
+
+def _run(
+    problem: Problem,
+    recorder: Recorder,
+    chunks: Iterable[int],
+    options: SearchOptions,
+    progress: Callable[[Recorder], None] | None,
+    checkpoint: Part | None,
+) -> None:
+    """Record chunk after chunk until a rule, the last mapping or Ctrl-C ends it."""
+    statistics = recorder.statistics
+    began = time.monotonic() - statistics.seconds
+    try:
+        results = in_order(score, problem, chunks, options.jobs, options.cluster, learnt=recorder.known)
+        with closing(results) as scored:
+            for scores in scored:
+                recorder.record(scores, time.monotonic() - began)
+                if progress:
+                    progress(recorder)
+                if statistics.stopped_by:
+                    break
+                if checkpoint:
+                    checkpoint.offer(recorder.state)
+            else:
+                statistics.stopped_by = "every mapping visited"
+        statistics.seconds = time.monotonic() - began
+        if checkpoint:
+            checkpoint.save(recorder.state())
+    except KeyboardInterrupt:  # what was saved last is what --resume goes on from
+        statistics.stopped_by = "interrupted"
+        statistics.seconds = time.monotonic() - began
+
+
+def _front(problem: Problem, recorder: Recorder) -> tuple[MappingBatch, ...]:
+    """The mappings of the front, by their first axis."""
+    batches = lru_cache(maxsize=8)(problem.propose)
+    points = sorted(recorder.front, key=lambda point: point.values)
+    return tuple(batches(point.chunk).take([point.index]) for point in points)
+
+
+def _chunks(space: Mapspace, options: SearchOptions) -> Iterable[int]:
+    if faults := options.faults():
+        raise InputError(faults)
+    if not STRATEGIES[options.strategy].finite:
+        return count_from()
+    total = space.size.total
+    if total > EXHAUSTIVE_LIMIT and options.samples is None and options.time_limit is None:
+        rule = f"exhaustive visits every mapping, at most {EXHAUSTIVE_LIMIT:,} without an end set"
+        raise InputError(
+            fault("search", f"{rule}; this mapspace has {total:.3g}: give samples or time-limit, or use random")
+        )
+    return range(number_of_chunks(space))

@@ -1,0 +1,168 @@
+"""What a search looks at, chunk by chunk: how mappings are proposed, which are valid, and what those are worth.
+
+Chunk number i is drawn from a random stream of its own, so its mappings and their scores are the same in any process.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from operator import attrgetter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...energy import EnergyTable
+from ..mapping.batch import Floats, MappingBatch
+from ..mapspace.lazy_batch import DrawnBatch
+from ..mapspace.mapspace import Mapspace
+from ..model.cost import CostOptions, Costs, evaluate, validity
+from ..model.objectives import FIGURES
+from .prefilter import Screen, Screened
+from .pruning import Looked, Pruning, joined
+from .recorder import Known, Scores
+
+NOTHING = Known()
+FIRST = 512  # mappings of a search, evaluated before there is anything to compare with
+CHUNK = 8192  # mappings; fewer calls per mapping, and the arrays of a chunk still stay in cache
+
+OBJECTIVES: dict[str, Callable[[Costs], Floats]] = {name: attrgetter(figure) for name, figure in FIGURES.items()}
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """How mappings are proposed: `propose(space, seed, chunk)`, up to CHUNK at a time.
+
+    A finite strategy visits each mapping once and ends by itself; an endless one needs the victory rule.
+    """
+
+    propose: Callable[[Mapspace, int, int], MappingBatch]
+    finite: bool = False
+
+
+def _random(space: Mapspace, seed: int, chunk: int) -> MappingBatch:
+    return drawn(space, seed, chunk).arranged()
+
+
+def drawn(space: Mapspace, seed: int, chunk: int) -> DrawnBatch:
+    """Uniform samples; the chunk's stream depends on the seed and its number alone."""
+    return space.draw(np.random.default_rng(np.random.SeedSequence(entropy=seed, spawn_key=(chunk,))), CHUNK)
+
+
+def _exhaustive(space: Mapspace, seed: int, chunk: int) -> MappingBatch:
+    """The mappings in the order of their index; the seed does not matter."""
+    return space.at(range(*_numbers(space, chunk)))
+
+
+def number_of_chunks(space: Mapspace) -> int:
+    """How many chunks every mapping makes."""
+    return -(-space.size.total // CHUNK)
+
+
+def _numbers(space: Mapspace, chunk: int) -> tuple[int, int]:
+    """The first number of a chunk of every mapping, and the end of its numbers."""
+    return chunk * CHUNK, min((chunk + 1) * CHUNK, space.size.total)
+
+
+STRATEGIES: dict[str, Strategy] = {
+    "random": Strategy(_random),
+    "exhaustive": Strategy(_exhaustive, finite=True),
+    "optimal": Strategy(_random),  # begins at random, then proves (prove.py)
+}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What every chunk needs: where to look and how to score. Sent to each worker once."""
+
+    space: Mapspace
+    table: EnergyTable
+    strategy: str = "random"
+    objectives: tuple[str, ...] = ("edp",)
+    seed: int = 0
+    costs: CostOptions | None = None
+    axes: tuple[str, ...] = ()  # of the front
+    prune: bool = True  # skip counts that could change nothing
+    engine: str = "numpy"
+
+    @cached_property
+    def pruning(self) -> Pruning:
+        """Bounds for the objectives and the axes."""
+        return Pruning(self.space, self.table, self.objectives, self.axes, self.costs or CostOptions())
+
+    def propose(self, chunk: int) -> MappingBatch:
+        """The mappings of chunk number `chunk`; the same at every call."""
+        return STRATEGIES[self.strategy].propose(self.space, self.seed, chunk)
+
+    @property
+    def screen(self) -> Screen:
+        """What finds the mappings worth NumPy's time, where another engine runs the model."""
+        objectives = tuple((name, OBJECTIVES[name]) for name in (*self.objectives, *self.axes))
+        pruning, several = self.pruning if self.prune else None, len(self.objectives)
+        return Screen(self.space, self.table, self.costs or CostOptions(), objectives, several, pruning)
+
+
+def score(problem: Problem, chunks: Sequence[int], known: Known = NOTHING) -> list[Scores]:
+    """The scores of each of `chunks`: which mappings are valid, and what those are worth that may improve on `known`.
+
+    The others are never recorded, so the record is that of evaluating all, whatever is known. What few of a chunk are
+    left are evaluated together with those of the others, for most of the time goes per call.
+    """
+    if problem.engine != "numpy":
+        draws = (drawn(problem.space, problem.seed, chunk) for chunk in chunks)
+        screened = problem.screen.screen(draws, known, chunks[0] * CHUNK)
+        return [_scores(problem, chunk, one, one.values) for chunk, one in zip(chunks, screened, strict=True)]
+    if not problem.space.listed:  # what a chunk derives from tables of its own is gone before the next
+        return [_score_alone(problem, chunk, known) for chunk in chunks]
+    looked = [_look(problem, chunk, known) for chunk in chunks]
+    ends = np.cumsum([len(one.where) for one in looked])[:-1]
+    found = np.split(_values(problem, joined([one.batch for one in looked]), known, chunks[0]), ends)
+    return [_scores(problem, *each) for each in zip(chunks, looked, found, strict=True)]
+
+
+def _score_alone(problem: Problem, chunk: int, known: Known) -> Scores:
+    looked = _look(problem, chunk, known)
+    return _scores(problem, chunk, looked, _values(problem, looked.batch, known, chunk))
+
+
+def _look(problem: Problem, chunk: int, known: Known) -> Looked:
+    """The mappings of a chunk that are valid and not ruled out at first sight."""
+    if problem.prune and STRATEGIES[problem.strategy].finite:
+        return problem.pruning.look_at_numbers(*_numbers(problem.space, chunk), known)
+    random = STRATEGIES[problem.strategy].propose is _random
+    batch = drawn(problem.space, problem.seed, chunk) if random else problem.propose(chunk)
+    if problem.prune:
+        return problem.pruning.look(batch, known)
+    reasons = validity(batch)
+    valid = np.flatnonzero(reasons == 0)
+    return Looked(reasons, valid, batch.take(valid))
+
+
+def _values(problem: Problem, batch: MappingBatch, known: Known, chunk: int) -> Floats:
+    """The objectives and the places on the front's axes; inf where the mapping is ruled out. # (mapping, name)"""
+    names = (*problem.objectives, *problem.axes)
+    values = np.full((len(batch), len(names)), np.inf)
+    ends = [*range(0, len(batch), CHUNK), len(batch)]  # as many at a time as stay in cache
+    if problem.prune and known == NOTHING and ends[1:]:
+        ends.insert(1, min(FIRST, ends[1]))  # these give the rest something to compare with
+    for start, end in pairwise(ends):
+        left = np.arange(start, end)
+        if problem.prune and left.size:
+            left = left[problem.pruning.hopeful(batch.take(left), known, chunk * CHUNK)]
+        if left.size:
+            costs = evaluate(batch.take(left), problem.table, problem.costs)
+            values[left] = np.stack([OBJECTIVES[name](costs) for name in names], axis=1)
+            if problem.prune:
+                known = known.after(_scores_of(problem, 0, np.zeros(len(batch), np.int8), values))
+    return values
+
+
+def _scores(problem: Problem, chunk: int, looked: Looked | Screened, found: Floats) -> Scores:
+    values = np.full((len(looked.reasons), found.shape[1]), np.inf)
+    values[looked.where] = found
+    return _scores_of(problem, chunk, looked.reasons, values)
+
+
+def _scores_of(problem: Problem, chunk: int, reasons: NDArray[np.int8], values: Floats) -> Scores:
+    several = len(problem.objectives)
+    return Scores.of(chunk, reasons, values[:, :several], values[:, several:] if problem.axes else None)

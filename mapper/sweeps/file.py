@@ -1,0 +1,248 @@
+"""SWEEP.yaml: what it may say, and from it a checked `Plan`, with every fault at once."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from ...arch.base import with_base
+from ...arch.load import arch_documents
+from ...workloads import (
+    Document,
+    Fault,
+    FloatExpr,
+    InputError,
+    IntExpr,
+    Keys,
+    Network,
+    Section,
+    Workload,
+    check,
+    expanded,
+    gather,
+    load_workload,
+    near,
+    read_yaml,
+)
+from ..mapspace.presets import PRESETS
+from ..search.options import SearchOptions, idle_faults, read_patience
+from .energy import EnergySection, read_energies
+from .fronts import AXES
+from .parameters import fields
+from .plan import MAX_LIMIT, MAX_POINTS, Plan
+from .trial import named, not_charged, nothing_fits
+from .values import read_groups
+
+
+class _Search(Section):
+    """As the options of ruby-map."""
+
+    strategy: str = "random"
+    victory: IntExpr = 3000
+    samples: IntExpr | None = None
+    time_limit: FloatExpr | None = None
+    budget: Annotated[str, BeforeValidator(str)] = ""
+    patience: Annotated[str, BeforeValidator(str)] = ""
+    target: FloatExpr | None = None
+    distinct: bool = False
+
+
+class SweepFile(Section):
+    """The whole file."""
+
+    name: Annotated[str, Field(min_length=1)] | None = None
+    architecture: str = ""
+    parameters: dict[str, Any] = {}
+    linked: tuple[dict[str, Any], ...] = ()
+    workloads: tuple[str, ...] = ()
+    mapspaces: Annotated[tuple[str, ...], Field(min_length=1)] = ("ruby-s",)
+    seeds: Annotated[tuple[Annotated[IntExpr, Field(ge=0)], ...], Field(min_length=1)] = (0,)
+    objective: str = "edp"
+    search: _Search = _Search()
+    energy: EnergySection = EnergySection()
+    pareto: Annotated[tuple[str, ...], Field(min_length=2, max_length=3)] = ("area", "edp")
+    limit: Annotated[IntExpr, Field(ge=1, le=MAX_LIMIT)] | None = None
+
+
+def read_sweep(path: Path | str, limit: int | None = None) -> Plan:
+    """The sweep in the file `path`; `limit` replaces that of the file. Raises InputError with every fault."""
+    document, faults = read_yaml(path), list[Fault]()
+    written = _written(document, faults)
+    folder = Path(path).parent
+    machine = gather(faults, lambda: _architecture(document, written.architecture, folder))
+    places = _places(document, written, faults)
+    groups = read_groups(document, places, faults)
+    keys = {} if machine is None else _keys(document, machine, places, faults)
+    workloads = _workloads(document, written, folder, faults)
+    faults += _choices(document, written)
+    options = _options(document, written, faults)
+    energies = read_energies(document, written.energy, folder, faults)
+    limit_at = (document.source, *document.place(("limit",))[1:], "limit") if limit is None else ("limit", None, "")
+    possible = limit is None or 1 <= limit <= MAX_LIMIT
+    if not possible:
+        faults.append(Fault(*limit_at, f"must be from 1 to {MAX_LIMIT:,} points, got {limit}"))
+    plan = Plan(written.name or Path(path).stem, machine or document, keys, tuple(groups), workloads,
+                written.mapspaces, written.seeds, options, written.search.distinct,
+                tuple(AXES[name].column for name in written.pareto if name in AXES),
+                written.limit if limit is None else limit, energies)  # fmt: skip
+    faults += _size(document, plan, Fault(*limit_at, "")) if possible else []
+    faults = faults or nothing_fits(document, plan) or not_charged(document, plan)
+    if faults:
+        raise InputError(sorted(dict.fromkeys(faults), key=lambda fault: (fault.source, fault.line or 0)))
+    return plan
+
+
+def _written(document: Document, faults: list[Fault]) -> SweepFile:
+    """The file's sections. What has faults is left at its default, so that they hide none of the others'."""
+    if isinstance(document.data, dict):
+        missing = [key for key in ("architecture", "workloads") if key not in document.data]
+        faults += [document.fault((), f'the key "{key}" is missing') for key in missing]
+        if document.data.get("workloads") == []:
+            faults.append(document.fault(("workloads",), "must have at least 1 entry, got []"))
+        if document.data.get("architecture") == "":
+            faults.append(document.fault(("architecture",), "must be a name of the library or a path, got ''"))
+    try:
+        return check(document, SweepFile)
+    except InputError as error:
+        if not isinstance(document.data, dict):
+            raise
+        faults += error.faults
+        good = _without(document.data, [re.split(r"[.\[]", fault.path) for fault in error.faults])
+        return check(Document(document.source, good, document.places), SweepFile)
+
+
+def _without(data: dict[str, Any], bad: Iterable[Sequence[str]]) -> dict[str, Any]:
+    """`data` without the keys that `bad` paths begin with; of the options under one key only the bad ones go."""
+    found = {key: dict(value) if key in ("search", "energy") and isinstance(value, dict) else value
+             for key, value in data.items()}  # fmt: skip
+    for key, *inner in bad:
+        if inner and isinstance(found.get(key), dict):
+            found[key].pop(inner[0], None)
+        else:
+            found.pop(key, None)
+    return found
+
+
+def _architecture(document: Document, spec: str, folder: Path) -> Document | None:
+    """The architecture's file with its base put in; None where none is named."""
+    if not spec:
+        return None
+    try:
+        own, timeloop = arch_documents(_beside(spec, folder))
+        found = own or timeloop
+        assert found is not None
+        return with_base(found)
+    except InputError as error:
+        raise InputError(named(document, ("architecture",), spec, error.faults)) from None
+
+
+def _workloads(
+    document: Document, written: SweepFile, folder: Path, faults: list[Fault]
+) -> dict[str, Workload | Network]:
+    found = {}
+    for index, name in enumerate(written.workloads):
+        try:
+            found[name] = load_workload(_beside(name, folder))
+        except InputError as error:
+            faults += named(document, ("workloads", index), name, error.faults)
+    return found
+
+
+def _beside(spec: str, folder: Path) -> str:
+    """A path relative to the folder of the sweep's file; a library name as it is."""
+    if spec.startswith((".", "~")) or any(part.endswith((".yaml", ".yml")) for part in spec.split("/")):
+        return str(folder / expanded(spec))
+    return spec
+
+
+def _choices(document: Document, written: SweepFile) -> list[Fault]:
+    """Names that are none of the choices, and what is listed twice."""
+    lists: dict[str, tuple[Sequence[Any], list[str]]] = {
+        "workloads": (written.workloads, []),
+        "mapspaces": (written.mapspaces, [f"{name}{end}" for name in PRESETS for end in ("", "+pad")]),
+        "pareto": (written.pareto, list(AXES)),
+        "seeds": (written.seeds, []),
+    }
+    found = []
+    for key, (entries, choices) in lists.items():
+        for index, entry in enumerate(entries):
+            if choices and entry not in choices:
+                rule = f'must be one of {", ".join(choices)}; got "{entry}"{near(entry, choices)}'
+                found.append(document.fault((key, index), rule))
+        same = Counter(AXES[entry].column if key == "pareto" and entry in AXES else entry for entry in entries)
+        twice = [str(entry) for entry, times in same.items() if times > 1]
+        if twice:
+            found.append(document.fault((key,), f"each entry once; twice: {', '.join(twice)}"))
+    return found
+
+
+def _options(document: Document, written: SweepFile, faults: list[Fault]) -> SearchOptions:
+    search, told = written.search, list[Fault]()
+    options = SearchOptions(
+        search.strategy,
+        written.objective,
+        victory=search.victory,
+        samples=search.samples,
+        time_limit=search.time_limit,
+        budget=search.budget,
+        patience=gather(told, lambda: read_patience(search.patience)) if search.patience else None,
+        target=search.target,
+    )
+    told += options.faults()
+    given = document.data.get("search")
+    told += idle_faults(options, given if isinstance(given, dict) else ())
+    places = {"search": ("search", "strategy"), "objective": ("objective",), "time-limit": ("search", "time_limit")}
+    faults += [document.fault(places.get(fault.source, ("search", fault.source)), fault.message) for fault in told]
+    return options
+
+
+def _places(document: Document, written: SweepFile, faults: list[Fault]) -> list[list[Keys]]:
+    """Where the values of each parameter stand, those that vary together in one list."""
+    faults += [
+        document.fault(("linked", index), "must name at least 1 parameter")
+        for index, names in enumerate(written.linked)
+        if not names
+    ]
+    single: list[list[Keys]] = [[("parameters", name)] for name in written.parameters]
+    return single + [[("linked", i, name) for name in names] for i, names in enumerate(written.linked) if names]
+
+
+def _keys(document: Document, machine: Document, places: list[list[Keys]], faults: list[Fault]) -> dict[str, Keys]:
+    """Where each parameter stands in the architecture; faults for those that it does not have."""
+    if places and (not isinstance(machine.data, dict) or "levels" not in machine.data):
+        rule = "parameters are varied in architectures of this project's own form; this one is not"
+        faults.append(document.fault(("architecture",), rule))
+        return {}
+    known = fields(machine) if places else {}
+    found: dict[str, Keys] = {}
+    for place in (place for together in places for place in together):
+        name = str(place[-1])
+        if name not in known:
+            faults.append(document.fault(place, _unknown(name, known)))
+        elif known[name] in found.values():
+            faults.append(document.fault(place, "each parameter once; this one stands above too"))
+        else:
+            found[name] = known[name]
+    return found
+
+
+def _unknown(name: str, known: Mapping[str, Keys]) -> str:
+    variables = [key for key, place in known.items() if "." not in key and len(place) == 2]
+    other = f"; variables: {', '.join(variables) or 'none'}; a field is named by its path, levels.NAME.KEY"
+    return f'no variable or field "{name}" in the architecture{near(name, known) or other}'
+
+
+def _size(document: Document, plan: Plan, limit: Fault) -> list[Fault]:
+    """Faults of a sweep that is too large to mean, or limited to less than one design."""
+    if plan.limit is not None and plan.limit < plan.per_design:
+        rule = f"must admit the points of one design, {plan.per_design}; got {plan.limit}"
+        return [Fault(limit.source, limit.line, limit.path, rule)]
+    if plan.limit is None and plan.size > MAX_POINTS:
+        size = f"{plan.size:,}" if plan.size < 1e9 else f"{float(min(plan.size, 10**300)):.3g}"
+        how = "give fewer values, or run N points of it with `limit: N` (or --limit N): whole designs, drawn at random"
+        rule = f"at most {MAX_POINTS:,} points run without a limit, this sweep has {size} ({plan.size_text}): {how}"
+        return [document.fault((), rule)]
+    return []

@@ -1,0 +1,138 @@
+"""Frontiers of a sweep: per workload, of each mapspace and of all together; with several seeds, how sure they are."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+import numpy as np
+
+from ..mapping.batch import Floats
+from ..report.result import Json, plain
+from .pareto import frontier, hypervolume, knee
+
+ALL = "all mapspaces"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What a point is measured by; less is better."""
+
+    column: str  # in files
+    name: str
+    unit: str  # in pictures and tables
+    size: float  # of that unit, in the column's own
+
+
+MEASURES = {
+    measure.column: measure
+    for measure in (
+        Measure("area_um2", "area", "mm\N{SUPERSCRIPT TWO}", 1e6),
+        Measure("energy_pj", "energy", "\N{MICRO SIGN}J", 1e6),
+        Measure("cycles", "delay", "cycles", 1),
+        Measure("edp", "EDP", "pJ cycles", 1),
+        Measure("power_pj_per_cycle", "power", "pJ/cycle", 1),  # mW at 1 GHz
+    )
+}
+# what a user may write: the word, or the column
+AXES = {measure.name.lower(): measure for measure in MEASURES.values()} | MEASURES
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A design with a workload and a mapspace, over all seeds."""
+
+    design: int
+    workload: str
+    mapspace: str
+    seeds: tuple[int, ...]  # those with a mapping
+    values: Floats  # (seed, axis) of those
+    share: float = 0.0  # of its seeds, those in which it is on the frontier that it is listed in
+
+    @property
+    def middle(self) -> Floats:
+        """The median over the seeds. # (axis,)"""
+        return np.asarray(np.median(self.values, axis=0))
+
+
+@dataclass(frozen=True, eq=False)
+class Front:
+    """A frontier of medians: of one workload, in one mapspace or all."""
+
+    workload: str
+    mapspace: str  # or ALL
+    members: tuple[Candidate, ...]  # in the order of the first axis
+    knee: Candidate
+    hypervolume: float  # share of the box from the ideal corner to the reference of the workload that it dominates
+
+
+Seeded = tuple[int, str, str, int, Mapping[str, float]]  # design, workload, mapspace, seed, measures
+
+
+def candidates(points: Iterable[Seeded], axes: tuple[str, ...]) -> list[Candidate]:
+    """The points with a mapping, put together over their seeds."""
+    found = []
+    ordered = sorted(points, key=lambda point: (point[1], point[2], point[0], point[3]))
+    for (workload, mapspace, design), same in groupby(ordered, key=lambda point: (point[1], point[2], point[0])):
+        group = list(same)
+        values = np.array([[point[4][axis] for axis in axes] for point in group], dtype=np.float64)
+        found.append(Candidate(design, workload, mapspace, tuple(point[3] for point in group), values))
+    return found
+
+
+def corners(pool: list[Candidate]) -> tuple[Floats, Floats]:
+    """The least of each axis over the medians of one workload, and the reference: a tenth above the largest."""
+    middles = np.array([candidate.middle for candidate in pool])
+    largest = middles.max(axis=0)
+    return middles.min(axis=0), np.where(largest > 0, 1.1 * largest, 1.0)
+
+
+def fronts(pool: list[Candidate], mapspaces: Iterable[str]) -> list[Front]:
+    """Of one workload's candidates: the frontier of each mapspace that has any, and that of all together."""
+    if not pool:
+        return []
+    ideal, reference = corners(pool)
+    box = float(np.prod(reference - ideal))
+    found = []
+    for mapspace in (*mapspaces, ALL):
+        own = [candidate for candidate in pool if mapspace in (candidate.mapspace, ALL)]
+        if own:
+            found.append(_front(own, mapspace, reference, box))
+    return found
+
+
+def _front(pool: list[Candidate], mapspace: str, reference: Floats, box: float) -> Front:
+    middles = np.array([candidate.middle for candidate in pool])  # (candidate, axis)
+    shares = _shares(pool)
+    shared = [replace(candidate, share=share) for candidate, share in zip(pool, shares, strict=True)]
+    members = [shared[row] for row in np.flatnonzero(frontier(middles))]
+    members.sort(key=lambda candidate: tuple(candidate.middle))
+    at = knee(middles)
+    assert at is not None, "every candidate has finite measures"
+    volume = hypervolume(middles, reference) / box
+    return Front(pool[0].workload, mapspace, tuple(members), shared[at], volume)
+
+
+def _shares(pool: list[Candidate]) -> list[float]:
+    """Of each candidate's seeds, the share in which it is on the frontier of that seed's points."""
+    times = np.zeros(len(pool))
+    for seed in sorted({seed for candidate in pool for seed in candidate.seeds}):
+        rows = [row for row, candidate in enumerate(pool) if seed in candidate.seeds]
+        values = np.array([pool[row].values[pool[row].seeds.index(seed)] for row in rows])
+        times[rows] += frontier(values)
+    return [float(count) / len(candidate.seeds) for count, candidate in zip(times, pool, strict=True)]
+
+
+def candidate_json(candidate: Candidate, axes: tuple[str, ...], parameters: Mapping[str, object]) -> Json:
+    """A candidate with the median and the range of each axis."""
+    low, high = candidate.values.min(axis=0), candidate.values.max(axis=0)
+    return {
+        "design": candidate.design,
+        "parameters": dict(parameters),
+        "mapspace": candidate.mapspace,
+        "seeds": len(candidate.seeds),
+        "on_frontier": candidate.share,
+        **{
+            axis: {"median": plain(candidate.middle[i]), "low": plain(low[i]), "high": plain(high[i])}
+            for i, axis in enumerate(axes)
+        },
+    }

@@ -1,0 +1,136 @@
+"""report.html of a sweep: one file, no network; the page and its script are page.html beside this module."""
+
+import json
+from collections.abc import Iterator
+from importlib.resources import files
+from typing import Any
+
+from ..model.objectives import FIGURES
+from ..report.pictures.bars import PALETTE
+from ..report.result import Json
+from ..report.tables import energy_unit
+from .fronts import ALL, MEASURES, Candidate, candidates
+from .run import SweepResult, measures
+from .store import FOUND, Outcome
+from .tables import given_once, parameter_columns
+
+MACS, NETWORK, LEAKAGE = "MACs", "network", "leakage"  # beside the levels
+
+
+def report_html(found: SweepResult) -> str:
+    """The page with the data of `found` in it."""
+    page = (files(__package__) / "page.html").read_text(encoding="utf-8")
+    data = json.dumps(_data(found), allow_nan=False)
+    # inside a script element only its end tag and comments could be misread
+    return page.replace(">DATA<", ">" + data.replace("<", "\\u003c") + "<", 1)
+
+
+def _data(found: SweepResult) -> Json:
+    plan = found.plan
+    best = _best(found)
+    layers = {key: _layers(outcome) for key, outcome in best.items()}
+    parts = _parts(layers)
+    largest = max((sum(layer["energy"].values()) for own in layers.values() for layer in own), default=1.0)
+    unit, size = energy_unit(largest)
+    designs = []
+    for one, on, knee in _placed(found):
+        told = [_scaled(layer, parts, size) for layer in layers[one.design, one.workload, one.mapspace]]
+        designs.append(_design(found, one) | {"front": on, "knee": knee, "layers": told})
+    return {
+        "sweep": plan.name,
+        "counts": str(found).split("\n", 1)[0],
+        "axes": [{"name": MEASURES[axis].name, "unit": MEASURES[axis].unit} for axis in plan.axes],
+        "parameters": list(plan.parameters),
+        "columns": [{"head": head, "names": names} for head, names in parameter_columns(plan).items()],
+        "once": list(given_once(plan, found.values)),
+        "workloads": list(dict.fromkeys(front.workload for front in found.fronts)),
+        "mapspaces": list(plan.mapspaces),
+        "palette": list(PALETTE),
+        "parts": parts,
+        "compute": parts.index(MACS) if best else -1,
+        "energy_unit": unit.replace("u", "\N{MICRO SIGN}"),
+        "designs": designs,
+        "fronts": [
+            {"workload": front.workload, "mapspace": front.mapspace, "size": len(front.members),
+             "hypervolume": front.hypervolume, "knee": f"design {front.knee.design}, {front.knee.mapspace}"}
+            for front in found.fronts
+        ],
+        "problems": list(_problems(found)),
+    }  # fmt: skip
+
+
+Key = tuple[int, str, str]  # design, workload, mapspace
+
+
+def _best(found: SweepResult) -> dict[Key, Outcome]:
+    """Of each design, workload and mapspace the outcome of the seed with the least objective."""
+    column = FIGURES[found.plan.options.objectives[0]]
+    best: dict[Key, Outcome] = {}
+    for number, outcome in found.outcomes.items():
+        point = found.plan.point(number)
+        key = (point.design, point.workload, point.mapspace)
+        if outcome.status == FOUND and (key not in best or measures(outcome)[column] < measures(best[key])[column]):
+            best[key] = outcome
+    return best
+
+
+def _layers(outcome: Outcome) -> list[dict[str, Any]]:
+    """Cycles and energy in pJ by level of each layer, all its occurrences; the rest of the energy is leakage."""
+    result: Any = outcome.result
+    told = []
+    for layer in result.get("layers", [result]):
+        count = layer.get("count", 1)
+        levels = {name: count * level["energy_pj"] for name, level in layer["levels"].items()}
+        compute, hops = (count * layer[part]["energy_pj"] for part in ("compute", "network"))
+        rest = count * layer["energy_pj"] - sum(levels.values()) - compute - hops
+        energy = levels | {MACS: compute} | ({NETWORK: hops} if hops else {})
+        energy |= {LEAKAGE: rest} if rest > 1e-9 * layer["energy_pj"] * count else {}
+        told.append({"name": layer["workload"], "count": count, "energy": energy,
+                     "cycles": count * layer["cycles"], "utilization": layer["utilization"]})  # fmt: skip
+    return told
+
+
+def _parts(layers: dict[Key, list[dict[str, Any]]]) -> list[str]:
+    """The levels, the MAC units, the network and leakage, as far as there are any."""
+    names = dict.fromkeys(name for own in layers.values() for layer in own for name in layer["energy"])
+    others = (MACS, NETWORK, LEAKAGE)
+    return [*(name for name in names if name not in others), *(name for name in others if name in names)]
+
+
+def _scaled(layer: dict[str, Any], parts: list[str], size: float) -> Json:
+    return {**layer, "energy": [layer["energy"].get(name, 0.0) / size for name in parts]}
+
+
+def _placed(found: SweepResult) -> Iterator[tuple[Candidate, bool, bool]]:
+    """Every candidate, with whether it is on the frontier of its mapspace, and whether it is its knee."""
+    own = [front for front in found.fronts if front.mapspace != ALL]
+    members = {(one.design, one.workload, one.mapspace): one for front in own for one in front.members}
+    knees = {(front.knee.design, front.workload, front.mapspace) for front in own}
+    for one in candidates(found.found_points(), found.plan.axes):
+        key = (one.design, one.workload, one.mapspace)
+        yield members.get(key, one), key in members, key in knees
+
+
+def _design(found: SweepResult, one: Candidate) -> Json:
+    sizes = [MEASURES[axis].size for axis in found.plan.axes]
+    return {
+        "design": one.design,
+        "values": found.values[one.design],
+        "workload": one.workload,
+        "mapspace": one.mapspace,
+        "seeds": len(one.seeds),
+        "share": one.share,
+        "middle": (one.middle / sizes).tolist(),
+        "low": (one.values.min(axis=0) / sizes).tolist(),
+        "high": (one.values.max(axis=0) / sizes).tolist(),
+    }
+
+
+def _problems(found: SweepResult) -> Iterator[Json]:
+    """The points without a mapping."""
+    for number, outcome in found.outcomes.items():
+        if outcome.status != FOUND:
+            point = found.plan.point(number)
+            yield {"design": point.design, "values": found.values[point.design], "workload": point.workload,
+                   "mapspace": point.mapspace, "seed": point.seed, "status": outcome.status,
+                   "message": outcome.message}  # fmt: skip

@@ -1,0 +1,82 @@
+"""The parameters that a sweep may vary: an architecture's variables by name, and its fields by path.
+
+A path goes by the names of levels and fanout axes: `levels.shared_glb.capacity_bytes`,
+`levels.shared_glb.fanout.PE_column.size`, `compute.word_bits`. What is varied is the file's plain data, its base put
+in, before anything is computed; so expressions of the file follow the variables, and every check of a file is made.
+"""
+
+import copy
+import typing
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from ...arch.schema import CAPACITIES, ComputeUnit, Fanout, Level
+from ...workloads import Document, Keys
+
+
+def fields(document: Document) -> dict[str, Keys]:
+    """The path of every variable and field of an architecture file, as a user writes it, and where it stands."""
+    data = document.data
+    variables = _mapping(data.get("variables"))
+    found: dict[str, Keys] = {name: ("variables", name) for name in variables}
+    found |= {f"variables.{name}": ("variables", name) for name in variables}
+    for name in ("technology", "clock_ns"):
+        found.setdefault(name, (name,))
+    for index, level in _named(data.get("levels")):
+        found |= _below(f"levels.{level['name']}", ("levels", index), Level, level)
+    found |= _below("compute", ("compute",), ComputeUnit, _mapping(data.get("compute")))
+    return found
+
+
+def with_values(document: Document, values: Mapping[Keys, Any]) -> Document:
+    """`document` with other values at some places; a capacity replaces one that is given in another unit."""
+    data = copy.deepcopy(document.data)
+    for keys, value in values.items():
+        inner = data
+        for key in keys[:-1]:
+            inner = inner[key] if isinstance(key, int) else inner.setdefault(key, {})
+        if keys[-1] in CAPACITIES:
+            for key in CAPACITIES:
+                inner.pop(key, None)
+        inner[keys[-1]] = value
+    return Document(document.source, data, document.places)
+
+
+def _below(text: str, keys: Keys, model: type[BaseModel], data: Mapping[str, Any]) -> Iterator[tuple[str, Keys]]:
+    """The fields of one section; sections inside it by their own fields."""
+    for field_name, field in model.model_fields.items():
+        name = field.alias or field_name
+        path, there = f"{text}.{name}", (*keys, name)
+        inner = _section(field.annotation)
+        if name == "name":
+            continue
+        if inner is Fanout:
+            for index, axis in _named(data.get(name)):
+                yield from _below(f"{path}.{axis['name']}", (*there, index), Fanout, axis)
+        elif inner is not None:
+            yield from _below(path, there, inner, _mapping(data.get(name)))
+        elif name in ("attributes", "tensor_bits"):
+            yield from ((f"{path}.{key}", (*there, key)) for key in _mapping(data.get(name)))
+        else:
+            yield path, there
+
+
+def _section(annotation: Any) -> type[BaseModel] | None:
+    """The model inside an annotation such as `tuple[Fanout, ...]`, if there is one."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next(filter(None, map(_section, typing.get_args(annotation))), None)
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    """`value` where it is what it should be; a wrong one is told when the file is checked."""
+    return value if isinstance(value, dict) else {}
+
+
+def _named(value: Any) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The entries of a list that have a name, with their places."""
+    for index, entry in enumerate(value if isinstance(value, list) else []):
+        if isinstance(entry, dict) and isinstance(entry.get("name"), str):
+            yield index, entry

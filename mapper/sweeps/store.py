@@ -1,0 +1,110 @@
+"""What a sweep has done so far, in one file (state_file.py): a transaction per point, so that an end loses none."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from ...workloads import InputError
+from ..report.result import Json
+from ..runtime.state_file import StateFile, folder_faults
+from .plan import DIGEST
+
+STORE = "sweep.sqlite"
+TABLES = {
+    "sweep": ("fingerprint TEXT NOT NULL",),
+    "points": ("key TEXT PRIMARY KEY", "status TEXT NOT NULL", "outcome TEXT NOT NULL"),
+    "identity": ("part TEXT PRIMARY KEY", "value TEXT NOT NULL"),
+}
+
+FOUND, NOTHING_VALID, FAILED = "found", "nothing valid", "failed"  # a point's status
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one point."""
+
+    status: str
+    result: Json | None = None  # the object of `ruby-map --json`; None where the point failed
+    message: str = ""  # why it failed, or why nothing was valid
+    warnings: tuple[str, ...] = ()
+    power_pj_per_cycle: float | None = None
+
+
+class Store:
+    """The outcomes of a sweep by the keys of its points; in a file, or in memory alone."""
+
+    def __init__(self, file: StateFile) -> None:
+        self.file = file
+
+    def done(self) -> dict[str, Outcome]:
+        """Every outcome; those that failed are left out, to be tried again. Raises InputError for a damaged store."""
+        rows = self.file.rows("points")
+        return {key: self._outcome(text) for key, status, text in rows if status != FAILED}
+
+    def add(self, key: str, outcome: Outcome) -> None:
+        """Record one point, for good once this returns. Raises InputError where that cannot be."""
+        if not self.file.own():
+            raise self.file.fault("was removed or replaced while the sweep went on: nothing more is written there")
+        self.file.put("points", (key, outcome.status, json.dumps(asdict(outcome), allow_nan=False)))
+
+    def _outcome(self, text: str) -> Outcome:
+        try:
+            fields = json.loads(text)
+            return Outcome(**{**fields, "warnings": tuple(fields["warnings"])})
+        except (ValueError, TypeError, KeyError) as error:  # of a time before there were checksums
+            raise self.file.damaged(f"a point that is none: {error}") from None
+
+
+@contextmanager
+def open_store(
+    folder: Path | None, fingerprint: str, identity: Mapping[str, str], fresh: bool = False
+) -> Iterator[Store]:
+    """The store in `folder` for the sweep with `fingerprint`; emptied first where `fresh`.
+
+    `identity` has the parts of the fingerprint by the user's names, to say what differs in a store of another sweep.
+    Raises InputError for a store of another sweep, one in use or damaged, a file that is no store, and a folder of
+    other things.
+    """
+    if folder is not None and (faults := folder_faults(folder, STORE)):
+        raise InputError(faults)
+    again = "make room and run the same command again"
+    with closing(StateFile(None if folder is None else folder / STORE, "store of a sweep", again)) as file:
+        with file.guarded():
+            _open(file, fingerprint, identity, fresh)
+        file.commit()
+        yield Store(file)
+
+
+def _open(file: StateFile, fingerprint: str, identity: Mapping[str, str], fresh: bool) -> None:
+    """See that the file is this sweep's, and make what it lacks."""
+    if file.tables - TABLES.keys():
+        raise file.damaged(f"tables of something else: {', '.join(sorted(file.tables - TABLES.keys()))}")
+    for table, columns in TABLES.items():
+        if len(file.columns(table)) == len(columns):
+            file.add_checksums(table)
+            if table == "points":
+                Store(file).done()  # whose outcomes are some
+        file.database.execute(f"CREATE TABLE IF NOT EXISTS {table} ({', '.join(columns)}, checksum TEXT)")
+        if fresh:
+            file.database.execute(f"DELETE FROM {table}")
+    known = [row[0] for row in file.rows("sweep")]
+    if not known and file.database.execute("SELECT 1 FROM points").fetchone():
+        raise file.damaged("points of no sweep")
+    if not known:
+        file.put("sweep", (fingerprint,))
+        for part, value in identity.items():
+            file.put("identity", (part, value))
+    elif known != [fingerprint]:
+        what = "; ".join(_differences(dict(file.rows("identity")), identity))
+        rule = "name another folder, or start anew with --fresh"
+        what = what or "its file, architecture, search or version"
+        raise file.fault(f"holds another sweep, {rule}; what differs: {what}")
+
+
+def _differences(there: Mapping[str, str], here: Mapping[str, str]) -> Iterator[str]:
+    """The parts that are not alike, as far as the store has them, with their values where they are short."""
+    for part, value in here.items():
+        if part in there and there[part] != value:
+            yield part if value.startswith(DIGEST) else f"{part} ({there[part]} there, {value} here)"

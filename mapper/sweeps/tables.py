@@ -1,0 +1,82 @@
+"""The frontiers of a sweep as tables for a person: short heads, and what is alike in all designs said once."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+from ..report.tables import TextTable
+from .fronts import MEASURES, Front
+from .plan import Group, Plan, Values
+
+APART = ", "  # between parameters that vary together
+
+
+def front_parts(plan: Plan, values: Mapping[int, Values], fronts: Sequence[Front]) -> list[str | TextTable]:
+    """What all designs share, then a table per frontier; `values` are those of each design by its number.
+
+    A column per parameter that varies, linked ones in one. A parameter of one value, or computed from others, and the
+    path behind a short head are said once, before the tables.
+    """
+    if not fronts:
+        return []
+    columns = parameter_columns(plan)
+    short = short_names(plan.parameters)
+    notes = [*given_once(plan, values), *_paths(short, [name for names in columns.values() for name in names])]
+    tables = map(partial(_table, plan, values, columns), fronts)
+    return ["\n".join(notes), *tables] if notes else [*tables]
+
+
+def parameter_columns(plan: Plan) -> dict[str, tuple[str, ...]]:
+    """A short head -> the parameters of that column, for those that vary."""
+    short = short_names(plan.parameters)
+    return {APART.join(short[name] for name in group.names): group.names for group in plan.groups if group.size > 1}
+
+
+def short_names(names: Sequence[str]) -> dict[str, str]:
+    """Of each path its last parts, as many as tell it from the others."""
+    found = {}
+    for name in names:
+        parts = name.split(".")
+        ends = (".".join(parts[-count:]) for count in range(1, len(parts) + 1))
+        found[name] = next(end for end in ends if sum(_ends(other, end) for other in names) == 1)
+    return found
+
+
+def _ends(name: str, end: str) -> bool:
+    return f".{name}".endswith(f".{end}")
+
+
+def given_once(plan: Plan, values: Mapping[int, Values]) -> Iterator[str]:
+    """The parameters that are given once: their value, or how they follow from others."""
+    for name, written in _written_once(plan.groups):
+        found = {str(one[name]): None for one in values.values() if name in one}
+        yield f"in every design: {name} {next(iter(found))}" if len(found) == 1 else f"computed: {name} = {written}"
+
+
+def _written_once(groups: Sequence[Group]) -> Iterator[tuple[str, object]]:
+    for group in groups:
+        if group.size == 1:
+            yield from group.values(0).items()
+
+
+def _paths(short: Mapping[str, str], names: Sequence[str]) -> Iterator[str]:
+    """What the short heads stand for."""
+    for name in names:
+        if short[name] != name:
+            yield f"{short[name]}: {name}"
+
+
+def _table(plan: Plan, values: Mapping[int, Values], columns: Mapping[str, Sequence[str]], front: Front) -> TextTable:
+    axes = [MEASURES[axis] for axis in plan.axes]
+    several = len(plan.seeds) > 1
+    head = ["design", *columns, "mapspace", *(f"{axis.name} [{axis.unit}]" for axis in axes), ""]
+    forms = [",.0f" if axis.name == "delay" else ",.5g" for axis in axes]
+    rows = []
+    for one in front.members:
+        mark = ["knee"] if one.design == front.knee.design and one.mapspace == front.knee.mapspace else []
+        sure = [f"on it in {one.share:.0%} of seeds"] if several else []
+        figures = [format(value / axis.size, form) for value, axis, form in zip(one.middle, axes, forms, strict=True)]
+        mine = [APART.join(str(values[one.design][name]) for name in names) for names in columns.values()]
+        rows.append([str(one.design), *mine, one.mapspace, *figures, APART.join(sure + mark)])
+    title = f"{front.workload}, {front.mapspace}: frontier of {len(front.members)}, hypervolume"
+    left = (len(columns) + 1, len(head) - 1)  # the mapspace, and the remark
+    return TextTable(head, rows, left, f"{title} {front.hypervolume:.4f}")

@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 TESTS = [
-    "test_optimal_interrupted.py",
-    "test_certificate.py",
-    "test_optimal.py",
-    "test_optimal_geometric.py",
-    "test_optimal_front.py",
-    "test_optimal_late.py",
+    "search/test_optimal_interrupted.py",
+    "certificate/test_certificate.py",
+    "search/test_optimal.py",
+    "search/test_optimal_geometric.py",
+    "search/test_optimal_front.py",
+    "search/test_optimal_late.py",
 ]
 
 

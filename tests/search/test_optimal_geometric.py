@@ -1,0 +1,97 @@
+"""Bounds by products of one number per chain: below what they bound, and sharp where it can be seen."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ruby_map.arch import Architecture, Compute, LoopConstraint, Storage, load_arch
+from ruby_map.arch.spec import FactorRule
+from ruby_map.energy import energy_table
+from ruby_map.mapper.mapspace.mapspace import Mapspace, every_chain
+from ruby_map.mapper.model.bounds.dim_groups import Group, grouped
+from ruby_map.mapper.model.bounds.geometric import Geometric, _Ascent
+from ruby_map.mapper.model.bounds.relaxation import Relaxation
+from ruby_map.mapper.model.objectives import POWERS
+from ruby_map.mapper.search.optimal.prove import SEEN_ALL, optimal
+from ruby_map.mapper.search.options import SearchOptions
+from ruby_map.workloads import load_workload
+
+from ..conftest import DEEP
+from ..model.test_cost import matmul, table
+from ..small_problems import problems
+
+MOST = 20_000  # combinations of chains compared
+
+
+def groups_of(space):
+    tables = tuple(every_chain(chains) for chains in space.chains)
+    return [Group(space.arch, space.workload, tables, dims) for dims in grouped(space.workload) or [(0,)]]
+
+
+def excess(relaxed, objective, rows, rng):
+    """The largest share by which the bound by products exceeds that of a combination of `rows`; -inf without any."""
+    powers = POWERS[objective]
+    found = Geometric(relaxed, powers).factors(rows)
+    n = min(MOST, int(np.prod([float(len(mine)) for mine in rows])))
+    picked = [rng.integers(0, len(mine), n) for mine in rows]
+    bound = relaxed.bound(lambda g, column: relaxed.columns[g][column][rows[g][picked[g]]], n)
+    exact = bound.energy_pj ** powers[0] * bound.cycles ** powers[1]
+    below = found.least * np.prod([found.factors[g][each] for g, each in enumerate(picked)], axis=0)
+    return float((below - exact - 1e-9 * exact).max(where=bound.possible, initial=-np.inf))
+
+
+@settings(max_examples=500 if DEEP else 40)
+@given(problems(), st.integers(0, 2**32))
+def test_no_valid_combination_is_below(problem, seed):
+    """Whatever the rows looked at, no combination of them that fits has a bound below the product of its factors."""
+    space, table, objective, costs = problem
+    groups, rng = groups_of(space), np.random.default_rng(seed)
+    relaxed = Relaxation(groups, table, next(iter(space.every_keep())), costs.leakage)
+    every = [np.arange(len(group)) for group in groups]
+    few = [rng.choice(rows, -(-len(rows) // 3), replace=False) for rows in every]
+    for rows in (every, few):
+        assert excess(relaxed, objective, rows, rng) <= 0
+
+
+@pytest.fixture(scope="module")
+def layer():
+    arch, workload = load_arch("simba_like"), load_workload("resnet50/conv4_x_3x3")
+    space = Mapspace(arch, workload, "ruby-s")
+    return Relaxation(groups_of(space), energy_table(arch), next(iter(space.every_keep())))
+
+
+def test_far_above_the_least_of_every_column(layer):
+    """On a 3x3 layer the bound of the whole mapspace is more than five times that of columns taken one by one."""
+    least = layer.bound(lambda g, column: layer.columns[g][column].min(keepdims=True), 1)
+    rows = [np.arange(len(group)) for group in layer.groups]
+    assert Geometric(layer, (1, 1)).factors(rows).least > 5 * (least.energy_pj * least.cycles)[0]
+
+
+@pytest.mark.filterwarnings("error")
+def test_where_nothing_fits():
+    """Tiles that fit nowhere raise the bound beyond all floats: infinite, without a warning, and nothing is valid."""
+    full = LoopConstraint(factors=tuple(FactorRule(dim, "=", None) for dim in "MK"))
+    buffer = Storage("L1", "SRAM", capacity_bits=64, keep=frozenset("ABZ"), temporal=full)
+    arch = Architecture("small", (Storage("L0", "DRAM"), buffer), Compute("MAC", "intmac"))
+    space = Mapspace(arch, matmul(32, 2, 32), "pfm")
+    found = optimal(space, table(arch), SearchOptions())
+    assert found.best is None
+    assert found.statistics.stopped_by == SEEN_ALL
+    relaxed = Relaxation(groups_of(space), table(arch), next(iter(space.every_keep())))
+    assert Geometric(relaxed, (1, 1)).factors([np.arange(len(group)) for group in relaxed.groups]).least == np.inf
+
+
+def test_a_wrong_bound_is_noticed(layer, monkeypatch):
+    """Terms of one charge counted as if they added up, where only the largest counts, give too high a bound."""
+
+    def own(self, weights, right=_Ascent._own):
+        found, terms = right(self, weights), self.problem.terms
+        return np.append(np.log(weights[:terms]), found[terms:])
+
+    rng = np.random.default_rng(0)
+    many = [rng.integers(0, len(group), 1000) for group in layer.groups]
+    fits = layer.bound(lambda g, column: layer.columns[g][column][many[g]], 1000).possible.argmax()
+    rows = [each[fits : fits + 1] for each in many]
+    assert excess(layer, "edp", rows, rng) <= 0
+    monkeypatch.setattr(_Ascent, "_own", own)
+    assert excess(layer, "edp", rows, rng) > 0

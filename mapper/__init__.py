@@ -8,11 +8,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .exploration.api import evaluate, explore
-    from .exploration.inputs import load
-    from .report.result import NetworkResult, Result, result_json
-    from .search.options import SearchOptions
-    from .sweeps.run import SweepResult, sweep
+    from .exploration import evaluate, explore, load
+    from .report import NetworkResult, Result, result_json
+    from .search import SearchOptions
+    from .sweeps import SweepResult, sweep
 
 __all__ = [
     "NetworkResult",
@@ -27,10 +26,10 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # which would take any name for one of ours
-    _HOME = {"SearchOptions": "search.options", "load": "exploration.inputs"}
-    _HOME |= dict.fromkeys(("evaluate", "explore"), "exploration.api")
-    _HOME |= dict.fromkeys(("NetworkResult", "Result", "result_json"), "report.result")
-    _HOME |= dict.fromkeys(("sweep", "SweepResult"), "sweeps.run")
+    _HOME = {"SearchOptions": "search", "load": "exploration"}
+    _HOME |= dict.fromkeys(("evaluate", "explore"), "exploration")
+    _HOME |= dict.fromkeys(("NetworkResult", "Result", "result_json"), "report")
+    _HOME |= {"sweep": "sweeps", "SweepResult": "sweeps"}
 
     def __getattr__(name):
         if name not in _HOME:

@@ -38,6 +38,10 @@ ROOMS = {
         *("runtime", "mapping", "mapspace", "model", "certificate", "search", "report", "exploration", "sweeps"),
     },
 }
+# Modules that other rooms import by path, as their packages take long to import: sympy, jax.
+BY_PATH = {"mapper/model/explain.py", "mapper/search/engines/jax_engine.py"}
+FACE = 30  # names that a folder may offer
+LARGE_FACES = {"mapper/model/__init__.py": 34}
 MODULES = [path for part in MAY_IMPORT for path in sorted((ROOT / part).rglob("*.py"))]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 # What a dependency lets us import, where that is not its own name alone.
@@ -66,19 +70,27 @@ def imports(source: str) -> Iterator[tuple[int, str]]:
             yield from ((node.level, node.module or alias.name) for alias in node.names)
 
 
-def imported(path: Path, source: str) -> Iterator[Path]:
-    """The files of ours that a module imports, imports inside functions counted.
+def imported(path: Path, source: str) -> Iterator[tuple[Path, str]]:
+    """The files of ours that a module imports, and the name; imports inside functions counted.
 
-    >>> [module_name(file) for file in imported(ROOT / "mapper/model/cost.py", "from ..mapping import batch")]
-    ['mapper/mapping/batch.py']
+    >>> line = "from ..mapping import batch"
+    >>> [(module_name(file), name) for file, name in imported(ROOT / "mapper/model/cost.py", line)]
+    [('mapper/mapping/batch.py', 'batch')]
     """
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ImportFrom) and node.level:
             base = path.parents[node.level - 1].joinpath(*(node.module or "").split("."))
             for alias in node.names:
-                places = [base / alias.name, base]
+                places = [base] if alias.name in offered(base / "__init__.py") else [base / alias.name, base]
                 files = [file for place in places for file in (place.with_suffix(".py"), place / "__init__.py")]
-                yield next(file for file in files if file.exists())
+                yield next(file for file in files if file.exists()), alias.name
+
+
+@cache
+def offered(face: Path) -> set[str]:
+    """The names that a face imports: they hide modules of the same name."""
+    body = ast.parse(face.read_text()).body if face.exists() else []
+    return {alias.name for node in body if isinstance(node, ast.ImportFrom) for alias in node.names}
 
 
 def part_and_room(path: Path) -> tuple[str, str]:
@@ -88,20 +100,21 @@ def part_and_room(path: Path) -> tuple[str, str]:
 
 
 def wrong_imports(path: Path, source: str) -> list[str]:
-    """The files that a module imports and may not: of a later part, or of a room that its own may not import."""
+    """The files that a module imports and may not: of a later part or room, or past the face of a folder."""
     part, room = part_and_room(path)
     wrong = []
-    for target in imported(path, source):
+    for target, _ in imported(path, source):
         other, its_room = part_and_room(target)
         inside = part == other and (not room or its_room == room or its_room in ROOMS.get(room, set()))
-        if not inside and other not in MAY_IMPORT[part]:
+        behind = target.parent not in path.parents and target.name != "__init__.py" and other == "mapper"
+        if (not inside and other not in MAY_IMPORT[part]) or (behind and module_name(target) not in BY_PATH):
             wrong.append(module_name(target))
     return wrong
 
 
 @each_module
 def test_a_module_imports_only_what_its_part_and_its_room_may(path: Path) -> None:
-    """workloads <- arch <- energy <- mapper, there the arrows of ROOMS, and by relative imports only."""
+    """workloads <- arch <- energy <- mapper, there the arrows of ROOMS and the faces; by relative imports only."""
     source = path.read_text()
     assert not wrong_imports(path, source)
     absolute = {name.split(".")[0] for level, name in imports(source) if not level}
@@ -115,6 +128,8 @@ def test_a_module_imports_only_what_its_part_and_its_room_may(path: Path) -> Non
         ("mapper/model/bounds/ideal.py", "def late():\n    from ...search.score import score"),
         ("mapper/mapspace/chains.py", "from ..model import contexts"),
         ("mapper/report/tables.py", "from ..commands.shared import command"),
+        ("mapper/search/score.py", "from ..model.cost import evaluate"),
+        ("mapper/search/run.py", "from .optimal.prove import optimal"),
         ("arch/model.py", "from ..mapper import explore"),
     ],
 )
@@ -127,6 +142,66 @@ def test_every_room_has_its_line_and_every_line_its_room() -> None:
     """The folders of mapper/ are the rooms; besides them there is the package itself."""
     assert {path.parent.name for path in (ROOT / "mapper").glob("*/__init__.py")} == set(ROOMS)
     assert [path.name for path in (ROOT / "mapper").glob("*.py")] == ["__init__.py"]
+
+
+FACES = [path for path in MODULES if path.name == "__init__.py" and path.parent.parent != ROOT]
+
+
+@pytest.mark.parametrize("path", FACES, ids=module_name)
+def test_a_face_is_a_list_of_names(path: Path) -> None:
+    """`__init__.py` of a room has a docstring, imports, `__all__`, and says what results look like; nothing else."""
+    docstring, *body = ast.parse(path.read_text()).body
+    assert isinstance(docstring, ast.Expr)
+    for statement in body:
+        called = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) and statement.value.func
+        registers = isinstance(called, ast.Name) and called.id == "register"
+        assert isinstance(statement, ast.ImportFrom | ast.Assign) or registers
+    (names,) = [statement.value for statement in body if isinstance(statement, ast.Assign)] or [ast.List([])]
+    assert isinstance(names, ast.List)
+    assert len(names.elts) <= LARGE_FACES.get(module_name(path), FACE)
+
+
+def defined(path: Path, name: str) -> Path:
+    """Where a name that a face offers is defined."""
+    if path.name != "__init__.py":
+        return path
+    for target, one in imported(path, path.read_text()):
+        if one == name:
+            return defined(target, name)
+    return path
+
+
+def circle(arrows: dict[str, set[str]]) -> list[str]:
+    """Names that lead from one to the next and back to the first; none where there is no circle.
+
+    >>> circle({"a": {"b"}, "b": {"c"}, "c": {"b"}})
+    ['b', 'c', 'b']
+    >>> circle({"a": {"b", "c"}, "b": {"c"}})
+    []
+    """
+    finished: set[str] = set()
+
+    def walk(name: str, way: list[str]) -> list[str]:
+        if name in way:
+            return [*way[way.index(name) :], name]
+        if name not in finished:
+            for other in sorted(arrows.get(name, ())):
+                if found := walk(other, [*way, name]):
+                    return found
+            finished.add(name)
+        return []
+
+    return next((found for name in sorted(arrows) if (found := walk(name, []))), [])
+
+
+def test_no_file_imports_one_that_imports_it() -> None:
+    """Directly or through others, faces looked through, imports inside functions counted."""
+    arrows = {
+        module_name(path): {module_name(defined(*found)) for found in imported(path, path.read_text())}
+        for path in MODULES
+        if path.name != "__init__.py"
+    }
+    assert circle(arrows) == []
 
 
 @each_module

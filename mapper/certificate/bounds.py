@@ -8,7 +8,7 @@ from functools import reduce
 
 import numpy as np
 
-from ..mapping.batch import Bools, Floats
+from ..mapping import Bools, Floats
 from .columns import Columns, Product, Words
 
 Value = Callable[[Product], Floats]  # its least over each set looked at # (set,)

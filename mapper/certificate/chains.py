@@ -14,7 +14,7 @@ import numpy as np
 
 from ...arch import Architecture, Slot
 from ...workloads import Workload
-from ..mapping.batch import Ints
+from ..mapping import Ints
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from ...workloads import Rank, Tensor
-from ..mapping.batch import Bools, Floats, Ints
+from ..mapping import Bools, Floats, Ints
 from .chains import Chains, Group
 from .contexts import number
 from .problem import Problem

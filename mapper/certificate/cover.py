@@ -12,7 +12,7 @@ from operator import mul
 
 import numpy as np
 
-from ..mapping.batch import Bools, Floats, Ints
+from ..mapping import Bools, Floats, Ints
 from .bounds import SLACK, energy_and_cycles
 from .columns import Columns, Product
 from .format import BOUNDED, EVALUATED, TOLERANCE, WEIGHED, Choice, Tree

@@ -13,12 +13,9 @@ from math import factorial, prod
 
 import numpy as np
 
-from ..mapping.batch import Bools, ChainTable, Floats, Ints, MappingBatch, unique_rows
-from ..mapspace.orders import Order
-from ..model.cost import CostOptions, Costs, evaluate, validity
-from ..model.counts import count
-from ..model.nest_analysis import Flow, Nest
-from ..model.recount import Steps, recount
+from ..mapping import Bools, ChainTable, Floats, Ints, MappingBatch, unique_rows
+from ..mapspace import Order
+from ..model import CostOptions, Costs, Flow, Nest, Steps, count, evaluate, recount, validity
 from .problem import Problem, Refused
 
 MOST = 50_000  # orders tried of one combination, or of one level of it

@@ -12,8 +12,8 @@ import numpy as np
 from ...arch import Architecture
 from ...energy import EnergyTable
 from ...workloads import Rank, Tensor, Workload
-from ..mapping.batch import Bools, Floats
-from ..model.cost import CostOptions
+from ..mapping import Bools, Floats
+from ..model import CostOptions
 from .chains import Chains, Group, TooManyChains, every_chain, tied_dims
 from .words import RankWords
 

@@ -13,12 +13,8 @@ import numpy as np
 from ...arch import Architecture, Storage
 from ...energy import EnergyTable
 from ...workloads import Workload
-from ..mapping.batch import MappingBatch
-from ..model.cost import CostOptions, evaluate, validity
-from ..model.counts import Counts
-from ..model.exactness import figures_exact
-from ..model.recount import recount
-from ..model.simulate import TooLarge, simulate
+from ..mapping import MappingBatch
+from ..model import CostOptions, Counts, TooLarge, evaluate, figures_exact, recount, simulate, validity
 from .columns import Columns
 from .cover import Claim, Cover, Tally
 from .format import TOLERANCE, Choice, Layer, MappingSaid

@@ -19,7 +19,7 @@ def _begin(module: str) -> None:
         sys.stderr.write("interrupted\n")
         sys.exit(INTERRUPTED)
     except (OSError, MemoryError) as error:
-        from ..runtime.streams import refused
+        from ..runtime import refused
 
         refused(error)
         sys.exit(BAD_INPUT)

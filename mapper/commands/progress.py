@@ -9,10 +9,9 @@ from rich.console import Console
 from rich.markup import escape
 
 from ...workloads import Workload
-from ..exploration.layer import Progress
-from ..runtime.streams import tell
-from ..search.budget import read_budget
-from ..search.recorder import Recorder
+from ..exploration import Progress
+from ..runtime import tell
+from ..search import Recorder, read_budget
 
 EVERY = 5.0  # seconds between log lines, and at each end
 

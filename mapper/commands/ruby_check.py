@@ -11,9 +11,9 @@ from ...arch import Architecture
 from ...energy import EnergyTable, energy_table
 from ...workloads import Workload
 from ..certificate import Certificate, Refused, Verified, read_certificate, verify
-from ..exploration.inputs import alike, layers_of, load
-from ..exploration.transforms.padding import padded
-from ..runtime.streams import say
+from ..exploration import alike, layers_of, load
+from ..exploration.transforms import padded
+from ..runtime import say
 from .shared import FOUND, NOTHING_VALID, WITH, echo_json, new_app, told_warnings
 from .timeloop_options import tables
 

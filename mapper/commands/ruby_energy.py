@@ -12,8 +12,8 @@ from rich.table import Table
 
 from ...arch import Architecture, load_arch
 from ...energy import ENGINES, ComputeEnergy, EnergyTable, LevelEnergy, energy_table, write_art, write_ert
-from ..report.tables import WIDTH
-from ..runtime.streams import say
+from ..report import WIDTH
+from ..runtime import say
 from .shared import FOUND, WITH, echo_json, new_app, told_warnings
 from .timeloop_options import tables
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ...workloads import Fault, InputError, import_onnx, left_out_lines, network_yaml, write_whole
-from ..runtime.streams import say, tell
+from ..runtime import say, tell
 from .shared import FOUND, new_app
 
 

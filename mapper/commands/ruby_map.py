@@ -13,21 +13,14 @@ import typer
 from ...arch import Architecture, library_archs
 from ...energy import EnergyTable, energy_table
 from ...workloads import Fault, InputError, gather, library_workloads
-from ..exploration.api import explore
-from ..exploration.inputs import alike, layers_of, load, spaces
-from ..mapspace.mapspace import Mapspace
-from ..mapspace.presets import PRESETS
-from ..model.cost import CostOptions
-from ..report.folder import certificate_faults, write_folder, write_proof
-from ..report.result import NetworkResult, Result, result_json
-from ..runtime.checkpoint import NAME as CHECKPOINT
-from ..runtime.checkpoint import Checkpoint, identity
-from ..runtime.cluster import KINDS
-from ..runtime.state_file import folder_faults
-from ..runtime.streams import say, tell
-from ..search.engines.engine import ENGINES
-from ..search.options import SearchOptions, idle_faults, read_patience, unknown
-from ..search.score import OBJECTIVES, STRATEGIES
+from ..exploration import alike, explore, layers_of, load, spaces
+from ..mapspace import PRESETS, Mapspace
+from ..model import CostOptions
+from ..report import NetworkResult, Result, certificate_faults, result_json, write_folder, write_proof
+from ..runtime import KINDS, Checkpoint, folder_faults, identity, say, tell
+from ..runtime import NAME as CHECKPOINT
+from ..search import OBJECTIVES, STRATEGIES, SearchOptions, idle_faults, read_patience, unknown
+from ..search.engines import ENGINES
 from .progress import progress
 from .shared import FOUND, HOP, INTERRUPTED, LEAKAGE, NOTHING_VALID, TILE, WIRE, WITH, echo_json, new_app, told_warnings
 from .timeloop_options import FileOptions, file_options, tables

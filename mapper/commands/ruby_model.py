@@ -11,16 +11,11 @@ import typer
 from ...arch import Architecture
 from ...energy import EnergyTable, energy_table
 from ...workloads import Fault, InputError, Workload, gather
-from ..exploration.api import evaluate
-from ..exploration.diagnose import misfits
-from ..exploration.inputs import load
-from ..model.cost import CostOptions
+from ..exploration import evaluate, load, misfits
+from ..model import CostOptions, TooLarge, simulate
 from ..model.explain import explanation_text
-from ..model.simulate import TooLarge, simulate
-from ..report.compare import comparison, comparison_json
-from ..report.difference import difference_json, difference_text
-from ..report.result import result_json
-from ..runtime.streams import say
+from ..report import comparison, comparison_json, difference_json, difference_text, result_json
+from ..runtime import say
 from .shared import FOUND, HOP, LEAKAGE, NOTHING_VALID, TILE, WIRE, WITH, echo_json, new_app, told_warnings
 from .timeloop_options import tables
 

@@ -10,11 +10,10 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from ..runtime.streams import say, tell
-from ..sweeps.run import Progress, Step, SweepResult, measures, sweep
-from ..sweeps.store import FAILED
-from ..sweeps.store import FOUND as HAS_MAPPING
-from ..sweeps.store import NOTHING_VALID as NOTHING
+from ..runtime import say, tell
+from ..sweeps import FAILED, Progress, Step, SweepResult, measures, sweep
+from ..sweeps import FOUND as HAS_MAPPING
+from ..sweeps import NOTHING_VALID as NOTHING
 from .progress import write_line
 from .shared import FOUND, INTERRUPTED, NOTHING_VALID, echo_json, new_app
 

@@ -13,9 +13,8 @@ import typer
 
 from ...energy import CacheWarning, EnergyWarning
 from ...workloads import InputError
-from ..model.exactness import RoundingWarning
-from ..model.sanity import InternalError
-from ..runtime.streams import refused, say, tell
+from ..model import InternalError, RoundingWarning
+from ..runtime import refused, say, tell
 
 WITH = "A Timeloop file to read together with ARCH (constraints, ERT...), repeatable"
 LEAKAGE = "Charge what every instance leaks in every cycle."

@@ -15,23 +15,19 @@ from pathlib import Path
 from ...arch import Architecture
 from ...energy import EnergyTable, energy_table
 from ...workloads import Document, Fault, InputError, Network, Workload, gather
-from ..mapping.batch import MappingBatch
-from ..mapping.timeloop_read import read_mapping, write_mapping
-from ..mapspace.presets import PRESETS
-from ..model.cost import CostOptions
-from ..model.cost import evaluate as evaluate_batch
-from ..model.exactness import exactly, tell_rounding
-from ..model.recount import recount
-from ..model.sanity import check
-from ..report.result import NetworkResult, Result
-from ..runtime.checkpoint import Checkpoint
-from ..search.options import SearchOptions, unknown
+from ..mapping import MappingBatch, read_mapping, write_mapping
+from ..mapspace import PRESETS
+from ..model import CostOptions, check, exactly, recount, tell_rounding
+from ..model import evaluate as evaluate_batch
+from ..report import NetworkResult, Result
+from ..runtime import Checkpoint
+from ..search import SearchOptions, unknown
 from .diagnose import misfits
 from .inputs import Spec, alike, layers_of, load
 from .layer import Progress
 from .layers import Layers
 from .time_slices import Study
-from .transforms.padding import padded
+from .transforms import padded
 
 
 def explore(

@@ -5,10 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...arch import Slot
-from ..mapping.batch import Ints, MappingBatch
-from ..mapspace.violations import violations
-from ..model.cost import REASONS, used_bits, validity
-from ..model.nest_analysis import Nest
+from ..mapping import Ints, MappingBatch
+from ..mapspace import violations
+from ..model import REASONS, Nest, used_bits, validity
 
 
 def hint(batch: MappingBatch) -> str:

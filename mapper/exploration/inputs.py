@@ -7,10 +7,9 @@ from pathlib import Path
 
 from ...arch import Architecture, check_fit, load_arch
 from ...workloads import Fault, InputError, Network, Workload, gather, load_workload, size_faults
-from ..mapspace.mapspace import Mapspace
-from ..mapspace.presets import PRESETS
-from ..search.options import unknown
-from .transforms.padding import padded
+from ..mapspace import PRESETS, Mapspace
+from ..search import unknown
+from .transforms import padded
 
 Spec = str | os.PathLike[str]  # a name of the library or a path
 

@@ -5,20 +5,13 @@ from dataclasses import replace
 
 from ...energy import EnergyTable
 from ...workloads import Workload
-from ..mapspace.mapspace import Mapspace
-from ..model.bounds.relaxation import ROUNDING
-from ..model.cost import CostOptions, evaluate
-from ..model.exactness import exactly
-from ..model.recount import recount
-from ..model.sanity import check
-from ..report.front import exact_front
-from ..report.result import Result
-from ..runtime.checkpoint import Part
-from ..search.optimal.prove import SEEN_ALL, lower_bound
-from ..search.options import SearchOptions
-from ..search.recorder import Recorder
-from ..search.run import search
-from ..search.score import Problem
+from ..mapspace import Mapspace
+from ..model import CostOptions, check, evaluate, exactly, recount
+from ..model.bounds import ROUNDING
+from ..report import Result, exact_front
+from ..runtime import Part
+from ..search import Problem, Recorder, SearchOptions, search
+from ..search.optimal import SEEN_ALL, lower_bound
 from .diagnose import hint
 
 Progress = Callable[[Workload, Recorder], None]  # told after each chunk of mappings

@@ -14,14 +14,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...workloads import Fault, InputError, Workload, gather
-from ..mapspace.mapspace import Mapspace
-from ..report.result import Result
-from ..runtime.checkpoint import Checkpoint, State
-from ..runtime.parallel import in_order
-from ..search.budget import Mark, Share, read_budget, spend
-from ..search.options import NEVER, SearchOptions, stop_rules
-from ..search.recorder import Recorder
-from ..search.score import CHUNK
+from ..mapspace import Mapspace
+from ..report import Result
+from ..runtime import Checkpoint, State, in_order
+from ..search import CHUNK, NEVER, Mark, Recorder, SearchOptions, Share, read_budget, spend, stop_rules
 from .layer import Progress, bounded
 from .time_slices import Held, Study, Ticket, Turn, take_turn
 

@@ -10,13 +10,11 @@ from uuid import uuid4
 from ...arch import Architecture
 from ...energy import EnergyTable
 from ...workloads import Fault, InputError, Workload, gather
-from ..mapspace.mapspace import Mapspace
-from ..mapspace.presets import Preset
-from ..model.cost import CostOptions
-from ..report.result import Result
-from ..runtime.checkpoint import Part, State
-from ..search.budget import Mark
-from ..search.options import SearchOptions
+from ..mapspace import Mapspace, Preset
+from ..model import CostOptions
+from ..report import Result
+from ..runtime import Part, State
+from ..search import Mark, SearchOptions
 from .layer import Progress, explore_layer
 
 TURN = 1.0  # seconds of work in one turn: what it costs to begin one is 30 ms, and tables where another had the last

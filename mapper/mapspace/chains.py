@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..mapping.batch import Ints
+from ..mapping import Ints
 
 # int64 while every sum stays below SAFE, Python integers (dtype object) from there on
 BigInts = NDArray[Any]

@@ -11,7 +11,7 @@ from math import factorial
 
 import numpy as np
 
-from ..mapping.batch import Ints
+from ..mapping import Ints
 from .chains import SAFE, BigInts, ChainSpace, TooLargeError, divide, fitting
 from .constraints import Shared
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...arch import Architecture
 from ...workloads import Workload
-from ..mapping.batch import Bools, ChainTable, Ints, MappingBatch
+from ..mapping import Bools, ChainTable, Ints, MappingBatch
 from .orders import Order, Orders, Positions
 
 Digits = Callable[[Ints], Order]  # of the mappings at these places; what nobody asks for is not drawn

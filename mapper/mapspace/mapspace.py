@@ -13,7 +13,7 @@ import numpy as np
 
 from ...arch import Architecture
 from ...workloads import Fault, InputError, Workload
-from ..mapping.batch import Bools, ChainTable, Ints, MappingBatch
+from ..mapping import Bools, ChainTable, Ints, MappingBatch
 from .chains import SAFE, BigInts, ChainSpace, TooLargeError, divide
 from .constraints import Limit, Rules, conflict, limits
 from .coupling import Joint

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...arch import Architecture
 from ...workloads import Workload
-from ..mapping.batch import Bools, Ints, gather
+from ..mapping import Bools, Ints, gather
 from .chains import SAFE, BigInts, divide
 
 Order = NDArray[np.int8]

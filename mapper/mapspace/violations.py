@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ..mapping.batch import MappingBatch
+from ..mapping import MappingBatch
 from .constraints import Limit, limits
 
 

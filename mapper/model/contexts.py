@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from ...arch import Architecture
-from ..mapping.batch import ChainTable, Ints, Numbers, unique_rows
+from ..mapping import ChainTable, Ints, Numbers, unique_rows
 
 
 @dataclass(frozen=True, eq=False)

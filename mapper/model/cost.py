@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ...arch import Architecture
 from ...energy import EnergyTable
 from ...workloads import Fault
-from ..mapping.batch import Bools, Floats, MappingBatch, Numbers, floats, gather
+from ..mapping import Bools, Floats, MappingBatch, Numbers, floats, gather
 from .counts import Counts, count
 from .exactness import Rate, rate
 from .interconnect import word_hops

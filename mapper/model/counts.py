@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...workloads import Tensor
-from ..mapping.batch import Bools, Ints, MappingBatch, Numbers
+from ..mapping import Bools, Ints, MappingBatch, Numbers
 from .nest_analysis import Flow, Nest
 
 

@@ -9,7 +9,7 @@ from warnings import warn
 
 from ...arch import Architecture
 from ...workloads import Tensor, Workload
-from ..mapping.batch import MappingBatch
+from ..mapping import MappingBatch
 
 HELD = 2**53  # float64 holds every whole number up to here
 MOST_CYCLES = 10_000  # of a bandwidth written as a fraction

@@ -15,7 +15,7 @@ import numpy as np
 import sympy
 
 from ...workloads import Tensor
-from ..mapping.batch import MappingBatch
+from ..mapping import MappingBatch
 from .contexts import Prefixes
 from .counts import keeper_pairs
 from .nest_analysis import Flow, Nest, RankColumns

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...arch import Architecture
 from ...workloads import Tensor
-from ..mapping.batch import Floats, Ints, MappingBatch, Numbers, floats, unique_rows
+from ..mapping import Floats, Ints, MappingBatch, Numbers, floats, unique_rows
 from .counts import Counts, keeper_pairs
 from .nest_analysis import Flow, Nest
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...workloads import Tensor
-from ..mapping.batch import Bools, ChainTable, Ints, MappingBatch, Numbers, gather
+from ..mapping import Bools, ChainTable, Ints, MappingBatch, Numbers, gather
 from .contexts import Prefixes, level_slots, outside, prefixes
 from .ranks import RankView
 

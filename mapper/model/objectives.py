@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from ..mapping.batch import Floats
+from ..mapping import Floats
 
 POWERS: Mapping[str, tuple[int, int]] = {"edp": (1, 1), "energy": (1, 0), "delay": (0, 1)}  # of energy and of cycles
 FIGURES = {"edp": "edp", "energy": "energy_pj", "delay": "cycles"}  # attributes of costs and results, keys of files

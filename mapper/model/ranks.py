@@ -16,8 +16,8 @@ from operator import mul
 
 import numpy as np
 
-from ..mapping.batch import Bools, Ints, Numbers
-from ..runtime.deadline import Check, on_time
+from ..mapping import Bools, Ints, Numbers
+from ..runtime import Check, on_time
 from .contexts import Context, Prefixes, Range, recount
 
 

@@ -29,7 +29,7 @@ from math import prod
 import numpy as np
 
 from ...workloads import Tensor
-from ..mapping.batch import Ints, MappingBatch, Numbers
+from ..mapping import Ints, MappingBatch, Numbers
 from .counts import Counts, count, tile_words, whole
 from .exactness import exactly
 from .nest_analysis import Flow, Nest

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ..mapping.batch import MappingBatch, floats
-from .bounds.ideal import touched_words
+from ..mapping import MappingBatch, floats
+from .bounds import touched_words
 from .cost import Costs
 
 

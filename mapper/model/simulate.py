@@ -13,7 +13,7 @@ from math import prod
 import numpy as np
 
 from ...workloads import Tensor, Workload
-from ..mapping.batch import MappingBatch
+from ..mapping import MappingBatch
 from .counts import Counts
 
 Box = tuple[tuple[int, int], ...]  # per dim: start, end (clipped at the dim's size)

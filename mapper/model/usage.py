@@ -5,7 +5,7 @@ from math import prod
 import numpy as np
 
 from ...arch import Architecture, Axis
-from ..mapping.batch import ChainTable, Floats, Ints, MappingBatch
+from ..mapping import ChainTable, Floats, Ints, MappingBatch
 
 
 def array_usage(batch: MappingBatch) -> Floats:

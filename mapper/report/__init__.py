@@ -1,1 +1,38 @@
 """Results: printed, tabulated, drawn, written."""
+
+from .compare import comparison, comparison_json
+from .difference import difference_json, difference_text
+from .folder import certificate_faults, write_folder, write_proof
+from .frames import layer_rows, level_rows
+from .front import exact_front
+from .renderers import OF_LAYER, OF_NETWORK
+from .result import Json, NetworkResult, Result, plain, result_json
+from .show import Drawing, Renderer, Rows, Shown, register
+from .tables import WIDTH, TextTable, energy_unit
+
+__all__ = [
+    "Drawing",
+    "Json",
+    "NetworkResult",
+    "Renderer",
+    "Result",
+    "Rows",
+    "Shown",
+    "TextTable",
+    "WIDTH",
+    "certificate_faults",
+    "comparison",
+    "comparison_json",
+    "difference_json",
+    "difference_text",
+    "energy_unit",
+    "exact_front",
+    "plain",
+    "register",
+    "result_json",
+    "write_folder",
+    "write_proof",
+]
+
+register(Result, level_rows, OF_LAYER)
+register(NetworkResult, layer_rows, OF_NETWORK)

@@ -1,7 +1,7 @@
 """The model's counts beside the executor's."""
 
-from ..mapping.batch import MappingBatch
-from ..model.counts import Counts
+from ..mapping import MappingBatch
+from ..model import Counts
 from .tables import table_text
 
 WORDS = ("tile_words", "reads", "fills", "updates")

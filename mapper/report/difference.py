@@ -7,8 +7,8 @@ of energy has the words that make it.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..mapping.batch import MappingBatch
-from ..model.cost import Costs
+from ..mapping import MappingBatch
+from ..model import Costs
 from .loop_nest import loop_nest
 from .result import Json, Result, plain, result_json
 from .tables import energy_unit, heading, table_text

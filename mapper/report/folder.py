@@ -10,10 +10,10 @@ from pathlib import Path
 
 from ...workloads import Fault, written_together
 from ..certificate import Certificate, write_certificate
-from ..mapping.timeloop_read import mapping_yaml
-from ..model.objectives import FIGURES, first
+from ..mapping import mapping_yaml
+from ..model import FIGURES, first
 from .frames import layer_rows
-from .pictures.bars import draw_convergence, draw_convergences, draw_energy, draw_front, draw_layers
+from .pictures import draw_convergence, draw_convergences, draw_energy, draw_front, draw_layers
 from .result import NetworkResult, Result, result_json
 
 DPI = 200  # of pictures

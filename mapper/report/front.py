@@ -4,13 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...energy import EnergyTable
-from ..mapping.batch import MappingBatch
-from ..mapping.timeloop_read import write_mapping
-from ..model.cost import CostOptions, Costs, evaluate
-from ..model.exactness import exactly
-from ..model.objectives import FIGURES, UNITS
-from ..model.recount import recount
-from ..model.sanity import check
+from ..mapping import MappingBatch, write_mapping
+from ..model import FIGURES, UNITS, CostOptions, Costs, check, evaluate, exactly, recount
 from .tables import TextTable
 
 

@@ -2,8 +2,8 @@
 
 from ...arch import Slot
 from ...workloads import Tensor
-from ..mapping.batch import MappingBatch, Numbers
-from ..model.counts import tile_words
+from ..mapping import MappingBatch, Numbers
+from ..model import tile_words
 
 
 def loop_nest(batch: MappingBatch) -> str:

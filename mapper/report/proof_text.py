@@ -5,9 +5,9 @@ from math import sqrt
 
 import numpy as np
 
-from ..model.bounds.relaxation import ROUNDING
-from ..model.objectives import first
-from ..search.optimal.incumbents import FrontProof
+from ..model import first
+from ..model.bounds import ROUNDING
+from ..search import FrontProof
 from .front import FrontMapping
 from .tables import TextTable
 

@@ -3,7 +3,6 @@
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from itertools import zip_longest
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,24 +10,15 @@ from ...arch import Architecture
 from ...energy import EnergyTable
 from ...workloads import Workload
 from ..certificate import Layer
-from ..mapping.batch import MappingBatch
-from ..mapping.timeloop_read import write_mapping
-from ..model.bounds.ideal import Ideal, ideal
-from ..model.bounds.relaxation import ROUNDING
-from ..model.cost import REASONS, Costs
-from ..model.exactness import HELD
-from ..model.objectives import FIGURES, first
-from ..search.optimal.coverage import Coverage
-from ..search.optimal.incumbents import FrontProof
-from ..search.recorder import Statistics
+from ..mapping import MappingBatch, write_mapping
+from ..model import FIGURES, HELD, REASONS, Costs, first
+from ..model.bounds import ROUNDING, Ideal, ideal
+from ..search import Coverage, FrontProof, Statistics
 from . import proof_text as proof
 from . import tables
 from .front import FrontMapping, front_json, front_table
 from .loop_nest import loop_nest
-from .show import Rows, Shown
-
-if TYPE_CHECKING:
-    from .show import Draw
+from .show import Shown
 
 Json = dict[str, object]
 
@@ -135,26 +125,6 @@ class Result(Shown):
         if self.proof is not None:
             parts += proof.front_proof_parts(self.front, self.proof)
         return parts
-
-    def _rows(self) -> Rows:
-        from .frames import level_rows  # which imports this
-
-        return level_rows(self)
-
-    def _plots(self) -> "dict[str, Draw | str]":
-        from .pictures import array_map as machine_figures  # which import this
-        from .pictures import bars as figures
-
-        none = "" if self.found else "no valid mapping was found"
-        trace = none or ("" if self.statistics.trace else "this mapping was not searched for")
-        front = none or ("" if self.front else 'no front was asked for, as SearchOptions(front="energy,delay")')
-        return {
-            "energy": none or (lambda axes: figures.draw_energy(self, axes)),
-            "convergence": trace or (lambda axes: figures.draw_convergence(self, axes)),
-            "usage": none or (lambda axes: machine_figures.draw_usage(self, axes)),
-            "roofline": none or (lambda axes: machine_figures.draw_roofline(self, axes)),
-            "front": front or (lambda axes: figures.draw_front(self, axes)),
-        }
 
     def _totals(self) -> str:
         zeros = self.ineffectual_macs
@@ -293,24 +263,6 @@ class NetworkResult(Shown):
             unproven = [(layer.workload.name, layer.gap or 0.0) for layer, _ in self.layers if not layer.optimal]
             parts.append(proof.network_line(str(self.layers[0][0].objective), self.optimal, self.gap, unproven))
         return parts
-
-    def _rows(self) -> Rows:
-        from .frames import layer_rows  # which imports this
-
-        return layer_rows(self)
-
-    def _plots(self) -> "dict[str, Draw | str]":
-        from .pictures import array_map as machine_figures  # which import this
-        from .pictures import bars as figures
-
-        none = "" if self.found else "not all layers have a mapping"
-        return {
-            "energy": none or (lambda axes: figures.draw_energy(self, axes)),
-            "cycles": none or (lambda axes: figures.draw_cycles(self, axes)),
-            "convergence": none or (lambda axes: figures.draw_convergences(self, axes)),
-            "roofline": none or (lambda axes: machine_figures.draw_roofline(self, axes)),
-            "front": 'each layer has a front of its own: layers[0][0].plot("front")',
-        }
 
 
 def result_json(result: Result | NetworkResult) -> Json:

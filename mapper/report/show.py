@@ -1,11 +1,12 @@
 """How results show themselves: as text, as tables in a notebook, as a data frame, as pictures."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ...workloads import Fault, InputError
-from ..search.options import unknown
+from ..search import unknown
 from .tables import TextTable
 
 if TYPE_CHECKING:
@@ -13,13 +14,68 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-    Draw = Callable[["Axes | None"], "Figure"]
-
 Rows = Sequence[Mapping[str, object]]
 
 
+class Renderer[R](Protocol):
+    """One picture of a result."""
+
+    @property
+    def name(self) -> str:
+        """As `plot` is given it."""
+
+    def why_not(self, result: R) -> str:
+        """Why it cannot be drawn; empty where it can."""
+
+    def __call__(self, result: R, axes: "Axes | None" = None) -> "Figure":
+        """The picture, on a figure of its own or on the given axes."""
+
+
+@dataclass(frozen=True)
+class Drawing[R]:
+    """A renderer made of two functions."""
+
+    name: str
+    draw: "Callable[[R, Axes | None], Figure]"
+    reason: Callable[[R], str]
+
+    def why_not(self, result: R) -> str:
+        """Why it cannot be drawn; empty where it can."""
+        return self.reason(result)
+
+    def __call__(self, result: R, axes: "Axes | None" = None) -> "Figure":
+        return self.draw(result, axes)
+
+
+@dataclass(frozen=True)
+class NoDrawing:
+    """The name of a picture that a result never has, and where to look instead."""
+
+    name: str
+    instead: str
+
+    def why_not(self, result: object) -> str:
+        """What to ask for instead."""
+        return self.instead
+
+    def __call__(self, result: object, axes: "Axes | None" = None) -> "Figure":
+        raise TypeError(self.instead)
+
+
+# per type of result: the rows of its data frame, and its pictures. Filled by the faces of the rooms, so that a result
+# does not import what draws it.
+_ROWS: dict[type, Callable[[Any], Rows]] = {}
+_RENDERERS: dict[type, Mapping[str, Renderer[Any]]] = {}
+
+
+def register[R](kind: type[R], rows: Callable[[R], Rows], renderers: Sequence[Renderer[R]]) -> None:
+    """Say what results of a type look like as a data frame and as pictures."""
+    _ROWS[kind] = rows
+    _RENDERERS[kind] = {renderer.name: renderer for renderer in renderers}
+
+
 class Shown:
-    """What all results can do; each says by `_title`, `_parts`, `_rows` and `_plots` what there is to show."""
+    """What all results can do; each says by `_title` and `_parts` what is printed, and is registered with the rest."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._title()}>"
@@ -44,7 +100,7 @@ class Shown:
         except ImportError:
             message = "data frames need the package pandas: pip install 'ruby-map[pandas]'"
             raise InputError(Fault("to_pandas", None, "", message)) from None
-        rows = self._rows()
+        rows = _ROWS[type(self)](self)
         frame = DataFrame(list(rows))
         return frame.astype({name: "Int64" for name in frame if _whole([row.get(name) for row in rows])})
 
@@ -54,27 +110,18 @@ class Shown:
         A figure of its own shows itself in a notebook; `savefig(path)` writes it. Raises InputError for a picture that
         this result does not have.
         """
-        plots = self._plots()
-        if what not in plots:
-            raise InputError(unknown("plot", what, plots))
-        draw = plots[what]
-        if isinstance(draw, str):
-            raise InputError(Fault("plot", None, "", f'"{what}" cannot be drawn: {draw}'))
-        return draw(axes)
+        renderers = _RENDERERS[type(self)]
+        if what not in renderers:
+            raise InputError(unknown("plot", what, renderers))
+        if why := renderers[what].why_not(self):
+            raise InputError(Fault("plot", None, "", f'"{what}" cannot be drawn: {why}'))
+        return renderers[what](self, axes)
 
     def _title(self) -> str:
         raise NotImplementedError
 
     def _parts(self) -> list[str | TextTable]:
         """What is printed, an empty line between."""
-        raise NotImplementedError
-
-    def _rows(self) -> Rows:
-        """Of the data frame: column names and values."""
-        raise NotImplementedError
-
-    def _plots(self) -> "Mapping[str, Draw | str]":
-        """What draws each picture, or why it cannot be drawn."""
         raise NotImplementedError
 
 

@@ -12,10 +12,10 @@ from rich.table import Table
 from ...arch import Architecture
 from ...energy import EnergyTable
 from ...workloads import Workload
-from ..mapping.batch import MappingBatch
-from ..model.bounds.ideal import Ideal
-from ..model.cost import CostOptions, Costs
-from ..search.recorder import Statistics
+from ..mapping import MappingBatch
+from ..model import CostOptions, Costs
+from ..model.bounds import Ideal
+from ..search import Statistics
 
 WIDTH = 1_000_000  # characters: a table is as wide as it needs, in a pipe and on any terminal; no figure is cut
 

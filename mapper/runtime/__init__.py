@@ -1,1 +1,27 @@
 """Work on several processes, deadlines, state on disk, standard streams: nothing here knows what a mapping is."""
+
+from .checkpoint import NAME, Checkpoint, Part, State, identity
+from .cluster import KINDS, cluster_faults
+from .deadline import Check, TimeUp, on_time
+from .parallel import in_order
+from .state_file import StateFile, folder_faults
+from .streams import refused, say, tell
+
+__all__ = [
+    "Check",
+    "Checkpoint",
+    "KINDS",
+    "NAME",
+    "Part",
+    "State",
+    "StateFile",
+    "TimeUp",
+    "cluster_faults",
+    "folder_faults",
+    "identity",
+    "in_order",
+    "on_time",
+    "refused",
+    "say",
+    "tell",
+]

@@ -14,7 +14,7 @@ from math import inf
 from typing import NamedTuple
 
 from ...workloads import Fault, InputError
-from ..model.objectives import POWERS
+from ..model import POWERS
 
 DECAY = 1.5  # the expected gain of one more mapping falls as this power of those seen
 SLICES = 100  # of an even share: how finely the rest is given out

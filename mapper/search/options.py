@@ -5,9 +5,9 @@ from dataclasses import dataclass, fields, replace
 from numbers import Integral, Real
 
 from ...workloads import Fault, InputError, near
-from ..runtime.cluster import cluster_faults
+from ..runtime import cluster_faults
 from .budget import read_budget
-from .engines.engine import engine_faults
+from .engines import engine_faults
 from .recorder import GIVE_UP, Stop
 from .score import OBJECTIVES, STRATEGIES
 

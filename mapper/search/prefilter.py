@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...energy import EnergyTable
-from ..mapping.batch import Floats, Ints
-from ..mapspace.lazy_batch import DrawnBatch
-from ..mapspace.mapspace import Mapspace
-from ..model.cost import CostOptions, Costs, evaluate
-from .engines.engine import Engine, Sight
+from ..mapping import Floats, Ints
+from ..mapspace import DrawnBatch, Mapspace
+from ..model import CostOptions, Costs, evaluate
+from .engines import Engine, Sight
 from .pruning import Pruning, covered, may_precede
 from .recorder import Known, candidates
 

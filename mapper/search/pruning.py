@@ -15,18 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...energy import EnergyTable
-from ..mapping.batch import Bools, Floats, Ints, MappingBatch, unique_rows
-from ..mapspace.chains import SAFE
-from ..mapspace.lazy_batch import DrawnBatch
-from ..mapspace.mapspace import Mapspace
-from ..model.bounds.charges import handed_out
-from ..model.bounds.dim_groups import Group, grouped
-from ..model.bounds.ideal import ideal, least_between, least_outermost
-from ..model.bounds.relaxation import ROUNDING, Relaxation
-from ..model.cost import CostOptions, leak_pj_per_cycle, validity
-from ..model.counts import keeper_pairs
-from ..model.nest_analysis import Flow, Nest
-from ..model.objectives import value
+from ..mapping import Bools, Floats, Ints, MappingBatch, unique_rows
+from ..mapspace import SAFE, DrawnBatch, Mapspace
+from ..model import CostOptions, Flow, Nest, keeper_pairs, leak_pj_per_cycle, validity, value
+from ..model.bounds import ROUNDING, Group, Relaxation, grouped, handed_out, ideal, least_between, least_outermost
 from .recorder import Known
 
 MOST_ROWS = 50_000  # chain combinations of a group, for all of which columns are computed; few enough to be LISTED

@@ -11,8 +11,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..mapping.batch import Bools, Floats, Ints
-from ..model.cost import REASONS
+from ..mapping import Bools, Floats, Ints
+from ..model import REASONS
 
 Rows = list[tuple[int, tuple[float, ...]]]  # (mapping, objectives)
 

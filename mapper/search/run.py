@@ -1,4 +1,4 @@
-"""Search of a mapspace: a strategy proposes mappings in chunks, the model scores them, a recorder keeps the best.
+"""The chunk loop: a strategy proposes mappings in chunks, the model scores them, a recorder keeps the best.
 
 Chunks are recorded in order, so one seed gives one answer for any number of processes.
 """
@@ -6,44 +6,26 @@ Chunks are recorded in order, so one seed gives one answer for any number of pro
 import time
 from collections.abc import Callable, Iterable
 from contextlib import closing
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count as count_from
 from itertools import islice
 
 from ...energy import EnergyTable
 from ...workloads import InputError
-from ..certificate import Layer
-from ..mapping.batch import MappingBatch
-from ..mapspace.mapspace import Mapspace
-from ..model.cost import CostOptions
-from ..runtime.checkpoint import Part
-from ..runtime.parallel import in_order
-from .engines.engine import space_faults
-from .optimal.coverage import Coverage
-from .optimal.incumbents import FrontProof
+from ..mapping import MappingBatch
+from ..mapspace import Mapspace
+from ..model import CostOptions
+from ..runtime import Part, in_order
+from .engines import space_faults
 from .options import SearchOptions, fault, stop_rules
-from .recorder import Recorder, Statistics
+from .outcome import Outcome
+from .recorder import Recorder
 from .score import STRATEGIES, Problem, number_of_chunks, score
 
 EXHAUSTIVE_LIMIT = 10_000_000  # mappings; beyond it an exhaustive search must be given an end
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What a search found: a batch of one mapping, or None, and how it went."""
-
-    best: MappingBatch | None
-    statistics: Statistics
-    lower_bound: float | None = None  # what no mapping can beat, where the search proved something
-    optimal: bool = False  # whether it is proven that no mapping is better
-    front: tuple[MappingBatch, ...] = ()  # batches of one: the mappings of the front, by their first axis
-    proof: FrontProof | None = None  # of the front, where the search proved something
-    coverage: Coverage | None = None  # what became of all combinations of chains, where the search tried to prove
-    certificate: Layer | None = None  # for another program to check, where asked for and something is proven
-
-
-def search(
+def search_chunks(
     space: Mapspace,
     table: EnergyTable,
     options: SearchOptions,
@@ -57,10 +39,6 @@ def search(
     ask for every mapping of a space too large for that, or the checkpoint cannot be written.
     """
     chunks = _chunks(space, options)
-    if options.strategy == "optimal":
-        from .optimal.prove import optimal  # which begins with a search of this file
-
-        return optimal(space, table, options, costs, progress, checkpoint)
     problem = Problem(
         space,
         table,
@@ -126,8 +104,7 @@ def _front(problem: Problem, recorder: Recorder) -> tuple[MappingBatch, ...]:
 
 
 def _chunks(space: Mapspace, options: SearchOptions) -> Iterable[int]:
-    if faults := options.faults():
-        raise InputError(faults)
+    """The numbers of the chunks. Raises InputError where every mapping is asked for and there are too many."""
     if not STRATEGIES[options.strategy].finite:
         return count_from()
     total = space.size.total

@@ -13,11 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...energy import EnergyTable
-from ..mapping.batch import Floats, MappingBatch
-from ..mapspace.lazy_batch import DrawnBatch
-from ..mapspace.mapspace import Mapspace
-from ..model.cost import CostOptions, Costs, evaluate, validity
-from ..model.objectives import FIGURES
+from ..mapping import Floats, MappingBatch
+from ..mapspace import DrawnBatch, Mapspace
+from ..model import FIGURES, CostOptions, Costs, evaluate, validity
 from .prefilter import Screen, Screened
 from .pruning import Looked, Pruning, joined
 from .recorder import Known, Scores

@@ -1,1 +1,20 @@
 """Architectures x workloads x mapspaces x seeds, searched one by one and compared."""
+
+from ..report import register
+from .renderers import OF_SWEEP
+from .result import SweepResult, flat_rows, measures
+from .run import Progress, Step, sweep
+from .store import FAILED, FOUND, NOTHING_VALID
+
+__all__ = [
+    "FAILED",
+    "FOUND",
+    "NOTHING_VALID",
+    "Progress",
+    "Step",
+    "SweepResult",
+    "measures",
+    "sweep",
+]
+
+register(SweepResult, flat_rows, OF_SWEEP)

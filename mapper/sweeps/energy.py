@@ -9,8 +9,8 @@ from typing import Any
 from ...arch import Architecture
 from ...energy import ENGINES, EnergyTable, energy_table, read_art, read_ert
 from ...workloads import Document, Fault, FloatExpr, Section, expanded, gather
-from ..model.cost import CostOptions
-from ..search.options import unknown
+from ..model import CostOptions
+from ..search import unknown
 
 
 class EnergySection(Section):

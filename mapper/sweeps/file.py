@@ -27,8 +27,8 @@ from ...workloads import (
     near,
     read_yaml,
 )
-from ..mapspace.presets import PRESETS
-from ..search.options import SearchOptions, idle_faults, read_patience
+from ..mapspace import PRESETS
+from ..search import SearchOptions, idle_faults, read_patience
 from .energy import EnergySection, read_energies
 from .fronts import AXES
 from .parameters import fields

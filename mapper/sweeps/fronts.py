@@ -6,8 +6,8 @@ from itertools import groupby
 
 import numpy as np
 
-from ..mapping.batch import Floats
-from ..report.result import Json, plain
+from ..mapping import Floats
+from ..report import Json, plain
 from .pareto import frontier, hypervolume, knee
 
 ALL = "all mapspaces"

@@ -2,17 +2,13 @@
 
 import csv
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 from ...workloads import written_together
-from ..report.result import Json
-from ..report.show import Rows
-from .fronts import MEASURES
+from ..report import Rows
 from .page import report_html
 from .picture import draw_pareto
-from .run import SweepResult, measures
-from .store import FOUND
+from .result import SweepResult, flat_rows, result_rows
 
 
 def write_outputs(found: SweepResult, folder: Path) -> None:
@@ -35,39 +31,6 @@ def _write(found: SweepResult, folder: Path) -> None:
         draw_pareto(found).savefig(folder / "pareto.png", dpi=150)
 
 
-def result_rows(found: SweepResult) -> Iterator[Json]:
-    """A row per point: what it is, how it ended, and its figures, null where nothing was found."""
-    for number, outcome in found.outcomes.items():
-        point = found.plan.point(number)
-        result = outcome.result or {}
-        figures = measures(outcome) if outcome.status == FOUND else dict.fromkeys(MEASURES)
-        search = result.get("search")
-        assert search is None or isinstance(search, dict)
-        yield {
-            "design": point.design,
-            "parameters": found.values[point.design],
-            "workload": point.workload,
-            "mapspace": point.mapspace,
-            "seed": point.seed,
-            "status": outcome.status,
-            **figures,
-            "utilization": result.get("utilization"),
-            "macs": result.get("macs"),
-            **{key: (search or {}).get(key) for key in ("evaluated", "valid", "seconds")},
-            "message": outcome.message,
-            "warnings": list(outcome.warnings),
-        }
-
-
-def flat_rows(found: SweepResult) -> Iterator[Json]:
-    """The rows with a column per parameter."""
-    for row in result_rows(found):
-        values = row.pop("parameters")
-        assert isinstance(values, dict)
-        design = {"design": row.pop("design")} | {name: values.get(name) for name in found.plan.parameters}
-        yield {name: _cell(value) for name, value in (design | row).items()}
-
-
 def _write_json(value: object, path: Path) -> None:
     path.write_text(json.dumps(value, indent=1, allow_nan=False) + "\n", encoding="utf-8")
 
@@ -78,8 +41,3 @@ def _write_csv(rows: Rows, path: Path) -> None:
             writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
             writer.writeheader()
             writer.writerows(rows)
-
-
-def _cell(value: object) -> object:
-    """Lists as text."""
-    return "; ".join(map(str, value)) if isinstance(value, list) else value

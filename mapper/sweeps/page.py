@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from importlib.resources import files
 from typing import Any
 
-from ..model.objectives import FIGURES
-from ..report.pictures.bars import PALETTE
-from ..report.result import Json
-from ..report.tables import energy_unit
+from ..model import FIGURES
+from ..report import Json, energy_unit
+from ..report.pictures import PALETTE
 from .fronts import ALL, MEASURES, Candidate, candidates
-from .run import SweepResult, measures
+from .result import SweepResult, measures
 from .store import FOUND, Outcome
 from .tables import given_once, parameter_columns
 

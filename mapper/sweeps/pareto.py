@@ -7,7 +7,7 @@ on a frontier. All of it is exact, for any number of axes.
 import numpy as np
 from numpy.typing import NDArray
 
-from ..mapping.batch import Floats
+from ..mapping import Floats
 
 Mask = NDArray[np.bool_]
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...workloads import Fault, InputError
-from ..report.pictures.bars import GREY, LINES, MARKERS, PALETTE
+from ..report.pictures import GREY, LINES, MARKERS, PALETTE
 from .fronts import ALL, MEASURES, Candidate, Front, Measure, candidates
-from .run import SweepResult
+from .result import SweepResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +37,7 @@ def draw_pareto(found: SweepResult, axes: "Axes | None" = None) -> "Figure":
 
     Raises InputError where `axes` are given and there are several workloads.
     """
-    from ..report.pictures.style import Picture, picture_of
+    from ..report.pictures import Picture, picture_of
 
     measures = [MEASURES[axis] for axis in found.plan.axes]
     workloads = list(dict.fromkeys(front.workload for front in found.fronts))

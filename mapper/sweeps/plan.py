@@ -13,7 +13,7 @@ from typing import Any
 from ...arch import Architecture, parse_arch
 from ...workloads import Document, Keys, Network, Workload, arithmetic, near
 from ...workloads.expressions import is_expression, names_in
-from ..search.options import SearchOptions
+from ..search import SearchOptions
 from .energy import Energies
 from .parameters import with_values
 

@@ -7,30 +7,24 @@ print(found)        # counts, and the frontier of each mapspace
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ...arch import Architecture
 from ...energy import EnergyTable
 from ...workloads import Fault, InputError, gather
-from ..exploration.api import explore
-from ..model.sanity import InternalError
-from ..report.result import Json, NetworkResult, Result, result_json
-from ..report.show import Rows, Shown
-from ..report.tables import TextTable
-from ..runtime.parallel import in_order
+from ..exploration import explore
+from ..model import InternalError
+from ..report import NetworkResult, Result, result_json
+from ..runtime import in_order
 from .file import read_sweep
-from .fronts import ALL, MEASURES, Front, Seeded, candidate_json, candidates, corners, fronts
-from .plan import ExpressionError, Plan, Point, Values, design_values
+from .output import write_outputs
+from .plan import ExpressionError, Plan, Point
+from .result import SweepResult
 from .store import FAILED, FOUND, NOTHING_VALID, Outcome, Store, open_store
-from .tables import front_parts
-
-if TYPE_CHECKING:
-    from ..report.show import Draw
 
 
 @dataclass(frozen=True)
@@ -47,107 +41,6 @@ class Step:
 Progress = Callable[[Step], None]  # told after each point
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class SweepResult(Shown):
-    """What a sweep found, point by point; its frontiers follow."""
-
-    plan: Plan
-    outcomes: Mapping[int, Outcome]  # by the point's number; an interrupted sweep lacks some
-    interrupted: bool = False
-
-    def count(self, status: str) -> int:
-        """How many points ended so."""
-        return sum(outcome.status == status for outcome in self.outcomes.values())
-
-    @cached_property
-    def values(self) -> Mapping[int, Values]:
-        """The parameters' values of each design that has an outcome."""
-        found: dict[int, Values] = {}
-        for number in self.outcomes:
-            design = self.plan.point(number).design
-            if design not in found:
-                found[design] = design_values(self.plan, design)
-        return found
-
-    @cached_property
-    def fronts(self) -> tuple[Front, ...]:
-        """Of each workload: the frontier of each mapspace, then of all mapspaces together where there are several."""
-        pool = candidates(self.found_points(), self.plan.axes)
-        found: list[Front] = []
-        for workload in self.plan.workloads:
-            own = fronts([one for one in pool if one.workload == workload], self.plan.mapspaces)
-            found += [front for front in own if front.mapspace != ALL or len(self.plan.mapspaces) > 1]
-        return tuple(found)
-
-    def found_points(self) -> list[Seeded]:
-        """The points with a mapping and their measures."""
-        found: list[Seeded] = []
-        for number, outcome in self.outcomes.items():
-            if outcome.status == FOUND:
-                point = self.plan.point(number)
-                found.append((point.design, point.workload, point.mapspace, point.seed, measures(outcome)))
-        return found
-
-    def pareto_json(self) -> Json:
-        """The object of pareto.json: frontiers with their knee and hypervolume, by workload and mapspace."""
-        pool, axes = candidates(self.found_points(), self.plan.axes), self.plan.axes
-        workloads: dict[str, Json] = {}
-        for front in self.fronts:
-            ideal, reference = corners([one for one in pool if one.workload == front.workload])
-            told = workloads.setdefault(front.workload, {
-                "ideal": dict(zip(axes, ideal.tolist(), strict=True)),
-                "reference": dict(zip(axes, reference.tolist(), strict=True)), "fronts": {}})  # fmt: skip
-            inner = told["fronts"]
-            assert isinstance(inner, dict)
-            inner[front.mapspace] = {
-                "hypervolume": front.hypervolume,
-                "knee": front.knee.design,
-                "points": [candidate_json(one, axes, self.values[one.design]) for one in front.members],
-            }
-        return {"sweep": self.plan.name, "axes": list(axes), "workloads": workloads}
-
-    def summary_json(self) -> Json:
-        """The object of `ruby-sweep --json`: counts of points, and the frontiers."""
-        counts = {
-            "points": self.plan.points,
-            "found": self.count(FOUND),
-            "nothing_valid": self.count(NOTHING_VALID),
-            "failed": self.count(FAILED),
-            "missing": self.plan.points - len(self.outcomes),
-        }
-        return {"sweep": self.plan.name, **counts, "pareto": self.pareto_json()}
-
-    def _title(self) -> str:
-        """How many points there are, and what came of them."""
-        plan, told = self.plan, [f"{self.count(FOUND):,} found"]
-        told += [f"{self.count(status):,} {status}" for status in (NOTHING_VALID, FAILED) if self.count(status)]
-        missing = plan.points - len(self.outcomes)
-        told += [f"{missing:,} not run"] if missing else []
-        points = f"{plan.points:,} points" if plan.points == plan.size else f"{plan.points:,} points drawn"
-        return f"{plan.name}: {points} ({plan.size_text}); {', '.join(told)}"
-
-    def _parts(self) -> list[str | TextTable]:
-        """The counts and the frontiers."""
-        return [self._title(), *front_parts(self.plan, self.values, self.fronts)]
-
-    def _rows(self) -> Rows:
-        from .output import flat_rows  # which imports this
-
-        return list(flat_rows(self))
-
-    def _plots(self) -> "dict[str, Draw | str]":
-        from .picture import draw_pareto  # which imports this
-
-        return {"pareto": (lambda axes: draw_pareto(self, axes)) if self.fronts else "no point has a mapping"}
-
-
-def measures(outcome: Outcome) -> dict[str, float]:
-    """The measures of a point that was found, by column."""
-    assert outcome.result is not None
-    known = outcome.result | {"power_pj_per_cycle": outcome.power_pj_per_cycle}
-    return {column: float(known[column]) for column in MEASURES}  # type: ignore[arg-type]  # numbers, as it was found
-
-
 def sweep(
     path: Path | str,
     out: Path | str | None = None,
@@ -162,8 +55,6 @@ def sweep(
     Points that are in `out` already are not run again unless `fresh`; those that failed are. Ctrl-C ends the sweep
     with the points that are done. Raises InputError with every fault of the file, and for an `out` of another sweep.
     """
-    from .output import write_outputs  # which draws
-
     folder, faults = None if out is None else Path(out), list[Fault]()
     if jobs < 1:
         faults.append(Fault("jobs", None, "", f"must be at least 1, got {jobs}"))

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ...workloads import InputError
-from ..report.result import Json
-from ..runtime.state_file import StateFile, folder_faults
+from ..report import Json
+from ..runtime import StateFile, folder_faults
 from .plan import DIGEST
 
 STORE = "sweep.sqlite"

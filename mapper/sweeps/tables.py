@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from ..report.tables import TextTable
+from ..report import TextTable
 from .fronts import MEASURES, Front
 from .plan import Group, Plan, Values
 

@@ -7,7 +7,7 @@ from itertools import islice
 
 from ...arch import check_fit
 from ...workloads import Document, Fault, InputError, Keys, Network, Workload, gather
-from ..exploration.inputs import layers_of
+from ..exploration import layers_of
 from .energy import Energies
 from .plan import ExpressionError, Plan, design_values
 

@@ -10,6 +10,7 @@ import pytest
 from ruby_map.arch import load_arch
 from ruby_map.mapper import NetworkResult, SearchOptions, evaluate, explore, sweep
 from ruby_map.mapper.model.cost import CostOptions
+from ruby_map.mapper.report import show
 from ruby_map.mapper.report.tables import TextTable
 from ruby_map.workloads import InputError, Workload, load_workload
 
@@ -167,7 +168,7 @@ def test_without_pandas_the_extra_is_named(layer, monkeypatch):
 def test_every_picture_is_drawn_and_shows_itself(layer, network, swept):
     """By name; a notebook gets a PNG."""
     for result in (layer, network, swept):
-        for what in [name for name in result._plots() if (result, name) != (network, "front")]:
+        for what in [name for name in show._RENDERERS[type(result)] if (result, name) != (network, "front")]:
             picture = result.plot(what)
             assert picture._repr_png_().startswith(b"\x89PNG")
             assert all(axes.get_xlabel() or axes.get_ylabel() for axes in picture.axes), what

@@ -19,8 +19,8 @@ from ruby_map.mapper.search.engines import engine
 from ruby_map.mapper.search.engines.engine import engine_faults, space_faults
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.recorder import Known, Scores
-from ruby_map.mapper.search.run import search
 from ruby_map.mapper.search.score import OBJECTIVES, Problem, drawn
+from ruby_map.mapper.search.start import search
 from ruby_map.workloads import InputError, Tensor, Term, Workload, load_workload
 from typer.testing import CliRunner
 

@@ -22,8 +22,8 @@ from ruby_map.mapper.search.optimal.best_orders import best_orders
 from ruby_map.mapper.search.optimal.branch_and_bound import Branching, combination
 from ruby_map.mapper.search.optimal.prove import lower_bound, optimal
 from ruby_map.mapper.search.options import SearchOptions
-from ruby_map.mapper.search.run import search
 from ruby_map.mapper.search.score import OBJECTIVES
+from ruby_map.mapper.search.start import search
 from ruby_map.workloads import load_workload
 
 from ..conftest import DEEP

@@ -14,9 +14,10 @@ from ruby_map.mapper.model.recount import recount
 from ruby_map.mapper.report.front import exact_front
 from ruby_map.mapper.search.optimal import incumbents as aims
 from ruby_map.mapper.search.optimal import prove as optimal_file
-from ruby_map.mapper.search.optimal.incumbents import Frontier, FrontProof, reach
+from ruby_map.mapper.search.optimal.incumbents import Frontier
 from ruby_map.mapper.search.optimal.prove import optimal
 from ruby_map.mapper.search.options import SearchOptions
+from ruby_map.mapper.search.outcome import FrontProof, reach
 from ruby_map.workloads import load_workload
 
 from ..conftest import DEEP

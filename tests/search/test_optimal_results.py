@@ -189,8 +189,8 @@ def test_finished_layers_are_not_searched_again(tmp_path, monkeypatch):
     assert first.statistics.interrupted
     assert searched == ["matmul_8", "matmul_13"]
     searched.clear()
-    looks, real = [], optimal_file.search
-    monkeypatch.setattr(optimal_file, "search", lambda *arguments: looks.append(1) or real(*arguments))
+    looks, real = [], optimal_file.search_chunks
+    monkeypatch.setattr(optimal_file, "search_chunks", lambda *arguments: looks.append(1) or real(*arguments))
     with Checkpoint(tmp_path, {}, resume=True) as file:
         resumed = explore("linear_16", NETWORK, "ruby-s", options, checkpoint=file)
     assert searched == ["matmul_13", "matmul_16"]

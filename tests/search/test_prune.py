@@ -13,8 +13,7 @@ from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
 from ruby_map.mapper.runtime import checkpoint as checkpoint_file
 from ruby_map.mapper.runtime.checkpoint import Checkpoint
 from ruby_map.mapper.search import pruning as prune
-from ruby_map.mapper.search import run as search
-from ruby_map.mapper.search import score
+from ruby_map.mapper.search import score, search
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.pruning import Pruning, joined
 from ruby_map.mapper.search.recorder import Known, Scores
@@ -69,7 +68,7 @@ def told(outcome):
 
 def both(space, table, options, costs=None):
     """What a search says with pruning, and without."""
-    return [told(search.search(space, table, replace(options, prune=on), costs)) for on in (True, False)]
+    return [told(search(space, table, replace(options, prune=on), costs)) for on in (True, False)]
 
 
 def searched(space, table, options, costs, chunk=61, first=7):
@@ -142,8 +141,8 @@ def test_every_rule_ends_a_search_where_it_would_without_pruning(layer, name):
 def test_workers_that_know_of_different_bests_give_one_answer(layer):
     """Told late, 2 and 7 workers prune less, and differently: the record is that of one process that never prunes."""
     options = SearchOptions(**{"victory": 10**9} | RULES["front"])
-    answers = [told(search.search(*layer, replace(options, jobs=jobs))) for jobs in (2, 7)]
-    assert answers == [told(search.search(*layer, replace(options, prune=False)))] * 2
+    answers = [told(search(*layer, replace(options, jobs=jobs))) for jobs in (2, 7)]
+    assert answers == [told(search(*layer, replace(options, prune=False)))] * 2
 
 
 def test_a_resumed_search_prunes_to_the_same_answer(layer, tmp_path, monkeypatch):
@@ -156,16 +155,16 @@ def test_a_resumed_search_prunes_to_the_same_answer(layer, tmp_path, monkeypatch
             raise KeyboardInterrupt
 
     with Checkpoint(tmp_path, {}) as file:
-        assert search.search(*layer, options, None, interrupt, file.part(0)).statistics.interrupted
-        resumed = search.search(*layer, options, checkpoint=file.part(0))
-    assert told(resumed) == told(search.search(*layer, replace(options, prune=False)))
+        assert search(*layer, options, None, interrupt, file.part(0)).statistics.interrupted
+        resumed = search(*layer, options, checkpoint=file.part(0))
+    assert told(resumed) == told(search(*layer, replace(options, prune=False)))
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_most_mappings_need_no_counts(layer, objective):
     """Of 100,000 mappings at most one valid one in ten is counted, whatever the objective."""
     seen = []
-    search.search(*layer, SearchOptions(samples=100_000, victory=10**9, objective=objective), progress=seen.append)
+    search(*layer, SearchOptions(samples=100_000, victory=10**9, objective=objective), progress=seen.append)
     assert seen[-1].pruned > 0.9 * seen[-1].bounded > 0
 
 
@@ -182,11 +181,11 @@ def test_a_bound_for_all_orders_too_high_is_noticed(monkeypatch):
     space, table = Mapspace(arch, work, "pfm"), energy_table(arch)
     monkeypatch.setattr(score, "CHUNK", 64)
     options = SearchOptions(strategy="exhaustive", objective="energy", samples=10_000)
-    whole = told(search.search(space, table, replace(options, prune=False)))
-    assert told(search.search(space, table, options)) == whole
+    whole = told(search(space, table, replace(options, prune=False)))
+    assert told(search(space, table, options)) == whole
     relaxed = Pruning._relaxed
     monkeypatch.setattr(Pruning, "_relaxed", lambda self, batch: relaxed(self, batch) * 1.1)
-    assert told(search.search(space, table, options)) != whole
+    assert told(search(space, table, options)) != whole
 
 
 def test_skipped_orders_are_counted_by_their_reasons():
@@ -194,7 +193,7 @@ def test_skipped_orders_are_counted_by_their_reasons():
     arch, work = load_arch("linear_5"), load_workload("matmul_100")
     seen = []
     options = SearchOptions(strategy="exhaustive")
-    found = search.search(Mapspace(arch, work, "ruby-s"), energy_table(arch), options, progress=seen.append)
+    found = search(Mapspace(arch, work, "ruby-s"), energy_table(arch), options, progress=seen.append)
     statistics = found.statistics
     assert statistics.evaluated == Mapspace(arch, work, "ruby-s").size.total
     assert statistics.valid + sum(statistics.invalid.values()) == statistics.evaluated

@@ -23,7 +23,8 @@ from ruby_map.mapper.sweeps import picture as sweep_figures
 from ruby_map.mapper.sweeps import run as sweep_run
 from ruby_map.mapper.sweeps.file import read_sweep
 from ruby_map.mapper.sweeps.fronts import candidates, fronts
-from ruby_map.mapper.sweeps.run import SweepResult, run_point
+from ruby_map.mapper.sweeps.result import SweepResult
+from ruby_map.mapper.sweeps.run import run_point
 from ruby_map.mapper.sweeps.store import NOTHING_VALID, Outcome
 from ruby_map.workloads import InputError
 from typer.testing import CliRunner

@@ -7,7 +7,7 @@ from math import prod
 
 from ....arch import Architecture
 from ....workloads import Workload
-from ...mapspace.presets import array_fill, perfect_rules
+from ...mapspace import array_fill, perfect_rules
 
 
 def padded(arch: Architecture, workload: Workload) -> Workload:

@@ -1,1 +1,25 @@
 """What no mapping can beat: lower bounds of energy and cycles."""
+
+from .charges import Charge, charges, handed_out
+from .dim_groups import Group, grouped
+from .geometric import Factors, Geometric
+from .ideal import Ideal, ideal, least_between, least_outermost, touched_words
+from .relaxation import ROUNDING, Bound, Relaxation
+
+__all__ = [
+    "Bound",
+    "Charge",
+    "Factors",
+    "Geometric",
+    "Group",
+    "Ideal",
+    "ROUNDING",
+    "Relaxation",
+    "charges",
+    "grouped",
+    "handed_out",
+    "ideal",
+    "least_between",
+    "least_outermost",
+    "touched_words",
+]

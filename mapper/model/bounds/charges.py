@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ....arch import Architecture
 from ....energy import EnergyTable
 from ....workloads import Tensor, Workload
-from ...mapping.batch import Bools
+from ...mapping import Bools
 from ..counts import keeper_pairs
 
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from ....arch import Architecture
 from ....workloads import Rank, Tensor, Workload
-from ...mapping.batch import Bools, ChainTable, Floats, Ints
-from ...runtime.deadline import Check, on_time
+from ...mapping import Bools, ChainTable, Floats, Ints
+from ...runtime import Check, on_time
 from ..contexts import Prefixes, level_slots, prefixes
 from ..ranks import RankView
 from .charges import Charge

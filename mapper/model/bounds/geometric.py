@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...mapping.batch import Floats, Ints
-from ...runtime.deadline import Check
+from ...mapping import Floats, Ints
+from ...runtime import Check
 from .relaxation import Product, Relaxation
 
 STEPS, CHECK = 240, 20  # steps of the ascent, and after how many all rows are looked at

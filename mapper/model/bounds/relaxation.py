@@ -19,7 +19,7 @@ import numpy as np
 
 from ....energy import EnergyTable
 from ....workloads import Rank
-from ...mapping.batch import Bools, Floats
+from ...mapping import Bools, Floats
 from ..cost import leak_pj_per_cycle
 from .charges import Charge, charges
 from .dim_groups import Cuts, Group

@@ -5,7 +5,7 @@ from math import cos, hypot, log10, pi, sin
 from typing import TYPE_CHECKING, Any
 
 from ....arch import Architecture
-from ...model.usage import array_usage, axes_of, sides
+from ...model import array_usage, axes_of, sides
 from ..result import NetworkResult, Result
 from ..roofline import Limit, limit
 from .bars import GREY, PALETTE

@@ -3,7 +3,7 @@
 from math import log10
 from typing import TYPE_CHECKING, Any
 
-from ...model.objectives import UNITS, first
+from ...model import UNITS, first
 from ..result import NetworkResult, Result
 from ..tables import energy_unit
 

@@ -13,11 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....workloads import Fault, near
-from ...mapping.batch import Floats
-from ...mapspace.lazy_batch import DrawnBatch
-from ...mapspace.mapspace import LISTED, Mapspace
-from ...model.contexts import outside
-from ...model.cost import CostOptions
+from ...mapping import Floats
+from ...mapspace import LISTED, DrawnBatch, Mapspace
+from ...model import CostOptions, outside
 
 ENGINES = ("numpy", "jax")
 MOST_CHOICES = 16  # of what is kept: each is compiled apart

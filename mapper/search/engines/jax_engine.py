@@ -15,12 +15,9 @@ from numpy.typing import NDArray
 
 from ....arch import Architecture
 from ....energy import EnergyTable
-from ...mapping.batch import Bools, Floats, Ints
-from ...mapspace.lazy_batch import DrawnBatch
-from ...mapspace.mapspace import Mapspace
-from ...model.cost import CostOptions, Costs, evaluate, validity
-from ...model.exactness import rate
-from ...model.nest_analysis import Nest
+from ...mapping import Bools, Floats, Ints
+from ...mapspace import DrawnBatch, Mapspace
+from ...model import CostOptions, Costs, Nest, evaluate, rate, validity
 
 BLOCK = 8192  # mappings evaluated at once: their arrays stay in cache, and calls cost little beside them
 SMALL_BLOCK = 1024  # where bounds have left few: a block is filled up

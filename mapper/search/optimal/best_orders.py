@@ -12,11 +12,10 @@ from itertools import combinations
 
 import numpy as np
 
-from ...mapping.batch import Floats, Ints, MappingBatch
-from ...mapspace.orders import LevelOrder, Order
-from ...model.bounds.charges import Charge
-from ...model.nest_analysis import Flow, Nest
-from ...model.recount import Steps
+from ...mapping import Floats, Ints, MappingBatch
+from ...mapspace import LevelOrder, Order
+from ...model import Flow, Nest, Steps
+from ...model.bounds import Charge
 
 
 class _Nest(Nest):

@@ -17,12 +17,10 @@ from operator import mul
 
 import numpy as np
 
-from ...mapping.batch import Bools, Floats, Ints
-from ...model.bounds.dim_groups import Group
-from ...model.bounds.geometric import Factors, Geometric
-from ...model.bounds.relaxation import ROUNDING, Bound, Relaxation
+from ...mapping import Bools, Floats, Ints
+from ...model.bounds import ROUNDING, Bound, Factors, Geometric, Group, Relaxation
+from ..coverage import Coverage
 from .chain_tree import Tree, grow
-from .coverage import Coverage
 from .trail import Trail
 
 OPENED = 4096  # nodes opened at once

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 
 from ....energy import EnergyTable
 from ...certificate import Choice, Layer, MappingSaid, energies_said
-from ...mapping.batch import MappingBatch
-from ...mapspace.mapspace import Mapspace
-from ...model.cost import CostOptions, evaluate
-from ...model.recount import recount
+from ...mapping import MappingBatch
+from ...mapspace import Mapspace
+from ...model import CostOptions, evaluate, recount
 
 
 def layer_said(

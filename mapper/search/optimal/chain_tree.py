@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...mapping.batch import Floats, Ints
-from ...model.sanity import InternalError
-from ...runtime.deadline import Check, on_time
+from ...mapping import Floats, Ints
+from ...model import InternalError
+from ...runtime import Check, on_time
 
 BUCKET = 4  # sets of up to so many rows fall apart into single rows at once
 FAR = 8.0  # how far 0 and inf count to lie from the nearest other value, as a factor

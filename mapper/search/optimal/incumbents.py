@@ -6,17 +6,15 @@ of some mapping found may both be multiplied without leaving the point behind. R
 axes. It grows with energy and with cycles, so that of a lower bound holds for all that is above the bound.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from ...mapping.batch import Bools, Floats, Ints, MappingBatch
-from ...model.bounds.relaxation import ROUNDING
-from ...model.objectives import value
-
-Point = tuple[float, float]  # cycles, energy in pJ
+from ...mapping import Bools, Floats, Ints, MappingBatch
+from ...model import value
+from ...model.bounds import ROUNDING
+from ..outcome import Point, reach
 
 
 class Aim(Protocol):
@@ -145,51 +143,6 @@ class Frontier:
     def times(self, factor: float) -> list[Point]:
         """Lower bounds of whatever has at least this reach: one of these points is below it on both axes."""
         return [(factor * c, factor * e) for c, e in zip(self.cycles.tolist(), self.energy_pj.tolist(), strict=True)]
-
-
-def reach(front_pj: Floats, front_cycles: Floats, energy_pj: Floats, cycles: Floats) -> Floats:
-    """The reach of each point (energy, cycles) # (point,) from a front, its cycles ascending, its energies descending.
-
-    Seen along the front, cycles / its cycles falls and energy / its energy grows; the lesser of both is largest where
-    they cross.
-    """
-    n = len(front_cycles)
-    if not n:
-        with np.errstate(divide="ignore"):
-            return -1.0 / (energy_pj * cycles)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        crossing = np.searchsorted(front_cycles / front_pj, cycles / energy_pj)
-        before = np.where(crossing > 0, energy_pj / front_pj[np.maximum(crossing - 1, 0)], 0.0)
-    after = np.where(crossing < n, cycles / front_cycles[np.minimum(crossing, n - 1)], 0.0)
-    return np.asarray(np.maximum(before, after))
-
-
-@dataclass(frozen=True)
-class FrontProof:
-    """What is proven about a front: whatever mapping is not seen lies above one of the corners on both axes."""
-
-    corners: tuple[Point, ...] = ()  # by cycles ascending, energies descending; none: all was seen or ruled out
-
-    @classmethod
-    def of(cls, corners: Sequence[Point]) -> "FrontProof":
-        """From any corners: those above another are left out."""
-        kept: list[Point] = []
-        for cycles, energy_pj in sorted(corners):
-            if not kept or energy_pj < kept[-1][1]:
-                kept.append((cycles, energy_pj))
-        return cls(tuple(kept))
-
-    def energy_pj(self, cycles: float) -> float:
-        """No mapping that is not seen, with at most so many cycles, has less energy; inf where there is none."""
-        return min((energy for fewest, energy in self.corners if fewest <= cycles * (1 + ROUNDING)), default=np.inf)
-
-    def gap(self, front_pj: Floats, front_cycles: Floats) -> float:
-        """No mapping is more than this share below all of the front on both axes; 0 where the front is proven."""
-        if not self.corners:
-            return 0.0
-        cycles, energy_pj = np.array(self.corners).T
-        least = float(reach(front_pj, front_cycles, energy_pj, cycles).min())
-        return 0.0 if least >= 1 - ROUNDING else min(1.0, 1 - least)
 
 
 def without_equals(energy_pj: Floats, cycles: Floats) -> Bools:

@@ -7,12 +7,12 @@ from math import prod
 import numpy as np
 
 from ...certificate import BOUNDED, WEIGHED, Choice, Tree
-from ...mapping.batch import Floats, Ints
-from ...model.bounds.geometric import Factors, Geometric
-from ...model.bounds.relaxation import ROUNDING, Bound, Relaxation
+from ...mapping import Floats, Ints
+from ...model.bounds import ROUNDING, Bound, Factors, Geometric, Relaxation
+from ..coverage import Coverage
+from ..outcome import Point
 from .branch_and_bound import Branching
-from .coverage import Coverage
-from .incumbents import Frontier, Point
+from .incumbents import Frontier
 from .trail import tree_said
 
 MOST_CORNERS = 500_000  # open nodes told apart in what is proven of a front

@@ -13,19 +13,15 @@ from math import prod
 import numpy as np
 
 from ....energy import EnergyTable
-from ...mapping.batch import Bools, ChainTable, Floats, Ints, MappingBatch
-from ...mapspace.mapspace import Mapspace, every_chain
-from ...model.bounds.charges import Charge, charges
-from ...model.bounds.dim_groups import Group, grouped
-from ...model.bounds.relaxation import ROUNDING
-from ...model.cost import REASONS, CostOptions, evaluate, validity
-from ...model.recount import recount
-from ...model.sanity import InternalError
-from ...runtime.deadline import Check, on_time
+from ...mapping import Bools, ChainTable, Floats, Ints, MappingBatch
+from ...mapspace import Mapspace, every_chain
+from ...model import REASONS, CostOptions, InternalError, evaluate, recount, validity
+from ...model.bounds import ROUNDING, Charge, Group, charges, grouped
+from ...runtime import Check, on_time
+from ..coverage import Coverage
 from ..recorder import Recorder
 from .best_orders import best_orders
 from .branch_and_bound import combination
-from .coverage import Coverage
 from .incumbents import Aim
 
 EVALUATED = 2048  # chain combinations evaluated at once

@@ -8,9 +8,9 @@ from math import prod
 
 import numpy as np
 
-from ...mapping.batch import Floats, Ints, MappingBatch
-from ...model.bounds.relaxation import ROUNDING, Relaxation
-from ...model.cost import evaluate, validity
+from ...mapping import Floats, Ints, MappingBatch
+from ...model import evaluate, validity
+from ...model.bounds import ROUNDING, Relaxation
 from .incumbents import Frontier
 from .leaves import Combinations
 

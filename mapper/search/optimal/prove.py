@@ -14,24 +14,19 @@ import numpy as np
 
 from ....energy import EnergyTable
 from ...certificate import Choice, Layer
-from ...mapping.batch import Floats, MappingBatch
-from ...mapspace.mapspace import Mapspace
-from ...model.bounds.geometric import Geometric
-from ...model.bounds.ideal import ideal
-from ...model.bounds.relaxation import ROUNDING, Bound, Relaxation
-from ...model.cost import CostOptions
-from ...model.exactness import figures_exact
-from ...model.objectives import POWERS, value
-from ...model.sanity import InternalError
-from ...runtime.checkpoint import Part
-from ...runtime.deadline import TimeUp
+from ...mapping import Floats, MappingBatch
+from ...mapspace import Mapspace
+from ...model import POWERS, CostOptions, InternalError, figures_exact, value
+from ...model.bounds import ROUNDING, Bound, Geometric, Relaxation, ideal
+from ...runtime import Part, TimeUp
+from ..coverage import Coverage
 from ..options import NEVER, SearchOptions
+from ..outcome import FrontProof, Outcome, Point
 from ..recorder import Recorder, Statistics, Stop
-from ..run import Outcome, search
+from ..run import search_chunks
 from .branch_and_bound import Branching, Evaluate, importance
 from .certify import layer_said
-from .coverage import Coverage
-from .incumbents import Aim, Frontier, FrontProof, Least, Point, without_equals
+from .incumbents import Aim, Frontier, Least, without_equals
 from .keep_choice import Kept
 from .leaves import Combinations
 from .local_search import Exchange
@@ -170,7 +165,7 @@ class _Optimal:
             look = replace(look, samples=FIRST_LOOK, time_limit=None if limit is None else limit / 4)
         elif limit is not None:
             look = replace(look, victory=NEVER)  # nothing follows that could use the time
-        outcome = search(self.space, self.table, look, self.costs)
+        outcome = search_chunks(self.space, self.table, look, self.costs)
         seen, found = self.statistics, outcome.statistics
         seen.evaluated, seen.valid, seen.invalid = found.evaluated, found.valid, found.invalid
         for batch in [*outcome.front, *([] if outcome.best is None else [outcome.best])]:

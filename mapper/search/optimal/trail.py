@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...certificate import BOUNDED, EVALUATED, WEIGHED, Tree
-from ...mapping.batch import Bools, Ints
+from ...mapping import Bools, Ints
 from .chain_tree import Tree as ChainTree
 
 

@@ -1,0 +1,144 @@
+"""What a sweep found: its points, their measures, the frontiers; as rows, JSON and text."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..report import Json, Rows, Shown, TextTable
+from .fronts import ALL, MEASURES, Front, Seeded, candidate_json, candidates, corners, fronts
+from .plan import Plan, Values, design_values
+from .store import FAILED, FOUND, NOTHING_VALID, Outcome
+from .tables import front_parts
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SweepResult(Shown):
+    """What a sweep found, point by point; its frontiers follow."""
+
+    plan: Plan
+    outcomes: Mapping[int, Outcome]  # by the point's number; an interrupted sweep lacks some
+    interrupted: bool = False
+
+    def count(self, status: str) -> int:
+        """How many points ended so."""
+        return sum(outcome.status == status for outcome in self.outcomes.values())
+
+    @cached_property
+    def values(self) -> Mapping[int, Values]:
+        """The parameters' values of each design that has an outcome."""
+        found: dict[int, Values] = {}
+        for number in self.outcomes:
+            design = self.plan.point(number).design
+            if design not in found:
+                found[design] = design_values(self.plan, design)
+        return found
+
+    @cached_property
+    def fronts(self) -> tuple[Front, ...]:
+        """Of each workload: the frontier of each mapspace, then of all mapspaces together where there are several."""
+        pool = candidates(self.found_points(), self.plan.axes)
+        found: list[Front] = []
+        for workload in self.plan.workloads:
+            own = fronts([one for one in pool if one.workload == workload], self.plan.mapspaces)
+            found += [front for front in own if front.mapspace != ALL or len(self.plan.mapspaces) > 1]
+        return tuple(found)
+
+    def found_points(self) -> list[Seeded]:
+        """The points with a mapping and their measures."""
+        found: list[Seeded] = []
+        for number, outcome in self.outcomes.items():
+            if outcome.status == FOUND:
+                point = self.plan.point(number)
+                found.append((point.design, point.workload, point.mapspace, point.seed, measures(outcome)))
+        return found
+
+    def pareto_json(self) -> Json:
+        """The object of pareto.json: frontiers with their knee and hypervolume, by workload and mapspace."""
+        pool, axes = candidates(self.found_points(), self.plan.axes), self.plan.axes
+        workloads: dict[str, Json] = {}
+        for front in self.fronts:
+            ideal, reference = corners([one for one in pool if one.workload == front.workload])
+            told = workloads.setdefault(front.workload, {
+                "ideal": dict(zip(axes, ideal.tolist(), strict=True)),
+                "reference": dict(zip(axes, reference.tolist(), strict=True)), "fronts": {}})  # fmt: skip
+            inner = told["fronts"]
+            assert isinstance(inner, dict)
+            inner[front.mapspace] = {
+                "hypervolume": front.hypervolume,
+                "knee": front.knee.design,
+                "points": [candidate_json(one, axes, self.values[one.design]) for one in front.members],
+            }
+        return {"sweep": self.plan.name, "axes": list(axes), "workloads": workloads}
+
+    def summary_json(self) -> Json:
+        """The object of `ruby-sweep --json`: counts of points, and the frontiers."""
+        counts = {
+            "points": self.plan.points,
+            "found": self.count(FOUND),
+            "nothing_valid": self.count(NOTHING_VALID),
+            "failed": self.count(FAILED),
+            "missing": self.plan.points - len(self.outcomes),
+        }
+        return {"sweep": self.plan.name, **counts, "pareto": self.pareto_json()}
+
+    def _title(self) -> str:
+        """How many points there are, and what came of them."""
+        plan, told = self.plan, [f"{self.count(FOUND):,} found"]
+        told += [f"{self.count(status):,} {status}" for status in (NOTHING_VALID, FAILED) if self.count(status)]
+        missing = plan.points - len(self.outcomes)
+        told += [f"{missing:,} not run"] if missing else []
+        points = f"{plan.points:,} points" if plan.points == plan.size else f"{plan.points:,} points drawn"
+        return f"{plan.name}: {points} ({plan.size_text}); {', '.join(told)}"
+
+    def _parts(self) -> list[str | TextTable]:
+        """The counts and the frontiers."""
+        return [self._title(), *front_parts(self.plan, self.values, self.fronts)]
+
+
+def measures(outcome: Outcome) -> dict[str, float]:
+    """The measures of a point that was found, by column."""
+    assert outcome.result is not None
+    known = outcome.result | {"power_pj_per_cycle": outcome.power_pj_per_cycle}
+    return {column: float(known[column]) for column in MEASURES}  # type: ignore[arg-type]  # numbers, as it was found
+
+
+def result_rows(found: SweepResult) -> Iterator[Json]:
+    """A row per point: what it is, how it ended, and its figures, null where nothing was found."""
+    for number, outcome in found.outcomes.items():
+        point = found.plan.point(number)
+        result = outcome.result or {}
+        figures = measures(outcome) if outcome.status == FOUND else dict.fromkeys(MEASURES)
+        search = result.get("search")
+        assert search is None or isinstance(search, dict)
+        yield {
+            "design": point.design,
+            "parameters": found.values[point.design],
+            "workload": point.workload,
+            "mapspace": point.mapspace,
+            "seed": point.seed,
+            "status": outcome.status,
+            **figures,
+            "utilization": result.get("utilization"),
+            "macs": result.get("macs"),
+            **{key: (search or {}).get(key) for key in ("evaluated", "valid", "seconds")},
+            "message": outcome.message,
+            "warnings": list(outcome.warnings),
+        }
+
+
+def flat_rows(found: SweepResult) -> Rows:
+    """The rows with a column per parameter."""
+    return list(_flat(found))
+
+
+def _flat(found: SweepResult) -> Iterator[Json]:
+    for row in result_rows(found):
+        values = row.pop("parameters")
+        assert isinstance(values, dict)
+        design = {"design": row.pop("design")} | {name: values.get(name) for name in found.plan.parameters}
+        yield {name: _cell(value) for name, value in (design | row).items()}
+
+
+def _cell(value: object) -> object:
+    """Lists as text."""
+    return "; ".join(map(str, value)) if isinstance(value, list) else value

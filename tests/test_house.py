@@ -38,8 +38,8 @@ ROOMS = {
         *("runtime", "mapping", "mapspace", "model", "certificate", "search", "report", "exploration", "sweeps"),
     },
 }
-# Modules that other rooms import by path, as their packages take long to import: sympy, jax.
-BY_PATH = {"mapper/model/explain.py", "mapper/search/engines/jax_engine.py"}
+# Modules that other rooms import by path, as their packages take long to import: sympy, jax, matplotlib.
+BY_PATH = {"mapper/model/explain.py", "mapper/search/engines/jax_engine.py", "mapper/report/pictures/style.py"}
 FACE = 30  # names that a folder may offer
 LARGE_FACES = {"mapper/model/__init__.py": 34}
 MODULES = [path for part in MAY_IMPORT for path in sorted((ROOT / part).rglob("*.py"))]
@@ -142,6 +142,15 @@ def test_every_room_has_its_line_and_every_line_its_room() -> None:
     """The folders of mapper/ are the rooms; besides them there is the package itself."""
     assert {path.parent.name for path in (ROOT / "mapper").glob("*/__init__.py")} == set(ROOMS)
     assert [path.name for path in (ROOT / "mapper").glob("*.py")] == ["__init__.py"]
+
+
+def test_what_takes_long_to_import_waits() -> None:
+    """No command imports these before it needs them."""
+    modules = [f"ruby_map.mapper.commands.{path.stem}" for path in (ROOT / "mapper/commands").glob("ruby_*.py")]
+    late = {"matplotlib", "sympy", "jax", "pandas", "onnx", "scipy"}
+    script = f"import sys, {', '.join(modules)}; print(sorted({late} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 FACES = [path for path in MODULES if path.name == "__init__.py" and path.parent.parent != ROOT]

@@ -12,8 +12,8 @@ from ...arch import Architecture
 from ...energy import EnergyTable, energy_table
 from ...workloads import Fault, InputError, Workload, gather
 from ..exploration import evaluate, load, misfits
+from ..mapping import MappingBatch
 from ..model import CostOptions, TooLarge, simulate
-from ..model.explain import explanation_text
 from ..report import comparison, comparison_json, difference_json, difference_text, result_json
 from ..runtime import say
 from .shared import FOUND, HOP, LEAKAGE, NOTHING_VALID, TILE, WIRE, WITH, echo_json, new_app, told_warnings
@@ -66,7 +66,7 @@ def model(
         if truth is not None:
             shown["simulated"] = comparison_json(result.batch, result.costs.counts, truth)
         if explained:
-            shown["explanation"] = explanation_text(result.batch).splitlines()
+            shown["explanation"] = _explanation(result.batch).splitlines()
         echo_json(shown)
     else:
         say(str(result))
@@ -75,7 +75,7 @@ def model(
         if truth is not None:
             say(f"\n{comparison(result.batch, result.costs.counts, truth)}")
         if explained:
-            say(f"\n{explanation_text(result.batch)}")
+            say(f"\n{_explanation(result.batch)}")
     return NOTHING_VALID if result.hint else FOUND
 
 
@@ -104,6 +104,12 @@ def _compare(
         for name, why in wrong.items():
             say("\n".join([f"\n{name.upper()} is not valid:", *why]))
     return NOTHING_VALID if wrong else FOUND
+
+
+def _explanation(batch: MappingBatch) -> str:
+    from ..model.explain import explanation_text  # sympy takes long to import
+
+    return explanation_text(batch)
 
 
 main = new_app(model)

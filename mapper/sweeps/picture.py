@@ -37,7 +37,7 @@ def draw_pareto(found: SweepResult, axes: "Axes | None" = None) -> "Figure":
 
     Raises InputError where `axes` are given and there are several workloads.
     """
-    from ..report.pictures import Picture, picture_of
+    from ..report.pictures.style import Picture, picture_of
 
     measures = [MEASURES[axis] for axis in found.plan.axes]
     workloads = list(dict.fromkeys(front.workload for front in found.fronts))

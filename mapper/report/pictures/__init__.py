@@ -13,14 +13,12 @@ from .bars import (
     draw_front,
     draw_layers,
 )
-from .style import Picture, picture_of
 
 __all__ = [
     "GREY",
     "LINES",
     "MARKERS",
     "PALETTE",
-    "Picture",
     "draw_convergence",
     "draw_convergences",
     "draw_cycles",
@@ -29,5 +27,4 @@ __all__ = [
     "draw_layers",
     "draw_roofline",
     "draw_usage",
-    "picture_of",
 ]

@@ -7,7 +7,7 @@ from pathlib import Path
 from ruby_map.mapper.commands import ruby_map, ruby_sweep
 from typer.testing import CliRunner
 
-STATE = Path(__file__).parents[1] / "golden/state"
+STATE = Path(__file__).parent / "state"
 SEARCH = (
     "linear_16",
     "matmul_100",

@@ -14,7 +14,7 @@ from ..certificate import Certificate, Refused, Verified, read_certificate, veri
 from ..exploration import alike, layers_of, load
 from ..exploration.transforms import padded
 from ..runtime import say
-from .shared import FOUND, NOTHING_VALID, WITH, echo_json, new_app, told_warnings
+from .shared import FOUND, NOTHING_VALID, WITH, echo_json, new_app
 from .timeloop_options import tables
 
 NAMES = {"edp": "EDP", "energy": "energy", "delay": "number of cycles"}
@@ -36,8 +36,7 @@ def check(
     more = more or []
     said = read_certificate(certificate)
     machine, work = load(arch, workload, more)
-    with told_warnings():
-        table = energy_table(machine, *tables(arch, more, ert, None))
+    table = energy_table(machine, *tables(arch, more, ert, None))
     layers = layers_of(work)
     began, found, layer = time.process_time(), [], ""
     try:

@@ -14,7 +14,7 @@ from ...arch import Architecture, load_arch
 from ...energy import ENGINES, ComputeEnergy, EnergyTable, LevelEnergy, energy_table, write_art, write_ert
 from ..report import WIDTH
 from ..runtime import say
-from .shared import FOUND, WITH, echo_json, new_app, told_warnings
+from .shared import FOUND, WITH, echo_json, new_app
 from .timeloop_options import tables
 
 
@@ -34,9 +34,8 @@ def ruby_energy(
 
     Exit status: 0 found, 2 bad input.
     """
-    with told_warnings():
-        machine = load_arch(arch, more=more or [])
-        table = energy_table(machine, *tables(arch, more or [], ert, art), engine)
+    machine = load_arch(arch, more=more or [])
+    table = energy_table(machine, *tables(arch, more or [], ert, art), engine)
     if to_ert:
         write_ert(table, to_ert)
     if to_art:

@@ -22,7 +22,7 @@ from ..runtime import NAME as CHECKPOINT
 from ..search import OBJECTIVES, STRATEGIES, SearchOptions, idle_faults, read_patience, unknown
 from ..search.engines import ENGINES
 from .progress import progress
-from .shared import FOUND, HOP, INTERRUPTED, LEAKAGE, NOTHING_VALID, TILE, WIRE, WITH, echo_json, new_app, told_warnings
+from .shared import FOUND, HOP, INTERRUPTED, LEAKAGE, NOTHING_VALID, TILE, WIRE, WITH, echo_json, new_app
 from .timeloop_options import FileOptions, file_options, tables
 
 _SPACE, _SEARCH, _STOP, _OUT, _ENERGY = "Mapspace", "Search", "When to stop", "Output", "Energy and area"
@@ -197,8 +197,7 @@ def on_command_line(context: typer.Context) -> list[str]:
 
 
 def _table(arch: Architecture, ert: Path | None, art: Path | None) -> EnergyTable:
-    with told_warnings():
-        return energy_table(arch, ert, art)
+    return energy_table(arch, ert, art)
 
 
 def _list(as_json: bool) -> int:

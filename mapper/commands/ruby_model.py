@@ -16,7 +16,7 @@ from ..mapping import MappingBatch
 from ..model import CostOptions, TooLarge, simulate
 from ..report import comparison, comparison_json, difference_json, difference_text, result_json
 from ..runtime import say
-from .shared import FOUND, HOP, LEAKAGE, NOTHING_VALID, TILE, WIRE, WITH, echo_json, new_app, told_warnings
+from .shared import FOUND, HOP, LEAKAGE, NOTHING_VALID, TILE, WIRE, WITH, echo_json, new_app
 from .timeloop_options import tables
 
 
@@ -42,8 +42,7 @@ def model(
     are shown all the same); 2: bad input, and loops that are no mapping of the workload."""
     more, costs = more or [], CostOptions(leakage, wire_pj_per_bit_mm, tile_mm, hop_pj)
     machine, layer = load(arch, workload, more)
-    with told_warnings():
-        table = energy_table(machine, *tables(arch, more, ert, art))
+    table = energy_table(machine, *tables(arch, more, ert, art))
     if not isinstance(layer, Workload):
         raise InputError(Fault(layer.name, None, "", "a mapping is of one layer; name one, as NETWORK/LAYER"))
     if other:

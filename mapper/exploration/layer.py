@@ -57,6 +57,11 @@ def bounded(found: Result, space: Mapspace, options: SearchOptions, progress: Pr
     proven = lower_bound(space, found.table, options, found.batch, found.costs.options, tell)
     if proven.statistics.interrupted:
         found = replace(found, statistics=replace(found.statistics, stopped_by=proven.statistics.stopped_by))
-    found = replace(found, lower_bound=proven.lower_bound, attained=proven.optimal, coverage=proven.coverage)
-    found = replace(found, certificate=proven.certificate)
+    found = replace(
+        found,
+        lower_bound=proven.lower_bound,
+        attained=proven.optimal,
+        coverage=proven.coverage,
+        certificate=proven.certificate,
+    )
     return replace(found, optimal=found.gap is not None and found.gap <= ROUNDING)

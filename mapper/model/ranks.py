@@ -21,7 +21,7 @@ from ..runtime import Check, on_time
 from .contexts import Context, Prefixes, Range, recount
 
 
-def distinct_sums(count_a: Ints | int, count_b: Ints | int, step_a: Ints | int, step_b: Ints | int) -> Ints:
+def distinct_sums(count_a: Ints, count_b: Ints, step_a: Ints, step_b: Ints) -> Ints:
     """How many different values a*i + b*j takes for i < count_a, j < count_b (steps a, b >= 1)."""
     g = np.gcd(step_a, step_b)
     twice = np.maximum(count_a - step_b // g, 0) * np.maximum(count_b - step_a // g, 0)

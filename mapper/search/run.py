@@ -33,10 +33,10 @@ def search_chunks(
     progress: Callable[[Recorder], None] | None = None,
     checkpoint: Part | None = None,
 ) -> Outcome:
-    """The best mapping of `space` that `options` let it find. Ctrl-C ends it with the best so far.
+    """Score what the strategy proposes chunk by chunk, until a rule of `options` or Ctrl-C ends it.
 
-    With a `checkpoint` it goes on from there, and saves how far it is. Raises InputError where the options are wrong,
-    ask for every mapping of a space too large for that, or the checkpoint cannot be written.
+    `search` has checked the options. Raises InputError where every mapping of a mapspace too large for that is asked
+    for, the engine cannot evaluate its mappings, or the checkpoint cannot be written.
     """
     chunks = _chunks(space, options)
     problem = Problem(

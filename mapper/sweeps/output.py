@@ -22,7 +22,7 @@ def write_outputs(found: SweepResult, folder: Path) -> None:
 
 def _write(found: SweepResult, folder: Path) -> None:
     rows = list(result_rows(found))
-    _write_csv(list(flat_rows(found)), folder / "results.csv")
+    _write_csv(flat_rows(found), folder / "results.csv")
     whole = [row | {"result": found.outcomes[number].result} for number, row in zip(found.outcomes, rows, strict=True)]
     _write_json({"sweep": found.plan.name, "points": whole}, folder / "results.json")
     _write_json(found.pareto_json(), folder / "pareto.json")

@@ -22,7 +22,7 @@ from ruby_map.mapper.model.bounds.dim_groups import grouped
 from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
 from ruby_map.mapper.model.recount import recount
 from ruby_map.mapper.search.optimal import prove as optimal_file
-from ruby_map.mapper.search.optimal.certify import _mapping as mapping_said
+from ruby_map.mapper.search.optimal.certify import mapping_said
 from ruby_map.mapper.search.optimal.prove import optimal
 from ruby_map.mapper.search.options import SearchOptions
 

@@ -4,13 +4,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
 from itertools import permutations
-from math import gcd, prod
+from math import prod
 
 import numpy as np
 
 from ....arch import Architecture
 from ....energy import EnergyTable
 from ....workloads import Tensor, Workload
+from ..ranks import distinct_sums
 
 LISTED = 2**20  # sums of a rank that are listed to be counted
 
@@ -74,10 +75,10 @@ def _sums(terms: Iterable[tuple[int, int]]) -> int:
         listed = (np.arange(size) * coef for coef, size in terms)
         return len(reduce(lambda sums, more: np.unique(np.add.outer(sums, more)), listed))
     (coef, size), (other, times) = terms[:2]
-    common = gcd(coef, other)  # in Python's integers, which the product of two sizes may need
-    again = max(0, size - other // common) * max(0, times - coef // common)  # ranks.distinct_sums
+    # in Python's integers, which the product of two sizes may need
+    (of_two,) = distinct_sums(*(np.array([n], object) for n in (size, times, coef, other)))
     # any set of numbers grows by size - 1 at least with another term
-    return size * times - again + sum(size - 1 for size in sizes[2:])
+    return int(of_two) + sum(size - 1 for size in sizes[2:])
 
 
 def _without_gaps(terms: list[tuple[int, int]]) -> list[tuple[int, int]]:

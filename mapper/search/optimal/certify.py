@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
+from ....arch import Architecture
 from ....energy import EnergyTable
+from ....workloads import Workload
 from ...certificate import Choice, Layer, MappingSaid, energies_said
-from ...mapping import MappingBatch
+from ...mapping import Bools, MappingBatch
 from ...mapspace import Mapspace
 from ...model import CostOptions, evaluate, recount
 
@@ -32,24 +34,30 @@ def layer_said(
         tile_mm=costs.tile_mm,
         hop_pj=costs.hop_pj,
         energies=energies_said(table),
-        best=[_mapping(one, table, costs) for one in best],
+        best=[mapping_said(one, table, costs) for one in best],
         lower_bound=lower_bound,
         corners=list(corners),
         choices=list(choices),
     )
 
 
-def _mapping(batch: MappingBatch, table: EnergyTable, options: CostOptions) -> MappingSaid:
+def mapping_said(batch: MappingBatch, table: EnergyTable, options: CostOptions) -> MappingSaid:
+    """A mapping, as a batch of one, with what it costs."""
     workload, levels = batch.workload, batch.arch.levels
     costs = evaluate(batch, table, options, recount(batch))
-    names = [tensor.name for tensor in workload.tensors]
     return MappingSaid(
         bounds={dim: batch.factors[0, :, d].tolist() for d, dim in enumerate(workload.dims)},
         orders={level.name: [workload.dims[d] for d in batch.order[0, i]] for i, level in enumerate(levels)},
-        keep={
-            level.name: [name for name, kept in zip(names, batch.keep[0, i], strict=True) if kept]
-            for i, level in enumerate(levels)
-        },
+        keep=kept_names(batch.arch, workload, batch.keep[0]),
         energy_pj=float(costs.energy_pj[0]),
         cycles=float(costs.cycles[0]),
     )
+
+
+def kept_names(arch: Architecture, workload: Workload, keep: Bools) -> dict[str, list[str]]:
+    """The names of the tensors that each level keeps, by its name, of `keep` # (level, tensor)."""
+    tensors = [tensor.name for tensor in workload.tensors]
+    return {
+        level.name: [name for name, kept in zip(tensors, row, strict=True) if kept]
+        for level, row in zip(arch.levels, keep.tolist(), strict=True)
+    }

@@ -12,6 +12,7 @@ from ...model.bounds import ROUNDING, Bound, Factors, Geometric, Relaxation
 from ..coverage import Coverage
 from ..outcome import Point
 from .branch_and_bound import Branching
+from .certify import kept_names
 from .incumbents import Frontier
 from .trail import tree_said
 
@@ -67,11 +68,7 @@ class Kept:
 
     def said(self, numbers: Sequence[Ints]) -> Choice:
         """What became of its sets of chains, for the certificate; `numbers`: per group how that calls its rows."""
-        arch, tensors = self.relaxed.arch, self.relaxed.workload.tensors
-        keep = {
-            level.name: [tensor.name for tensor, kept in zip(tensors, row, strict=True) if kept]
-            for level, row in zip(arch.levels, self.relaxed.keep.tolist(), strict=True)
-        }
+        keep = kept_names(self.relaxed.arch, self.relaxed.workload, self.relaxed.keep)
         branching = self.branching
         if branching is None:
             weighed = self.look is not None and self.sharper > self._by_columns

@@ -228,9 +228,10 @@ class _Optimal:
     def _close(self, choices: list[Kept]) -> None:
         """Let go of choices that hold nothing better."""
         before = self.choices
+        closed = set(choices)
         said = [one.said(self.every.names) for one in choices if self.options.certify]
         self.choices = Choices(
-            tuple(one for one in before.waiting if one not in choices),
+            tuple(one for one in before.waiting if one not in closed),
             sum((one.coverage.closed() for one in choices), before.left),
             (*before.said, *said),
         )

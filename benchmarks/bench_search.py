@@ -23,14 +23,14 @@ from joblib import wrap_non_picklable_objects
 from joblib.externals.loky import get_reusable_executor
 from ruby_map.arch import load_arch
 from ruby_map.energy import EnergyTable, energy_table
-from ruby_map.mapper.mapspace.lazy_batch import DrawnBatch
+from ruby_map.mapper.mapspace.lazy_batch import LazyBatch
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model.cost import CostOptions, Costs, evaluate, validity
 from ruby_map.mapper.runtime.parallel import in_order
 from ruby_map.mapper.search.engines.engine import ENGINES
 from ruby_map.mapper.search.engines.jax_engine import JaxEngine
-from ruby_map.mapper.search.recorder import Known, Recorder, Scores, Stop
-from ruby_map.mapper.search.score import CHUNK, OBJECTIVES, Problem, score
+from ruby_map.mapper.search.recorder import Recorder, Scores, Stop, ToBeat
+from ruby_map.mapper.search.score import CHUNK, OBJECTIVES, ScoringTask, score
 from ruby_map.workloads import load_workload
 
 MAPSPACES = ("pfm", "ruby-s", "ruby-t", "ruby")
@@ -52,7 +52,7 @@ MODEL_SHARE = 200_000  # mappings evaluated per figure
 ROUNDS = 32  # of the fixed workload, between looks at the clock
 
 
-def timed_score(problem: Problem, chunks: Sequence[int], known: Known) -> list[tuple[Scores, int, float, float]]:
+def timed_score(problem: ScoringTask, chunks: Sequence[int], known: ToBeat) -> list[tuple[Scores, int, float, float]]:
     """Each chunk's scores, the process that made them, its share of the CPU-seconds that took, and all used so far."""
     began = process_time()
     found = score(problem, chunks, known)
@@ -78,7 +78,7 @@ def yardstick(seconds: float = 0.5) -> float:
     return rounds * CHUNK / (process_time() - began) / 1e6
 
 
-def measure(problem: Problem, jobs: int, chunks: int) -> dict[str, float]:
+def measure(problem: ScoringTask, jobs: int, chunks: int) -> dict[str, float]:
     """Of `chunks` chunks, after a start of as many workers and a few tasks each: rates and what is not scoring."""
     work = timed_score if jobs == 1 else wrap_non_picklable_objects(timed_score)  # it lives in no importable module
     recorder, inside = Recorder(Stop(None, None, None, None)), 0.0
@@ -112,9 +112,9 @@ def rows(options: argparse.Namespace) -> Iterator[dict[str, object]]:
         space.prepare()
         numpy_rate = 0.0
         for jobs, prune, engine in product(options.workers, (True, False), options.engines):
-            problem = Problem(space, energy_table(machine), prune=prune, engine=engine)
+            problem = ScoringTask(space, energy_table(machine), prune=prune, engine=engine)
             began = process_time()
-            score(problem, [0], Known())
+            score(problem, [0], ToBeat())
             compile_s, before = process_time() - began, yardstick()
             get_reusable_executor().shutdown()  # it replaces workers that grow by 300 MB, as by the first use of JAX
             found = measure(problem, jobs, options.chunks)
@@ -158,19 +158,19 @@ def model_rows(options: argparse.Namespace) -> Iterator[dict[str, object]]:
             }  # fmt: skip
 
 
-def _evaluate(draw: DrawnBatch, table: EnergyTable) -> Costs:
+def _evaluate(draw: LazyBatch, table: EnergyTable) -> Costs:
     """As a search does: of mappings taken from a draw, whose loop orders nothing has looked at."""
     return evaluate(draw.take(slice(None)), table)
 
 
-def valid_draw(space: Mapspace, size: int) -> DrawnBatch:
+def valid_draw(space: Mapspace, size: int) -> LazyBatch:
     """So many valid mappings."""
-    found: list[DrawnBatch] = []
+    found: list[LazyBatch] = []
     for seed in count():
         draw = space.draw(np.random.default_rng(seed), CHUNK)
         found.append(draw.take(np.flatnonzero(validity(draw.arranged()) == 0)))
         if sum(map(len, found)) >= size:
-            return DrawnBatch.joined(found).take(slice(size))
+            return LazyBatch.joined(found).take(slice(size))
     raise AssertionError
 
 

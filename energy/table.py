@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from ..arch import Architecture
-from ..workloads import Fault, InputError, gather, near
+from ..workloads import Fault, InputError, collect, near
 from .accelergy import accelergy_table
 from .cacti import Sram, sram
 from .closed_form import Figures
@@ -29,8 +29,8 @@ def hwcomponents_table(arch: Architecture) -> EnergyTable:
 
 def _estimated(arch: Architecture, memory: Callable[[Sram], Figures]) -> EnergyTable:
     faults: list[Fault] = []
-    levels = [gather(faults, partial(estimate_level, arch, level, memory)) for level in arch.levels]
-    compute = gather(faults, partial(estimate_compute, arch, arch.compute, memory))
+    levels = [collect(faults, partial(estimate_level, arch, level, memory)) for level in arch.levels]
+    compute = collect(faults, partial(estimate_compute, arch, arch.compute, memory))
     faults += own_class_faults(arch)  # of classes that nothing uses too
     if faults or compute is None:
         raise InputError(dict.fromkeys(faults))
@@ -49,8 +49,8 @@ def _where_known(arch: Architecture) -> EnergyTable:
     table = blank_table(arch)
     with warnings.catch_warnings(action="ignore"):  # only its areas will be told
         pairs = zip(arch.levels, table.levels, strict=True)
-        levels = tuple(gather([], partial(estimate_level, arch, level)) or unknown for level, unknown in pairs)
-        compute = gather([], partial(estimate_compute, arch, arch.compute)) or table.compute
+        levels = tuple(collect([], partial(estimate_level, arch, level)) or unknown for level, unknown in pairs)
+        compute = collect([], partial(estimate_compute, arch, arch.compute)) or table.compute
     return replace(table, levels=levels, compute=compute)
 
 
@@ -69,12 +69,12 @@ def energy_table(
             Fault("--energy", None, "", f"must be one of {choices}; got {engine!r}{near(engine, ENGINES)}")
         )
     faults: list[Fault] = []
-    table = gather(faults, lambda: _with_energies(arch, ert, engine))
+    table = collect(faults, lambda: _with_energies(arch, ert, engine))
     areas = None
     if art is not None or (ert is not None and table is not None and has_art(ert)):
         at = art or ert
         assert at is not None
-        areas = gather(faults, lambda: apply_art(table or blank_table(arch), read_art(at), at, f"ART file {at}"))
+        areas = collect(faults, lambda: apply_art(table or blank_table(arch), read_art(at), at, f"ART file {at}"))
     if faults or table is None:
         raise InputError(faults)
     return areas or table

@@ -2,7 +2,7 @@
 
 from .checking import FloatExpr, IntExpr, Section, check
 from .expressions import arithmetic, linear
-from .faults import Fault, InputError, gather
+from .faults import Fault, InputError, collect
 from .files import expanded, read_bytes, write_whole, written_together
 from .load import library_workloads, load_workload, shaped
 from .onnx_import import Imported, import_onnx, left_out_lines, network_yaml
@@ -28,7 +28,7 @@ __all__ = [
     "arithmetic",
     "check",
     "expanded",
-    "gather",
+    "collect",
     "import_onnx",
     "left_out_lines",
     "library_workloads",

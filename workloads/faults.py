@@ -29,7 +29,7 @@ class InputError(Exception):
         return "\n".join(map(str, self.faults))
 
 
-def gather[T](faults: list[Fault], find: Callable[[], T]) -> T | None:
+def collect[T](faults: list[Fault], find: Callable[[], T]) -> T | None:
     """What `find` returns; None with its faults added to `faults`, so that several report together."""
     try:
         return find()

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..mapping import Bools, ChainTable, Floats, Ints, MappingBatch, unique_rows
 from ..mapspace import Order
-from ..model import CostOptions, Costs, Flow, Nest, Steps, count, evaluate, recount, validity
+from ..model import CostOptions, Costs, DataMovement, NestAnalysis, Steps, count, evaluate, recount, validity
 from .problem import Problem, Refused
 
 MOST = 50_000  # orders tried of one combination, or of one level of it
@@ -102,11 +102,11 @@ class Orders:
     def _flagged(self, i: int) -> list[tuple[int, int, int]]:
         """The tensors, parents and children whose reads the closed form may count too high, for combination i."""
         one, found = self._batch.take([i]), []
-        nest, levels = Nest(one), len(one.arch.levels)
+        nest, levels = NestAnalysis(one), len(one.arch.levels)
         for v, tensor in enumerate(one.workload.tensors):
             keepers = [*np.flatnonzero(self.keep[:, v]).tolist(), levels]
             for parent, child in zip(keepers, keepers[1:], strict=False):
-                if not Flow(nest, tensor, child, parent=parent).exact()[0]:
+                if not DataMovement(nest, tensor, child, parent=parent).exact()[0]:
                     found.append((v, parent, child))
         return found
 

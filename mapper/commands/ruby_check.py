@@ -15,7 +15,7 @@ from ..exploration import alike, layers_of, load
 from ..exploration.transforms import padded
 from ..runtime import say
 from .shared import FOUND, NOTHING_VALID, WITH, echo_json, new_app
-from .timeloop_options import tables
+from .timeloop_options import reference_tables
 
 NAMES = {"edp": "EDP", "energy": "energy", "delay": "number of cycles"}
 REFUSED = NOTHING_VALID
@@ -36,7 +36,7 @@ def check(
     more = more or []
     said = read_certificate(certificate)
     machine, work = load(arch, workload, more)
-    table = energy_table(machine, *tables(arch, more, ert, None))
+    table = energy_table(machine, *reference_tables(arch, more, ert, None))
     layers = layers_of(work)
     began, found, layer = time.process_time(), [], ""
     try:

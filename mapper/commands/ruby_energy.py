@@ -15,7 +15,7 @@ from ...energy import ENGINES, ComputeEnergy, EnergyTable, LevelEnergy, energy_t
 from ..report import WIDTH
 from ..runtime import say
 from .shared import FOUND, WITH, echo_json, new_app
-from .timeloop_options import tables
+from .timeloop_options import reference_tables
 
 
 def ruby_energy(
@@ -35,7 +35,7 @@ def ruby_energy(
     Exit status: 0 found, 2 bad input.
     """
     machine = load_arch(arch, more=more or [])
-    table = energy_table(machine, *tables(arch, more or [], ert, art), engine)
+    table = energy_table(machine, *reference_tables(arch, more or [], ert, art), engine)
     if to_ert:
         write_ert(table, to_ert)
     if to_art:

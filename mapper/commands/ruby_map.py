@@ -12,7 +12,7 @@ import typer
 
 from ...arch import Architecture, library_archs
 from ...energy import EnergyTable, energy_table
-from ...workloads import Fault, InputError, gather, library_workloads
+from ...workloads import Fault, InputError, collect, library_workloads
 from ..exploration import alike, explore, layers_of, load, spaces
 from ..mapspace import PRESETS, Mapspace
 from ..model import CostOptions
@@ -23,7 +23,7 @@ from ..search import OBJECTIVES, STRATEGIES, SearchOptions, idle_faults, read_pa
 from ..search.engines import ENGINES
 from .progress import progress
 from .shared import FOUND, HOP, INTERRUPTED, LEAKAGE, NOTHING_VALID, TILE, WIRE, WITH, echo_json, new_app
-from .timeloop_options import FileOptions, file_options, tables
+from .timeloop_options import FileOptions, file_options, reference_tables
 
 _SPACE, _SEARCH, _STOP, _OUT, _ENERGY = "Mapspace", "Search", "When to stop", "Output", "Energy and area"
 BOUND = 10.0  # seconds
@@ -135,11 +135,11 @@ def ruby_map(
         raise InputError(Fault(arch, None, "", f"is a command of its own: ruby-{arch} {workload or OTHERS[arch]}"))
     faults: list[Fault] = []
     more = more or []
-    files = gather(faults, lambda: file_options(arch, more, on_command_line(context))) if arch else None
+    files = collect(faults, lambda: file_options(arch, more, on_command_line(context))) if arch else None
     files = files or FileOptions()
     mapspace, distinct = files.given.pop("mapspace", mapspace), files.given.pop("distinct", distinct)
     options = replace(SearchOptions(strategy, objective, victory, samples, time_limit, jobs, seed), **files.given)
-    rule = gather(faults, lambda: read_patience(patience)) if patience else None
+    rule = collect(faults, lambda: read_patience(patience)) if patience else None
     options = replace(options, patience=rule, target=target, front=front, cluster=cluster, budget=budget, engine=engine)
     faults += idle_faults(options, {*on_command_line(context), *(files.given if budget else ())})
     if bound or bound_seconds is not None:
@@ -155,9 +155,9 @@ def ruby_map(
     faults += folder_faults(out, CHECKPOINT) if out else []
     given = {"ARCH": arch, "WORKLOAD": workload}
     missing = [Fault(name, None, "", f"is missing: {NAME}") for name, value in given.items() if not value]
-    loaded = None if missing else gather(faults, lambda: load(arch, workload, more))
+    loaded = None if missing else collect(faults, lambda: load(arch, workload, more))
     faults += missing
-    table = gather(faults, lambda: _table(loaded[0], *tables(arch, more, ert, art))) if loaded else None
+    table = collect(faults, lambda: _table(loaded[0], *reference_tables(arch, more, ert, art))) if loaded else None
     if faults or loaded is None:
         raise InputError(dict.fromkeys(faults))
     for note in files.notes:
@@ -247,10 +247,10 @@ def _show(
     interrupted, faults = result.statistics.interrupted, list[Fault]()
     some = result.found or (isinstance(result, NetworkResult) and any(layer.found for layer, _ in result.layers))
     if checkpoint and (some or not interrupted):
-        gather(faults, lambda: _keep(result, some, checkpoint))
-    if why := gather(faults, prove):
+        collect(faults, lambda: _keep(result, some, checkpoint))
+    if why := collect(faults, prove):
         tell(why)
-    gather(faults, lambda: echo_json(result_json(result)) if as_json else say(str(result)))
+    collect(faults, lambda: echo_json(result_json(result)) if as_json else say(str(result)))
     if interrupted:
         tell(_interrupted(result, some, checkpoint))
     if faults:

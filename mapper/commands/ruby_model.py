@@ -10,14 +10,14 @@ import typer
 
 from ...arch import Architecture
 from ...energy import EnergyTable, energy_table
-from ...workloads import Fault, InputError, Workload, gather
+from ...workloads import Fault, InputError, Workload, collect
 from ..exploration import evaluate, load, misfits
 from ..mapping import MappingBatch
 from ..model import CostOptions, TooLarge, simulate
 from ..report import comparison, comparison_json, difference_json, difference_text, result_json
 from ..runtime import say
 from .shared import FOUND, HOP, LEAKAGE, NOTHING_VALID, TILE, WIRE, WITH, echo_json, new_app
-from .timeloop_options import tables
+from .timeloop_options import reference_tables
 
 
 def model(
@@ -42,7 +42,7 @@ def model(
     are shown all the same); 2: bad input, and loops that are no mapping of the workload."""
     more, costs = more or [], CostOptions(leakage, wire_pj_per_bit_mm, tile_mm, hop_pj)
     machine, layer = load(arch, workload, more)
-    table = energy_table(machine, *tables(arch, more, ert, art))
+    table = energy_table(machine, *reference_tables(arch, more, ert, art))
     if not isinstance(layer, Workload):
         raise InputError(Fault(layer.name, None, "", "a mapping is of one layer; name one, as NETWORK/LAYER"))
     if other:
@@ -89,7 +89,7 @@ def _compare(
     """Show why one mapping is better than the other. Status 1 where one is not valid."""
     faults: list[Fault] = []
     found = [
-        gather(faults, lambda path=path: evaluate(machine, layer, path, table=table, costs=costs))  # type: ignore[misc]
+        collect(faults, lambda path=path: evaluate(machine, layer, path, table=table, costs=costs))  # type: ignore[misc]
         for path in mappings
     ]
     a, b = found

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from ..runtime import say, tell
-from ..sweeps import FAILED, Progress, Step, SweepResult, measures, sweep
+from ..sweeps import FAILED, Progress, SweepProgress, SweepResult, measures, sweep
 from ..sweeps import FOUND as HAS_MAPPING
 from ..sweeps import NOTHING_VALID as NOTHING
 from .progress import write_line
@@ -104,7 +104,7 @@ class _Pace:
     def __init__(self) -> None:
         self.began, self.before = time.monotonic(), -1
 
-    def line(self, step: Step) -> str:
+    def line(self, step: SweepProgress) -> str:
         """How many points are done, how many failed, and the seconds left."""
         if self.before < 0:
             self.before = step.done - 1  # by earlier runs
@@ -113,7 +113,7 @@ class _Pace:
         return f"{step.done:,} of {step.points:,} points{bad}, about {left:,.0f} s left"
 
 
-def _point_line(step: Step) -> str:
+def _point_line(step: SweepProgress) -> str:
     """Which point it was, and what came of it."""
     point, outcome = step.point, step.outcome
     found = outcome.status == HAS_MAPPING

@@ -56,7 +56,9 @@ def file_options(arch: str, more: Sequence[Path], taken: Sequence[str] = ()) -> 
     return found
 
 
-def tables(arch: str, more: Sequence[Path], ert: Path | None, art: Path | None) -> tuple[Path | None, Path | None]:
+def reference_tables(
+    arch: str, more: Sequence[Path], ert: Path | None, art: Path | None
+) -> tuple[Path | None, Path | None]:
     """The ERT and ART files: as given, else those among the Timeloop files."""
     document = arch_documents(arch, more)[1]
     if document is None:

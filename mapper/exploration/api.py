@@ -14,10 +14,10 @@ from pathlib import Path
 
 from ...arch import Architecture
 from ...energy import EnergyTable, energy_table
-from ...workloads import Document, Fault, InputError, Network, Workload, gather
+from ...workloads import Document, Fault, InputError, Network, Workload, collect
 from ..mapping import MappingBatch, read_mapping, write_mapping
 from ..mapspace import PRESETS
-from ..model import CostOptions, check, exactly, recount, tell_rounding
+from ..model import CostOptions, check_physical, exactly, recount, tell_rounding
 from ..model import evaluate as evaluate_batch
 from ..report import NetworkResult, Result
 from ..runtime import Checkpoint
@@ -56,7 +56,7 @@ def explore(
     faults = options.faults() + (costs.faults() if costs else [])
     preset = next((name for name in PRESETS if name == mapspace), None)
     faults += [] if preset else [unknown("mapspace", mapspace, PRESETS)]
-    loaded = gather(faults, lambda: load(arch, workload))
+    loaded = collect(faults, lambda: load(arch, workload))
     if faults or loaded is None or preset is None:
         raise InputError(faults)
     machine, work = loaded
@@ -107,7 +107,7 @@ def evaluate(
     batch = exactly(read_mapping(_source(mapping), machine, work))
     figures = table or energy_table(machine)
     found = evaluate_batch(batch, figures, costs, recount(batch))
-    check(batch, found)
+    check_physical(batch, found)
     return Result(machine, work, figures, batch, found, hint="\n".join(misfits(batch)))
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from ...arch import Slot
 from ..mapping import Ints, MappingBatch
 from ..mapspace import violations
-from ..model import REASONS, Nest, used_bits, validity
+from ..model import REASONS, NestAnalysis, used_bits, validity
 
 
 def hint(batch: MappingBatch) -> str:
@@ -31,7 +31,7 @@ def misfits(batch: MappingBatch) -> list[str]:
     """What does not fit in the one mapping of `batch`: each overfull level with its tensors, each axis, and each
     constraint of the architecture that it violates. Empty for a valid mapping."""
     found = [f"violates the architecture's constraints: {text}" for text in violations(batch)]
-    nest, tensors = Nest(batch), batch.workload.tensors
+    nest, tensors = NestAnalysis(batch), batch.workload.tensors
     for i, level in enumerate(batch.arch.levels):
         if level.capacity_bits is None:
             continue
@@ -59,7 +59,7 @@ def _capacity(batch: MappingBatch) -> str:
 
     Where there are several, also the mapping that is nearest to fit: whose worst level overflows by the least share.
     """
-    nest = Nest(batch)
+    nest = NestAnalysis(batch)
     limits = {i: level.capacity_bits // level.multiple_buffering
               for i, level in enumerate(batch.arch.levels) if level.capacity_bits is not None}  # fmt: skip
     bits = {i: used_bits(nest, i) for i in limits}

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ...arch import Architecture, check_fit, load_arch
-from ...workloads import Fault, InputError, Network, Workload, gather, load_workload, size_faults
+from ...workloads import Fault, InputError, Network, Workload, collect, load_workload, size_faults
 from ..mapspace import PRESETS, Mapspace
 from ..search import unknown
 from .transforms import padded
@@ -23,15 +23,15 @@ def load(
     """
     faults: list[Fault] = []
     others: list[Fault] = []
-    work = gather(others, lambda: _workload(workload))
-    machine = gather(faults, lambda: _arch(arch, _common(work), more))
+    work = collect(others, lambda: _workload(workload))
+    machine = collect(faults, lambda: _arch(arch, _common(work), more))
     faults += others
     if machine is None or work is None:
         raise InputError(faults)
     source = arch.name if isinstance(arch, Architecture) else os.fspath(arch)
     for layer in layers_of(work):
         faults += [Fault(layer.name, None, "", message) for _, message in size_faults(layer, "")]
-        gather(faults, lambda layer=layer: check_fit(machine, layer, source))  # type: ignore[misc]
+        collect(faults, lambda layer=layer: check_fit(machine, layer, source))  # type: ignore[misc]
     if faults:
         raise InputError(dict.fromkeys(faults))
     return machine, work
@@ -82,7 +82,7 @@ def spaces(
         raise InputError(unknown("mapspace", preset, PRESETS))
     faults: list[Fault] = []
     found = [
-        gather(faults, lambda layer=layer: Mapspace(arch, layer, preset, distinct=distinct))  # type: ignore[misc]
+        collect(faults, lambda layer=layer: Mapspace(arch, layer, preset, distinct=distinct))  # type: ignore[misc]
         for layer in (padded(arch, layer) if pad else layer for layer in layers_of(workload))
     ]
     if faults:

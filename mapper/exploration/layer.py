@@ -6,11 +6,11 @@ from dataclasses import replace
 from ...energy import EnergyTable
 from ...workloads import Workload
 from ..mapspace import Mapspace
-from ..model import CostOptions, check, evaluate, exactly, recount
+from ..model import CostOptions, check_physical, evaluate, exactly, recount
 from ..model.bounds import ROUNDING
 from ..report import Result, exact_front
 from ..runtime import Part
-from ..search import Problem, Recorder, SearchOptions, search
+from ..search import Recorder, ScoringTask, SearchOptions, search
 from ..search.optimal import SEEN_ALL, lower_bound
 from .diagnose import hint
 
@@ -32,11 +32,11 @@ def explore_layer(
     best, went, objective = outcome.best, outcome.statistics, ",".join(options.objectives)
     if best is None:
         every = "every one was ruled out: no mapping of this mapspace is valid\n" if went.stopped_by == SEEN_ALL else ""
-        why = every + hint(Problem(space, table, options.strategy, seed=options.seed).propose(0))
+        why = every + hint(ScoringTask(space, table, options.strategy, seed=options.seed).propose(0))
         return Result(space.arch, space.workload, table, None, None, went, "", objective, options.seed, why)
     best = exactly(best)
     found = evaluate(best, table, costs, recount(best))
-    check(best, found)
+    check_physical(best, found)
     front = exact_front(outcome.front, options.axes, table, costs)
     told = Result(space.arch, space.workload, table, best, found, went, "", objective, options.seed)
     told = replace(told, axes=options.axes, front=front, proof=outcome.proof)

@@ -13,13 +13,13 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ...workloads import Fault, InputError, Workload, gather
+from ...workloads import Fault, InputError, Workload, collect
 from ..mapspace import Mapspace
 from ..report import Result
 from ..runtime import Checkpoint, State, in_order
 from ..search import CHUNK, NEVER, Mark, Recorder, SearchOptions, Share, read_budget, spend, stop_rules
 from .layer import Progress, bounded
-from .time_slices import Held, Study, Ticket, Turn, take_turn
+from .time_slices import SliceRequest, SliceResult, SliceState, Study, search_slice
 
 LEAST = 1e-3  # seconds that are left where none are: each layer is looked at
 SHARES = ("samples", "time limit")  # the rules by which a layer's share of a budget ends it
@@ -97,7 +97,7 @@ class Layers:
         """What was found of each layer that was begun, by number."""
         for run in self.runs if self.interrupted else ():
             if run.result is None and run.state is not None:
-                held = Held(run.state | {"statistics": run.seen | {"stopped_by": "interrupted"}})
+                held = SliceState(run.state | {"statistics": run.seen | {"stopped_by": "interrupted"}})
                 run.result = self.study.search(self.study.space(run.number), self._options(run), None, held)
             elif run.result is not None and self.study.options.budget and run.open:
                 run.result.statistics.stopped_by = "interrupted"
@@ -184,7 +184,7 @@ class Layers:
         """Search one layer with all processes."""
         self._grant(run)
         space = self._spaces[run.number] if self._spaces else self.study.space(run.number)
-        held = Held(run.start, self.parts[run.number], marks=run.marks)
+        held = SliceState(run.start, self.parts[run.number], marks=run.marks)
         run.result = self.study.search(space, self._options(run), self._tell if self.progress else None, held)
         told_again = run.state is not None and not run.open and self.study.options.strategy != "optimal"
         run.state = held.state
@@ -196,14 +196,14 @@ class Layers:
         """Search several layers at once, until fewer are left than there are places; these."""
         left, faults, jobs = list(runs), list[Fault](), self.study.options.jobs
 
-        def tickets() -> Iterator[Ticket]:  # drawn whenever a worker is free
+        def tickets() -> Iterator[SliceRequest]:  # drawn whenever a worker is free
             while not faults and (run := next((run for run in tuple(left) if not run.busy), None)):
                 run.busy = True
                 self._grant(run)
-                yield Ticket(run.number, run.start, self._alone(run))
+                yield SliceRequest(run.number, run.start, self._alone(run))
 
         try:
-            with closing(in_order(take_turn, self.study, tickets(), jobs, most=1)) as turns:
+            with closing(in_order(search_slice, self.study, tickets(), jobs, most=1)) as turns:
                 for turn in turns:
                     faults += turn.faults
                     run = self.runs[turn.number]
@@ -214,11 +214,11 @@ class Layers:
         except KeyboardInterrupt:
             self.interrupted = True
         if faults:
-            gather(faults, self.study.spaces)  # those of the other layers too
+            collect(faults, self.study.spaces)  # those of the other layers too
             raise InputError(dict.fromkeys(faults))
         return left
 
-    def _take(self, run: Run, turn: Turn) -> None:
+    def _take(self, run: Run, turn: SliceResult) -> None:
         """Take over what a turn gave, its seconds as a share of the time that passed here."""
         if turn.state is None:
             return
@@ -235,7 +235,7 @@ class Layers:
         """Save the state and the marks in the checkpoint, where there is one."""
         part = self.parts[run.number]
         if part and run.state is not None:
-            Held(None, part, marks=run.marks).save(run.state)
+            SliceState(None, part, marks=run.marks).save(run.state)
 
     def _tell(self, layer: Workload, recorder: Recorder) -> None:
         """Tell how far a layer is, the end of its share as that of the budget: the user gave no other rule."""

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from ...arch import Architecture
 from ...energy import EnergyTable
-from ...workloads import Fault, InputError, Workload, gather
+from ...workloads import Fault, InputError, Workload, collect
 from ..mapspace import Mapspace, Preset
 from ..model import CostOptions
 from ..report import Result
@@ -41,7 +41,7 @@ class Study:
     def spaces(self) -> list[Mapspace]:
         """The mapspace of each layer. Raises InputError with the faults of all of them."""
         faults: list[Fault] = []
-        found = [gather(faults, lambda number=number: self.space(number)) for number in range(len(self.layers))]  # type: ignore[misc]
+        found = [collect(faults, lambda number=number: self.space(number)) for number in range(len(self.layers))]  # type: ignore[misc]
         if faults:
             raise InputError(dict.fromkeys(faults))
         return [space for space in found if space is not None]
@@ -53,7 +53,7 @@ class Study:
         return replace(found, mapspace=self.mapspace, remainders=space.imperfect, reason=space.reason)
 
 
-class Ticket(NamedTuple):
+class SliceRequest(NamedTuple):
     """A turn of one layer."""
 
     number: int
@@ -61,7 +61,7 @@ class Ticket(NamedTuple):
     options: SearchOptions
 
 
-class Turn(NamedTuple):
+class SliceResult(NamedTuple):
     """What came of one turn."""
 
     number: int
@@ -74,7 +74,7 @@ class TurnOverError(Exception):
     """The time of a turn is over, and the search is not."""
 
 
-class Held(Part):
+class SliceState(Part):
     """The state of a layer's search in hand, from which it goes on; kept in a checkpoint too, where there is one."""
 
     def __init__(
@@ -102,16 +102,16 @@ class Held(Part):
             raise TurnOverError
 
 
-def take_turn(study: Study, ticket: Ticket) -> Turn:
+def search_slice(study: Study, ticket: SliceRequest) -> SliceResult:
     """Search one layer for a while."""
-    held = Held(ticket.state, seconds=TURN)
+    held = SliceState(ticket.state, seconds=TURN)
     try:
         result = study.search(_prepared(study, ticket.number), ticket.options, None, held)
     except TurnOverError:
-        return Turn(ticket.number, held.state)
+        return SliceResult(ticket.number, held.state)
     except InputError as error:
-        return Turn(ticket.number, held.state, faults=tuple(error.faults))
-    return Turn(ticket.number, held.state, _light(result))
+        return SliceResult(ticket.number, held.state, faults=tuple(error.faults))
+    return SliceResult(ticket.number, held.state, _light(result))
 
 
 @lru_cache(maxsize=KEPT)

@@ -1,6 +1,6 @@
 """Mappings as arrays, and as Timeloop's files."""
 
-from .batch import Bools, ChainTable, Floats, Ints, MappingBatch, Numbers, floats, gather, unique_rows
+from .batch import Bools, ChainTable, Floats, Ints, MappingBatch, Numbers, floats, take_rows, unique_rows
 from .timeloop_read import mapping_yaml, read_mapping, write_mapping
 
 __all__ = [
@@ -11,7 +11,7 @@ __all__ = [
     "MappingBatch",
     "Numbers",
     "floats",
-    "gather",
+    "take_rows",
     "mapping_yaml",
     "read_mapping",
     "unique_rows",

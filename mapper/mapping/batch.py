@@ -136,7 +136,7 @@ class MappingBatch:
         return cls(arch, workload, tuple(tables), rows, order.astype(np.int8), keep.astype(bool))
 
 
-def gather(column: NDArray[Any], row: Ints) -> NDArray[Any]:
+def take_rows(column: NDArray[Any], row: Ints) -> NDArray[Any]:
     """column[row] of a NumPy array, in the library that `row` names; every row has to be there. # (mapping,)"""
     xp = row.__array_namespace__()
     # without a mode jax masks what is out of bounds, at a third of the time of all that the model does

@@ -17,7 +17,7 @@ Digits = Callable[[Ints], Order]  # of the mappings at these places; what nobody
 OverOne = Callable[[Sequence[ChainTable], Ints], Bools | None]  # see Orders.arrange
 
 
-class DrawnBatch(MappingBatch):
+class LazyBatch(MappingBatch):
     """A MappingBatch whose loop orders are made from their digits when first asked for."""
 
     def __init__(
@@ -56,14 +56,14 @@ class DrawnBatch(MappingBatch):
         found = self._positions[level]
         return super().position(level, d) if found is None else found.of(d)
 
-    def take(self, index: Ints | slice | Sequence[int]) -> "DrawnBatch":
+    def take(self, index: Ints | slice | Sequence[int]) -> "LazyBatch":
         """The mappings at `index`, sharing the tables."""
         where = np.arange(len(self))[index]
         rows = self.rows.T.take(where, axis=1).T
         return self._with(rows, self.keep[where], lambda places: self._digits(where[places]))
 
     @classmethod
-    def joined(cls, batches: "Sequence[DrawnBatch]") -> "DrawnBatch":
+    def joined(cls, batches: "Sequence[LazyBatch]") -> "LazyBatch":
         """All mappings of `batches`, of one mapspace with one table of chains per dim, in turn."""
         rows, keep = np.concatenate([one.rows.T for one in batches], axis=1).T, [one.keep for one in batches]
         first = np.cumsum([0, *map(len, batches)])
@@ -76,5 +76,5 @@ class DrawnBatch(MappingBatch):
 
         return batches[0]._with(rows, np.concatenate(keep), digits)
 
-    def _with(self, rows: Ints, keep: Bools, digits: Digits) -> "DrawnBatch":
-        return DrawnBatch(self.arch, self.workload, self.tables, rows, keep, self.orders, digits, self._over_one)
+    def _with(self, rows: Ints, keep: Bools, digits: Digits) -> "LazyBatch":
+        return LazyBatch(self.arch, self.workload, self.tables, rows, keep, self.orders, digits, self._over_one)

@@ -17,7 +17,7 @@ from ..mapping import Bools, ChainTable, Ints, MappingBatch
 from .chains import SAFE, BigInts, ChainSpace, TooLargeError, divide
 from .constraints import Limit, Rules, conflict, limits
 from .coupling import Joint
-from .lazy_batch import DrawnBatch
+from .lazy_batch import LazyBatch
 from .orders import Order, Orders, level_orders
 from .presets import Preset, remainders
 
@@ -150,9 +150,9 @@ class Mapspace:
 
     def sample(self, rng: np.random.Generator, n: int) -> MappingBatch:
         """`n` mappings, each drawn uniformly from the whole mapspace and independently of the others."""
-        return self.draw(rng, n).arranged()
+        return self.sample_lazily(rng, n).arranged()
 
-    def draw(self, rng: np.random.Generator, n: int) -> DrawnBatch:
+    def sample_lazily(self, rng: np.random.Generator, n: int) -> LazyBatch:
         """The same, but the last random numbers, of the loop orders, are drawn when first needed: `rng` is used up."""
         groups = self._joint.sample(rng, n)
         ranks = [
@@ -171,10 +171,10 @@ class Mapspace:
             return drawn().take(places, axis=1) if len(places) else np.empty((self.orders.digits, 0), np.int8)
 
         if not len(self._choice):
-            return DrawnBatch(*parts, self._kept(np.empty((n, 0), bool)), self.orders, digits, self._over_one)
+            return LazyBatch(*parts, self._kept(np.empty((n, 0), bool)), self.orders, digits, self._over_one)
         drawn()  # what is kept is drawn after them
         keep = self._kept(rng.integers(0, 2, (n, len(self._choice)), np.int8).astype(bool))
-        return DrawnBatch(*parts, keep, self.orders, digits, self._over_one)
+        return LazyBatch(*parts, keep, self.orders, digits, self._over_one)
 
     def sample_distinct_indices(self, rng: np.random.Generator, n: int) -> list[int]:
         """`n` different numbers of mappings, every set of n equally likely, in random order."""

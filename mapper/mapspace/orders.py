@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...arch import Architecture
 from ...workloads import Workload
-from ..mapping import Bools, Ints, gather
+from ..mapping import Bools, Ints, take_rows
 from .chains import SAFE, BigInts, divide
 
 Order = NDArray[np.int8]
@@ -61,7 +61,7 @@ class Positions:
         number, m = self.xp.zeros(self.n, dtype=np.int32), len(orders.free)
         for i in range(m - 1):  # the last digit is 0
             number = number * np.int32(m - i) + digits[i]
-        self._places = gather(_listed_places(m), number) if m > 1 else number
+        self._places = take_rows(_listed_places(m), number) if m > 1 else number
 
     def of(self, d: int) -> Order:
         """Of dim d, 0 outermost. # (mapping,)"""

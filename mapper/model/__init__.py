@@ -4,10 +4,10 @@ from .contexts import outside
 from .cost import REASONS, CostOptions, Costs, evaluate, leak_pj_per_cycle, used_bits, validity
 from .counts import Counts, count, keeper_pairs, tile_words
 from .exactness import HELD, RoundingWarning, exactly, figures_exact, rate, tell_rounding
-from .nest_analysis import Flow, Nest
+from .nest_analysis import DataMovement, NestAnalysis
 from .objectives import FIGURES, POWERS, UNITS, first, value
 from .recount import Steps, recount
-from .sanity import InternalError, check
+from .sanity import InternalError, check_physical
 from .simulate import TooLarge, simulate
 from .usage import array_usage, axes_of, sides
 
@@ -16,10 +16,10 @@ __all__ = [
     "Costs",
     "Counts",
     "FIGURES",
-    "Flow",
+    "DataMovement",
     "HELD",
     "InternalError",
-    "Nest",
+    "NestAnalysis",
     "POWERS",
     "REASONS",
     "RoundingWarning",
@@ -28,7 +28,7 @@ __all__ = [
     "UNITS",
     "array_usage",
     "axes_of",
-    "check",
+    "check_physical",
     "count",
     "evaluate",
     "exactly",

@@ -238,13 +238,13 @@ class _Walk:
     def _share(self, level: int, slots: LevelSlots) -> None:
         """Turn coordinates of the shared group into ranges of their contexts; self.others is complete after it."""
         assert slots.fanout is not None
-        whole = [Context(c.times, tuple(recount(r, slots.fanout) for r in c.ranges)) for c in self.others]
+        whole = [Context(c.times, tuple(with_count(r, slots.fanout) for r in c.ranges)) for c in self.others]
         whole.append(Context(self.full, (self._loose(slots.fanout, self.cut - 1),)))
         borrowed, part = self._borrow(level)
         above = (slots.fanout - 1 - slots.fanout_digit) * borrowed
         last = self._last(self.one)
         below = self._loose(slots.fanout_digit, level)
-        ranges = (*_split(below, last), recount(part, above))
+        ranges = (*_split(below, last), with_count(part, above))
         self.others = [*whole, Context(self.tight, ranges)]
 
     def _outer_inside_shared(self, slots: LevelSlots, moved: bool) -> None:
@@ -255,13 +255,13 @@ class _Walk:
         below, last = at.ranges[0], at.ranges[1]
         before = np.maximum(slots.digit - first, 0)
         whole = [Context(c.times * steps, c.ranges) for c in whole]
-        everyone = recount(below, below.count + last.count)
+        everyone = with_count(below, below.count + last.count)
         whole.append(Context(at.times * before, (everyone,)))
         after = np.maximum(slots.bound - np.maximum(slots.digit + 1, first), 0)
         # coordinates strictly below the last path's own
-        strictly = recount(below, below.count + last.count - 1)
+        strictly = with_count(below, below.count + last.count - 1)
         whole.append(Context(at.times * after, (strictly,)))
-        ranges = (*_split(strictly, last), recount(last, self.zero))
+        ranges = (*_split(strictly, last), with_count(last, self.zero))
         self.others = [*whole, Context(at.times * (slots.digit >= first), ranges)]
 
     def _loose(self, count: Ints, level: int) -> Range:
@@ -296,10 +296,10 @@ class _Walk:
 def _split(below: Range, last: Range) -> tuple[Range, Range]:
     """The coordinates below the last path's own, and that one: joined where nothing tells them apart."""
     alike = (last.offset == below.offset) & (last.last == below.last) & (last.first == below.first)
-    return recount(below, below.count + alike), recount(last, 1 - alike)
+    return with_count(below, below.count + alike), with_count(last, 1 - alike)
 
 
-def recount(part: Range, count: Ints) -> Range:
+def with_count(part: Range, count: Ints) -> Range:
     return Range(count, part.offset, part.first, part.last)
 
 

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from ...arch import Architecture
 from ...energy import EnergyTable
 from ...workloads import Fault
-from ..mapping import Bools, Floats, MappingBatch, Numbers, floats, gather
+from ..mapping import Bools, Floats, MappingBatch, Numbers, floats, take_rows
 from .counts import Counts, count
 from .exactness import Rate, rate
 from .interconnect import word_hops
-from .nest_analysis import Nest
+from .nest_analysis import NestAnalysis
 
 # Reason codes of `validity`: the index is the code, 0 is valid.
 REASONS = ("valid", "capacity", "fanout", "utilization")
@@ -92,7 +92,7 @@ def validity(batch: MappingBatch) -> NDArray[np.int8]:
     that share of its capacity). Fanout: the bounds on an axis multiply to at most its size. Utilization: and to
     at least the share of it that a constraint asks for.
     """
-    nest = Nest(batch)
+    nest = NestAnalysis(batch)
     xp, outside, idle = nest.xp, nest.no(), nest.no()
     for s, slot in enumerate(batch.arch.slots):
         if slot.axis is None:
@@ -101,7 +101,7 @@ def validity(batch: MappingBatch) -> NDArray[np.int8]:
         least = slot.least
         if not least and prod(int(table.widest[s]) for _, table in wide) <= slot.axis.size:
             continue
-        spread = nest.product(gather(table.bounds[:, s], nest.row(d)) for d, table in wide)
+        spread = nest.product(take_rows(table.bounds[:, s], nest.row(d)) for d, table in wide)
         outside = outside | (spread > slot.axis.size)
         if least:
             idle = idle | (spread < least)
@@ -112,7 +112,7 @@ def validity(batch: MappingBatch) -> NDArray[np.int8]:
     return reasons
 
 
-def overfull(nest: Nest) -> Bools:
+def overfull(nest: NestAnalysis) -> Bools:
     """Where the kept tiles of some level do not fit. # (mapping,)"""
     found = nest.no()
     for level, storage in enumerate(nest.batch.arch.levels):
@@ -121,7 +121,7 @@ def overfull(nest: Nest) -> Bools:
     return found
 
 
-def used_bits(nest: Nest, level: int) -> Numbers:
+def used_bits(nest: NestAnalysis, level: int) -> Numbers:
     """Bits of the tiles kept in one instance of `level`. # (mapping,)"""
     storage = nest.batch.arch.levels[level]
     used = nest.zeros()
@@ -141,7 +141,7 @@ def evaluate(
     """Costs of every mapping of `batch`, valid or not; from its `counts` where they are known already."""
     counts, options = counts or count(batch), options or CostOptions()
     workload, arch = batch.workload, batch.arch
-    xp = Nest(batch).xp
+    xp = NestAnalysis(batch).xp
     level_cycles = bandwidth_cycles(batch, counts)
     cycles = counts.cycles
     for level, storage in enumerate(arch.levels):
@@ -185,7 +185,7 @@ def level_energies(batch: MappingBatch, counts: Counts, table: EnergyTable) -> F
             pj += fills[:, level, v] * figures.write_pj
             pj += updates[:, level, v] * figures.update_pj
             columns.append(pj * vectors_per_word)
-    return Nest(batch).together(columns, len(batch.arch.levels), len(tensors))
+    return NestAnalysis(batch).together(columns, len(batch.arch.levels), len(tensors))
 
 
 def network_energies(batch: MappingBatch, counts: Counts, options: CostOptions) -> Floats:
@@ -198,7 +198,7 @@ def network_energies(batch: MappingBatch, counts: Counts, options: CostOptions) 
 
 def bandwidth_cycles(batch: MappingBatch, counts: Counts) -> Numbers:
     """Cycles each level's busiest instance needs for its words, reads and writes apart. # (mapping, level)"""
-    nest = Nest(batch)
+    nest = NestAnalysis(batch)
     xp, columns = nest.xp, []
     for level, storage in enumerate(batch.arch.levels):
         cycles = xp.zeros(len(batch), dtype=counts.reads.dtype)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...workloads import Tensor
 from ..mapping import Bools, Ints, MappingBatch, Numbers
-from .nest_analysis import Flow, Nest
+from .nest_analysis import DataMovement, NestAnalysis
 
 
 @dataclass(eq=False)
@@ -41,7 +41,7 @@ def count(batch: MappingBatch) -> Counts:
 
     Origin counts are only filled in for levels that have a bandwidth; elsewhere they are 0.
     """
-    nest = Nest(batch)
+    nest = NestAnalysis(batch)
     levels, tensors = nest.levels, len(batch.workload.tensors)
     found = _Columns(nest)
     for v, tensor in enumerate(batch.workload.tensors):
@@ -68,7 +68,7 @@ def whole(figures: Numbers) -> Numbers:
 
 def tile_words(batch: MappingBatch) -> Numbers:
     """The largest tile of one instance of each level; 0 where bypassed. # (mapping, level, tensor)"""
-    nest, tensors = Nest(batch), batch.workload.tensors
+    nest, tensors = NestAnalysis(batch), batch.workload.tensors
     places = product(range(nest.levels), enumerate(tensors))
     columns = [batch.keep[:, level, v] * nest.tile(level, tensor) for level, (v, tensor) in places]
     return nest.together(columns, nest.levels, len(tensors))
@@ -94,15 +94,15 @@ def keeper_pairs(keep: Bools) -> Iterator[tuple[int, int, Ints]]:
 class _Columns:
     """Figures of a batch while they come in, an array per level and tensor; what never comes in is 0."""
 
-    nest: Nest
+    nest: NestAnalysis
     where: Ints | None = None  # the mappings that `nest` is about; None: all
     found: dict[tuple[str, tuple[int, ...]], Numbers] = field(default_factory=dict)
     inexact: list[Bools] = field(default_factory=list)
-    whole: Nest | None = None  # of all mappings
+    whole: NestAnalysis | None = None  # of all mappings
 
     def of(self, where: Ints | None) -> "_Columns":
         """The same columns, taking figures of the mappings `where` alone."""
-        nest = self.nest if where is None else Nest(self.nest.batch.take(where))
+        nest = self.nest if where is None else NestAnalysis(self.nest.batch.take(where))
         return _Columns(nest, where, self.found, self.inexact, self.nest)
 
     def add(self, name: str, place: tuple[int, ...], words: Numbers) -> None:
@@ -141,7 +141,7 @@ def _add_pair(found: _Columns, tensor: Tensor, v: int, parent: int, child: int) 
     """Add the traffic of one tensor between two neighbouring keepers."""
     nest = found.nest
     macs = child == nest.levels
-    read = Flow(nest, tensor, child, parent=parent)
+    read = DataMovement(nest, tensor, child, parent=parent)
     moved = read.words()
     found.flag(read.exact())
     if tensor.output:
@@ -151,7 +151,7 @@ def _add_pair(found: _Columns, tensor: Tensor, v: int, parent: int, child: int) 
         found.add("reads", (parent, v), moved)
     if not macs:
         # without a fanout between the two, what one hands out is what the other receives
-        filled = Flow(nest, tensor, child).words() if nest.fans_out(parent, child) else moved
+        filled = DataMovement(nest, tensor, child).words() if nest.fans_out(parent, child) else moved
         found.add("fills", (child, v), filled - nest.distinct(tensor, child) if tensor.output else filled)
     _add_busiest(found, tensor, parent, child)
 
@@ -161,13 +161,13 @@ def _add_busiest(found: _Columns, tensor: Tensor, parent: int, child: int) -> No
     nest = found.nest
     levels = nest.batch.arch.levels
     if levels[parent].limited:
-        moved = Flow(nest, tensor, child, parent=parent, origin=True).words()
+        moved = DataMovement(nest, tensor, child, parent=parent, origin=True).words()
         if tensor.output:
             found.add("origin_writes", (parent,), moved)
             found.add("origin_reads", (parent,), moved - nest.distinct(tensor, parent, origin=True))
         else:
             found.add("origin_reads", (parent,), moved)
     if child < nest.levels and levels[child].limited:
-        filled = Flow(nest, tensor, child, origin=True).words()
+        filled = DataMovement(nest, tensor, child, origin=True).words()
         first = nest.distinct(tensor, child, origin=True) if tensor.output else 0
         found.add("origin_writes", (child,), filled - first)

@@ -18,7 +18,7 @@ from ...workloads import Tensor
 from ..mapping import MappingBatch
 from .contexts import Prefixes
 from .counts import keeper_pairs
-from .nest_analysis import Flow, Nest, RankColumns
+from .nest_analysis import DataMovement, NestAnalysis, RankColumns
 from .sanity import InternalError
 
 Expr = Any  # sympy has no types
@@ -71,12 +71,12 @@ class _Pair:
 
     def __init__(self, batch: MappingBatch, tensor: Tensor, parent: int, child: int) -> None:
         self.batch, self.tensor, self.parent, self.child = batch, tensor, parent, child
-        self.nest = Nest(batch)
+        self.nest = NestAnalysis(batch)
         self.values: dict[Expr, int] = {}  # of every symbol used
         self.names = [level.name for level in batch.arch.levels]
 
     def explanations(self) -> Iterator[Explanation]:
-        moved = self._moved(Flow(self.nest, self.tensor, self.child, parent=self.parent))
+        moved = self._moved(DataMovement(self.nest, self.tensor, self.child, parent=self.parent))
         outer = self.names[self.parent]
         if self.tensor.output:
             yield Explanation(self.tensor.name, outer, "updates", moved)
@@ -84,11 +84,11 @@ class _Pair:
         else:
             yield Explanation(self.tensor.name, outer, "reads", moved)
         if self.child < self.nest.levels:
-            filled = self._moved(Flow(self.nest, self.tensor, self.child))
+            filled = self._moved(DataMovement(self.nest, self.tensor, self.child))
             first = (self._distinct(self.child),) if self.tensor.output else ()
             yield Explanation(self.tensor.name, self.names[self.child], "fills", (*filled, *first))
 
-    def _moved(self, flow: Flow) -> tuple[Term, ...]:
+    def _moved(self, flow: DataMovement) -> tuple[Term, ...]:
         numbers = [self._number(d, view, self.child) for d, view in flow.irrelevant]
         sizes = [self._sizes(rank) for rank in flow.ranks]
         terms = [self._term("sizes of all tiles moved in", reduce(mul, [*numbers, *sizes], sympy.Integer(1)))]
@@ -104,7 +104,7 @@ class _Pair:
             raise InternalError(f"internal error: the explanation gives {total:,} words, the model {model:,}")
         return tuple(terms)
 
-    def _kept(self, flow: Flow, level: int, d: int) -> Expr | None:
+    def _kept(self, flow: DataMovement, level: int, d: int) -> Expr | None:
         """Words in place at the steps of dim d's loop at `level`; None where there are none."""
         value = int(np.sum(flow.stays(level, d)))
         if not value:

@@ -15,7 +15,7 @@ from ...arch import Architecture
 from ...workloads import Tensor
 from ..mapping import Floats, Ints, MappingBatch, Numbers, floats, unique_rows
 from .counts import Counts, keeper_pairs
-from .nest_analysis import Flow, Nest
+from .nest_analysis import DataMovement, NestAnalysis
 
 Axes = tuple[tuple[bool, int, int], ...]  # of each axis of one level: along X, size, instances of the axes inside it
 # How the words differ from one iteration of a loop to the next: not at all, wholly, or by a move along each rank.
@@ -50,7 +50,7 @@ def _crossings(batch: MappingBatch, counts: Counts, v: int) -> Iterator[tuple[in
                 # of an output all updates, also first ones: each is a word that comes out
                 yield level, where, moved[where, level]
             else:
-                yield level, where, Flow(Nest(batch.take(where)), tensor, child, parent=level).words()
+                yield level, where, DataMovement(NestAnalysis(batch.take(where)), tensor, child, parent=level).words()
 
 
 def hops(batch: MappingBatch, level: int, tensor: Tensor) -> Floats:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...workloads import Tensor
-from ..mapping import Bools, ChainTable, Ints, MappingBatch, Numbers, gather
+from ..mapping import Bools, ChainTable, Ints, MappingBatch, Numbers, take_rows
 from .contexts import Prefixes, level_slots, outside, prefixes
 from .ranks import RankView
 
@@ -31,7 +31,7 @@ LEAST_WORK = 2000  # rows; fewer cost as much as these, in calls
 
 
 @dataclass(eq=False)
-class Nest:
+class NestAnalysis:
     """A batch with what all its tensors share: positions of loops, views of its chain tables."""
 
     batch: MappingBatch
@@ -114,8 +114,8 @@ class Nest:
         """
         key = (id(owner), level)
         if key not in self._gathered:
-            outside = gather(columns[0], row)
-            more = gather(columns[1], row) - outside if self.repeats(level, e) else None
+            outside = take_rows(columns[0], row)
+            more = take_rows(columns[1], row) - outside if self.repeats(level, e) else None
             self._gathered[key] = owner, outside, more  # the owner is kept, and with it its id
         _, outside, more = self._gathered[key]
         if more is None:
@@ -154,18 +154,18 @@ class Nest:
                 shape = tuple(len(table.bounds) for table, _ in seen)
                 row = self.xp.zeros(len(self.batch), dtype=np.int64)
                 for d, (table, which) in zip(dims, seen, strict=True):
-                    row = row * len(table.bounds) + gather(which, self.row(d))
+                    row = row * len(table.bounds) + take_rows(which, self.row(d))
                 self._combinations[key] = tuple(t for t, _ in seen), shape, row
         return self._combinations[key]
 
     def active(self, d: int, c: int) -> Numbers:
         """Coordinates of dim d that ever hold a tile at boundary c. # (mapping,)"""
-        return gather(self.view(d, c, 0, c).times[0], self.row(d))
+        return take_rows(self.view(d, c, 0, c).times[0], self.row(d))
 
     def cycles(self) -> Numbers:
         """Compute cycles: temporal steps in which the spatial origin has work. # (mapping,)"""
         views = {d: self.view(d, self.levels, 0, 0) for d in self.dims}
-        return self.product(gather(view.times[self.levels], self.row(d)) for d, view in views.items())
+        return self.product(take_rows(view.times[self.levels], self.row(d)) for d, view in views.items())
 
     def instances(self) -> Numbers:
         """Active instances of each level and, last, MAC units. # (mapping, level + 1)"""
@@ -177,7 +177,7 @@ class Nest:
         key = (level, d, coef, more)
         if key not in self._reaches:
             extent = np.minimum(self.view(d, level, 0, 0).tile, self.batch.workload.sizes[d])
-            self._reaches[key] = gather(coef * (extent - 1).astype(self.numbers) + more, self.row(d))
+            self._reaches[key] = take_rows(coef * (extent - 1).astype(self.numbers) + more, self.row(d))
         return self._reaches[key]
 
     def tile(self, level: int, tensor: Tensor) -> Numbers:
@@ -197,7 +197,7 @@ class Nest:
                 if not origin:
                     found.append(self.active(d, level))
             elif origin:
-                found.append(gather(self.view(d, level, 0, 0).extents, self.row(d)))
+                found.append(take_rows(self.view(d, level, 0, 0).extents, self.row(d)))
             else:
                 times *= workload.sizes[d]
         return times * self.product(found)
@@ -217,14 +217,14 @@ class Nest:
 
 
 @dataclass(eq=False)
-class Flow:
+class DataMovement:
     """Words of one tensor that move into boundary `child`.
 
     Without a parent: what all instances receive (rule 2). With one: what the parent level hands out, where
     identical sets for children of one instance count once (rule 3). `origin`: for the spatial origin alone.
     """
 
-    nest: Nest
+    nest: NestAnalysis
     tensor: Tensor
     child: int
     parent: int | None = None
@@ -255,14 +255,14 @@ class Flow:
         """Where the count is the executor's. # (mapping,)"""
         exact: Bools = self.nest.xp.ones(len(self.nest.batch), dtype=bool)
         for rank in self.ranks:
-            exact &= gather(rank.view.exact, rank.row)
+            exact &= take_rows(rank.view.exact, rank.row)
         return exact
 
     def words(self) -> Numbers:
         """Words moved. # (mapping,)"""
         nest = self.nest
-        total = nest.product(gather(rank.view.sizes, rank.row) for rank in self.ranks)
-        total *= nest.product(gather(view.times[self.child], nest.row(d)) for d, view in self.irrelevant)
+        total = nest.product(take_rows(rank.view.sizes, rank.row) for rank in self.ranks)
+        total *= nest.product(take_rows(view.times[self.child], nest.row(d)) for d, view in self.irrelevant)
         if self.child < self.nest.levels:  # MACs hold nothing between steps
             for level in range(self.child):
                 for d in self.nest.loops(level):
@@ -297,7 +297,7 @@ class RankColumns:
 
     @classmethod
     def of(
-        cls, nest: Nest, terms: list[tuple[int, int]], child: int, lo: int, hi: int, parent: int | None
+        cls, nest: NestAnalysis, terms: list[tuple[int, int]], child: int, lo: int, hi: int, parent: int | None
     ) -> "RankColumns":
         dims = tuple(d for d, _ in terms)
         coefs = tuple(coef for _, coef in terms)
@@ -328,22 +328,22 @@ class RankColumns:
         cache[key] = others, whole
         return cls(whole, dims, row)
 
-    def words(self, nest: Nest, level: int, d: int) -> Numbers:
+    def words(self, nest: NestAnalysis, level: int, d: int) -> Numbers:
         """Overlaps at the increments of dim d's loop at `level`. # (mapping,)"""
         if len(self.dims) > 1:
             return self.pick(nest, level, d, "words")
         (e,) = self.dims
         return nest.at_cut(self.view, self.view.overlap(None, level, 1).words, self.row, level, e, d)
 
-    def pick(self, nest: Nest, level: int, d: int, name: str) -> Numbers:
+    def pick(self, nest: NestAnalysis, level: int, d: int, name: str) -> Numbers:
         """One of the sums of an Overlap, for the increments of dim d's loop at `level`. # (mapping,)"""
         moving = self.dims.index(d) if d in self.dims else None
         others = tuple(e for e in self.dims if e != d)
         columns: Numbers = getattr(self.view.overlap(moving, level, len(others)), name)
-        return gather(columns.reshape(-1), nest.which(level, others, d) * columns.shape[1] + self.row)
+        return take_rows(columns.reshape(-1), nest.which(level, others, d) * columns.shape[1] + self.row)
 
 
-def _shared_level(nest: Nest, child: int, parent: int | None) -> int | None:
+def _shared_level(nest: NestAnalysis, child: int, parent: int | None) -> int | None:
     """The innermost level with a fanout between parent and child."""
     if parent is None:
         return None

@@ -17,8 +17,8 @@ from operator import mul
 import numpy as np
 
 from ..mapping import Bools, Ints, Numbers
-from ..runtime import Check, on_time
-from .contexts import Context, Prefixes, Range, recount
+from ..runtime import Deadline, no_deadline
+from .contexts import Context, Prefixes, Range, with_count
 
 
 def distinct_sums(count_a: Ints, count_b: Ints, step_a: Ints, step_b: Ints) -> Ints:
@@ -51,7 +51,7 @@ class RankView:
     parts: tuple[Prefixes, ...]  # one per dim of the rank (dims of size 1 left out)
     rows: tuple[Ints, ...]  # per dim: the chain of each combination
     parent: int | None = None  # the parent's level when children of one parent may share; None: they may not
-    check: Check = on_time
+    deadline: Deadline = no_deadline
     _overlaps: dict[tuple[int | None, int], Overlap] = field(default_factory=dict)
 
     @property
@@ -199,7 +199,7 @@ class RankView:
             classes = self._classes(ranges, moving, step)
             missed = np.zeros(self.n, np.int64)
             for parts in classes:
-                self.check()
+                self.deadline()
                 size, overlap = self._pair(parts, moving, step)
                 distinct = self._distinct(parts)
                 every = times * distinct
@@ -229,7 +229,9 @@ class RankView:
             same &= self._pair(low, moving, step)[1] == self._pair(high, moving, step)[1]
             for part in (part for j, found in enumerate(ranges) if j != i for part in found[1:]):
                 same &= part.count == 0
-            joined.append([recount(below, below.count + last.count * same), recount(last, last.count * ~same), *above])
+            joined.append(
+                [with_count(below, below.count + last.count * same), with_count(last, last.count * ~same), *above]
+            )
         return list(product(*joined))
 
 

@@ -32,7 +32,7 @@ from ...workloads import Tensor
 from ..mapping import Ints, MappingBatch, Numbers
 from .counts import Counts, count, tile_words, whole
 from .exactness import exactly
-from .nest_analysis import Flow, Nest
+from .nest_analysis import DataMovement, NestAnalysis
 
 # Properties of one set of words along a rank, among the children of one parent instance in one step.
 TILE = 1  # some child's T_r
@@ -64,21 +64,21 @@ def _tile_words(batch: MappingBatch) -> Numbers:
 
 
 def _correct_flagged(counts: Counts, batch: MappingBatch) -> None:
-    nest = Nest(batch)
+    nest = NestAnalysis(batch)
     for v, tensor in enumerate(batch.workload.tensors):
         keepers = [*np.flatnonzero(batch.keep[0, :, v]).tolist(), nest.levels]
         for parent, child in zip(keepers, keepers[1:], strict=False):
-            if not Flow(nest, tensor, child, parent=parent).exact()[0]:
+            if not DataMovement(nest, tensor, child, parent=parent).exact()[0]:
                 _correct(counts, nest, v, parent, child)
     counts.exact[0] = True
 
 
-def _correct(counts: Counts, nest: Nest, v: int, parent: int, child: int) -> None:
+def _correct(counts: Counts, nest: NestAnalysis, v: int, parent: int, child: int) -> None:
     """Take from `counts` the reads too many of tensor number `v`; an input, as outputs have no windows."""
     tensor = nest.batch.workload.tensors[v]
     counts.reads[0, parent, v] = words(nest.batch, tensor, parent, child)
     if nest.batch.arch.levels[parent].limited:
-        flagged = Flow(nest, tensor, child, parent=parent, origin=True).words()[0]
+        flagged = DataMovement(nest, tensor, child, parent=parent, origin=True).words()[0]
         counts.origin_reads[0, parent] -= flagged - words(nest.batch, tensor, parent, child, origin=True)
 
 

@@ -11,7 +11,7 @@ class InternalError(RuntimeError):
     """The model gave a figure that no execution can give; carries the mapping."""
 
 
-def check(batch: MappingBatch, costs: Costs) -> None:
+def check_physical(batch: MappingBatch, costs: Costs) -> None:
     """Raise InternalError unless every mapping of `batch` keeps the bounds.
 
     Coverage: each chain reaches every element of its dim once. Cycles are at least MACs / MAC units. Every tensor

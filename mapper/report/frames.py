@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from ...workloads import Fault, InputError
 from .result import NetworkResult, Result, plain
-from .roofline import limit
+from .roofline import roofline_point
 from .show import Rows
 
 Row = dict[str, object]
@@ -49,7 +49,7 @@ def _layers(network: NetworkResult) -> Iterator[Row]:
     for result, count in network.layers:
         row: Row = {"layer": result.workload.name, "count": count, "macs": result.macs}
         if result.found:
-            roof = limit(result)
+            roof = roofline_point(result)
             row |= {"cycles": result.cycles, "energy_pj": result.energy_pj, "edp": result.edp}
             row |= {"utilization": result.utilization, "macs_per_word": roof.intensity, "bound_by": roof.binds}
         yield row | {"evaluated": result.statistics.evaluated, "valid": result.statistics.valid}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ...energy import EnergyTable
 from ..mapping import MappingBatch, write_mapping
-from ..model import FIGURES, UNITS, CostOptions, Costs, check, evaluate, exactly, recount
+from ..model import FIGURES, UNITS, CostOptions, Costs, check_physical, evaluate, exactly, recount
 from .tables import TextTable
 
 
@@ -32,7 +32,7 @@ def exact_front(
     found = []
     for batch in map(exactly, batches):
         costs = evaluate(batch, table, options, recount(batch))
-        check(batch, costs)
+        check_physical(batch, costs)
         found.append(FrontMapping(batch, costs))
     found.sort(key=lambda one: [one.value(axis) for axis in axes])
     kept: list[FrontMapping] = []

@@ -314,11 +314,11 @@ def _costs_json(result: Result | NetworkResult) -> Json:
     costs: Json = {name: plain(getattr(result, name)) if result.found else None for name in names}
     work: Json = {"macs": result.macs, "ineffectual_macs": result.ineffectual_macs}
     ideal = {name: plain(getattr(result.ideal, name)) for name in ("cycles", "energy_pj", "edp")}
-    more: Json = {"area_um2": plain(result.area_um2), "network": _network_energy_json(result), "ideal": ideal}
+    more: Json = {"area_um2": plain(result.area_um2), "network": _interconnect_json(result), "ideal": ideal}
     return costs | work | more
 
 
-def _network_energy_json(result: Result | NetworkResult) -> Json | None:
+def _interconnect_json(result: Result | NetworkResult) -> Json | None:
     """What a hop is charged, and what all hops come to, by the level above each array."""
     if not result.found:
         return None

@@ -6,7 +6,7 @@ from .result import Result
 
 
 @dataclass(frozen=True)
-class Limit:
+class RooflinePoint:
     """What a result does per cycle, and what keeps it from more."""
 
     intensity: float  # MACs per word that the outermost level reads, or writes: the direction that takes longer
@@ -14,7 +14,7 @@ class Limit:
     binds: str  # the level whose bandwidth sets the cycles, or the compute units
 
 
-def limit(result: Result) -> Limit:
+def roofline_point(result: Result) -> RooflinePoint:
     """The point of a result in a roofline, and the level that binds it."""
     costs = result.costs
     if costs is None:
@@ -25,7 +25,7 @@ def limit(result: Result) -> Limit:
     limited = [(number / rate, number) for number, rate in zip(words, rates, strict=True) if rate]
     slowest = int(costs.level_cycles[0].argmax())
     bound = costs.level_cycles[0, slowest] > counts.cycles[0]
-    return Limit(
+    return RooflinePoint(
         result.macs / (max(limited)[1] if limited else max(words)),
         result.macs / result.cycles,
         result.arch.levels[slowest].name if bound else result.arch.compute.name,

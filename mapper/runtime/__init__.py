@@ -2,13 +2,13 @@
 
 from .checkpoint import NAME, Checkpoint, Part, State, identity
 from .cluster import KINDS, cluster_faults
-from .deadline import Check, TimeUp, on_time
+from .deadline import Deadline, TimeUp, no_deadline
 from .parallel import in_order
 from .state_file import StateFile, folder_faults
 from .streams import refused, say, tell
 
 __all__ = [
-    "Check",
+    "Deadline",
     "Checkpoint",
     "KINDS",
     "NAME",
@@ -20,7 +20,7 @@ __all__ = [
     "folder_faults",
     "identity",
     "in_order",
-    "on_time",
+    "no_deadline",
     "refused",
     "say",
     "tell",

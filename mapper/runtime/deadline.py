@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
-Check = Callable[[], None]
+Deadline = Callable[[], None]
 
 
 class TimeUp(Exception):
     """Time is up in the middle of a step; what it was about to make is not there."""
 
 
-def on_time() -> None:
+def no_deadline() -> None:
     """The check without a limit."""

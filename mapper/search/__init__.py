@@ -5,7 +5,7 @@ from .coverage import Coverage
 from .options import NEVER, SearchOptions, idle_faults, read_patience, stop_rules, unknown
 from .outcome import FrontProof
 from .recorder import Recorder, Statistics
-from .score import CHUNK, OBJECTIVES, STRATEGIES, Problem
+from .score import CHUNK, OBJECTIVES, STRATEGIES, ScoringTask
 from .start import search
 
 __all__ = [
@@ -15,7 +15,7 @@ __all__ = [
     "Mark",
     "NEVER",
     "OBJECTIVES",
-    "Problem",
+    "ScoringTask",
     "Recorder",
     "STRATEGIES",
     "SearchOptions",

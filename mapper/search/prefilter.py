@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from ...energy import EnergyTable
 from ..mapping import Floats, Ints
-from ..mapspace import DrawnBatch, Mapspace
+from ..mapspace import LazyBatch, Mapspace
 from ..model import CostOptions, Costs, evaluate
 from .engines import Engine, Sight
 from .pruning import Pruning, covered, may_precede
-from .recorder import Known, candidates
+from .recorder import ToBeat, candidates
 
 SLACK = 1e-9  # relative; sums of some hundred energies differ by 1e-14 or so
 FEW = 4096  # mappings, for which NumPy's bounds cost less than drawing loop orders for all of their chunks
@@ -26,7 +26,7 @@ Objective = Callable[[Costs], Floats]
 
 
 @dataclass(frozen=True, eq=False)
-class Screened:
+class Prefiltered:
     """The mappings of one draw after screening."""
 
     reasons: NDArray[np.int8]  # (mapping,) 0 valid
@@ -35,7 +35,7 @@ class Screened:
 
 
 @dataclass(frozen=True, eq=False)
-class Screen:
+class Prefilter:
     """The screen of one mapspace."""
 
     space: Mapspace
@@ -45,15 +45,15 @@ class Screen:
     several: int  # of them to minimise
     pruning: Pruning | None = None
 
-    def screen(self, draws: Iterable[DrawnBatch], known: Known, seen: int) -> list[Screened]:
+    def screen(self, draws: Iterable[LazyBatch], known: ToBeat, seen: int) -> list[Prefiltered]:
         """Of each of `draws` what may improve on `known` and on the draws before it, after `seen` mappings."""
         engine = self.engine
         looked = _ahead((draw, engine.look(draw)) for draw in draws)
         firsts = [(draw, *self._first(sight, known)) for draw, sight in looked]
-        left = DrawnBatch.joined([draw.take(where) for draw, _, where in firsts])
+        left = LazyBatch.joined([draw.take(where) for draw, _, where in firsts])
         ends = np.cumsum([len(where) for _, _, where in firsts])[:-1]
         values = np.split(self._values(engine, left, known, seen), ends)
-        return [Screened(reasons, where, own) for (_, reasons, where), own in zip(firsts, values, strict=True)]
+        return [Prefiltered(reasons, where, own) for (_, reasons, where), own in zip(firsts, values, strict=True)]
 
     @property
     def engine(self) -> Engine:
@@ -63,7 +63,7 @@ class Screen:
         objectives = tuple(objective for _, objective in self.objectives)
         return jax_engine(self.space, self.table, self.costs, objectives, SMALL_BLOCK if self.pruning else BLOCK)
 
-    def _first(self, sight: Sight, known: Known) -> tuple[NDArray[np.int8], Ints]:
+    def _first(self, sight: Sight, known: ToBeat) -> tuple[NDArray[np.int8], Ints]:
         """The reason codes, and which mappings are valid and may improve on what is `known` at first sight."""
         reasons = sight.reasons()
         left = np.flatnonzero(reasons == 0)
@@ -71,7 +71,7 @@ class Screen:
             left = left[self.pruning.first_sight(sight.cycles()[left], known)]
         return reasons, left
 
-    def _values(self, engine: Engine, draw: DrawnBatch, known: Known, seen: int) -> Floats:
+    def _values(self, engine: Engine, draw: LazyBatch, known: ToBeat, seen: int) -> Floats:
         """NumPy's values of what could be recorded, inf of the rest. # (mapping, objective)"""
         values = np.full((len(draw), len(self.objectives)), np.inf)
         left = np.arange(len(draw))
@@ -96,7 +96,7 @@ def _ahead[T](items: Iterable[T]) -> Iterator[T]:
     yield from waiting
 
 
-def may_improve(values: Floats, names: list[str], several: int, known: Known) -> Ints:
+def may_improve(values: Floats, names: list[str], several: int, known: ToBeat) -> Ints:
     """Which mappings could be recorded, of values that may be off by SLACK # (mapping, name), `several` of them to
     minimise and the rest axes of a front: those not surely behind `known`, or behind one before them. # (found,)"""
     low, high = _around(values, names)

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from ...energy import EnergyTable
 from ..mapping import Bools, Floats, Ints, MappingBatch, unique_rows
-from ..mapspace import SAFE, DrawnBatch, Mapspace
-from ..model import CostOptions, Flow, Nest, keeper_pairs, leak_pj_per_cycle, validity, value
-from ..model.bounds import ROUNDING, Group, Relaxation, grouped, handed_out, ideal, least_between, least_outermost
-from .recorder import Known
+from ..mapspace import SAFE, LazyBatch, Mapspace
+from ..model import CostOptions, DataMovement, NestAnalysis, keeper_pairs, leak_pj_per_cycle, validity, value
+from ..model.bounds import ROUNDING, DimGroup, Relaxation, grouped, handed_out, ideal, least_between, least_outermost
+from .recorder import ToBeat
 
 MOST_ROWS = 50_000  # chain combinations of a group, for all of which columns are computed; few enough to be LISTED
 PAYS = 100  # mappings looked at per such row, until its columns pay
@@ -27,7 +27,7 @@ MOST_RELAXED = 8192  # mappings of a task that are left for them; with more it i
 
 
 @dataclass(frozen=True, eq=False)
-class Looked:
+class Survivors:
     """The mappings of one chunk: why each is invalid, and those left to be counted."""
 
     reasons: NDArray[np.int8]  # (mapping,) 0 valid
@@ -46,14 +46,14 @@ class Pruning:
     costs: CostOptions = CostOptions()
     _relaxations: dict[bytes, Relaxation] = field(default_factory=dict, repr=False)
 
-    def look(self, batch: MappingBatch, known: Known) -> Looked:
+    def look(self, batch: MappingBatch, known: ToBeat) -> Survivors:
         """Which mappings are valid and, at first sight, may improve on what is `known`."""
         reasons = validity(batch)
         valid = np.flatnonzero(reasons == 0)
         left = valid[self._may_improve(batch.take(valid), known, self._ideal_pj)]
-        return Looked(reasons, left, batch.take(left))
+        return Survivors(reasons, left, batch.take(left))
 
-    def look_at_numbers(self, start: int, stop: int, known: Known) -> Looked:
+    def look_at_numbers(self, start: int, stop: int, known: ToBeat) -> Survivors:
         """The same of the mappings with these numbers, chains by chains: their loop orders share a first sight."""
         orders, bypass = self.space.size.permutation, self.space.size.bypass
         offsets = np.arange(stop - start).astype(object if orders * bypass > SAFE else np.int64)
@@ -65,11 +65,11 @@ class Pruning:
         hope[looked.where[self._any_order(looked.batch, known, stop)]] = True
         left = np.flatnonzero(hope[which])
         if len(first) == len(offsets) or not len(left):
-            return Looked(looked.reasons[which], left, chains.take(left))
+            return Survivors(looked.reasons[which], left, chains.take(left))
         batch = self.space.at(start + int(i) for i in left)
-        return Looked(looked.reasons[which], left, batch)
+        return Survivors(looked.reasons[which], left, batch)
 
-    def hopeful(self, batch: MappingBatch, known: Known, seen: int) -> Ints:
+    def hopeful(self, batch: MappingBatch, known: ToBeat, seen: int) -> Ints:
         """The mappings of `batch`, all valid, that may improve on what is `known` at second sight, after `seen`
         mappings."""
         left = self._any_order(batch, known, seen)
@@ -78,7 +78,7 @@ class Pruning:
             left = left[self._may_improve(part, known, self._ends(part))]
         return left
 
-    def _any_order(self, batch: MappingBatch, known: Known, seen: int) -> Ints:
+    def _any_order(self, batch: MappingBatch, known: ToBeat, seen: int) -> Ints:
         """The mappings that may improve in some loop order; more of them where bounds would not pay."""
         left = np.flatnonzero(self._may_improve(batch, known, self._inner(batch))) if len(batch) else np.arange(0)
         if 0 < len(left) <= MOST_RELAXED and self._pays(seen):
@@ -116,14 +116,14 @@ class Pruning:
         return self._handed_out(batch, outermost=True)
 
     def _handed_out(self, batch: MappingBatch, *, outermost: bool) -> Floats:
-        nest = Nest(batch)
+        nest = NestAnalysis(batch)
         energy = np.full(len(batch), self._between_pj)
         for v, tensor in enumerate(batch.workload.tensors):
             for parent, child, where in keeper_pairs(batch.keep[:, :, v]):
                 if child == nest.levels or parent == 0 and outermost:
                     charge = handed_out(batch.arch, self.table, tensor, parent, child)
-                    part = nest if len(where) == len(batch) else Nest(batch.take(where))
-                    energy[where] += charge.pj * Flow(part, tensor, child, parent).words()
+                    part = nest if len(where) == len(batch) else NestAnalysis(batch.take(where))
+                    energy[where] += charge.pj * DataMovement(part, tensor, child, parent).words()
                     if charge.first_pj:
                         energy[where] -= charge.first_pj * part.distinct(tensor, parent)
                 elif parent == 0:
@@ -153,7 +153,7 @@ class Pruning:
         key = keep.tobytes()
         if key not in self._relaxations:
             tables = tuple(self.space.table(d) for d in range(len(batch.tables)))
-            groups = [Group(batch.arch, batch.workload, tables, dims) for dims in self._groups]
+            groups = [DimGroup(batch.arch, batch.workload, tables, dims) for dims in self._groups]
             self._relaxations[key] = Relaxation(groups, self.table, keep)
         relaxed = self._relaxations[key]
         rows = [
@@ -164,15 +164,15 @@ class Pruning:
 
     # Comparison
 
-    def _may_improve(self, batch: MappingBatch, known: Known, energy: Floats | float) -> Bools:
+    def _may_improve(self, batch: MappingBatch, known: ToBeat, energy: Floats | float) -> Bools:
         """Where an energy of at least `energy` leaves room for a better best, or a place on the front. # (mapping,)"""
-        return self._leaves_room(Nest(batch).cycles(), known, energy)
+        return self._leaves_room(NestAnalysis(batch).cycles(), known, energy)
 
-    def first_sight(self, cycles: Floats, known: Known) -> Bools:
+    def first_sight(self, cycles: Floats, known: ToBeat) -> Bools:
         """Where mappings with these cycles of compute may improve on what is `known`. # (mapping,)"""
         return self._leaves_room(cycles, known, self._ideal_pj)
 
-    def _leaves_room(self, cycles: Floats, known: Known, energy: Floats | float) -> Bools:
+    def _leaves_room(self, cycles: Floats, known: ToBeat, energy: Floats | float) -> Bools:
         if self.costs.leakage:
             energy = energy + cycles * leak_pj_per_cycle(self.space.arch, self.table)
         # sums and products of floats in another order may differ by rounding; the cycles are the very same product
@@ -187,8 +187,8 @@ class Pruning:
 def joined(batches: Sequence[MappingBatch]) -> MappingBatch:
     """One batch of all, in turn; they share their tables of chains."""
     first = batches[0]
-    if isinstance(first, DrawnBatch):
-        return DrawnBatch.joined([one for one in batches if isinstance(one, DrawnBatch)])
+    if isinstance(first, LazyBatch):
+        return LazyBatch.joined([one for one in batches if isinstance(one, LazyBatch)])
     rows, order, keep = (np.concatenate([getattr(one, name) for one in batches]) for name in ("rows", "order", "keep"))
     return MappingBatch(first.arch, first.workload, first.tables, rows, order, keep)
 

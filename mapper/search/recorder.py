@@ -78,7 +78,7 @@ def candidates(low: Floats, high: Floats) -> Ints:
 
 
 @dataclass(frozen=True)
-class Known:
+class ToBeat:
     """What a search has found in the chunks before those that it is told to: what they must beat, at least.
 
     It may be behind what has been found since. Mappings that could not beat it could not beat that either.
@@ -87,11 +87,11 @@ class Known:
     values: tuple[float, ...] = (np.inf,)  # all objectives of the best
     front: tuple[tuple[float, ...], ...] = ()  # places on its axes
 
-    def after(self, scores: Scores) -> "Known":
+    def after(self, scores: Scores) -> "ToBeat":
         """With what the chunk of `scores` found, for those after it."""
         rows = [self.values, *map(tuple, scores.values[-1:].tolist())]
         points = [tuple(one) for one in scores.points.tolist() if not any(_covers(other, one) for other in self.front)]
-        return Known(min(rows), (*self.front, *points))
+        return ToBeat(min(rows), (*self.front, *points))
 
 
 @dataclass(frozen=True)
@@ -162,9 +162,9 @@ class Recorder:
         """Valid mappings since the last improvement: what the victory rule counts."""
         return self._since
 
-    def known(self) -> Known:
+    def known(self) -> ToBeat:
         """What later chunks must beat."""
-        return Known(self.values, tuple(point.values for point in self.front))
+        return ToBeat(self.values, tuple(point.values for point in self.front))
 
     def record(self, scores: Scores, seconds: float) -> None:
         """Count the mappings of one chunk up to the one that ends the search."""

@@ -20,7 +20,7 @@ from .engines import space_faults
 from .options import SearchOptions, fault, stop_rules
 from .outcome import Outcome
 from .recorder import Recorder
-from .score import STRATEGIES, Problem, number_of_chunks, score
+from .score import STRATEGIES, ScoringTask, number_of_chunks, score
 
 EXHAUSTIVE_LIMIT = 10_000_000  # mappings; beyond it an exhaustive search must be given an end
 
@@ -39,7 +39,7 @@ def search_chunks(
     for, the engine cannot evaluate its mappings, or the checkpoint cannot be written.
     """
     chunks = _chunks(space, options)
-    problem = Problem(
+    problem = ScoringTask(
         space,
         table,
         options.strategy,
@@ -65,7 +65,7 @@ def search_chunks(
 
 
 def _run(
-    problem: Problem,
+    problem: ScoringTask,
     recorder: Recorder,
     chunks: Iterable[int],
     options: SearchOptions,
@@ -96,7 +96,7 @@ def _run(
         statistics.seconds = time.monotonic() - began
 
 
-def _front(problem: Problem, recorder: Recorder) -> tuple[MappingBatch, ...]:
+def _front(problem: ScoringTask, recorder: Recorder) -> tuple[MappingBatch, ...]:
     """The mappings of the front, by their first axis."""
     batches = lru_cache(maxsize=8)(problem.propose)
     points = sorted(recorder.front, key=lambda point: point.values)

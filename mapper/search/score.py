@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from ...energy import EnergyTable
 from ..mapping import Floats, MappingBatch
-from ..mapspace import DrawnBatch, Mapspace
+from ..mapspace import LazyBatch, Mapspace
 from ..model import FIGURES, CostOptions, Costs, evaluate, validity
-from .prefilter import Screen, Screened
-from .pruning import Looked, Pruning, joined
-from .recorder import Known, Scores
+from .prefilter import Prefilter, Prefiltered
+from .pruning import Pruning, Survivors, joined
+from .recorder import Scores, ToBeat
 
-NOTHING = Known()
+NOTHING = ToBeat()
 FIRST = 512  # mappings of a search, evaluated before there is anything to compare with
 CHUNK = 8192  # mappings; fewer calls per mapping, and the arrays of a chunk still stay in cache
 
@@ -39,12 +39,12 @@ class Strategy:
 
 
 def _random(space: Mapspace, seed: int, chunk: int) -> MappingBatch:
-    return drawn(space, seed, chunk).arranged()
+    return random_batch(space, seed, chunk).arranged()
 
 
-def drawn(space: Mapspace, seed: int, chunk: int) -> DrawnBatch:
+def random_batch(space: Mapspace, seed: int, chunk: int) -> LazyBatch:
     """Uniform samples; the chunk's stream depends on the seed and its number alone."""
-    return space.draw(np.random.default_rng(np.random.SeedSequence(entropy=seed, spawn_key=(chunk,))), CHUNK)
+    return space.sample_lazily(np.random.default_rng(np.random.SeedSequence(entropy=seed, spawn_key=(chunk,))), CHUNK)
 
 
 def _exhaustive(space: Mapspace, seed: int, chunk: int) -> MappingBatch:
@@ -70,7 +70,7 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 @dataclass(frozen=True)
-class Problem:
+class ScoringTask:
     """What every chunk needs: where to look and how to score. Sent to each worker once."""
 
     space: Mapspace
@@ -93,21 +93,21 @@ class Problem:
         return STRATEGIES[self.strategy].propose(self.space, self.seed, chunk)
 
     @property
-    def screen(self) -> Screen:
+    def screen(self) -> Prefilter:
         """What finds the mappings worth NumPy's time, where another engine runs the model."""
         objectives = tuple((name, OBJECTIVES[name]) for name in (*self.objectives, *self.axes))
         pruning, several = self.pruning if self.prune else None, len(self.objectives)
-        return Screen(self.space, self.table, self.costs or CostOptions(), objectives, several, pruning)
+        return Prefilter(self.space, self.table, self.costs or CostOptions(), objectives, several, pruning)
 
 
-def score(problem: Problem, chunks: Sequence[int], known: Known = NOTHING) -> list[Scores]:
+def score(problem: ScoringTask, chunks: Sequence[int], known: ToBeat = NOTHING) -> list[Scores]:
     """The scores of each of `chunks`: which mappings are valid, and what those are worth that may improve on `known`.
 
     The others are never recorded, so the record is that of evaluating all, whatever is known. What few of a chunk are
     left are evaluated together with those of the others, for most of the time goes per call.
     """
     if problem.engine != "numpy":
-        draws = (drawn(problem.space, problem.seed, chunk) for chunk in chunks)
+        draws = (random_batch(problem.space, problem.seed, chunk) for chunk in chunks)
         screened = problem.screen.screen(draws, known, chunks[0] * CHUNK)
         return [_scores(problem, chunk, one, one.values) for chunk, one in zip(chunks, screened, strict=True)]
     if not problem.space.listed:  # what a chunk derives from tables of its own is gone before the next
@@ -118,25 +118,25 @@ def score(problem: Problem, chunks: Sequence[int], known: Known = NOTHING) -> li
     return [_scores(problem, *each) for each in zip(chunks, looked, found, strict=True)]
 
 
-def _score_alone(problem: Problem, chunk: int, known: Known) -> Scores:
+def _score_alone(problem: ScoringTask, chunk: int, known: ToBeat) -> Scores:
     looked = _look(problem, chunk, known)
     return _scores(problem, chunk, looked, _values(problem, looked.batch, known, chunk))
 
 
-def _look(problem: Problem, chunk: int, known: Known) -> Looked:
+def _look(problem: ScoringTask, chunk: int, known: ToBeat) -> Survivors:
     """The mappings of a chunk that are valid and not ruled out at first sight."""
     if problem.prune and STRATEGIES[problem.strategy].finite:
         return problem.pruning.look_at_numbers(*_numbers(problem.space, chunk), known)
     random = STRATEGIES[problem.strategy].propose is _random
-    batch = drawn(problem.space, problem.seed, chunk) if random else problem.propose(chunk)
+    batch = random_batch(problem.space, problem.seed, chunk) if random else problem.propose(chunk)
     if problem.prune:
         return problem.pruning.look(batch, known)
     reasons = validity(batch)
     valid = np.flatnonzero(reasons == 0)
-    return Looked(reasons, valid, batch.take(valid))
+    return Survivors(reasons, valid, batch.take(valid))
 
 
-def _values(problem: Problem, batch: MappingBatch, known: Known, chunk: int) -> Floats:
+def _values(problem: ScoringTask, batch: MappingBatch, known: ToBeat, chunk: int) -> Floats:
     """The objectives and the places on the front's axes; inf where the mapping is ruled out. # (mapping, name)"""
     names = (*problem.objectives, *problem.axes)
     values = np.full((len(batch), len(names)), np.inf)
@@ -155,12 +155,12 @@ def _values(problem: Problem, batch: MappingBatch, known: Known, chunk: int) -> 
     return values
 
 
-def _scores(problem: Problem, chunk: int, looked: Looked | Screened, found: Floats) -> Scores:
+def _scores(problem: ScoringTask, chunk: int, looked: Survivors | Prefiltered, found: Floats) -> Scores:
     values = np.full((len(looked.reasons), found.shape[1]), np.inf)
     values[looked.where] = found
     return _scores_of(problem, chunk, looked.reasons, values)
 
 
-def _scores_of(problem: Problem, chunk: int, reasons: NDArray[np.int8], values: Floats) -> Scores:
+def _scores_of(problem: ScoringTask, chunk: int, reasons: NDArray[np.int8], values: Floats) -> Scores:
     several = len(problem.objectives)
     return Scores.of(chunk, reasons, values[:, :several], values[:, several:] if problem.axes else None)

@@ -3,7 +3,7 @@
 from ..report import register
 from .renderers import OF_SWEEP
 from .result import SweepResult, flat_rows, measures
-from .run import Progress, Step, sweep
+from .run import Progress, SweepProgress, sweep
 from .store import FAILED, FOUND, NOTHING_VALID
 
 __all__ = [
@@ -11,7 +11,7 @@ __all__ = [
     "FOUND",
     "NOTHING_VALID",
     "Progress",
-    "Step",
+    "SweepProgress",
     "SweepResult",
     "measures",
     "sweep",

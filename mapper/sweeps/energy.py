@@ -8,7 +8,7 @@ from typing import Any
 
 from ...arch import Architecture
 from ...energy import ENGINES, EnergyTable, energy_table, read_art, read_ert
-from ...workloads import Document, Fault, FloatExpr, Section, expanded, gather
+from ...workloads import Document, Fault, FloatExpr, Section, collect, expanded
 from ..model import CostOptions
 from ..search import unknown
 
@@ -71,8 +71,8 @@ def _table(
     if not name:
         return None
     told = list[Fault]()
-    path = gather(told, lambda: folder / expanded(name))
-    gather(told, lambda: path and read(path))
+    path = collect(told, lambda: folder / expanded(name))
+    collect(told, lambda: path and read(path))
     faults += [
         document.fault(("energy", key), f"{path or name}: {one.message}") if one.line is None else one for one in told
     ]

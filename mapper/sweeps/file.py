@@ -21,8 +21,8 @@ from ...workloads import (
     Section,
     Workload,
     check,
+    collect,
     expanded,
-    gather,
     load_workload,
     near,
     read_yaml,
@@ -72,7 +72,7 @@ def read_sweep(path: Path | str, limit: int | None = None) -> Plan:
     document, faults = read_yaml(path), list[Fault]()
     written = _written(document, faults)
     folder = Path(path).parent
-    machine = gather(faults, lambda: _architecture(document, written.architecture, folder))
+    machine = collect(faults, lambda: _architecture(document, written.architecture, folder))
     places = _places(document, written, faults)
     groups = read_groups(document, places, faults)
     keys = {} if machine is None else _keys(document, machine, places, faults)
@@ -188,7 +188,7 @@ def _options(document: Document, written: SweepFile, faults: list[Fault]) -> Sea
         samples=search.samples,
         time_limit=search.time_limit,
         budget=search.budget,
-        patience=gather(told, lambda: read_patience(search.patience)) if search.patience else None,
+        patience=collect(told, lambda: read_patience(search.patience)) if search.patience else None,
         target=search.target,
     )
     told += options.faults()

@@ -10,7 +10,7 @@ from ..report import Json, energy_unit
 from ..report.pictures import PALETTE
 from .fronts import ALL, MEASURES, Candidate, candidates
 from .result import SweepResult, measures
-from .store import FOUND, Outcome
+from .store import FOUND, PointOutcome
 from .tables import given_once, parameter_columns
 
 MACS, NETWORK, LEAKAGE = "MACs", "network", "leakage"  # beside the levels
@@ -61,10 +61,10 @@ def _data(found: SweepResult) -> Json:
 Key = tuple[int, str, str]  # design, workload, mapspace
 
 
-def _best(found: SweepResult) -> dict[Key, Outcome]:
+def _best(found: SweepResult) -> dict[Key, PointOutcome]:
     """Of each design, workload and mapspace the outcome of the seed with the least objective."""
     column = FIGURES[found.plan.options.objectives[0]]
-    best: dict[Key, Outcome] = {}
+    best: dict[Key, PointOutcome] = {}
     for number, outcome in found.outcomes.items():
         point = found.plan.point(number)
         key = (point.design, point.workload, point.mapspace)
@@ -73,7 +73,7 @@ def _best(found: SweepResult) -> dict[Key, Outcome]:
     return best
 
 
-def _layers(outcome: Outcome) -> list[dict[str, Any]]:
+def _layers(outcome: PointOutcome) -> list[dict[str, Any]]:
     """Cycles and energy in pJ by level of each layer, all its occurrences; the rest of the energy is leakage."""
     result: Any = outcome.result
     told = []

@@ -28,7 +28,7 @@ Values = dict[str, Any]  # parameter -> its value in one design
 
 
 @dataclass(frozen=True)
-class Steps:
+class SteppedRange:
     """A range as a sequence that is never written out: it may be astronomically long."""
 
     first: int | float
@@ -40,16 +40,16 @@ class Steps:
 
 
 @dataclass(frozen=True)
-class Group:
+class LinkedParameters:
     """Parameters that vary together: value number i of each belongs to value number i of the others."""
 
     names: tuple[str, ...]
-    columns: tuple[Steps | Sequence[Any], ...]  # (name,) as many values each
+    columns: tuple[SteppedRange | Sequence[Any], ...]  # (name,) as many values each
 
     @property
     def size(self) -> int:
         column = self.columns[0]
-        return column.count if isinstance(column, Steps) else len(column)
+        return column.count if isinstance(column, SteppedRange) else len(column)
 
     def values(self, index: int) -> Values:
         return {name: column[index] for name, column in zip(self.names, self.columns, strict=True)}
@@ -72,7 +72,7 @@ class Plan:
     name: str
     document: Document  # the architecture, its base put in
     keys: Mapping[str, Keys]  # parameter -> its place in the document
-    groups: tuple[Group, ...]
+    groups: tuple[LinkedParameters, ...]
     workloads: Mapping[str, Workload | Network]  # as the user named them
     mapspaces: tuple[str, ...]
     seeds: tuple[int, ...]

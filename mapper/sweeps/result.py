@@ -7,7 +7,7 @@ from functools import cached_property
 from ..report import Json, Rows, Shown, TextTable
 from .fronts import ALL, MEASURES, Front, Seeded, candidate_json, candidates, corners, fronts
 from .plan import Plan, Values, design_values
-from .store import FAILED, FOUND, NOTHING_VALID, Outcome
+from .store import FAILED, FOUND, NOTHING_VALID, PointOutcome
 from .tables import front_parts
 
 
@@ -16,7 +16,7 @@ class SweepResult(Shown):
     """What a sweep found, point by point; its frontiers follow."""
 
     plan: Plan
-    outcomes: Mapping[int, Outcome]  # by the point's number; an interrupted sweep lacks some
+    outcomes: Mapping[int, PointOutcome]  # by the point's number; an interrupted sweep lacks some
     interrupted: bool = False
 
     def count(self, status: str) -> int:
@@ -95,7 +95,7 @@ class SweepResult(Shown):
         return [self._title(), *front_parts(self.plan, self.values, self.fronts)]
 
 
-def measures(outcome: Outcome) -> dict[str, float]:
+def measures(outcome: PointOutcome) -> dict[str, float]:
     """The measures of a point that was found, by column."""
     assert outcome.result is not None
     known = outcome.result | {"power_pj_per_cycle": outcome.power_pj_per_cycle}

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ...arch import Architecture
 from ...energy import EnergyTable
-from ...workloads import Fault, InputError, gather
+from ...workloads import Fault, InputError, collect
 from ..exploration import explore
 from ..model import InternalError
 from ..report import NetworkResult, Result, result_json
@@ -24,21 +24,21 @@ from .file import read_sweep
 from .output import write_outputs
 from .plan import ExpressionError, Plan, Point
 from .result import SweepResult
-from .store import FAILED, FOUND, NOTHING_VALID, Outcome, Store, open_store
+from .store import FAILED, FOUND, NOTHING_VALID, PointOutcome, Store, open_store
 
 
 @dataclass(frozen=True)
-class Step:
+class SweepProgress:
     """A point that is done, and how far the sweep is."""
 
     point: Point
-    outcome: Outcome
+    outcome: PointOutcome
     done: int  # points, those of earlier runs too
     points: int
     failed: int  # in this run
 
 
-Progress = Callable[[Step], None]  # told after each point
+Progress = Callable[[SweepProgress], None]  # told after each point
 
 
 def sweep(
@@ -58,7 +58,7 @@ def sweep(
     folder, faults = None if out is None else Path(out), list[Fault]()
     if jobs < 1:
         faults.append(Fault("jobs", None, "", f"must be at least 1, got {jobs}"))
-    plan = gather(faults, lambda: read_sweep(path, limit))
+    plan = collect(faults, lambda: read_sweep(path, limit))
     if faults or plan is None:
         raise InputError(faults)
     found = _run(plan, folder, jobs, fresh, progress)
@@ -81,19 +81,19 @@ def _run(plan: Plan, folder: Path | None, jobs: int, fresh: bool, progress: Prog
                     outcomes[number] = outcome
                     failed += outcome.status == FAILED
                     if progress:
-                        progress(Step(plan.point(number), outcome, len(outcomes), plan.points, failed))
+                        progress(SweepProgress(plan.point(number), outcome, len(outcomes), plan.points, failed))
         except KeyboardInterrupt:
             interrupted = True
             outcomes |= _stored(store, keys)  # it may have come between the store and us
     return SweepResult(plan, dict(sorted(outcomes.items())), interrupted)
 
 
-def _stored(store: Store, keys: list[str]) -> dict[int, Outcome]:
+def _stored(store: Store, keys: list[str]) -> dict[int, PointOutcome]:
     done = store.done()
     return {number: done[key] for number, key in enumerate(keys) if key in done}
 
 
-def run_point(plan: Plan, number: int) -> Outcome:
+def run_point(plan: Plan, number: int) -> PointOutcome:
     """The search of one point. Whatever goes wrong is its outcome, so that the others go on."""
     point = plan.point(number)
     with warnings.catch_warnings(record=True) as caught:
@@ -101,17 +101,17 @@ def run_point(plan: Plan, number: int) -> Outcome:
         try:
             result = _search(plan, point)
         except InputError as error:
-            return Outcome(FAILED, message="; ".join(dict.fromkeys(map(str, error.faults))))
+            return PointOutcome(FAILED, message="; ".join(dict.fromkeys(map(str, error.faults))))
         except (ExpressionError, InternalError) as error:
-            return Outcome(FAILED, message=str(error))
+            return PointOutcome(FAILED, message=str(error))
         except Exception as error:  # a fault of ours in one point must not take the others with it
-            return Outcome(FAILED, message=f"{type(error).__name__}: {error}")
+            return PointOutcome(FAILED, message=f"{type(error).__name__}: {error}")
     if result.statistics.interrupted:
         raise KeyboardInterrupt
     told = _texts([*_machine(plan, point.design)[2], *caught])
     if not result.found:
-        return Outcome(NOTHING_VALID, result_json(result), _hint(result), told)
-    return Outcome(FOUND, result_json(result), "", told, result.energy_pj / result.cycles)
+        return PointOutcome(NOTHING_VALID, result_json(result), _hint(result), told)
+    return PointOutcome(FOUND, result_json(result), "", told, result.energy_pj / result.cycles)
 
 
 def _search(plan: Plan, point: Point) -> Result | NetworkResult:

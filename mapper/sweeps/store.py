@@ -22,7 +22,7 @@ FOUND, NOTHING_VALID, FAILED = "found", "nothing valid", "failed"  # a point's s
 
 
 @dataclass(frozen=True)
-class Outcome:
+class PointOutcome:
     """What came of one point."""
 
     status: str
@@ -38,21 +38,21 @@ class Store:
     def __init__(self, file: StateFile) -> None:
         self.file = file
 
-    def done(self) -> dict[str, Outcome]:
+    def done(self) -> dict[str, PointOutcome]:
         """Every outcome; those that failed are left out, to be tried again. Raises InputError for a damaged store."""
         rows = self.file.rows("points")
         return {key: self._outcome(text) for key, status, text in rows if status != FAILED}
 
-    def add(self, key: str, outcome: Outcome) -> None:
+    def add(self, key: str, outcome: PointOutcome) -> None:
         """Record one point, for good once this returns. Raises InputError where that cannot be."""
         if not self.file.own():
             raise self.file.fault("was removed or replaced while the sweep went on: nothing more is written there")
         self.file.put("points", (key, outcome.status, json.dumps(asdict(outcome), allow_nan=False)))
 
-    def _outcome(self, text: str) -> Outcome:
+    def _outcome(self, text: str) -> PointOutcome:
         try:
             fields = json.loads(text)
-            return Outcome(**{**fields, "warnings": tuple(fields["warnings"])})
+            return PointOutcome(**{**fields, "warnings": tuple(fields["warnings"])})
         except (ValueError, TypeError, KeyError) as error:  # of a time before there were checksums
             raise self.file.damaged(f"a point that is none: {error}") from None
 

@@ -5,7 +5,7 @@ from functools import partial
 
 from ..report import TextTable
 from .fronts import MEASURES, Front
-from .plan import Group, Plan, Values
+from .plan import LinkedParameters, Plan, Values
 
 APART = ", "  # between parameters that vary together
 
@@ -52,7 +52,7 @@ def given_once(plan: Plan, values: Mapping[int, Values]) -> Iterator[str]:
         yield f"in every design: {name} {next(iter(found))}" if len(found) == 1 else f"computed: {name} = {written}"
 
 
-def _written_once(groups: Sequence[Group]) -> Iterator[tuple[str, object]]:
+def _written_once(groups: Sequence[LinkedParameters]) -> Iterator[tuple[str, object]]:
     for group in groups:
         if group.size == 1:
             yield from group.values(0).items()

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import islice
 
 from ...arch import check_fit
-from ...workloads import Document, Fault, InputError, Keys, Network, Workload, gather
+from ...workloads import Document, Fault, InputError, Keys, Network, Workload, collect
 from ..exploration import layers_of
 from .energy import Energies
 from .plan import ExpressionError, Plan, design_values
@@ -41,7 +41,7 @@ def not_charged(document: Document, plan: Plan) -> list[Fault]:
             continue  # its points will say so
         faults: list[Fault] = []
         with warnings.catch_warnings(action="ignore"):  # its points will warn
-            gather(faults, lambda machine=machine: plan.energies.table(machine))  # type: ignore[misc]
+            collect(faults, lambda machine=machine: plan.energies.table(machine))  # type: ignore[misc]
         if not faults:
             return []
         found = found or _of_design(plan, design, faults)
@@ -65,5 +65,5 @@ def _misfits(document: Document, plan: Plan, design: int, workload: Workload | N
         return _of_design(plan, design, error.faults)
     faults: list[Fault] = []
     for layer in layers_of(workload):
-        gather(faults, lambda layer=layer: check_fit(machine, layer, machine.name))  # type: ignore[misc]
+        collect(faults, lambda layer=layer: check_fit(machine, layer, machine.name))  # type: ignore[misc]
     return faults

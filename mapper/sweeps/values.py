@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from ...workloads import Document, Fault, FloatExpr, InputError, Keys, Section, check, gather
-from .plan import MAX_LIMIT, Group, Steps, solved
+from ...workloads import Document, Fault, FloatExpr, InputError, Keys, Section, check, collect
+from .plan import MAX_LIMIT, LinkedParameters, SteppedRange, solved
 
 
 class _Range(Section):
@@ -19,7 +19,7 @@ class _Range(Section):
     times: Annotated[FloatExpr, Field(gt=1)] | None = None
 
 
-def read_groups(document: Document, places: Sequence[Sequence[Keys]], faults: list[Fault]) -> list[Group]:
+def read_groups(document: Document, places: Sequence[Sequence[Keys]], faults: list[Fault]) -> list[LinkedParameters]:
     """The parameters that vary together, for each of `places`: where the values of each of them stand.
 
     A group with faults is left out; expressions are tried only where no group is.
@@ -31,21 +31,21 @@ def read_groups(document: Document, places: Sequence[Sequence[Keys]], faults: li
     return groups
 
 
-def _group(document: Document, ways: Sequence[Keys], faults: list[Fault]) -> Group | None:
-    columns = [gather(faults, lambda at=at: _column(document, at)) for at in ways]  # type: ignore[misc]
+def _group(document: Document, ways: Sequence[Keys], faults: list[Fault]) -> LinkedParameters | None:
+    columns = [collect(faults, lambda at=at: _column(document, at)) for at in ways]  # type: ignore[misc]
     good = [column for column in columns if column is not None]
     if len(good) < len(columns):
         return None
     names = tuple(str(at[-1]) for at in ways)
-    sizes = [Group((name,), (column,)).size for name, column in zip(names, good, strict=True)]
+    sizes = [LinkedParameters((name,), (column,)).size for name, column in zip(names, good, strict=True)]
     if len(set(sizes)) > 1:
         lengths = ", ".join(f"{name} {size:,}" for name, size in zip(names, sizes, strict=True))
         faults.append(document.fault(ways[0][:-1], f"linked parameters must have as many values each; got {lengths}"))
         return None
-    return Group(names, tuple(good))
+    return LinkedParameters(names, tuple(good))
 
 
-def _column(document: Document, at: Keys) -> Steps | tuple[Any, ...]:
+def _column(document: Document, at: Keys) -> SteppedRange | tuple[Any, ...]:
     """The values at `at`: a list, a range, or one value."""
     written = document.get(at)
     if isinstance(written, dict):
@@ -59,7 +59,7 @@ def _column(document: Document, at: Keys) -> Steps | tuple[Any, ...]:
     return tuple(values)
 
 
-def _range(document: Document, given: _Range, at: Keys) -> Steps | tuple[Any, ...]:
+def _range(document: Document, given: _Range, at: Keys) -> SteppedRange | tuple[Any, ...]:
     if (given.step is None) == (given.times is None):
         raise InputError(document.fault(at, "a range has one of step (added) and times (multiplied)"))
     if given.to < given.start or (given.times and given.start <= 0):
@@ -67,7 +67,7 @@ def _range(document: Document, given: _Range, at: Keys) -> Steps | tuple[Any, ..
         raise InputError(document.fault(at, f"{rule}; got from {given.start:g} to {given.to:g}"))
     if given.step is not None:
         count = floor((given.to - given.start) / given.step + 1e-9) + 1  # 0.1 + 0.1 + 0.1 reaches 0.3
-        return Steps(_whole(given.start), _whole(given.step), count)
+        return SteppedRange(_whole(given.start), _whole(given.step), count)
     assert given.times is not None
     values = [given.start]
     while (following := values[-1] * given.times) <= given.to * (1 + 1e-9):
@@ -81,7 +81,9 @@ def _whole(value: float) -> int | float:
     return int(value) if value.is_integer() else value
 
 
-def _expression_faults(document: Document, places: dict[str | int, Keys], groups: list[Group]) -> list[Fault]:
+def _expression_faults(
+    document: Document, places: dict[str | int, Keys], groups: list[LinkedParameters]
+) -> list[Fault]:
     """Faults of each expression, the other parameters having their first values."""
     first = {name: value for group in groups for name, value in group.values(0).items()}
     found, together = [], dict[str, str]()  # those computed from each other are told of once, at the first

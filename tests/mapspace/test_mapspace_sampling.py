@@ -10,7 +10,7 @@ from ruby_map.arch import Axis, LoopConstraint, load_arch
 from ruby_map.mapper.mapping.batch import MappingBatch
 from ruby_map.mapper.mapspace import coupling as joint
 from ruby_map.mapper.mapspace import mapspace, orders
-from ruby_map.mapper.mapspace.lazy_batch import DrawnBatch
+from ruby_map.mapper.mapspace.lazy_batch import LazyBatch
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.workloads import load_workload
 
@@ -115,7 +115,7 @@ def test_loop_orders_are_drawn_when_and_where_they_are_asked_for(monkeypatch):
     whole = np.concatenate([space.sample(np.random.default_rng(seed), 9).order for seed in range(3)])
     draw = orders.Orders.draw
     monkeypatch.setattr(orders.Orders, "draw", lambda *given: asked.append(given[2]) or draw(*given))
-    joined = DrawnBatch.joined([space.draw(np.random.default_rng(seed), 9) for seed in range(3)])
+    joined = LazyBatch.joined([space.draw(np.random.default_rng(seed), 9) for seed in range(3)])
     some = [26, 3, 20, 0, 3]
     picked = joined.take(range(27)).take(some)
     assert not asked

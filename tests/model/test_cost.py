@@ -13,7 +13,7 @@ from ruby_map.mapper.mapping.batch import MappingBatch
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model.cost import REASONS, CostOptions, evaluate, validity
 from ruby_map.mapper.model.exactness import rate
-from ruby_map.mapper.model.sanity import InternalError, check
+from ruby_map.mapper.model.sanity import InternalError, check_physical
 from ruby_map.mapper.search.optimal.prove import optimal
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.workloads import Workload
@@ -174,7 +174,7 @@ def test_leakage_only_when_asked():
 @given(mappings())
 def test_every_result_keeps_the_physical_bounds(batch):
     """Coverage, cycles and compulsory traffic hold for any mapping."""
-    check(batch, evaluate(batch, table(dataclasses.replace(batch.arch))))
+    check_physical(batch, evaluate(batch, table(dataclasses.replace(batch.arch))))
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_an_impossible_result_is_never_printed(field, value, message):
     batch = mapping(arch, matmul(4, 2, 3), [[1, 1, 1], [1, 2, 3], [4, 1, 1]])
     costs = dataclasses.replace(evaluate(batch, table(arch)), **{field: np.array([value])})
     with pytest.raises(InternalError, match=message) as error:
-        check(batch, costs)
+        check_physical(batch, costs)
     assert "mapping: bounds {'M': [1, 1, 4]" in str(error.value)
 
 
@@ -198,4 +198,4 @@ def test_lost_traffic_is_an_internal_error():
     costs = evaluate(batch, table(arch))
     costs.counts.reads[0, 0, 1] = 5
     with pytest.raises(InternalError, match="DRAM moves 5 words of B, which has 6"):
-        check(batch, costs)
+        check_physical(batch, costs)

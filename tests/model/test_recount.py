@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage
 from ruby_map.mapper.mapping.batch import MappingBatch
 from ruby_map.mapper.model.counts import Counts, count
-from ruby_map.mapper.model.nest_analysis import Flow, Nest
+from ruby_map.mapper.model.nest_analysis import DataMovement, NestAnalysis
 from ruby_map.mapper.model.recount import _distinct, _sets, _Tiles, recount, words
 from ruby_map.mapper.model.simulate import simulate
 from ruby_map.workloads import Tensor, Term, Workload
@@ -119,12 +119,12 @@ def test_sets_per_rank_tell_children_apart_as_whole_sets_do(ranks):
 
 def assert_words_equal_flows(batch):
     """Compare all flows of one mapping; returns how many of them are flagged."""
-    nest, flagged = Nest(batch), 0
+    nest, flagged = NestAnalysis(batch), 0
     for v, tensor in enumerate(batch.workload.tensors):
         keepers = [*np.flatnonzero(batch.keep[0, :, v]).tolist(), nest.levels]
         for parent, child in zip(keepers, keepers[1:], strict=False):
             for origin in (False, True):
-                flow = Flow(nest, tensor, child, parent=parent, origin=origin)
+                flow = DataMovement(nest, tensor, child, parent=parent, origin=origin)
                 mine, closed = words(batch, tensor, parent, child, origin), flow.words()[0]
                 assert mine == closed if flow.exact()[0] else mine <= closed, (tensor.name, parent, child, origin)
                 flagged += not flow.exact()[0]

@@ -13,13 +13,13 @@ from ruby_map.mapper.mapping.batch import MappingBatch
 from ruby_map.mapper.mapspace import mapspace
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
-from ruby_map.mapper.model.nest_analysis import Nest
+from ruby_map.mapper.model.nest_analysis import NestAnalysis
 from ruby_map.mapper.search import prefilter as screen
 from ruby_map.mapper.search.engines import engine
 from ruby_map.mapper.search.engines.engine import engine_faults, space_faults
 from ruby_map.mapper.search.options import SearchOptions
-from ruby_map.mapper.search.recorder import Known, Scores
-from ruby_map.mapper.search.score import OBJECTIVES, Problem, drawn
+from ruby_map.mapper.search.recorder import Scores, ToBeat
+from ruby_map.mapper.search.score import OBJECTIVES, ScoringTask, random_batch
 from ruby_map.mapper.search.start import search
 from ruby_map.workloads import InputError, Tensor, Term, Workload, load_workload
 from typer.testing import CliRunner
@@ -80,12 +80,12 @@ def both(space, table, costs=None, **options):
 
 def agree(space, table, costs):
     """Validity, cycles and objectives of one chunk by either engine."""
-    compiled = Problem(space, table, costs=costs, objectives=NAMES, engine="jax").screen.engine
-    draw = drawn(space, 1, 0)
+    compiled = ScoringTask(space, table, costs=costs, objectives=NAMES, engine="jax").screen.engine
+    draw = random_batch(space, 1, 0)
     batch, sight = draw.arranged(), compiled.look(draw)
     reasons = validity(batch)
     np.testing.assert_array_equal(sight.reasons(), reasons)
-    np.testing.assert_array_equal(sight.cycles(), Nest(batch).cycles())
+    np.testing.assert_array_equal(sight.cycles(), NestAnalysis(batch).cycles())
     found = evaluate(batch, table, costs)
     expected = np.stack([OBJECTIVES[name](found) for name in NAMES], axis=1)
     np.testing.assert_allclose(compiled.values(draw), expected, rtol=screen.SLACK / 1e4)
@@ -194,7 +194,7 @@ def columns(draw):
     rows = [tuple(row) for row in values.tolist()]
     best = rng.choice(len(rows)) if draw(st.booleans()) else None
     front = tuple(rows[i][several:] for i in rng.choice(len(rows), draw(st.integers(0, 2)))) if axes else ()
-    return names, several, values, noisy, Known((np.inf,) if best is None else rows[best][:several], front)
+    return names, several, values, noisy, ToBeat((np.inf,) if best is None else rows[best][:several], front)
 
 
 @given(columns())
@@ -218,7 +218,7 @@ def test_screening_leaves_nothing_out(case):
 def test_screening_leaves_little():
     """Values far apart point at the records alone."""
     values = np.array([[5.0], [7.0], [3.0], [3.5], [2.0], [2.1]])
-    assert screen.may_improve(values, ["edp"], 1, Known((4.0,))).tolist() == [2, 4]
+    assert screen.may_improve(values, ["edp"], 1, ToBeat((4.0,))).tolist() == [2, 4]
 
 
 # draws

@@ -12,7 +12,7 @@ from ruby_map.arch import Architecture, Compute, LoopConstraint, Storage, load_a
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy, energy_table
 from ruby_map.mapper.mapspace.mapspace import Mapspace, every_chain
 from ruby_map.mapper.model.bounds.charges import charges
-from ruby_map.mapper.model.bounds.dim_groups import Group, RankWords, grouped
+from ruby_map.mapper.model.bounds.dim_groups import DimGroup, RankWords, grouped
 from ruby_map.mapper.model.bounds.relaxation import Relaxation
 from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
 from ruby_map.mapper.model.recount import recount
@@ -128,7 +128,7 @@ def test_bound_is_below_every_mapping(data):
     table, costs = data.draw(figures(arch)), CostOptions(data.draw(st.booleans()))
     batch = space.sample(np.random.default_rng(data.draw(st.integers(0, 2**32))), 30)
     tables = tuple(every_chain(chains) for chains in space.chains)
-    groups = [Group(arch, space.workload, tables, dims) for dims in grouped(space.workload) or [(0,)]]
+    groups = [DimGroup(arch, space.workload, tables, dims) for dims in grouped(space.workload) or [(0,)]]
     kept: dict[bytes, Relaxation] = {}
     for one in map(batch.take, np.arange(len(batch))[:, None]):
         if one.keep.tobytes() not in kept:

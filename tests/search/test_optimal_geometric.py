@@ -8,7 +8,7 @@ from ruby_map.arch import Architecture, Compute, LoopConstraint, Storage, load_a
 from ruby_map.arch.spec import FactorRule
 from ruby_map.energy import energy_table
 from ruby_map.mapper.mapspace.mapspace import Mapspace, every_chain
-from ruby_map.mapper.model.bounds.dim_groups import Group, grouped
+from ruby_map.mapper.model.bounds.dim_groups import DimGroup, grouped
 from ruby_map.mapper.model.bounds.geometric import Geometric, _Ascent
 from ruby_map.mapper.model.bounds.relaxation import Relaxation
 from ruby_map.mapper.model.objectives import POWERS
@@ -25,7 +25,7 @@ MOST = 20_000  # combinations of chains compared
 
 def groups_of(space):
     tables = tuple(every_chain(chains) for chains in space.chains)
-    return [Group(space.arch, space.workload, tables, dims) for dims in grouped(space.workload) or [(0,)]]
+    return [DimGroup(space.arch, space.workload, tables, dims) for dims in grouped(space.workload) or [(0,)]]
 
 
 def excess(relaxed, objective, rows, rng):

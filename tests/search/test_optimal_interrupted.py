@@ -14,7 +14,7 @@ from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model.cost import CostOptions
 from ruby_map.mapper.search.optimal import leaves as combinations
 from ruby_map.mapper.search.optimal import prove as optimal_file
-from ruby_map.mapper.search.optimal.leaves import Combinations
+from ruby_map.mapper.search.optimal.leaves import LeafEvaluator
 from ruby_map.mapper.search.optimal.prove import LEFT_OPEN, SEEN_ALL, optimal
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.workloads import load_workload
@@ -24,7 +24,7 @@ from ..small_problems import best_of_all, constrained_problems
 from .test_optimal import combinations_of
 
 
-class Kept:
+class KeepChoice:
     """A part of a checkpoint in memory: what is saved goes through JSON, as on disk."""
 
     final = False
@@ -46,7 +46,7 @@ def interrupted(call, late):
     """Ctrl-C at a call of what evaluates combinations within a step, before or after it did."""
     calls = iter(range(call))
 
-    def see(self, *arguments, real=Combinations.see):
+    def see(self, *arguments, real=LeafEvaluator.see):
         if next(calls, None) is not None:
             return real(self, *arguments)
         if late:
@@ -62,9 +62,9 @@ def test_within_a_step(problem, call, late, front):
     """Every combination is still accounted for, the bound is below the least of all mappings, and the proof goes on
     from there to the optimum."""
     space, table, objective, costs = problem
-    options, kept = SearchOptions(objective=objective, front=front), Kept()
+    options, kept = SearchOptions(objective=objective, front=front), KeepChoice()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Combinations, "see", interrupted(call, late))
+        patch.setattr(LeafEvaluator, "see", interrupted(call, late))
         patch.setattr(optimal_file, "FIRST_LOOK", 3)
         patch.setattr("ruby_map.mapper.search.optimal.branch_and_bound.OPENED", 4)
         early = optimal(space, table, options, costs, checkpoint=kept)
@@ -97,8 +97,8 @@ def test_time_up_while_orders_are_counted_exactly(wired, monkeypatch):
     """Orders that are recounted one by one stop soon after time is up, and the chains count as open."""
     space, table, work = wired
     proven = optimal(space, table, SearchOptions(), CostOptions(hop_pj=1000.0))
-    offered, real = [], Combinations.offer
-    monkeypatch.setattr(Combinations, "offer", lambda self, batch: offered.append(1) or real(self, batch))
+    offered, real = [], LeafEvaluator.offer
+    monkeypatch.setattr(LeafEvaluator, "offer", lambda self, batch: offered.append(1) or real(self, batch))
     monkeypatch.setattr(combinations, "evaluate", inexact(combinations.evaluate))
 
     def late():

@@ -16,7 +16,7 @@ from ruby_map.mapper.search import pruning as prune
 from ruby_map.mapper.search import score, search
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.pruning import Pruning, joined
-from ruby_map.mapper.search.recorder import Known, Scores
+from ruby_map.mapper.search.recorder import Scores, ToBeat
 from ruby_map.mapper.search.score import OBJECTIVES
 from ruby_map.workloads import InputError, load_workload
 
@@ -204,8 +204,8 @@ def test_what_is_known_grows_by_what_a_chunk_found():
     """A later chunk must beat the best of those before it, and is told of points on the front that none covers."""
     values = np.array([[5.0, 1.0], [4.0, 9.0], [4.0, 8.0], [6.0, 1.0]])
     scores = Scores.of(0, np.zeros(4, np.int8), values, values)
-    known = Known().after(scores)
-    assert known == Known((4.0, 8.0), ((5.0, 1.0), (4.0, 9.0), (4.0, 8.0)))
+    known = ToBeat().after(scores)
+    assert known == ToBeat((4.0, 8.0), ((5.0, 1.0), (4.0, 9.0), (4.0, 8.0)))
     assert known.after(scores) == known
 
 

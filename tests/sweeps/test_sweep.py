@@ -25,7 +25,7 @@ from ruby_map.mapper.sweeps.file import read_sweep
 from ruby_map.mapper.sweeps.fronts import candidates, fronts
 from ruby_map.mapper.sweeps.result import SweepResult
 from ruby_map.mapper.sweeps.run import run_point
-from ruby_map.mapper.sweeps.store import NOTHING_VALID, Outcome
+from ruby_map.mapper.sweeps.store import NOTHING_VALID, PointOutcome
 from ruby_map.workloads import InputError
 from typer.testing import CliRunner
 
@@ -234,7 +234,7 @@ def test_the_log_has_a_line_for_each_point_as_it_is_done(folder, jobs):
 def test_of_many_designs_without_a_mapping_a_few_are_told_and_the_rest_counted(folder, monkeypatch):
     """Ten lines and a count of the points that are left, which tells where they stand."""
     (folder / "sweep.yaml").write_text(SWEEP.replace("[2, 3, 5]", "{from: 2, to: 13, step: 1}"))
-    point = Outcome(NOTHING_VALID, message="too small")
+    point = PointOutcome(NOTHING_VALID, message="too small")
     monkeypatch.setattr(sweep_run, "run_point", lambda plan, number: point)
     for options, where in (
         ((), "; with --out each is"),

@@ -11,7 +11,7 @@ from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table, write_ert
 from ruby_map.mapper.model.cost import CostOptions
 from ruby_map.mapper.sweeps.file import read_sweep
-from ruby_map.mapper.sweeps.plan import Group, Steps, computed
+from ruby_map.mapper.sweeps.plan import LinkedParameters, SteppedRange, computed
 from ruby_map.workloads import InputError
 
 ROOT = Path(__file__).parents[2]
@@ -240,7 +240,7 @@ def test_points_are_numbered_without_gap_or_double(sizes, workloads, seeds):
     from ruby_map.mapper.sweeps.plan import Plan
     from ruby_map.workloads import Document
 
-    groups = tuple(Group((f"p{i}",), (Steps(0, 1, size),)) for i, size in enumerate(sizes))
+    groups = tuple(LinkedParameters((f"p{i}",), (SteppedRange(0, 1, size),)) for i, size in enumerate(sizes))
     names = {f"w{i}": None for i in range(workloads)}
     plan = Plan("s", Document("s", {}, {}), {}, groups, names, ("pfm", "ruby"), tuple(range(seeds)), SearchOptions(),
                 False, (), None)  # fmt: skip

@@ -14,7 +14,7 @@ from ruby_map.mapper import SearchOptions, explore, result_json, sweep
 from ruby_map.mapper.model.cost import CostOptions
 from ruby_map.mapper.sweeps import page as sweep_report
 from ruby_map.mapper.sweeps.page import report_html
-from ruby_map.mapper.sweeps.store import FOUND, Outcome
+from ruby_map.mapper.sweeps.store import FOUND, PointOutcome
 
 SWEEP = """
 name: "</script><b>report"
@@ -66,7 +66,7 @@ def test_network_and_leakage_stand_beside_the_levels():
     """Of a point that counts them, each under its own name; together they are the whole."""
     options = CostOptions(leakage=True, hop_pj=1.0)
     found = explore("eyeriss_like", "alexnet/conv5", options=SearchOptions(samples=300), costs=options)
-    (layer,) = sweep_report._layers(Outcome(FOUND, result_json(found)))
+    (layer,) = sweep_report._layers(PointOutcome(FOUND, result_json(found)))
     assert list(layer["energy"])[-3:] == ["MACs", "network", "leakage"]
     assert sum(layer["energy"].values()) == pytest.approx(found.energy_pj)
     assert layer["energy"]["leakage"] == pytest.approx(found.costs.leak_energy_pj[0], rel=1e-3)

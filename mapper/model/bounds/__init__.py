@@ -1,7 +1,7 @@
 """What no mapping can beat: lower bounds of energy and cycles."""
 
 from .charges import Charge, charges, handed_out
-from .dim_groups import Group, grouped
+from .dim_groups import DimGroup, grouped
 from .geometric import Factors, Geometric
 from .ideal import Ideal, ideal, least_between, least_outermost, touched_words
 from .relaxation import ROUNDING, Bound, Relaxation
@@ -11,7 +11,7 @@ __all__ = [
     "Charge",
     "Factors",
     "Geometric",
-    "Group",
+    "DimGroup",
     "Ideal",
     "ROUNDING",
     "Relaxation",

@@ -15,7 +15,7 @@ import numpy as np
 from ....arch import Architecture
 from ....workloads import Rank, Tensor, Workload
 from ...mapping import Bools, ChainTable, Floats, Ints
-from ...runtime import Check, on_time
+from ...runtime import Deadline, no_deadline
 from ..contexts import Prefixes, level_slots, prefixes
 from ..ranks import RankView
 from .charges import Charge
@@ -35,14 +35,14 @@ def grouped(workload: Workload) -> list[tuple[int, ...]]:
 
 
 @dataclass(eq=False)
-class Group:
+class DimGroup:
     """All combinations of the chains of `dims`. Columns are arrays # (combination,)."""
 
     arch: Architecture
     workload: Workload
     tables: tuple[ChainTable, ...]
     dims: tuple[int, ...]
-    check: Check = on_time
+    deadline: Deadline = no_deadline
     _words: dict[object, "RankWords"] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -136,7 +136,7 @@ class RankWords:
     some of the children need stand for all: a parent hands out no less for more children.
     """
 
-    def __init__(self, group: Group, terms: Sequence[tuple[int, int]], child: int, parent: int | None) -> None:
+    def __init__(self, group: DimGroup, terms: Sequence[tuple[int, int]], child: int, parent: int | None) -> None:
         self.dims = tuple(d for d, _ in terms)
         self.group, self.child = group, child
         self._coefs = tuple(coef for _, coef in terms)
@@ -155,7 +155,7 @@ class RankWords:
 
     def _view(self, parent: int | None, high: dict[int, int], shared: int | None) -> RankView:
         parts = tuple(self.group.view(d, self.child, 0, high.get(d, self.child), shared) for d in self.dims)
-        return RankView(self._coefs, parts, tuple(self.group.rows[d] for d in self.dims), parent, self.group.check)
+        return RankView(self._coefs, parts, tuple(self.group.rows[d] for d in self.dims), parent, self.group.deadline)
 
     def once(self, cuts: Cuts) -> Floats:
         """Words of one pass over the tiles of every context at `cuts`, each pass starting with nothing held."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...mapping import Floats, Ints
-from ...runtime import Check
+from ...runtime import Deadline
 from .relaxation import Product, Relaxation
 
 STEPS, CHECK = 240, 20  # steps of the ascent, and after how many all rows are looked at
@@ -72,8 +72,8 @@ class Geometric:
         return Factors(float(np.exp(value - MARGIN)) if value - MARGIN < LARGEST else np.inf, factors, named)
 
     @property
-    def _check(self) -> Check:
-        return self.relaxed.groups[0].check
+    def _check(self) -> Deadline:
+        return self.relaxed.groups[0].deadline
 
     def _problem(self, rows: Sequence[Ints]) -> _Problem:
         relaxed = self.relaxed
@@ -128,8 +128,10 @@ class Geometric:
 class _Ascent:
     """Weights for which the least of the bound is large. Any weights are right; these decide how good it is."""
 
-    def __init__(self, problem: _Problem, powers: tuple[int, int], known: dict[Product, float], check: Check) -> None:
-        self.problem, self.powers, self.check = problem, powers, check
+    def __init__(
+        self, problem: _Problem, powers: tuple[int, int], known: dict[Product, float], deadline: Deadline
+    ) -> None:
+        self.problem, self.powers, self.deadline = problem, powers, deadline
         n, terms = len(problem.products), problem.terms
         start = np.array([max(known.get(p, 0.0), 1e-3) for p in problem.products])
         if not known:
@@ -167,7 +169,7 @@ class _Ascent:
         """The least sum of scores of all rows; the least rows join those worked on."""
         total = 0.0
         for g, logs in enumerate(self.problem.logs):
-            self.check()
+            self.deadline()
             score = _column_weights(self.problem, weights, g) @ logs
             few = np.argpartition(score, ADDED)[:ADDED] if len(score) > ADDED else np.arange(len(score))
             self.active[g] = np.union1d(self.active[g], few)

@@ -22,7 +22,7 @@ from ....workloads import Rank
 from ...mapping import Bools, Floats
 from ..cost import leak_pj_per_cycle
 from .charges import Charge, charges
-from .dim_groups import Cuts, Group
+from .dim_groups import Cuts, DimGroup
 
 Product = tuple[int, ...]  # a column per group
 Pick = Callable[[int, int], Floats]  # (group, column) -> its least entries, one per set of chains looked at
@@ -62,7 +62,7 @@ class Bound:
 class Relaxation:
     """The bound for one choice of kept tensors."""
 
-    groups: Sequence[Group]
+    groups: Sequence[DimGroup]
     table: EnergyTable
     keep: Bools  # (level, tensor)
     leakage: bool = False
@@ -190,7 +190,7 @@ class Relaxation:
         """Words moved at least when `changing` changes inside `cuts`; `loop`: only chains with that dim's loop at the
         level of its cut."""
 
-        def column(group: Group) -> Floats:
+        def column(group: DimGroup) -> Floats:
             found = np.ones(len(group))
             for d in group.dims:
                 if self.workload.dims[d] not in charge.tensor.dims:
@@ -238,11 +238,11 @@ class Relaxation:
             possible &= value(loops) <= 2.0**most
         return possible
 
-    def _product(self, column: Callable[[Group], Floats]) -> Product:
+    def _product(self, column: Callable[[DimGroup], Floats]) -> Product:
         """One column per group, equal ones kept once."""
         ids = []
         for g, group in enumerate(self.groups):
-            group.check()
+            group.deadline()
             array = np.ascontiguousarray(column(group), float)
             key = blake2b(array.data, digest_size=16).digest()
             if key not in self._known[g]:
@@ -256,5 +256,5 @@ def _where(holds: Bools) -> Floats:
     return np.where(holds, 1.0, np.inf)
 
 
-def _one(group: Group) -> Floats:
+def _one(group: DimGroup) -> Floats:
     return np.ones(len(group))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ....arch import Architecture
 from ...model import array_usage, axes_of, sides
 from ..result import NetworkResult, Result
-from ..roofline import Limit, limit
+from ..roofline import RooflinePoint, roofline_point
 from .bars import GREY, PALETTE
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def draw_roofline(result: Result | NetworkResult, axes: "Axes | None" = None) ->
 
     layers = result.layers if isinstance(result, NetworkResult) else ((result, 1),)
     arch, name = layers[0][0].arch, result.name if isinstance(result, NetworkResult) else result.workload.name
-    points = [limit(layer) for layer, _ in layers]
+    points = [roofline_point(layer) for layer, _ in layers]
     peak, outer = arch.instances(len(arch.levels)), arch.levels[0]
     ceilings = {"reads": outer.read_bandwidth, "writes": outer.write_bandwidth}
     ridges = [peak / rate for rate in ceilings.values() if rate]
@@ -113,7 +113,7 @@ def _ticks(axes: "Axes") -> None:
         axis.set_minor_formatter(NullFormatter())
 
 
-def _points(axes: "Axes", arch: Architecture, points: list[Limit]) -> None:
+def _points(axes: "Axes", arch: Architecture, points: list[RooflinePoint]) -> None:
     """A marker per layer, in the colour and shape of the level that binds it, with its number."""
     binders = [arch.compute.name, *(level.name for level in arch.levels)]
     for i, binder in enumerate(binders):
@@ -124,7 +124,7 @@ def _points(axes: "Axes", arch: Architecture, points: list[Limit]) -> None:
             axes.plot(*spots, "os^Dv<>"[i % 7], color=colour, markersize=5, label=f"bound by {binder}")
 
 
-def _numbers(axes: "Axes", points: list[Limit], roof: Callable[[float], float], label: "Bbox") -> None:
+def _numbers(axes: "Axes", points: list[RooflinePoint], roof: Callable[[float], float], label: "Bbox") -> None:
     """Each point's number beside it: at the nearest place around it where it covers nothing and its leader crosses
     nothing, neither points, numbers, leaders, the roof nor its `label`, or as little as can be."""
     from .style import picture_of

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ....workloads import Fault, near
 from ...mapping import Floats
-from ...mapspace import LISTED, DrawnBatch, Mapspace
+from ...mapspace import LISTED, LazyBatch, Mapspace
 from ...model import CostOptions, outside
 
 ENGINES = ("numpy", "jax")
@@ -35,10 +35,10 @@ class Sight(Protocol):
 class Engine(Protocol):
     """The model compiled for one mapspace and some objectives."""
 
-    def look(self, draw: DrawnBatch) -> Sight:
+    def look(self, draw: LazyBatch) -> Sight:
         """Begin to find out which mappings are valid."""
 
-    def values(self, draw: DrawnBatch) -> Floats:
+    def values(self, draw: LazyBatch) -> Floats:
         """The objectives, up to rounding. # (mapping, objective)"""
 
 

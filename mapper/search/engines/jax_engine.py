@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from ....arch import Architecture
 from ....energy import EnergyTable
 from ...mapping import Bools, Floats, Ints
-from ...mapspace import DrawnBatch, Mapspace
-from ...model import CostOptions, Costs, Nest, evaluate, rate, validity
+from ...mapspace import LazyBatch, Mapspace
+from ...model import CostOptions, Costs, NestAnalysis, evaluate, rate, validity
 
 BLOCK = 8192  # mappings evaluated at once: their arrays stay in cache, and calls cost little beside them
 SMALL_BLOCK = 1024  # where bounds have left few: a block is filled up
@@ -41,11 +41,11 @@ class JaxEngine:
         self.space, self.table, self.costs, self.objectives, self.block = space, table, costs, objectives, block
         self._values: dict[bytes, Callable[..., Any]] = {}  # by what is kept
 
-    def look(self, draw: DrawnBatch) -> "JaxSight":
+    def look(self, draw: LazyBatch) -> "JaxSight":
         """Begin to find out which mappings are valid, and their cycles."""
         return JaxSight(*self._look(_rows(draw), draw.keep if self._free else None))
 
-    def values(self, draw: DrawnBatch) -> Floats:
+    def values(self, draw: LazyBatch) -> Floats:
         """The objectives of every mapping. # (mapping, objective)"""
         values = np.empty((len(draw), len(self.objectives)))
         for keep in self.space.every_keep():
@@ -55,7 +55,7 @@ class JaxEngine:
                 values[where] = self._values_of(part, keep)
         return values
 
-    def _values_of(self, draw: DrawnBatch, keep: Bools) -> Floats:
+    def _values_of(self, draw: LazyBatch, keep: Bools) -> Floats:
         """The same of mappings that all keep the same."""
         if keep.tobytes() not in self._values:
             kept = np.broadcast_to(keep, (self.block, *keep.shape))
@@ -78,7 +78,7 @@ class JaxEngine:
 
     def _first(self, rows: Any, keep: Any) -> tuple[Any, Any]:
         batch = self._batch(rows, None, keep)
-        return validity(batch), Nest(batch).cycles()
+        return validity(batch), NestAnalysis(batch).cycles()
 
     def _evaluate(self, keep: Bools, rows: Any, digits: Any, bandwidths: Any) -> Any:
         """# (objective, mapping)"""
@@ -87,12 +87,12 @@ class JaxEngine:
         costs = evaluate(batch, self.table, self.costs)
         return jax.numpy.stack([objective(costs) for objective in self.objectives])
 
-    def _batch(self, rows: Any, digits: Any, keep: Any) -> DrawnBatch:
+    def _batch(self, rows: Any, digits: Any, keep: Any) -> LazyBatch:
         tables = tuple(self.space.table(d) for d in range(len(rows)))
         if keep is None:
             keep = np.broadcast_to(self.space.every_keep(), (rows.shape[1], *self.space.every_keep().shape[1:]))
         space = self.space
-        return DrawnBatch(
+        return LazyBatch(
             space.arch, space.workload, tables, rows.T, keep, space.orders, lambda _: digits, lambda *_: None
         )
 
@@ -137,7 +137,7 @@ def with_bandwidths(arch: Architecture, bandwidths: dict[tuple[int, str], Any]) 
     return replace(arch, levels=tuple(levels))
 
 
-def _rows(draw: DrawnBatch) -> Ints:
+def _rows(draw: LazyBatch) -> Ints:
     return draw.rows.T.astype(np.int32)
 
 

@@ -14,11 +14,11 @@ import numpy as np
 
 from ...mapping import Floats, Ints, MappingBatch
 from ...mapspace import LevelOrder, Order
-from ...model import Flow, Nest, Steps
+from ...model import DataMovement, NestAnalysis, Steps
 from ...model.bounds import Charge
 
 
-class _Nest(Nest):
+class _Nest(NestAnalysis):
     """A nest whose loop order at the level looked at is given by the dims `outside` the loop looked at."""
 
     outside: frozenset[int] = frozenset()
@@ -63,8 +63,8 @@ def best_orders(
     """
     nest = _Nest(batch)
 
-    def flow(charge: Charge) -> Flow | _Recounted:
-        plain = Flow(nest, charge.tensor, charge.child, charge.parent)
+    def flow(charge: Charge) -> DataMovement | _Recounted:
+        plain = DataMovement(nest, charge.tensor, charge.child, charge.parent)
         return _Recounted(nest, charge) if recounted and not plain.exact()[0] else plain
 
     flows = [(flow(c), c) for c in charges if c.child < nest.levels]
@@ -78,7 +78,7 @@ def best_orders(
 class _LevelSearch:
     """The best order at one level."""
 
-    def __init__(self, nest: _Nest, flows: list[tuple[Flow | _Recounted, float]], level: int) -> None:
+    def __init__(self, nest: _Nest, flows: list[tuple[DataMovement | _Recounted, float]], level: int) -> None:
         self.nest, self.flows, self.level = nest, flows, level
         self.loops = set(nest.loops(level)) if flows else set()
         self._saved: dict[tuple[int, frozenset[int]], Floats] = {}

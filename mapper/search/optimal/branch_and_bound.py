@@ -18,7 +18,7 @@ from operator import mul
 import numpy as np
 
 from ...mapping import Bools, Floats, Ints
-from ...model.bounds import ROUNDING, Bound, Factors, Geometric, Group, Relaxation
+from ...model.bounds import ROUNDING, Bound, DimGroup, Factors, Geometric, Relaxation
 from ..coverage import Coverage
 from .chain_tree import Tree, grow
 from .trail import Trail
@@ -75,7 +75,7 @@ class Branching:
             factors = [one.factors[g] for one in found]
             weights = [*self.weights[g], *([FACTOR_WEIGHT] * len(factors))]
             table = [*(column[mine] for column in columns), *factors]
-            self.trees.append(grow(table, weights, mine, self.relaxation.groups[g].check))
+            self.trees.append(grow(table, weights, mine, self.relaxation.groups[g].deadline))
         kind = np.int64 if prod(map(len, rows)) < SAFE else object
         self._sizes = [tree.size.astype(kind) for tree in self.trees]
         root = np.zeros((1, len(self.trees) + self.certify), np.int64)
@@ -257,7 +257,7 @@ def importance(relaxation: Relaxation, rows: Ints) -> list[list[float]]:
     return weights
 
 
-def combination(groups: list[Group], chains: Ints) -> Ints | None:
+def combination(groups: list[DimGroup], chains: Ints) -> Ints | None:
     """The row of each group that has these bounds # (slot, dim); None where one has not. # (group,)"""
     found = []
     for group in groups:

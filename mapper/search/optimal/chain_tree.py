@@ -7,7 +7,7 @@ import numpy as np
 
 from ...mapping import Floats, Ints
 from ...model import InternalError
-from ...runtime import Check, on_time
+from ...runtime import Deadline, no_deadline
 
 BUCKET = 4  # sets of up to so many rows fall apart into single rows at once
 FAR = 8.0  # how far 0 and inf count to lie from the nearest other value, as a factor
@@ -35,7 +35,7 @@ class Tree:
         return len(self.row)
 
 
-def grow(columns: Sequence[Floats], weights: Sequence[float], names: Ints, check: Check = on_time) -> Tree:
+def grow(columns: Sequence[Floats], weights: Sequence[float], names: Ints, deadline: Deadline = no_deadline) -> Tree:
     """The tree over the rows of `columns` # (row,) each, whose numbers in the group are `names` # (row,).
 
     Where rows differ in columns of large weight, they are told apart first. Weights decide how fast a search is,
@@ -48,7 +48,7 @@ def grow(columns: Sequence[Floats], weights: Sequence[float], names: Ints, check
     for node in range(2 * table.shape[1]):
         if node >= len(members):
             break
-        check()
+        deadline()
         parts, apart = _split(scaled, members[node])
         spread.append(apart)
         first.append(len(members))
@@ -56,7 +56,7 @@ def grow(columns: Sequence[Floats], weights: Sequence[float], names: Ints, check
         members += parts
     low = np.empty((len(table), len(members)))
     for node, rows in enumerate(members):
-        check()
+        deadline()
         low[:, node] = table[:, rows].min(axis=1)
     row = np.array([names[rows[0]] if len(rows) == 1 else -1 for rows in members])
     size = np.array([len(rows) for rows in members])

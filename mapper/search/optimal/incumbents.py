@@ -17,7 +17,7 @@ from ...model.bounds import ROUNDING
 from ..outcome import Point, reach
 
 
-class Aim(Protocol):
+class Incumbents(Protocol):
     """What is looked for."""
 
     @property
@@ -29,17 +29,17 @@ class Aim(Protocol):
         """Its objective; inf before there is one."""
 
     @property
-    def limit(self) -> float:
+    def cutoff(self) -> float:
         """What is not below it is of no use."""
 
     @property
     def by_energy(self) -> bool:
         """Whether energy matters."""
 
-    def of(self, energy_pj: Floats, cycles: Floats) -> Floats:
-        """One number for each pair of lower bounds, to be compared with `limit`; later ones may be larger."""
+    def merit(self, energy_pj: Floats, cycles: Floats) -> Floats:
+        """One number for each pair of lower bounds, to be compared with `cutoff`; later ones may be larger."""
 
-    def worth(self, energy_pj: Floats, cycles: Floats) -> Ints:
+    def promising(self, energy_pj: Floats, cycles: Floats) -> Ints:
         """Which of some mappings to offer, most promising first. # (mapping,)"""
 
     def offer(self, batch: MappingBatch, energy_pj: float, cycles: float) -> bool:
@@ -47,7 +47,7 @@ class Aim(Protocol):
 
 
 @dataclass(eq=False)
-class Least:
+class BestIncumbent:
     """The least of one objective."""
 
     objective: str
@@ -55,20 +55,20 @@ class Least:
     least: float = np.inf
 
     @property
-    def limit(self) -> float:
+    def cutoff(self) -> float:
         return self.least
 
     @property
     def by_energy(self) -> bool:
         return self.objective != "delay"
 
-    def of(self, energy_pj: Floats, cycles: Floats) -> Floats:
+    def merit(self, energy_pj: Floats, cycles: Floats) -> Floats:
         """The objective itself."""
         return value(self.objective, energy_pj, cycles)
 
-    def worth(self, energy_pj: Floats, cycles: Floats) -> Ints:
+    def promising(self, energy_pj: Floats, cycles: Floats) -> Ints:
         """The least of them."""
-        return self.of(energy_pj, cycles).argmin(keepdims=True)
+        return self.merit(energy_pj, cycles).argmin(keepdims=True)
 
     def offer(self, batch: MappingBatch, energy_pj: float, cycles: float) -> bool:
         found = float(value(self.objective, np.float64(energy_pj), np.float64(cycles)))  # type: ignore[arg-type]
@@ -79,14 +79,14 @@ class Least:
 
 
 @dataclass(eq=False)
-class Frontier:
+class FrontIncumbents:
     """Mappings that none other found beats on energy or cycles without losing on the other, by their cycles.
 
     The least of any objective is among them, for each objective grows with energy and cycles.
     """
 
     objective: str
-    limit: float = 1.0
+    cutoff: float = 1.0
     by_energy: bool = True
     # batches, cycles, energy_pj: in one attribute, so that Ctrl-C finds all of a front or all of the next
     _found: tuple[tuple[MappingBatch, ...], Floats, Floats] = ((), np.empty(0), np.empty(0))
@@ -118,18 +118,18 @@ class Frontier:
     def least(self) -> float:
         return float(value(self.objective, self.energy_pj, self.cycles)[self._at]) if self.batches else np.inf
 
-    def of(self, energy_pj: Floats, cycles: Floats) -> Floats:
+    def merit(self, energy_pj: Floats, cycles: Floats) -> Floats:
         """The reach of each point; before anything is found below 0, the larger the EDP."""
         return reach(self.energy_pj, self.cycles, energy_pj, cycles)
 
-    def worth(self, energy_pj: Floats, cycles: Floats) -> Ints:
+    def promising(self, energy_pj: Floats, cycles: Floats) -> Ints:
         """Those out of reach, the farthest first."""
-        found = self.of(energy_pj, cycles)
+        found = self.merit(energy_pj, cycles)
         order = np.argsort(found)
         return order[found[order] < 1 - ROUNDING]
 
     def offer(self, batch: MappingBatch, energy_pj: float, cycles: float) -> bool:
-        if self.of(np.array([energy_pj]), np.array([cycles]))[0] >= 1 - ROUNDING:
+        if self.merit(np.array([energy_pj]), np.array([cycles]))[0] >= 1 - ROUNDING:
             return False
         before = self.least
         stay = (self.cycles < cycles) | (self.energy_pj < energy_pj)

@@ -13,14 +13,14 @@ from ..coverage import Coverage
 from ..outcome import Point
 from .branch_and_bound import Branching
 from .certify import kept_names
-from .incumbents import Frontier
+from .incumbents import FrontIncumbents
 from .trail import tree_said
 
 MOST_CORNERS = 500_000  # open nodes told apart in what is proven of a front
 
 
 @dataclass(eq=False)
-class Kept:
+class KeepChoice:
     """One choice of kept tensors: its relaxation, and the branch and bound once there is need of it."""
 
     relaxed: Relaxation
@@ -84,8 +84,8 @@ class Kept:
         trail.rule_out(nodes, branching.weighted(nodes) >= branching.state.bounds)
         return Choice(keep=keep, weights=branching.looks, trees=trees, verdicts=trail.verdicts())
 
-    def corners(self, aim: Frontier) -> list[Point]:
-        """Lower bounds of what is open, told apart as far as time allows; aim.of rises, so old numbers stay bounds."""
+    def corners(self, incumbents: FrontIncumbents) -> list[Point]:
+        """Lower bounds of what is open, told apart as far as time allows; merit rises, so old numbers stay bounds."""
         if self.branching is None:
             return _points(self.bound)
         nodes, reached = self.branching.state.nodes, self.branching.state.bounds
@@ -93,7 +93,7 @@ class Kept:
         order = order[reached[order] < 1 - ROUNDING]
         corners = _points(self.branching.relaxed(nodes[order[:MOST_CORNERS]]))
         rest = float(reached[order[MOST_CORNERS:]].min(initial=np.inf))
-        return corners + ([] if np.isinf(rest) else aim.times(rest))
+        return corners + ([] if np.isinf(rest) else incumbents.times(rest))
 
 
 def _points(bound: Bound) -> list[Point]:

@@ -16,31 +16,31 @@ from ....energy import EnergyTable
 from ...mapping import Bools, ChainTable, Floats, Ints, MappingBatch
 from ...mapspace import Mapspace, every_chain
 from ...model import REASONS, CostOptions, InternalError, evaluate, recount, validity
-from ...model.bounds import ROUNDING, Charge, Group, charges, grouped
-from ...runtime import Check, on_time
+from ...model.bounds import ROUNDING, Charge, DimGroup, charges, grouped
+from ...runtime import Deadline, no_deadline
 from ..coverage import Coverage
 from ..recorder import Recorder
 from .best_orders import best_orders
 from .branch_and_bound import combination
-from .incumbents import Aim
+from .incumbents import Incumbents
 
 EVALUATED = 2048  # chain combinations evaluated at once
 MOST_ORDERS = 5_000  # loop orders tried for one combination of chains where energy alone does not decide
 
 
 @dataclass(eq=False)
-class Combinations:
+class LeafEvaluator:
     """The combinations of chains of a mapspace, a row number per group of dims, and the mappings made of them."""
 
     space: Mapspace
     table: EnergyTable
     costs: CostOptions
-    aim: Aim
+    incumbents: Incumbents
     recorder: Recorder
     late: Callable[[], bool]  # whether time is up
     unresolved: float = np.inf  # the least bound of chains evaluated without certainty
     tables: tuple[ChainTable, ...] = ()
-    groups: list[Group] = field(default_factory=list)
+    groups: list[DimGroup] = field(default_factory=list)
 
     @property
     def number(self) -> int:
@@ -60,10 +60,12 @@ class Combinations:
     def _dims(self) -> list[tuple[int, ...]]:
         return grouped(self.space.workload) or [(0,)]
 
-    def make(self, check: Check = on_time) -> None:
-        """List the chains; only a group's own combinations are ever listed. Work on them will call `check`."""
+    def make(self, deadline: Deadline = no_deadline) -> None:
+        """List the chains; only a group's own combinations are ever listed. Work on them will call `deadline`."""
         self.tables = tuple(every_chain(chains) for chains in self.space.chains)
-        self.groups = [Group(self.space.arch, self.space.workload, self.tables, dims, check) for dims in self._dims]
+        self.groups = [
+            DimGroup(self.space.arch, self.space.workload, self.tables, dims, deadline) for dims in self._dims
+        ]
 
     @cached_property
     def names(self) -> list[Ints]:
@@ -88,16 +90,16 @@ class Combinations:
     def offer(self, batch: MappingBatch) -> None:
         """Offer the one mapping of `batch`, counted exactly."""
         costs = evaluate(batch, self.table, self.costs, recount(batch))
-        if self.aim.offer(batch, float(costs.energy_pj[0]), float(costs.cycles[0])):
-            self.recorder.best = self.aim.least
-            self.recorder.statistics.trace.append((self.recorder.statistics.evaluated, self.aim.least))
+        if self.incumbents.offer(batch, float(costs.energy_pj[0]), float(costs.cycles[0])):
+            self.recorder.best = self.incumbents.least
+            self.recorder.statistics.trace.append((self.recorder.statistics.evaluated, self.incumbents.least))
 
     def see(self, rows: Ints, bounds: Floats, keep: Bools) -> Coverage:
         """Evaluate the combinations `rows` # (combination, group) whose bounds are still below the limit."""
         seen, statistics = Coverage(), self.recorder.statistics
         for start in range(0, len(rows), EVALUATED):
             part = slice(start, start + EVALUATED)
-            hope = bounds[part] < self.aim.limit * (1 - ROUNDING)
+            hope = bounds[part] < self.incumbents.cutoff * (1 - ROUNDING)
             number, before = int(hope.sum()), statistics.valid
             if number:
                 self.evaluate(rows[part][hope], bounds[part][hope], keep)
@@ -119,14 +121,14 @@ class Combinations:
             return values
         batch, bounds = batch.take(valid), bounds[valid]
         costs = evaluate(batch, self.table, self.costs)
-        values[valid] = self.aim.of(costs.energy_pj, costs.cycles)
+        values[valid] = self.incumbents.merit(costs.energy_pj, costs.cycles)
         known = np.isfinite(bounds)
         if (values[valid][known] < bounds[known] - ROUNDING * abs(bounds[known])).any():
             raise InternalError("internal error: a mapping is below the bound of its chains; please report it")
-        for i in self.aim.worth(costs.energy_pj, costs.cycles).tolist():
+        for i in self.incumbents.promising(costs.energy_pj, costs.cycles).tolist():
             self.offer(batch.take([i]))
         # energy of words on wires is in no bound, and in no order's gain
-        wires = self.costs.network and self.aim.by_energy
+        wires = self.costs.network and self.incumbents.by_energy
         self._settle(batch, bounds, ~costs.counts.exact | (costs.cycles > costs.counts.cycles) | wires)
         return values
 
@@ -147,7 +149,7 @@ class Combinations:
     def _settle(self, batch: MappingBatch, bounds: Floats, doubtful: Bools) -> None:
         """Find the best loop orders of the chains for which the least energy by closed form does not decide."""
         for i in np.flatnonzero(doubtful).tolist():
-            if bounds[i] < self.aim.limit * (1 - ROUNDING):
+            if bounds[i] < self.incumbents.cutoff * (1 - ROUNDING):
                 one = batch.take([i])
                 if self.late() or not (self._recounted(one) or self._tried(one)):
                     self.unresolved = min(self.unresolved, float(bounds[i]))
@@ -161,7 +163,7 @@ class Combinations:
         costs = evaluate(every, self.table, self.costs)
         some = range(len(every))
         if costs.counts.exact.all():
-            some = self.aim.worth(costs.energy_pj, costs.cycles).tolist()
+            some = self.incumbents.promising(costs.energy_pj, costs.cycles).tolist()
         for j in some:
             if self.late():
                 return False
@@ -171,7 +173,7 @@ class Combinations:
     def _recounted(self, batch: MappingBatch) -> bool:
         """Offer the one mapping of `batch` in the order with the least energy by exact counts; whether that settles it:
         energy of wires is not among them, and a bandwidth that binds may spare cycles in another order."""
-        if self.costs.network and self.aim.by_energy:
+        if self.costs.network and self.incumbents.by_energy:
             return False
         best = best_orders(batch, self._charges(batch.keep[0]), self.space.orders.levels, recounted=True)
         batch = replace(batch, order=best)

@@ -11,8 +11,8 @@ import numpy as np
 from ...mapping import Floats, Ints, MappingBatch
 from ...model import evaluate, validity
 from ...model.bounds import ROUNDING, Relaxation
-from .incumbents import Frontier
-from .leaves import Combinations
+from .incumbents import FrontIncumbents
+from .leaves import LeafEvaluator
 
 DRAWN = 4096  # mappings drawn, and the best of them improved
 BOUNDED = 16_384  # combinations bounded at once
@@ -22,25 +22,25 @@ MOST_FRONT_PAIRS = 5_000  # the same for a front, where every mapping on it is i
 
 
 @dataclass(eq=False)
-class Exchange:
+class LocalSearch:
     """Local search over the chains of `every`."""
 
-    every: Combinations
+    every: LeafEvaluator
     _done: set[tuple[float, float]] = field(default_factory=set)  # points of the front improved already
 
     def start(self, relaxed: Relaxation, rng: np.random.Generator, most: int) -> None:
         """Improve the best so far, then a few mappings drawn at random, with what this relaxation keeps."""
-        aim = self.every.aim
-        if isinstance(aim, Frontier):
+        incumbents = self.every.incumbents
+        if isinstance(incumbents, FrontIncumbents):
             self._offer_drawn(relaxed, rng)
-            self._spread(relaxed, aim)
+            self._spread(relaxed, incumbents)
             return
-        if aim.best is not None and (aim.best.keep[0] == relaxed.keep).all():
-            self._improve(relaxed, self.every.rows(aim.best), aim.least)
+        if incumbents.best is not None and (incumbents.best.keep[0] == relaxed.keep).all():
+            self._improve(relaxed, self.every.rows(incumbents.best), incumbents.least)
         batch = self._drawn(relaxed, rng)
         if len(batch):
             costs = evaluate(batch, self.every.table, self.every.costs)
-            values = aim.of(costs.energy_pj, costs.cycles)
+            values = incumbents.merit(costs.energy_pj, costs.cycles)
             for i in np.argsort(values)[:most].tolist():
                 self._improve(relaxed, self.every.rows(batch.take([i])), float(values[i]))
 
@@ -95,11 +95,11 @@ class Exchange:
 
     def _bounds(self, relaxed: Relaxation, rows: Ints, where: dict[int, Ints], n: int) -> Floats:
         """The aim's number of the bound of `rows` with those of some groups exchanged. # (n,)"""
-        self.every.groups[0].check()
+        self.every.groups[0].deadline()
         found = relaxed.bound(
             lambda g, column: relaxed.columns[g][column][where[g] if g in where else rows[g : g + 1]], n
         )
-        return np.where(found.possible, self.every.aim.of(found.energy_pj, found.cycles), np.inf)
+        return np.where(found.possible, self.every.incumbents.merit(found.energy_pj, found.cycles), np.inf)
 
     # A front
 
@@ -107,22 +107,24 @@ class Exchange:
         batch = self._drawn(relaxed, rng)
         if len(batch):
             costs = evaluate(batch, self.every.table, self.every.costs)
-            for i in self.every.aim.worth(costs.energy_pj, costs.cycles).tolist():
+            for i in self.every.incumbents.promising(costs.energy_pj, costs.cycles).tolist():
                 self.every.offer(batch.take([i]))
 
-    def _spread(self, relaxed: Relaxation, aim: Frontier) -> None:
+    def _spread(self, relaxed: Relaxation, incumbents: FrontIncumbents) -> None:
         """From every mapping of the front, exchange chains as long as mappings out of reach turn up."""
         choices = self._choices(MOST_FRONT_PAIRS)
-        while (batch := self._next(relaxed, aim)) is not None:
+        while (batch := self._next(relaxed, incumbents)) is not None:
             rows = self.every.rows(batch)
             for exchanged in choices:
                 if self.every.late():
                     return
-                self._exchange(relaxed, rows, aim.limit, exchanged)
+                self._exchange(relaxed, rows, incumbents.cutoff, exchanged)
 
-    def _next(self, relaxed: Relaxation, aim: Frontier) -> MappingBatch | None:
+    def _next(self, relaxed: Relaxation, incumbents: FrontIncumbents) -> MappingBatch | None:
         """A mapping of the front not yet improved, with what this relaxation keeps."""
-        for batch, cycles, energy_pj in zip(aim.batches, aim.cycles.tolist(), aim.energy_pj.tolist(), strict=True):
+        for batch, cycles, energy_pj in zip(
+            incumbents.batches, incumbents.cycles.tolist(), incumbents.energy_pj.tolist(), strict=True
+        ):
             if (cycles, energy_pj) not in self._done and (batch.keep[0] == relaxed.keep).all():
                 self._done.add((cycles, energy_pj))
                 return batch

@@ -26,10 +26,10 @@ from ..recorder import Recorder, Statistics, Stop
 from ..run import search_chunks
 from .branch_and_bound import Branching, Evaluate, importance
 from .certify import layer_said
-from .incumbents import Aim, Frontier, Least, without_equals
-from .keep_choice import Kept
-from .leaves import Combinations
-from .local_search import Exchange
+from .incumbents import BestIncumbent, FrontIncumbents, Incumbents, without_equals
+from .keep_choice import KeepChoice
+from .leaves import LeafEvaluator
+from .local_search import LocalSearch
 
 MOST_CHAINS = 300_000  # chain combinations of one group of dims; beyond that only the ideal bounds are known
 MOST_KEPT = 2**14  # choices of what is kept; each is bounded by itself, in some hundredths of a second
@@ -91,7 +91,7 @@ def lower_bound(
 class Choices:
     """The choices of what is kept that were bounded so far. Replaced as a whole, as Ctrl-C may come any time."""
 
-    waiting: tuple[Kept, ...] = ()  # those that may hold something better
+    waiting: tuple[KeepChoice, ...] = ()  # those that may hold something better
     left: Coverage = Coverage()  # what became of the combinations of the others,
     said: tuple[Choice, ...] = ()  # and what the certificate says of them, where one is asked for
 
@@ -113,9 +113,9 @@ class _Optimal:
     def __post_init__(self) -> None:
         objective = self.objective
         self.recorder = Recorder(Stop(None, time_limit=self.options.time_limit))
-        self.aim: Aim = Frontier(objective) if self.options.front else Least(objective)
-        self.every = Combinations(self.space, self.table, self.costs, self.aim, self.recorder, self._late)
-        self.exchange = Exchange(self.every)
+        self.incumbents: Incumbents = FrontIncumbents(objective) if self.options.front else BestIncumbent(objective)
+        self.every = LeafEvaluator(self.space, self.table, self.costs, self.incumbents, self.recorder, self._late)
+        self.local_search = LocalSearch(self.every)
         self.rng = np.random.default_rng(self.options.seed)
         self.ideal = ideal(self.space.arch, self.space.workload, self.table)
 
@@ -147,7 +147,7 @@ class _Optimal:
         return self.options.objectives[0]
 
     @property
-    def waiting(self) -> tuple[Kept, ...]:
+    def waiting(self) -> tuple[KeepChoice, ...]:
         """The choices of what is kept that may hold something better."""
         return self.choices.waiting
 
@@ -202,15 +202,15 @@ class _Optimal:
 
     def _bound(self) -> None:
         """Bound every choice of kept tensors; those above the best are dropped at once, with their columns."""
-        root, limit = np.inf, self.aim.limit
-        powers = POWERS.get(self.objective if isinstance(self.aim, Least) else "front")
+        root, limit = np.inf, self.incumbents.cutoff
+        powers = POWERS.get(self.objective if isinstance(self.incumbents, BestIncumbent) else "front")
         for i, keep in enumerate(self.space.every_keep(), 1):
             self._check()
             relaxed = Relaxation(self.every.groups, self.table, keep, self.costs.leakage)
             if i == self._choices:
                 for group in self.every.groups:
                     group.forget()
-            one = Kept(relaxed, self._of, Geometric(relaxed, powers) if powers else None)
+            one = KeepChoice(relaxed, self._of, Geometric(relaxed, powers) if powers else None)
             self.choices = replace(self.choices, waiting=(*self.waiting, one))
             self.bounded = i == self._choices
             if one.least < limit * (1 - ROUNDING):
@@ -219,13 +219,13 @@ class _Optimal:
             if one.least >= limit * (1 - ROUNDING):
                 self._close([one])
             self._tell(i)
-        if self.aim.best is not None and root > limit * (1 + ROUNDING):
+        if self.incumbents.best is not None and root > limit * (1 + ROUNDING):
             raise InternalError("internal error: a mapping is below the bound of its mapspace; please report it")
 
     def _rule_out(self) -> None:
-        self._close([one for one in self.waiting if one.least >= self.aim.limit * (1 - ROUNDING)])
+        self._close([one for one in self.waiting if one.least >= self.incumbents.cutoff * (1 - ROUNDING)])
 
-    def _close(self, choices: list[Kept]) -> None:
+    def _close(self, choices: list[KeepChoice]) -> None:
         """Let go of choices that hold nothing better."""
         before = self.choices
         closed = set(choices)
@@ -237,14 +237,14 @@ class _Optimal:
         )
 
     def _of(self, bound: Bound) -> Floats:
-        return self.aim.of(bound.energy_pj, bound.cycles)
+        return self.incumbents.merit(bound.energy_pj, bound.cycles)
 
     def _branch(self) -> None:
         steps = 1
         while True:
             self._rule_out()
             if not self.waiting:
-                seen_all = self.every.unresolved >= self.aim.limit * (1 - ROUNDING)
+                seen_all = self.every.unresolved >= self.incumbents.cutoff * (1 - ROUNDING)
                 # chains that were left for want of time are not those with too many orders
                 self.statistics.stopped_by = SEEN_ALL if seen_all else self.statistics.stopped_by or LEFT_OPEN
                 return
@@ -254,23 +254,23 @@ class _Optimal:
             if one.branching is None:
                 self._grow(one)
             elif steps % 32 == 0 and steps & (steps - 1) == 0:  # ever more rarely
-                one.branching.dive(lambda: self.aim.limit, self._see(one))
-                self.exchange.start(one.relaxed, self.rng, 1)
+                one.branching.dive(lambda: self.incumbents.cutoff, self._see(one))
+                self.local_search.start(one.relaxed, self.rng, 1)
             else:
-                one.branching.step(lambda: self.aim.limit, self._see(one))
+                one.branching.step(lambda: self.incumbents.cutoff, self._see(one))
             steps += one.branching is not None
             self._tell()
 
-    def _grow(self, one: Kept) -> None:
-        self.exchange.start(one.relaxed, self.rng, STARTS)
-        best = self.aim.best
+    def _grow(self, one: KeepChoice) -> None:
+        self.local_search.start(one.relaxed, self.rng, STARTS)
+        best = self.incumbents.best
         some = np.zeros(len(self.every.groups), np.int64) if best is None else self.every.rows(best)
         weights = importance(one.relaxed, some)
         one.branching = Branching(
-            one.relaxed, self._of, weights, one.geometric, self.aim.limit, certify=self.options.certify
+            one.relaxed, self._of, weights, one.geometric, self.incumbents.cutoff, certify=self.options.certify
         )
 
-    def _see(self, one: Kept) -> Evaluate:
+    def _see(self, one: KeepChoice) -> Evaluate:
         return lambda rows, bounds: self.every.see(rows, bounds, one.relaxed.keep)
 
     def _late(self) -> bool:
@@ -297,7 +297,7 @@ class _Optimal:
         """What is known so far, for the line of progress."""
         sets = sum(one.open for one in self.waiting)
         least = min((one.least for one in self.waiting), default=np.inf)
-        limit = self.aim.limit if self.aim.best is not None else np.inf
+        limit = self.incumbents.cutoff if self.incumbents.best is not None else np.inf
         share = max(0.0, 1 - least / limit) if limit else 0.0
         return f"the best possible at most {share:.2%} below, {sets:,} sets open"
 
@@ -307,21 +307,21 @@ class _Optimal:
     def _found(self) -> Outcome:
         """What is found so far, and what was proven before."""
         front: tuple[MappingBatch, ...] = ()
-        if isinstance(self.aim, Frontier):
-            stay = np.flatnonzero(without_equals(self.aim.energy_pj, self.aim.cycles))
-            front = tuple(self.aim.batches[i] for i in stay.tolist())
+        if isinstance(self.incumbents, FrontIncumbents):
+            stay = np.flatnonzero(without_equals(self.incumbents.energy_pj, self.incumbents.cycles))
+            front = tuple(self.incumbents.batches[i] for i in stay.tolist())
         before = self.before or Outcome(None, self.statistics)
-        return Outcome(self.aim.best, self.statistics, before.lower_bound, front=front, proof=before.proof)
+        return Outcome(self.incumbents.best, self.statistics, before.lower_bound, front=front, proof=before.proof)
 
     def _outcome(self) -> Outcome:
         """What is found and proven: no more than the ideal bounds where the combinations do not add up."""
         if self.bounded and self.coverage.total != self.every.number * self._choices:
             self.statistics.stopped_by, self.bounded = UNCOUNTED, False
-        found, least = replace(self._found, coverage=self.coverage), self.aim.least
+        found, least = replace(self._found, coverage=self.coverage), self.incumbents.least
         if found.best is None:
             return found
-        if isinstance(self.aim, Frontier):
-            aim, corners = self.aim, self._corners(self.aim)
+        if isinstance(self.incumbents, FrontIncumbents):
+            aim, corners = self.incumbents, self._corners(self.incumbents)
             cycles, energy_pj = np.array(corners).reshape(-1, 2).T
             pending = float(value(self.objective, energy_pj, cycles).min(initial=np.inf))
             proofs = [FrontProof.of(corners), *([found.proof] if found.proof else [])]
@@ -339,10 +339,10 @@ class _Optimal:
         """What this proof did, for another program to check: the bounds of an earlier one are not in it."""
         choices = (*self.choices.said, *(one.said(self.every.names) for one in self.waiting))
         problem = self.space, self.table, self.costs
-        if isinstance(self.aim, Frontier):
-            return layer_said(*problem, "front", self.aim.batches, 0.0, self._corners(self.aim), choices)
+        if isinstance(self.incumbents, FrontIncumbents):
+            return layer_said(*problem, "front", self.incumbents.batches, 0.0, self._corners(self.incumbents), choices)
         assert found.best is not None
-        return layer_said(*problem, self.objective, (found.best,), min(pending, self.aim.least), (), choices)
+        return layer_said(*problem, self.objective, (found.best,), min(pending, self.incumbents.least), (), choices)
 
     @property
     def coverage(self) -> Coverage:
@@ -361,7 +361,7 @@ class _Optimal:
         """The least that the objective can be among mappings not looked at yet."""
         return min((one.least for one in self.waiting), default=np.inf) if self.bounded else self._ideal_value
 
-    def _corners(self, aim: Frontier) -> list[Point]:
+    def _corners(self, aim: FrontIncumbents) -> list[Point]:
         """Of a front: whatever is not seen lies above one of these."""
         least = (float(self.ideal.cycles), self.ideal.energy_pj)
         if not self.bounded:

@@ -113,6 +113,10 @@ class MappingBatch:
         """What its figures are held in (ChainTable)."""
         return self.tables[0].numbers
 
+    def arranged(self) -> "MappingBatch":
+        """The mappings with their loop orders at hand: these."""
+        return self
+
     def own(self, numbers: type | None = None) -> "MappingBatch":
         """The same with tables of its own chains alone, perhaps with other `numbers`."""
         numbers = numbers or self.numbers

@@ -1,5 +1,6 @@
 """The documents tell the truth: files, links, commands and options exist, and examples print what is shown."""
 
+import ast
 import doctest
 import importlib
 import os
@@ -13,17 +14,52 @@ from pathlib import Path
 
 import pytest
 
-from .house import MAY_IMPORT, MODULES, PROJECT, ROOT, module_name
+from .house import MAY_IMPORT, MODULES, PROJECT, ROOMS, ROOT, defined, imported, module_name
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+ARCHITECTURE = ROOT / "docs/architecture.md"
+HISTORY = {ROOT / "CHANGELOG.md", *ROOT.glob("docs/decisions/*.md")}  # may name files that are gone
 each_document = pytest.mark.parametrize("document", DOCUMENTS, ids=module_name)
 
 
 def test_the_one_page_on_the_architecture_names_every_module_and_no_other() -> None:
     """docs/architecture.md has a line per file; a file that is gone has none."""
-    text = (ROOT / "docs/architecture.md").read_text()
-    named = set(re.findall(rf"`((?:{'|'.join(MAY_IMPORT)})/[\w/]+\.py)`", text))
+    named = set(re.findall(rf"`((?:{'|'.join(MAY_IMPORT)})/[\w/]+\.py)`", ARCHITECTURE.read_text()))
     assert named == {module_name(path) for path in MODULES if path.stem != "__init__"}
+
+
+def table_of(folder: str) -> list[str]:
+    """The files in the table of docs/architecture.md for a part or a room, `mapper/model`, from top to bottom."""
+    tables = re.split(r"\n{2,}", ARCHITECTURE.read_text())
+    return next(rows for table in tables if (rows := re.findall(rf"^\| `({folder}/[\w/]+\.py)`", table, re.MULTILINE)))
+
+
+@pytest.mark.parametrize(
+    "folder", [*(part for part in MAY_IMPORT if part != "mapper"), *(f"mapper/{r}" for r in ROOMS)]
+)
+def test_a_file_stands_below_the_files_of_its_folder_that_it_imports(folder: str) -> None:
+    """The tables of docs/architecture.md can be read from top to bottom."""
+    rows = table_of(folder)
+    above = {
+        f"{name} stands above {module_name(target)}, which it imports"
+        for name in rows
+        for target in (defined(*line) for line in imported(ROOT / name, (ROOT / name).read_text()))
+        if module_name(target) in rows[rows.index(name) :]
+    }
+    assert not above
+
+
+def test_the_one_page_on_the_architecture_has_the_rooms_with_their_promises_and_what_they_may_import() -> None:
+    """The table of rooms is the import rule; a promise is the docstring of the room's face."""
+    rows = re.findall(r"^\| `(\w+)/` \| (.*) \| (.*) \|$", ARCHITECTURE.read_text(), re.MULTILINE)
+    rooms = list(ROOMS)
+    assert [room for room, _, _ in rows] == rooms
+    for number, (room, promise, names) in enumerate(rows):
+        face = ast.get_docstring(ast.parse((ROOT / "mapper" / room / "__init__.py").read_text()))
+        assert face is not None
+        assert f"{promise}." == face.split("\n\n")[0].replace("\n", " ")
+        allowed = {"all above": set(rooms[:number]), "-": set()}.get(names, set(names.split(", ")))
+        assert allowed == ROOMS[room]
 
 
 @each_document
@@ -32,6 +68,15 @@ def test_every_link_between_documents_leads_somewhere(document: Path) -> None:
     targets = re.findall(r"\]\(([^)#]+)[^)]*\)", document.read_text())
     missing = [target for target in targets if "://" not in target and not (document.parent / target).exists()]
     assert not missing
+
+
+@pytest.mark.parametrize("document", [path for path in DOCUMENTS if path not in HISTORY], ids=module_name)
+def test_every_file_of_ours_that_a_document_names_exists(document: Path) -> None:
+    """A path from the root in a text, `mapper/model/counts.py`, or a folder, `tests/golden/`."""
+    tops = "|".join([*MAY_IMPORT, "tests", "experiments", "benchmarks", "docs"])
+    named = re.findall(rf"(?<![\w/.*])(?:{tops})/[\w./-]*\w/?", document.read_text())
+    written = ("experiments/results/quick", "experiments/results/searches")
+    assert not [name for name in named if not (ROOT / name).exists() and not name.startswith(written)]
 
 
 def examples() -> Iterator[tuple[str, str]]:

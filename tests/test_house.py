@@ -6,13 +6,24 @@ import importlib
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-from .house import MAY_IMPORT, MODULES, PROJECT, ROOMS, ROOT, each_module, module_name, part_and_room
+from . import house
+from .house import (
+    MAY_IMPORT,
+    MODULES,
+    PROJECT,
+    ROOMS,
+    ROOT,
+    defined,
+    each_module,
+    imported,
+    imports,
+    module_name,
+    part_and_room,
+)
 
 # Modules that other rooms import by path, as their packages take long to import: sympy, jax, matplotlib.
 BY_PATH = {"mapper/model/explain.py", "mapper/search/engines/jax_engine.py", "mapper/report/pictures/style.py"}
@@ -20,42 +31,6 @@ FACE = 30  # names that a folder may offer
 LARGE_FACES = {"mapper/model/__init__.py": 34}
 # What a dependency lets us import, where that is not its own name alone.
 IMPORT_NAMES = {"pyyaml": {"yaml"}, "pydantic": {"pydantic", "pydantic_core"}, "dask": {"distributed"}}
-
-
-def imports(source: str) -> Iterator[tuple[int, str]]:
-    """Level (dots) and dotted name of everything a module imports, anywhere in it.
-
-    >>> list(imports("import numpy as np\\nfrom ..arch import Axis"))
-    [(0, 'numpy'), (2, 'arch')]
-    """
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            yield from ((0, alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield from ((node.level, node.module or alias.name) for alias in node.names)
-
-
-def imported(path: Path, source: str) -> Iterator[tuple[Path, str]]:
-    """The files of ours that a module imports, and the name; imports inside functions counted.
-
-    >>> line = "from ..mapping import batch"
-    >>> [(module_name(file), name) for file, name in imported(ROOT / "mapper/model/cost.py", line)]
-    [('mapper/mapping/batch.py', 'batch')]
-    """
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.ImportFrom) and node.level:
-            base = path.parents[node.level - 1].joinpath(*(node.module or "").split("."))
-            for alias in node.names:
-                places = [base] if alias.name in offered(base / "__init__.py") else [base / alias.name, base]
-                files = [file for place in places for file in (place.with_suffix(".py"), place / "__init__.py")]
-                yield next(file for file in files if file.exists()), alias.name
-
-
-@cache
-def offered(face: Path) -> set[str]:
-    """The names that a face imports: they hide modules of the same name."""
-    body = ast.parse(face.read_text()).body if face.exists() else []
-    return {alias.name for node in body if isinstance(node, ast.ImportFrom) for alias in node.names}
 
 
 def wrong_imports(path: Path, source: str) -> list[str]:
@@ -129,16 +104,6 @@ def test_a_face_is_a_list_of_names(path: Path) -> None:
     assert len(names.elts) <= LARGE_FACES.get(module_name(path), FACE)
 
 
-def defined(path: Path, name: str) -> Path:
-    """Where a name that a face offers is defined."""
-    if path.name != "__init__.py":
-        return path
-    for target, offered_name in imported(path, path.read_text()):
-        if offered_name == name:
-            return defined(target, name)
-    return path
-
-
 def circle(arrows: dict[str, set[str]]) -> list[str]:
     """Names that lead from one to the next and back to the first; none where there is no circle.
 
@@ -172,11 +137,12 @@ def test_no_file_imports_one_that_imports_it() -> None:
     assert circle(arrows) == []
 
 
-def test_the_examples_of_this_file_give_what_they_show() -> None:
-    """The rule reads imports as its docstrings say."""
-    result = doctest.testmod(sys.modules[__name__])
-    assert result.attempted > 0
-    assert result.failed == 0
+def test_the_examples_of_the_import_rule_give_what_they_show() -> None:
+    """The rule reads imports, and finds circles, as the docstrings say."""
+    for module in (house, sys.modules[__name__]):
+        result = doctest.testmod(module)
+        assert result.attempted > 0
+        assert result.failed == 0
 
 
 @each_module

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, PlainValidator
 
-from ..workloads import Document, Fault, InputError, Keys, Section, check, path_text
+from ..workloads import Document, Fault, InputError, Keys, Section, check
 from .schema import Name
 from .spec import ComponentClass, ComponentPart, Written
 
@@ -63,8 +63,7 @@ def _class(document: Document, name: str) -> ComponentClass:
     section = check(document, ClassSection, at)
 
     def written(value: Any, *keys: str) -> Written:
-        path = (*at, *keys)
-        return Written(value, *document.place(path), path_text(path))
+        return Written(value, *document.location((*at, *keys)))
 
     parts = tuple(
         ComponentPart(

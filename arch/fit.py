@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
-from ..workloads import SHAPE_DIMS, Fault, InputError, Workload, near
-from ..workloads.shapes import SHAPES
+from ..workloads import SHAPES, Fault, InputError, Workload, near
 from .spec import Architecture, FactorRule, LoopConstraint
 
+# The dims and tensors of all shapes: constraints may name these whether a workload has them or not.
+SHAPE_DIMS = frozenset(dim for shape in SHAPES.values() for dim in shape.dims)
 SHAPE_TENSORS = frozenset(name for shape in SHAPES.values() for name in shape.projections)
 
 

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..workloads import Document, Fault, InputError, Workload, arithmetic, check, near, read_yaml
-from ..workloads.timeloop_problem import read_timeloop_problem
-from ..workloads.timeloop_roots import ROOTS, read_timeloop
-from ..workloads.timeloop_values import TIMELOOP_TAGS
+from ..workloads import Document, Fault, InputError, Workload, check, near, read_yaml
+from ..workloads.expressions import arithmetic
+from ..workloads.timeloop import ROOTS, TIMELOOP_TAGS, read_timeloop, read_timeloop_problem
 from .base import find_arch, with_base
 from .components import component_classes
 from .schema import CAPACITIES, ComputeUnit, Fanout, Level, Loops, Machine, TemporalLoops
 from .spec import Architecture, Axis, ComponentClass, Compute, LoopConstraint, Storage
+from .timeloop import apply_timeloop_constraints, read_timeloop_arch
 
 Number = int | float
 
@@ -31,8 +31,6 @@ def load_arch(
     >>> load_arch("eyeriss_like", {"columns": 7}).instances(2)
     84
     """
-    from .timeloop_apply import apply_timeloop_constraints
-
     own, further = arch_documents(spec, more)
     if own is None:
         assert further is not None
@@ -69,8 +67,6 @@ def parse_arch(
     Raises InputError with every fault found.
     """
     if isinstance(document.data, dict) and not set(ROOTS).isdisjoint(document.data.keys() - {"variables"}):
-        from .timeloop import read_timeloop_arch
-
         if variables:
             raise InputError(document.fault((), f"has no variables to set: {', '.join(variables)}"))
         if workload is None and "problem" in document.data:

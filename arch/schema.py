@@ -16,7 +16,8 @@ from pydantic import (
     model_validator,
 )
 
-from ..workloads import FloatExpr, IntExpr, Section, arithmetic
+from ..workloads import FloatExpr, IntExpr, Section
+from ..workloads.expressions import arithmetic
 from .spec import FactorRule
 
 CAPACITIES = ("capacity_bytes", "capacity_words", "capacity_bits", "depth")

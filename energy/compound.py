@@ -6,7 +6,8 @@ from functools import cache
 from importlib import resources
 
 from ..arch import ComponentClass, ComponentPart, Written, component_classes
-from ..workloads import Fault, InputError, arithmetic, near, parse_yaml
+from ..workloads import Fault, InputError, near, parse_yaml
+from ..workloads.expressions import arithmetic
 from .primitives import PRIMITIVES, Estimate, Memory, Value, Values
 
 Classes = Mapping[str, ComponentClass]

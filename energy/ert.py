@@ -11,7 +11,7 @@ import yaml
 
 from ..arch import Architecture
 from ..workloads import Document, Fault, InputError, Keys, near, read_yaml, write_whole
-from ..workloads.timeloop_values import TIMELOOP_TAGS
+from ..workloads.timeloop import TIMELOOP_TAGS
 from .spec import ComputeEnergy, EnergyTable, LevelEnergy
 
 VERSIONS = ("0.2", "0.3", "0.4")

@@ -29,6 +29,11 @@ class InputError(Exception):
         return "\n".join(map(str, self.faults))
 
 
+def option_fault(option: str, message: str) -> Fault:
+    """The fault of an option of a command, or of an argument that stands for it: it has no file and no line."""
+    return Fault(option, None, "", message)
+
+
 def collect[T](faults: list[Fault], find: Callable[[], T]) -> T | None:
     """What `find` returns; None with its faults added to `faults`, so that several report together."""
     try:

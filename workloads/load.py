@@ -14,9 +14,7 @@ from .files import expanded
 from .reading import Document, Keys, near, path_text, read_yaml
 from .shapes import ExplicitLayer, Name, ShapedLayer, key_faults, make_workload
 from .spec import Network, Workload
-from .timeloop_problem import read_timeloop_problem
-from .timeloop_roots import read_timeloop
-from .timeloop_values import TIMELOOP_TAGS
+from .timeloop import TIMELOOP_TAGS, read_timeloop, read_timeloop_problem
 
 LIBRARY = Path(__file__).parent
 SUFFIXES = (".yaml", ".yml")

@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from .faults import Fault, InputError
+from .faults import Fault, InputError, option_fault
 from .files import read_bytes
 
 MAX_BYTES = 16 * 2**20
@@ -37,6 +37,12 @@ def near(name: str, choices: Iterable[str]) -> str:
     return f'; did you mean "{by_lower[found[0]]}"?' if found else ""
 
 
+def unknown_choice(option: str, value: str, choices: Iterable[str]) -> Fault:
+    """The fault of an option whose value is none of `choices`, with a near one where there is one."""
+    choices = list(choices)
+    return option_fault(option, f'must be one of {", ".join(choices)}; got "{value}"{near(str(value), choices)}')
+
+
 @dataclass(frozen=True)
 class Document:
     """The plain data of a YAML text (dict, list, str, int, float, bool, None) and where each value stands."""
@@ -56,9 +62,13 @@ class Document:
         """The line of `path`, or of the nearest known value around it."""
         return self.place(path)[1]
 
+    def location(self, path: Keys) -> tuple[str, int | None, str]:
+        """File and line as `place` gives them, and `path` as text."""
+        return *self.place(path), path_text(path)
+
     def fault(self, path: Keys, message: str) -> Fault:
         """A fault of the value at `path`."""
-        return Fault(*self.place(path), path_text(path), message)
+        return Fault(*self.location(path), message)
 
     def get(self, path: Keys) -> Any:
         """The value at `path`; KeyError, IndexError or TypeError where there is none."""

@@ -104,9 +104,6 @@ SHAPES: Mapping[str, Shape] = {
     "rank1": Shape(dims=("D",), projections={"Inputs": ("D",), "Outputs": ("D",)}),
 }
 
-# The dims of all shapes: constraints of an architecture may name these whether a workload has them or not.
-SHAPE_DIMS: frozenset[str] = frozenset(dim for shape in SHAPES.values() for dim in shape.dims)
-
 
 def _shape_faults(layer: ShapedLayer) -> Iterator[Located]:
     shape = SHAPES.get(layer.shape)

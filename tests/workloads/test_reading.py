@@ -17,13 +17,12 @@ from ruby_map.workloads import (
     InputError,
     IntExpr,
     Section,
-    arithmetic,
     check,
-    linear,
     near,
     parse_yaml,
     read_yaml,
 )
+from ruby_map.workloads.expressions import arithmetic, linear
 
 
 class Axis(Section):

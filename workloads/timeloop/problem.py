@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from .reading import Document, Keys
-from .shapes import size_faults, word
-from .spec import Rank, Tensor, Term, Workload
-from .timeloop_values import Reader, choices
+from ..reading import Document, Keys
+from ..shapes import size_faults, word
+from ..spec import Rank, Tensor, Term, Workload
+from .values import Reader, choices
 
 _SHAPE = ("name", "version", "dimensions", "coefficients", "data_spaces")
 _PROBLEM = ("version", "name", "shape", "instance")

@@ -4,14 +4,13 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from ..workloads import Document, Keys, Workload
-from ..workloads.timeloop_roots import REFUSED, root_faults
-from ..workloads.timeloop_values import Reader
-from .schema import checked_name
-from .spec import Architecture, Compute, Storage
-from .timeloop_apply import apply_timeloop_constraints
-from .timeloop_components import Attributes, Part, class_kind, compute, joined, meshes, storage
-from .timeloop_nodes import read_nodes
+from ...workloads import Document, Keys, Workload
+from ...workloads.timeloop import REFUSED, Reader, root_faults
+from ..schema import checked_name
+from ..spec import Architecture, Compute, Storage
+from .apply import apply_timeloop_constraints
+from .components import Attributes, Part, class_kind, compute, joined, meshes, storage
+from .nodes import read_nodes
 
 VERSIONS = ("0.2", "0.3", "0.4")
 _RANGE = re.compile(r"(.*)\[(\d{1,9})\.\.(\d{1,9})\]")

@@ -6,9 +6,9 @@ from itertools import pairwise
 from math import prod
 from typing import Any
 
-from ..workloads import Keys
-from ..workloads.timeloop_values import Reader
-from .spec import Axis, Compute, Storage
+from ...workloads import Keys
+from ...workloads.timeloop import Reader
+from ..spec import Axis, Compute, Storage
 
 STORAGE_CLASSES = ("DRAM", "SRAM", "regfile", "smartbuffer", "storage")  # a class that contains one of these
 COMPUTE_CLASSES = ("mac", "compute")

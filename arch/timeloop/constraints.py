@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..workloads import Keys, Workload
-from ..workloads.timeloop_values import Reader, choices
-from .fit import known_tensors
-from .spec import Axis, FactorRule, LoopConstraint, Storage
+from ...workloads import Keys, Workload
+from ...workloads.timeloop import Reader, choices
+from ..fit import known_tensors
+from ..spec import Axis, FactorRule, LoopConstraint, Storage
 
 _LOOPS = ("factors", "factors_only", "permutation", "remainders", "default_max_factor", "default_min_factor")
 _MACROS = ("no_iteration_over_dataspaces", "must_iterate_over_dataspaces")

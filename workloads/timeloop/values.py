@@ -5,10 +5,10 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from .expressions import arithmetic
-from .faults import Fault, InputError
-from .reading import Document, Keys, near
-from .shapes import MAX_WORDS
+from ..expressions import arithmetic
+from ..faults import Fault, InputError
+from ..reading import Document, Keys, near
+from ..shapes import MAX_WORDS
 
 # The local tags of the 0.4 dialect, for `read_yaml(..., tags=TIMELOOP_TAGS)`.
 TIMELOOP_TAGS = ("Component", "Container", "Element", "Hierarchical", "Nothing", "Parallel", "Pipelined")

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from .faults import Fault, InputError
-from .reading import Document, near, read_yaml
-from .timeloop_values import TIMELOOP_TAGS
+from ..faults import Fault, InputError
+from ..reading import Document, near, read_yaml
+from .values import TIMELOOP_TAGS
 
 ROOTS = (
     *("architecture", "arch", "problem", "mapping", "mapper", "mapspace", "variables", "ERT", "ART"),

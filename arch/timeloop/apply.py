@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from ..workloads import Document, Keys, Workload
-from ..workloads.timeloop_values import Reader, choices
-from .spec import Architecture, LoopConstraint
-from .timeloop_constraints import REFUSED, Constraints, keeping
+from ...workloads import Document, Keys, Workload
+from ...workloads.timeloop import Reader, choices
+from ..spec import Architecture, LoopConstraint
+from .constraints import REFUSED, Constraints, keeping
 
 ROOTS: tuple[Keys, ...] = (
     ("mapspace_constraints",),

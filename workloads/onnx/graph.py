@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .faults import Fault, InputError
-from .files import read_bytes
-from .reading import near
-from .shapes import MAX_WORDS
+from ..faults import Fault, InputError
+from ..files import read_bytes
+from ..reading import near
+from ..shapes import MAX_WORDS
 
 MAX_BYTES = 2**31 - 1  # protobuf takes no larger message
 MAX_NODES = 50_000  # with those of functions in their places

@@ -9,9 +9,9 @@ from typing import Any
 
 import yaml
 
-from .faults import Fault, InputError
-from .load import shaped
-from .onnx_graph import Graph, Node, read_graph
+from ..faults import Fault, InputError
+from ..load import shaped
+from .graph import Graph, Node, read_graph
 
 Layer = dict[str, Any]  # as a network file has it: shape, sizes, stride, dilation
 

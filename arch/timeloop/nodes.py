@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, field, replace
 
-from ..workloads import Keys, Workload
-from ..workloads.timeloop_values import TIMELOOP_TAGS, Reader
-from .spec import Axis, Compute, Storage
-from .timeloop_components import Attributes, class_kind, compute, storage
-from .timeloop_constraints import Constraints, keeping
+from ...workloads import Keys, Workload
+from ...workloads.timeloop import TIMELOOP_TAGS, Reader
+from ..spec import Axis, Compute, Storage
+from .components import Attributes, class_kind, compute, storage
+from .constraints import Constraints, keeping
 
 _NODE = ("name", "class", "subclass", "attributes", "spatial", "constraints", "required_actions", "enabled", "nodes")
 _EXTRA = ("sparse_optimizations", "networks", "area_share", "max_utilization")

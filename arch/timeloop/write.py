@@ -3,8 +3,8 @@
 from math import prod
 from typing import Any
 
-from .spec import Architecture, Axis, Compute, Storage
-from .timeloop_components import kind
+from ..spec import Architecture, Axis, Compute, Storage
+from .components import kind
 
 Entry = dict[str, Any]
 

@@ -54,6 +54,12 @@ def _where_known(arch: Architecture) -> EnergyTable:
     return replace(table, levels=levels, compute=compute)
 
 
+def area_um2(arch: Architecture, table: EnergyTable) -> float:
+    """The area of all instances of all levels and of the MAC units, in um^2."""
+    levels = sum(figures.area_um2 * arch.instances(i) for i, figures in enumerate(table.levels))
+    return levels + table.compute.area_um2 * arch.instances(len(arch.levels))
+
+
 def energy_table(
     arch: Architecture, ert: Path | None = None, art: Path | None = None, engine: str = "default"
 ) -> EnergyTable:

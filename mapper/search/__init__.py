@@ -2,7 +2,7 @@
 
 from .budget import Mark, Share, read_budget, spend
 from .coverage import Coverage
-from .options import NEVER, SearchOptions, idle_faults, read_patience, stop_rules, unknown
+from .options import NEVER, SearchOptions, idle_faults, read_patience, stop_rules
 from .outcome import FrontProof
 from .recorder import Recorder, Statistics
 from .score import CHUNK, STRATEGIES, ScoringTask
@@ -26,5 +26,4 @@ __all__ = [
     "search",
     "spend",
     "stop_rules",
-    "unknown",
 ]

@@ -4,7 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from numbers import Integral, Real
 
-from ...workloads import Fault, InputError, near
+from ...workloads import Fault, InputError
+from ...workloads import option_fault as fault
+from ...workloads import unknown_choice as unknown
 from ..model import OBJECTIVES
 from ..runtime import cluster_faults
 from .budget import read_budget
@@ -217,14 +219,3 @@ def read_patience(text: str) -> tuple[float, int]:
         return float(fraction), int(number)
     except ValueError:
         raise InputError(fault("patience", f'must be FRACTION:N, as 0.01:5000; got "{text}"')) from None
-
-
-def unknown(option: str, value: str, choices: Iterable[str]) -> Fault:
-    """The fault of an option that names none of `choices`."""
-    choices = list(choices)
-    return fault(option, f'must be one of {", ".join(choices)}; got "{value}"{near(str(value), choices)}')
-
-
-def fault(option: str, message: str) -> Fault:
-    """Something wrong with an option, in the user's words."""
-    return Fault(option, None, "", message)

@@ -11,13 +11,13 @@ from itertools import count as count_from
 from itertools import islice
 
 from ...energy import EnergyTable
-from ...workloads import InputError
+from ...workloads import InputError, option_fault
 from ..mapping import MappingBatch
 from ..mapspace import Mapspace
 from ..model import CostOptions
 from ..runtime import Part, in_order
 from .engines import space_faults
-from .options import SearchOptions, fault, stop_rules
+from .options import SearchOptions, stop_rules
 from .outcome import Outcome
 from .recorder import Recorder
 from .score import STRATEGIES, ScoringTask, number_of_chunks, score
@@ -111,6 +111,6 @@ def _chunks(space: Mapspace, options: SearchOptions) -> Iterable[int]:
     if total > EXHAUSTIVE_LIMIT and options.samples is None and options.time_limit is None:
         rule = f"exhaustive visits every mapping, at most {EXHAUSTIVE_LIMIT:,} without an end set"
         raise InputError(
-            fault("search", f"{rule}; this mapspace has {total:.3g}: give samples or time-limit, or use random")
+            option_fault("search", f"{rule}; this mapspace has {total:.3g}: give samples or time-limit, or use random")
         )
     return range(number_of_chunks(space))

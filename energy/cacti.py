@@ -164,8 +164,10 @@ def _nearest(sram: Sram) -> Figures:
     return replace(grid()[point], source=f"outside the CACTI grid, its nearest point: {point}")
 
 
-def _at_node(sram: Sram) -> Figures:
-    return _size(sram) or _other_banks(sram) or _nearest(sram)
+def _at_node(sram: Sram) -> tuple[Figures, bool]:
+    """Figures of an SRAM at a node of the grid, and whether they are those of a neighbour."""
+    exact = _size(sram)
+    return (exact, False) if exact else (_other_banks(sram) or _nearest(sram), True)
 
 
 def _check(sram: Sram) -> None:
@@ -191,14 +193,16 @@ def sram(wanted: Sram) -> Figures:
     _check(wanted)
     inside = min(max(wanted.tech_nm, nodes()[0]), nodes()[-1])
     low, high, share = _around(inside, list(nodes()))
-    found = _at_node(replace(wanted, tech_nm=low))
+    lower = replace(wanted, tech_nm=low)
+    known, neighbour = _at_node(lower)
     if low != high:
-        other = _at_node(replace(wanted, tech_nm=high))
-        how = found.source if found.source != "CACTI grid" else "interpolated in the CACTI grid"
-        found = replace(_blend(found, other, share), source=f"{how}, between {low:g} and {high:g} nm")
-    if "outside" in found.source or "instead" in found.source:
-        warnings.warn(f"SRAM of {wanted}: {found.source}", EnergyWarning, stacklevel=2)
-    return scaled(found, inside, wanted.tech_nm)
+        other, another = _at_node(replace(wanted, tech_nm=high))
+        between, neighbour = _blend(known, other, share), neighbour or another
+        how = between.source if lower in grid() else known.source
+        known = replace(between, source=f"{how}, between {low:g} and {high:g} nm")
+    if neighbour:
+        warnings.warn(f"SRAM of {wanted}: {known.source}", EnergyWarning, stacklevel=2)
+    return scaled(known, inside, wanted.tech_nm)
 
 
 def leave_one_out(figure: str, along: str) -> Iterator[float]:

@@ -201,14 +201,15 @@ def _total(
         return sum(count * parts[part][0].energies[action] for (part, _, action), count in named)
 
     told = ", ".join(
-        f"{'' if count == 1 else f'{count:g} x '}{name} ({estimate.source.partition(': parts ')[0]})"
+        f"{'' if count == 1 else f'{count:g} x '}{name} ({estimate.origin})"
         for name, (estimate, count) in parts.items()
     )
     return Estimate(
         {action: energy(terms) for action, terms in times.items()},
         sum(estimate.leak_uw * count for estimate, count in parts.values()),
         sum(estimate.area_um2 * count for estimate, count in parts.values()),
-        f"compound {found.name.value}: parts {told}",
+        f"compound {found.name.value}",
+        told,
     )
 
 

@@ -216,13 +216,18 @@ def _joined(source: str, component: LevelEnergy | ComputeEnergy) -> str:
     return f"{source}; area: {component.source or 'unknown, taken as 0'}"
 
 
-def apply_art(table: EnergyTable, areas: Areas, path: Path | str, source: str) -> EnergyTable:
-    """`table` with the areas of an ART. Raises InputError, with `path` as the place, for each component it lacks."""
+def apply_art(
+    table: EnergyTable, areas: Areas, path: Path | str, source: str, energies: str | None = None
+) -> EnergyTable:
+    """`table` with the areas of an ART. `energies` is the source of all energies; None: what each component says.
+
+    Raises InputError, with `path` as the place, for each component that the ART lacks.
+    """
     _missing([level.name for level in table.levels] + [table.compute.name], areas, path, "ART")
 
     def area[T: (LevelEnergy, ComputeEnergy)](component: T) -> T:
-        told = component.source.partition("; area: ")[0]
-        return replace(component, area_um2=areas[component_name(component.name)], source=f"{told}; area: {source}")
+        both = f"{energies or component.source}; area: {source}"
+        return replace(component, area_um2=areas[component_name(component.name)], source=both)
 
     return EnergyTable(table.arch, tuple(map(area, table.levels)), area(table.compute))
 

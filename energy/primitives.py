@@ -33,7 +33,13 @@ class Estimate:
     energies: Mapping[str, float]
     leak_uw: float
     area_um2: float
-    source: str
+    origin: str  # what a compound says of it as a part
+    parts: str = ""  # of a compound: its parts, each with its origin
+
+    @property
+    def source(self) -> str:
+        """Where the figures come from, parts included."""
+        return f"{self.origin}: parts {self.parts}" if self.parts else self.origin
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,10 @@ def energy_table(
     if art is not None or (ert is not None and table is not None and has_art(ert)):
         at = art or ert
         assert at is not None
-        areas = collect(faults, lambda: apply_art(table or blank_table(arch), read_art(at), at, f"ART file {at}"))
+        energies = None if ert is None else _ert_source(ert)
+        areas = collect(
+            faults, lambda: apply_art(table or blank_table(arch), read_art(at), at, f"ART file {at}", energies)
+        )
     if faults or table is None:
         raise InputError(faults)
     return areas or table
@@ -91,4 +94,8 @@ def _with_energies(arch: Architecture, ert: Path | None, engine: str) -> EnergyT
         return ENGINES[engine](arch)
     energies = read_ert(ert)
     base = _where_known(arch) if engine == "default" else ENGINES[engine](arch)
-    return apply_ert(base, energies, ert, f"ERT file {ert}")
+    return apply_ert(base, energies, ert, _ert_source(ert))
+
+
+def _ert_source(ert: Path) -> str:
+    return f"ERT file {ert}"

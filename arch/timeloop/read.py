@@ -97,7 +97,7 @@ def _parts_checked(reader: Reader, root: Keys, parts: list[Part]) -> None:
     for part in parts[:-1]:
         if isinstance(part.component, Compute):
             reader.fault(part.path, f"compute units must come last, {part.name} does not")
-    unknown = any(fault.path.endswith(".class") for fault in reader.faults)  # it may have been meant for compute
+    unknown = "class" in reader.wrong_keys  # a class at fault may have been meant for compute
     if not unknown and (not parts or not isinstance(parts[-1].component, Compute)):
         reader.fault(root, "the innermost component must be the compute units (a class with mac or compute)")
 
@@ -149,7 +149,7 @@ def read_timeloop_arch(document: Document, workload: Workload | None = None) -> 
         reader.mapping(root, ("version", "name", "nodes", "constraints", "sparse_optimizations"))
         nodes = read_nodes(reader, root, workload)
         levels, found, name = tuple(nodes.levels), nodes.compute, nodes.name
-        if found is None and not any(fault.path.endswith(".class") for fault in reader.faults):
+        if found is None and "class" not in reader.wrong_keys:
             reader.fault(root, "compute units are missing (a class with mac or compute)")
     else:
         flat = "storage" in architecture or "arithmetic" in architecture

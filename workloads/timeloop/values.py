@@ -57,6 +57,7 @@ class Reader:
     def __init__(self, document: Document):
         self.document = underscored(document)
         self.faults: list[Fault] = []
+        self.wrong_keys: set[str | int] = set()  # the last key of each path that has a fault
         self.names: dict[str, int | float] = {}
         variables = self.value(("variables",))
         if isinstance(variables, dict):
@@ -67,6 +68,7 @@ class Reader:
 
     def fault(self, path: Keys, message: str) -> None:
         self.faults.append(self.document.fault(path, message))
+        self.wrong_keys.update(path[-1:])
 
     def finish(self) -> None:
         """Raise InputError when anything was wrong."""

@@ -5,7 +5,9 @@ from dataclasses import replace
 from ...workloads import Document, Keys, Workload
 from ...workloads.timeloop import Reader, choices
 from ..spec import Architecture, LoopConstraint
-from .constraints import REFUSED, Constraints, keeping
+from .dataspaces import dataspace, keeping
+from .loops import merged, spatial, temporal
+from .scope import REFUSED, Scope
 
 ROOTS: tuple[Keys, ...] = (
     ("mapspace_constraints",),
@@ -26,10 +28,10 @@ KINDS = {
 class _Applied:
     """An architecture's levels while constraints are laid on them."""
 
-    def __init__(self, arch: Architecture, constraints: Constraints):
+    def __init__(self, arch: Architecture, scope: Scope):
         self.levels = list(arch.levels)
-        self.constraints = constraints
-        self.reader = constraints.reader
+        self.scope = scope
+        self.reader = scope.reader
 
     def targets(self) -> dict[str, tuple[int, tuple[int, ...]]]:
         """Target names -> level and the axes meant. A storage id counts levels from the innermost, as in Timeloop."""
@@ -60,25 +62,23 @@ class _Applied:
             getattr(self, kind)(path, *targets[target], target == self.levels[targets[target][0]].name)
 
     def temporal(self, path: Keys, level: int, axes: tuple[int, ...], whole: bool) -> None:
-        new = self.constraints.temporal(path, known=("target", "type"))
+        new = temporal(self.scope, path, known=("target", "type"))
         if not whole and not str(self.reader.value((*path, "target"))).isdigit():
             if any(rule.value != 1 for rule in new.factors):
                 self.reader.fault(path, "an axis has no temporal loops")
             return
         old = self.levels[level]
-        self.levels[level] = replace(old, temporal=self.constraints.merged(path, old.temporal, new))
+        self.levels[level] = replace(old, temporal=merged(self.reader, path, old.temporal, new))
 
     def spatial(self, path: Keys, level: int, axes: tuple[int, ...], whole: bool) -> None:
         fanout = list(self.levels[level].fanout)
-        new = self.constraints.spatial(path, tuple(fanout[at] for at in axes), known=("target", "type"))
+        new = spatial(self.scope, path, tuple(fanout[at] for at in axes), known=("target", "type"))
         for at, constraint in zip(axes, new, strict=False):
-            fanout[at] = replace(
-                fanout[at], constraint=self.constraints.merged(path, fanout[at].constraint, constraint)
-            )
+            fanout[at] = replace(fanout[at], constraint=merged(self.reader, path, fanout[at].constraint, constraint))
         self.levels[level] = replace(self.levels[level], fanout=tuple(fanout))
 
     def dataspace(self, path: Keys, level: int, axes: tuple[int, ...], whole: bool) -> None:
-        keep, bypass = self.constraints.dataspace(path, known=("target", "type"))
+        keep, bypass = dataspace(self.scope, path, known=("target", "type"))
         if not whole and not str(self.reader.value((*path, "target"))).isdigit():
             if keep:
                 self.reader.fault(path, "an axis keeps nothing")
@@ -97,7 +97,7 @@ class _Applied:
             return
         number, at = everywhere[0]
         axis = self.levels[number].fanout[at]
-        new = self.constraints.merged(path, axis.constraint, LoopConstraint(min_utilization=least))
+        new = merged(self.reader, path, axis.constraint, LoopConstraint(min_utilization=least))
         self.levels[number] = replace(self.levels[number], fanout=(replace(axis, constraint=new),))
 
 
@@ -120,7 +120,7 @@ def apply_timeloop_constraints(
     """
     reader = Reader(document)
     reader.mapping(("mapspace",), ("version", "template", "constraints"))
-    applied = _Applied(arch, Constraints(reader, workload))
+    applied = _Applied(arch, Scope(reader, workload))
     for root in ROOTS:
         for path in entries(reader, root):
             applied.entry(path)

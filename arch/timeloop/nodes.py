@@ -6,7 +6,9 @@ from ...workloads import Keys, Workload
 from ...workloads.timeloop import TIMELOOP_TAGS, Reader
 from ..spec import Axis, Compute, Storage
 from .components import Attributes, class_kind, compute, storage
-from .constraints import Constraints, keeping
+from .dataspaces import dataspace, keeping
+from .loops import spatial, temporal
+from .scope import Scope
 
 _NODE = ("name", "class", "subclass", "attributes", "spatial", "constraints", "required_actions", "enabled", "nodes")
 _EXTRA = ("sparse_optimizations", "networks", "area_share", "max_utilization")
@@ -17,7 +19,7 @@ class Nodes:
     """What has been met so far, walking the nodes from the outside in."""
 
     reader: Reader
-    constraints: Constraints
+    scope: Scope
     levels: list[Storage] = field(default_factory=list)
     compute: Compute | None = None
     name: str = ""
@@ -78,7 +80,7 @@ class Nodes:
         if len(axes) == 1 and single:
             axes = (replace(axes[0], name=single),)
         at = (*node, "constraints", "spatial")
-        ruled = self.constraints.spatial(at, axes)
+        ruled = spatial(self.scope, at, axes)
         axes = tuple(replace(axis, constraint=rule) for axis, rule in zip(axes, ruled, strict=True))
         if axes and self.levels:
             self.levels[-1] = replace(self.levels[-1], fanout=self.levels[-1].fanout + axes)
@@ -105,9 +107,9 @@ class Nodes:
                     self.reader.fault((*node, "constraints", kind), f"compute units have no {kind} constraints")
             return
         level = replace(storage(self.reader, node, name, cls, attributes), cls=shown)
-        level = replace(level, temporal=self.constraints.temporal((*node, "constraints", "temporal")))
+        level = replace(level, temporal=temporal(self.scope, (*node, "constraints", "temporal")))
         at = (*node, "constraints", "dataspace")
-        self.levels.append(keeping(self.reader, at, level, *self.constraints.dataspace(at), not self.levels))
+        self.levels.append(keeping(self.reader, at, level, *dataspace(self.scope, at), not self.levels))
 
     def parallel(self, node: Keys, inherited: list[Keys]) -> None:
         """Storages side by side: levels one after the other, each tensor in one of them at most."""
@@ -124,7 +126,7 @@ class Nodes:
                     self.reader.fault(branch, f"each branch of !Parallel is a storage with a keep list, {name} is not")
             elif tag == "Container" and self.reader.value((*branch, "spatial")) in (None, {}):
                 self.reader.mapping((*branch, "constraints"), ("dataspace",))
-                keep = self.constraints.dataspace((*branch, "constraints", "dataspace"))[0]  # they pass all branches by
+                keep = dataspace(self.scope, (*branch, "constraints", "dataspace"))[0]  # they pass all branches by
             elif tag != "Nothing":
                 self.reader.fault(branch, f"a branch of !Parallel must be one storage without a fan-out, got {name}")
             for tensor in sorted(keep & kept.keys()):
@@ -137,6 +139,6 @@ class Nodes:
 
 def read_nodes(reader: Reader, root: Keys, workload: Workload | None) -> Nodes:
     """The architecture under `root` (`nodes: [...]`); faults stay in `reader`."""
-    found = Nodes(reader, Constraints(reader, workload))
+    found = Nodes(reader, Scope(reader, workload))
     found.walk((*root, "nodes"), [])
     return found

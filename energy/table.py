@@ -47,7 +47,7 @@ ENGINES: dict[str, Callable[[Architecture], EnergyTable]] = {
 def _where_known(arch: Architecture) -> EnergyTable:
     """The built-in estimates as far as they go: an ERT is often given because there is none for a class."""
     table = blank_table(arch)
-    with warnings.catch_warnings(action="ignore"):  # only its areas will be told
+    with warnings.catch_warnings(action="ignore"):  # the ERT replaces all energies
         pairs = zip(arch.levels, table.levels, strict=True)
         levels = tuple(collect([], partial(estimate_level, arch, level)) or unknown for level, unknown in pairs)
         compute = collect([], partial(estimate_compute, arch, arch.compute)) or table.compute
@@ -65,7 +65,7 @@ def energy_table(
 ) -> EnergyTable:
     """The energy table of `arch`: from the files where given, else from the engine (a name in ENGINES).
 
-    An ERT tells all energies, an ART all areas, and they win over everything, also over a component's own `energy`.
+    An ERT has all energies, an ART all areas, and they win over everything, also over a component's own `energy`.
     An ART in the file of the ERT is read too. Without an ART, areas are the engine's.
     Raises InputError with every fault.
     """

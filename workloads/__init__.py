@@ -1,4 +1,4 @@
-"""Workloads: dimensions, tensors, layers, networks, the library of them, and the reading of input files."""
+"""Workloads: dims, tensors, layers, networks and the library of them; and the reading of input files."""
 
 from .checking import FloatExpr, IntExpr, Section, check
 from .faults import Fault, InputError, collect, option_fault

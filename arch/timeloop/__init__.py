@@ -1,4 +1,4 @@
-"""Timeloop's architectures and constraints, read and written."""
+"""Reads Timeloop's architectures and constraints, and writes architectures."""
 
 from .apply import apply_timeloop_constraints
 from .read import read_timeloop_arch

@@ -26,7 +26,7 @@ KINDS = {
 
 
 class _Applied:
-    """An architecture's levels while constraints are laid on them."""
+    """The levels of an architecture while constraints are laid on them, one entry after the other."""
 
     def __init__(self, arch: Architecture, scope: Scope):
         self.levels = list(arch.levels)
@@ -34,25 +34,25 @@ class _Applied:
         self.reader = scope.reader
 
     def targets(self) -> dict[str, tuple[int, tuple[int, ...]]]:
-        """Target names -> level and the axes meant. A storage id counts levels from the innermost, as in Timeloop."""
-        found: dict[str, tuple[int, tuple[int, ...]]] = {}
+        """The level and the axes that each name of a target means; a number counts levels from the innermost."""
+        targets: dict[str, tuple[int, tuple[int, ...]]] = {}
         for number, level in enumerate(self.levels):
             for at, axis in enumerate(level.fanout):
                 for name in (axis.name, f"{level.name}.{axis.name}", f"inter_{axis.name}_spatial"):
-                    found.setdefault(name, (number, (at,)))
+                    targets.setdefault(name, (number, (at,)))
         for number, level in enumerate(self.levels):
             everything = (number, tuple(range(len(level.fanout))))
-            found |= {level.name: everything, str(len(self.levels) - 1 - number): everything}
-        return found
+            targets |= {level.name: everything, str(len(self.levels) - 1 - number): everything}
+        return targets
 
     def entry(self, path: Keys) -> None:
-        """Lay one entry of a constraint list on its target."""
+        """Lays the entry at `path` on its target."""
         self.reader.mapping(path)
-        told = self.reader.text((*path, "type"), required=True)
-        kind = KINDS.get(told or "")
-        if told is not None and kind is None:
-            known = REFUSED if told in REFUSED else ()
-            message = f"{told} is not supported" if known else f"unknown type {told!r}{choices(told, KINDS)}"
+        given = self.reader.text((*path, "type"), required=True)
+        kind = KINDS.get(given or "")
+        if given is not None and kind is None:
+            known = REFUSED if given in REFUSED else ()
+            message = f"{given} is not supported" if known else f"unknown type {given!r}{choices(given, KINDS)}"
             self.reader.fault((*path, "type"), message)
         target, targets = self.reader.text((*path, "target"), required=True), self.targets()
         if target is not None and target not in targets:
@@ -102,7 +102,7 @@ class _Applied:
 
 
 def entries(reader: Reader, root: Keys) -> list[Keys]:
-    """The paths of the entries of a constraint list, given plainly or under `targets`."""
+    """The paths of the entries of the constraint list at `root`: a list, or a mapping with a list under `targets`."""
     value = reader.value(root)
     if isinstance(value, dict):
         reader.mapping(root, ("version", "targets"))
@@ -113,8 +113,7 @@ def entries(reader: Reader, root: Keys) -> list[Keys]:
 def apply_timeloop_constraints(
     arch: Architecture, document: Document, workload: Workload | None = None
 ) -> Architecture:
-    """`arch` with the constraints of a Timeloop file: `mapspace_constraints`, `mapspace: {constraints}`,
-    `architecture_constraints` and their spellings; without any of these roots, `arch` itself.
+    """`arch` with the constraints of a Timeloop file, which stand under ROOTS; `arch` itself where there are none.
 
     Raises InputError with every fault: unknown targets and keys, contradictions, what has no counterpart here.
     """

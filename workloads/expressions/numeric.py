@@ -14,7 +14,7 @@ Number = int | float
 
 
 def _divide(left: Number, right: Number) -> Number:
-    """Division that stays an integer where it can: large sizes are not rounded."""
+    """The quotient, an integer where it can be: large sizes are not rounded."""
     if isinstance(left, int) and isinstance(right, int) and left % right == 0:
         return left // right
     return left / right

@@ -1,4 +1,4 @@
-"""Timeloop's files: problems as workloads and back, and what reads any file of its dialects."""
+"""Reads Timeloop's problems as workloads and writes them; reads the values of any of Timeloop's files."""
 
 from .problem import read_timeloop_problem, write_timeloop_problem
 from .roots import REFUSED, ROOTS, read_timeloop, root_faults

@@ -10,8 +10,7 @@ import numpy as np
 
 from ...arch import Architecture
 from ...workloads import Document, Keys, Workload
-from ...workloads.timeloop_roots import read_timeloop
-from ...workloads.timeloop_values import Factor, Reader, choices
+from ...workloads.timeloop import Factor, Reader, choices, read_timeloop
 from .batch import MappingBatch
 from .timeloop_write import mapping_yaml, write_mapping
 

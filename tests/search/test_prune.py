@@ -13,8 +13,8 @@ from ruby_map.mapper.model import OBJECTIVES
 from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
 from ruby_map.mapper.runtime import checkpoint as checkpoint_file
 from ruby_map.mapper.runtime.checkpoint import Checkpoint
-from ruby_map.mapper.search import pruning as prune
 from ruby_map.mapper.search import proposer, score
+from ruby_map.mapper.search import pruning as prune
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.pruning import Pruning, joined
 from ruby_map.mapper.search.recorder import Scores, ToBeat

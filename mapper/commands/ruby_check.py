@@ -1,7 +1,7 @@
 """`ruby-check ARCH WORKLOAD CERTIFICATE`: is the proof in the file right? The code shares nothing with the search."""
 
 import time
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated
 
@@ -15,28 +15,32 @@ from ..exploration import alike, layers_of, load
 from ..exploration.transforms import padded
 from ..model import OBJECTIVES
 from ..runtime import say
-from .shared import FOUND, NOTHING_VALID, WITH, echo_json, new_app
+from .shared import FOUND, NOTHING_VALID, WITH, Request, echo_json, new_app
 from .timeloop_options import reference_tables
 
 REFUSED = NOTHING_VALID
 
 
-def check(
-    arch: Annotated[str, typer.Argument(metavar="ARCH", help="The architecture: a library name or a path.")],
-    workload: Annotated[str, typer.Argument(metavar="WORKLOAD", help="The layer or network: a name or a path.")],
-    certificate: Annotated[Path, typer.Argument(metavar="CERTIFICATE", help="The file that --certificate wrote.")],
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object and nothing else.")] = False,
-    ert: Annotated[Path | None, typer.Option(help="Accelergy energy table, if one was given.")] = None,
-    more: Annotated[list[Path] | None, typer.Option("--with", help=WITH)] = None,
-) -> int:
+@dataclass(frozen=True, kw_only=True)
+class CheckRequest(Request):
+    """The arguments and options of `ruby-check`."""
+
+    arch: Annotated[str, typer.Argument(metavar="ARCH", help="The architecture: a library name or a path.")]
+    workload: Annotated[str, typer.Argument(metavar="WORKLOAD", help="The layer or network: a name or a path.")]
+    certificate: Annotated[Path, typer.Argument(metavar="CERTIFICATE", help="The file that --certificate wrote.")]
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object and nothing else.")] = False
+    ert: Annotated[Path | None, typer.Option(help="Accelergy energy table, if one was given.")] = None
+    more: Annotated[list[Path], typer.Option("--with", help=WITH)] = field(default_factory=list)
+
+
+def check(request: CheckRequest) -> int:
     """Verify the certificate of a proof: its sets of chains cover the mapspace, its bounds hold, its mapping is valid.
 
     Exit status: 0 verified, 1 refused, with the reason, 2 bad input.
     """
-    more = more or []
-    said = read_certificate(certificate)
-    machine, work = load(arch, workload, more)
-    table = energy_table(machine, *reference_tables(arch, more, ert, None))
+    said = read_certificate(request.certificate)
+    machine, work = load(request.arch, request.workload, request.more)
+    table = energy_table(machine, *reference_tables(request.arch, request.more, request.ert, None))
     layers = layers_of(work)
     began, found, layer = time.process_time(), [], ""
     try:
@@ -44,13 +48,13 @@ def check(
             layer = layers[group[0]].name
             found.append(_verified(said, machine, layers[group[0]], table))
     except Refused as error:
-        if as_json:
+        if request.as_json:
             echo_json({"verified": False, "layer": layer, "reason": str(error)})
         else:
             say(f"refused: {layer}: {error}")
         return REFUSED
     seconds = time.process_time() - began
-    if as_json:
+    if request.as_json:
         every = [asdict(one) for one in found]
         echo_json({"verified": True, "arch": machine.name, "layers": every, "seconds": seconds})
     else:
@@ -91,4 +95,4 @@ def _beside(one: Verified) -> str:
     return "".join(f", {words}" for words in told)
 
 
-main = new_app(check)
+main = new_app(CheckRequest, check)

@@ -1,6 +1,6 @@
 """`ruby-energy ARCH`: energy and area per action of every component, each with its source."""
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from io import StringIO
 from pathlib import Path
 from typing import Annotated
@@ -14,33 +14,38 @@ from ...arch import Architecture, load_arch
 from ...energy import ENGINES, ComputeEnergy, EnergyTable, LevelEnergy, energy_table, write_art, write_ert
 from ..report import WIDTH
 from ..runtime import say
-from .shared import FOUND, WITH, echo_json, new_app
+from .shared import FOUND, WITH, Request, echo_json, new_app
 from .timeloop_options import reference_tables
 
 
-def ruby_energy(
-    arch: Annotated[str, typer.Argument(help="The architecture: a library name or a path.")],
-    ert: Annotated[Path | None, typer.Option(help="Accelergy energy table: wins over every estimate.")] = None,
-    art: Annotated[Path | None, typer.Option(help="Accelergy area table: wins over every estimate.")] = None,
-    engine: Annotated[str, typer.Option("--energy", help=f"Who estimates: {', '.join(ENGINES)}.")] = "default",
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object and nothing else.")] = False,
-    to_ert: Annotated[
-        Path | None, typer.Option("--write-ert", help="Save the energies as an ERT, version 0.4.")
-    ] = None,
-    to_art: Annotated[Path | None, typer.Option("--write-art", help="Save the areas as an ART, version 0.4.")] = None,
-    more: Annotated[list[Path] | None, typer.Option("--with", help=WITH)] = None,
-) -> int:
+@dataclass(frozen=True, kw_only=True)
+class EnergyRequest(Request):
+    """The arguments and options of `ruby-energy`."""
+
+    arch: Annotated[str, typer.Argument(help="The architecture: a library name or a path.")]
+    ert: Annotated[Path | None, typer.Option(help="Accelergy energy table: wins over every estimate.")] = None
+    art: Annotated[Path | None, typer.Option(help="Accelergy area table: wins over every estimate.")] = None
+    engine: Annotated[str, typer.Option("--energy", help=f"Who estimates: {', '.join(ENGINES)}.")] = "default"
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object and nothing else.")] = False
+    to_ert: Annotated[Path | None, typer.Option("--write-ert", help="Save the energies as an ERT, version 0.4.")] = None
+    to_art: Annotated[Path | None, typer.Option("--write-art", help="Save the areas as an ART, version 0.4.")] = None
+    more: Annotated[list[Path], typer.Option("--with", help=WITH)] = field(default_factory=list)
+
+
+def ruby_energy(request: EnergyRequest) -> int:
     """Energy per access of the full width, and area per instance, of every component of ARCH, with their sources.
 
     Exit status: 0 found, 2 bad input.
     """
-    machine = load_arch(arch, more=more or [])
-    table = energy_table(machine, *reference_tables(arch, more or [], ert, art), engine)
-    if to_ert:
-        write_ert(table, to_ert)
-    if to_art:
-        write_art(table, to_art)
-    if as_json:
+    machine = load_arch(request.arch, more=request.more)
+    table = energy_table(
+        machine, *reference_tables(request.arch, request.more, request.ert, request.art), request.engine
+    )
+    if request.to_ert:
+        write_ert(table, request.to_ert)
+    if request.to_art:
+        write_art(table, request.to_art)
+    if request.as_json:
         echo_json(table_json(table))
     else:
         say(table_text(machine, table))
@@ -81,4 +86,4 @@ def _row(instances: int, bits: int, figures: tuple[float, ...]) -> list[str]:
     return [f"{instances:,}", f"{bits}", *(f"{figure:,.7g}" for figure in figures)]
 
 
-main = new_app(ruby_energy)
+main = new_app(EnergyRequest, ruby_energy)

@@ -3,6 +3,7 @@
 With a second mapping: what the two differ in, by level and tensor.
 """
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
@@ -13,69 +14,86 @@ from ...energy import EnergyTable, energy_table
 from ...workloads import Fault, InputError, Workload, collect
 from ..exploration import evaluate, load, misfits
 from ..mapping import MappingBatch
-from ..model import CostOptions, TooLarge, simulate
-from ..report import comparison, comparison_json, difference_json, difference_text, result_json
+from ..model import CostOptions, Counts, TooLarge, simulate
+from ..report import Json, Result, comparison, comparison_json, difference_json, difference_text, result_json
 from ..runtime import say
-from .shared import FOUND, HOP, LEAKAGE, NOTHING_VALID, TILE, WIRE, WITH, echo_json, new_app
+from .shared import FOUND, HOP, LEAKAGE, NOTHING_VALID, TILE, WIRE, WITH, Request, echo_json, new_app
 from .timeloop_options import reference_tables
 
 
-def model(
-    arch: Annotated[str, typer.Argument(help="an architecture: a file, or a name of the library")],
-    workload: Annotated[str, typer.Argument(help="a layer: a file, or a name such as resnet50/conv1")],
-    mapping: Annotated[str, typer.Argument(help="a mapping file (Timeloop's format, residuals as M=4,2)")],
-    other: Annotated[str, typer.Argument(metavar="MAPPING_B", help="a second one: show what it changes")] = "",
-    json: Annotated[bool, typer.Option("--json", help="one JSON object to standard output, nothing else")] = False,
+@dataclass(frozen=True, kw_only=True)
+class ModelRequest(Request):
+    """The arguments and options of `ruby-model`."""
+
+    arch: Annotated[str, typer.Argument(help="an architecture: a file, or a name of the library")]
+    workload: Annotated[str, typer.Argument(help="a layer: a file, or a name such as resnet50/conv1")]
+    mapping: Annotated[str, typer.Argument(help="a mapping file (Timeloop's format, residuals as M=4,2)")]
+    other: Annotated[str, typer.Argument(metavar="MAPPING_B", help="a second one: show what it changes")] = ""
+    json: Annotated[bool, typer.Option("--json", help="one JSON object to standard output, nothing else")] = False
     simulated: Annotated[
         bool, typer.Option("--simulate", help="execute the nest element by element too, and show both")
-    ] = False,
-    explained: Annotated[bool, typer.Option("--explain", help="why each count is what it is, symbolically")] = False,
-    ert: Annotated[Path | None, typer.Option(help="energy per action, a file of Accelergy")] = None,
-    art: Annotated[Path | None, typer.Option(help="area per component, a file of Accelergy")] = None,
-    more: Annotated[list[Path] | None, typer.Option("--with", help=WITH)] = None,
-    leakage: Annotated[bool, typer.Option("--leakage", help=LEAKAGE)] = False,
-    wire_pj_per_bit_mm: Annotated[float, typer.Option(help=WIRE)] = 0.0,
-    tile_mm: Annotated[float, typer.Option(help=TILE)] = 0.0,
-    hop_pj: Annotated[float, typer.Option(help=HOP)] = 0.0,
-) -> int:
+    ] = False
+    explained: Annotated[bool, typer.Option("--explain", help="why each count is what it is, symbolically")] = False
+    ert: Annotated[Path | None, typer.Option(help="energy per action, a file of Accelergy")] = None
+    art: Annotated[Path | None, typer.Option(help="area per component, a file of Accelergy")] = None
+    more: Annotated[list[Path], typer.Option("--with", help=WITH)] = field(default_factory=list)
+    leakage: Annotated[bool, typer.Option("--leakage", help=LEAKAGE)] = False
+    wire_pj_per_bit_mm: Annotated[float, typer.Option(help=WIRE)] = 0.0
+    tile_mm: Annotated[float, typer.Option(help=TILE)] = 0.0
+    hop_pj: Annotated[float, typer.Option(help=HOP)] = 0.0
+
+
+def model(request: ModelRequest) -> int:
     """Count and cost one mapping. Status 0: valid; 1: it does not fit the machine or violates its constraints (costs
     are shown all the same); 2: bad input, and loops that are no mapping of the workload."""
-    more, costs = more or [], CostOptions(leakage, wire_pj_per_bit_mm, tile_mm, hop_pj)
-    machine, layer = load(arch, workload, more)
-    table = energy_table(machine, *reference_tables(arch, more, ert, art))
+    costs = CostOptions(request.leakage, request.wire_pj_per_bit_mm, request.tile_mm, request.hop_pj)
+    machine, layer = load(request.arch, request.workload, request.more)
+    table = energy_table(machine, *reference_tables(request.arch, request.more, request.ert, request.art))
     if not isinstance(layer, Workload):
         raise InputError(Fault(layer.name, None, "", "a mapping is of one layer; name one, as NETWORK/LAYER"))
-    if other:
-        if simulated or explained:
+    if request.other:
+        if request.simulated or request.explained:
             raise InputError(Fault("--simulate, --explain", None, "", "are for one mapping; two are compared"))
-        return _compare(machine, layer, table, costs, (mapping, other), json)
-    result = evaluate(machine, layer, mapping, table=table, costs=costs)
+        return _compare(machine, layer, table, costs, (request.mapping, request.other), request.json)
+    result = evaluate(machine, layer, request.mapping, table=table, costs=costs)
     assert result.batch is not None
-    assert result.costs is not None
-    truth = None
-    if simulated:
-        try:
-            truth = simulate(result.batch)
-        except TooLarge as error:
-            raise InputError(Fault("--simulate", None, "", str(error))) from error
-    if json:
-        shown = result_json(result)
-        if result.hint:
-            shown["invalid"] = misfits(result.batch)
-        if truth is not None:
-            shown["simulated"] = comparison_json(result.batch, result.costs.counts, truth)
-        if explained:
-            shown["explanation"] = _explanation(result.batch).splitlines()
-        echo_json(shown)
+    if request.json:
+        echo_json(_model_json(result, result.batch, request))
     else:
-        say(str(result))
-        if result.hint:
-            say("\n".join(["\nthis mapping is not valid:", *misfits(result.batch)]))
-        if truth is not None:
-            say(f"\n{comparison(result.batch, result.costs.counts, truth)}")
-        if explained:
-            say(f"\n{_explanation(result.batch)}")
+        say(_model_text(result, result.batch, request))
     return NOTHING_VALID if result.hint else FOUND
+
+
+def _simulated(result: Result, batch: MappingBatch) -> tuple[MappingBatch, Counts, Counts]:
+    """The mapping with the model's counts and the executor's. Raises InputError where it is too large to execute."""
+    assert result.costs is not None
+    try:
+        return batch, result.costs.counts, simulate(batch)
+    except TooLarge as error:
+        raise InputError(Fault("--simulate", None, "", str(error))) from error
+
+
+def _model_json(result: Result, batch: MappingBatch, request: ModelRequest) -> Json:
+    """The result, and what else is asked for."""
+    values = result_json(result)
+    if result.hint:
+        values["invalid"] = misfits(batch)
+    if request.simulated:
+        values["simulated"] = comparison_json(*_simulated(result, batch))
+    if request.explained:
+        values["explanation"] = _explanation(batch).splitlines()
+    return values
+
+
+def _model_text(result: Result, batch: MappingBatch, request: ModelRequest) -> str:
+    """The same as text, part by part."""
+    counts = comparison(*_simulated(result, batch)) if request.simulated else ""
+    parts = [str(result)]
+    if result.hint:
+        parts.append("\n".join(["\nthis mapping is not valid:", *misfits(batch)]))
+    parts += [f"\n{counts}"] if counts else []
+    parts += [f"\n{_explanation(batch)}"] if request.explained else []
+    return "\n".join(parts)
 
 
 def _compare(
@@ -111,4 +129,4 @@ def _explanation(batch: MappingBatch) -> str:
     return explanation_text(batch)
 
 
-main = new_app(model)
+main = new_app(ModelRequest, model)

@@ -4,6 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -15,39 +16,46 @@ from ..sweeps import FAILED, Progress, SweepProgress, SweepResult, measures, swe
 from ..sweeps import FOUND as HAS_MAPPING
 from ..sweeps import NOTHING_VALID as NOTHING
 from .progress import write_line
-from .shared import FOUND, INTERRUPTED, NOTHING_VALID, echo_json, new_app
+from .shared import FOUND, INTERRUPTED, NOTHING_VALID, Request, echo_json, new_app
 
 POINTS_FAILED = 3  # beside the statuses of all commands
 SHOWN = 10  # designs told one by one of those that failed, and of those without a valid mapping
 
 
-def ruby_sweep(
-    path: Annotated[Path, typer.Argument(metavar="SWEEP.yaml", help="The sweep.")],
-    out: Annotated[
-        Path | None, typer.Option(help="Folder of the results, and of what a later run goes on from.")
-    ] = None,
-    jobs: Annotated[int, typer.Option(help="Processes; the answer does not depend on it.")] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object and nothing else.")] = False,
+@dataclass(frozen=True, kw_only=True)
+class SweepRequest(Request):
+    """The arguments and options of `ruby-sweep`."""
+
+    path: Annotated[Path, typer.Argument(metavar="SWEEP.yaml", help="The sweep.")]
+    out: Annotated[Path | None, typer.Option(help="Folder of the results, and of what a later run goes on from.")] = (
+        None
+    )
+    jobs: Annotated[int, typer.Option(help="Processes; the answer does not depend on it.")] = 1
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object and nothing else.")] = False
     limit: Annotated[
         int | None, typer.Option(help="Points at most: whole designs, drawn at random. Replaces the file's.")
-    ] = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh/--resume", help="Forget what is in the folder, or go on from it.")
-    ] = False,
-    log: Annotated[bool, typer.Option("--log", help="A line per point that is done, on standard error.")] = False,
-) -> int:
+    ] = None
+    fresh: Annotated[bool, typer.Option("--fresh/--resume", help="Forget what is in the folder, or go on from it.")] = (
+        False
+    )
+    log: Annotated[bool, typer.Option("--log", help="A line per point that is done, on standard error.")] = False
+
+
+def ruby_sweep(request: SweepRequest) -> int:
     """Search every design x workload x mapspace x seed of SWEEP.yaml and show the Pareto frontiers.
 
     Exit status: 0 every point has a mapping, 1 some have no valid one, 2 bad input, 3 some points failed,
     130 interrupted (what is done is kept in the folder).
     """
-    with _progress(log) as progress:
-        found = sweep(path, out, jobs=jobs, limit=limit, fresh=fresh, progress=progress)
-    if as_json:
+    with _progress(request.log) as progress:
+        found = sweep(
+            request.path, request.out, jobs=request.jobs, limit=request.limit, fresh=request.fresh, progress=progress
+        )
+    if request.as_json:
         echo_json(found.summary_json())
     else:
         say(str(found))
-    _tell(found, out)
+    _tell(found, request.out)
     if found.interrupted:
         return INTERRUPTED
     if found.count(FAILED):
@@ -121,4 +129,4 @@ def _point_line(step: SweepProgress) -> str:
     return f"design {point.design}, {point.workload}, {point.mapspace}, seed {point.seed}: {told}"
 
 
-main = new_app(ruby_sweep)
+main = new_app(SweepRequest, ruby_sweep)

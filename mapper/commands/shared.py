@@ -1,13 +1,15 @@
 """What the commands share: faults to standard error, the exit statuses, JSON to standard output."""
 
+import inspect
 import json
 import signal
 import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import MISSING, dataclass, fields
 from functools import wraps
-from typing import Any
+from typing import Any, get_type_hints
 
 import typer
 
@@ -70,11 +72,40 @@ def _ended_as_by_ctrl_c() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def new_app(function: Callable[..., int]) -> typer.Typer:
-    """The app of one command; `new_app(f)()` runs it and exits with its status."""
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What a user asks of a command: each field of a subclass is one of its arguments or options."""
+
+    given: frozenset[str] = frozenset()  # the names of the fields that the command line sets
+
+
+def new_app[R: Request](request: type[R], function: Callable[[R], int]) -> typer.Typer:
+    """The app of one command, described by the docstring of `function`; `new_app(R, f)()` runs it and exits with its
+    status."""
+    hints = get_type_hints(request, include_extras=True) | {"context": typer.Context}
+    options = [field for field in fields(request) if field.name != "given"]
+
+    def run(context: typer.Context, **values: Any) -> int:
+        return function(request(given=_on_command_line(context), **values))
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [inspect.Parameter("context", keyword, annotation=typer.Context)]
+    for option in options:
+        default = inspect.Parameter.empty if option.default is MISSING else option.default
+        default = default if option.default_factory is MISSING else option.default_factory()
+        parameters.append(inspect.Parameter(option.name, keyword, default=default, annotation=hints[option.name]))
+    run.__signature__ = inspect.Signature(parameters, return_annotation=int)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    run.__name__, run.__doc__ = function.__name__, function.__doc__
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    app.command()(command(function))
+    app.command()(command(run))
     return app
+
+
+def _on_command_line(context: typer.Context) -> frozenset[str]:
+    """The parameters that the user gave, rather than left at their defaults."""
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    return frozenset(name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE")
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """Search options, energy and area tables from Timeloop's files: `mapper` keys, the mapspace template, ERT and ART."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,8 +35,13 @@ class FileOptions:
     given: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
+    @property
+    def search(self) -> dict[str, Any]:
+        """Those of SearchOptions."""
+        return {name: value for name, value in self.given.items() if name not in ("mapspace", "distinct")}
 
-def file_options(arch: str, more: Sequence[Path], taken: Sequence[str] = ()) -> FileOptions:
+
+def file_options(arch: str, more: Sequence[Path], taken: Collection[str] = ()) -> FileOptions:
     """What ARCH and the files beside it ask for. The options in `taken` were given otherwise, and win.
 
     Raises InputError with every fault: unknown keys, keys without a counterpart here, a value that is none.
@@ -77,7 +82,7 @@ def _source(document: Document, root: str) -> Path | None:
     return Path(document.place((root,))[0]) if root in document.data else None
 
 
-def _mapper(reader: Reader, found: FileOptions, taken: Sequence[str]) -> None:
+def _mapper(reader: Reader, found: FileOptions, taken: Collection[str]) -> None:
     """The keys below `mapper`."""
     metrics = ("optimization_metric", "optimization_metrics")
     known = (*metrics, "algorithm", *NUMBERS, "max_temporal_loops_in_a_mapping", *IDLE)

@@ -4,10 +4,9 @@ import json
 
 import pytest
 from ruby_map.arch import load_arch
-from ruby_map.mapper.commands.ruby_energy import ruby_energy
-from ruby_map.mapper.commands.ruby_map import ruby_map
-from ruby_map.mapper.commands.ruby_model import model
-from ruby_map.mapper.commands.shared import new_app
+from ruby_map.mapper.commands.ruby_energy import main as ruby_energy
+from ruby_map.mapper.commands.ruby_map import main as ruby_map
+from ruby_map.mapper.commands.ruby_model import main as model
 from ruby_map.mapper.commands.timeloop_options import file_options
 from typer.testing import CliRunner
 
@@ -66,7 +65,7 @@ def files(tmp_path, monkeypatch):
 
 
 def run(command, *args):
-    return CliRunner().invoke(new_app(command), list(map(str, args)))
+    return CliRunner().invoke(command, list(map(str, args)))
 
 
 def test_one_file_may_hold_everything(files):

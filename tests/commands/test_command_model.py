@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ruby_map.mapper.commands.ruby_model import model
-from ruby_map.mapper.commands.shared import new_app
+from ruby_map.mapper.commands.ruby_model import main as model
 from typer.testing import CliRunner
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-APP = new_app(model)
+APP = model
 
 
 def files(case):

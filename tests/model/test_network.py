@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
-from ruby_map.mapper.commands.ruby_map import ruby_map
-from ruby_map.mapper.commands.ruby_model import model
-from ruby_map.mapper.commands.shared import new_app
+from ruby_map.mapper.commands.ruby_map import main as ruby_map
+from ruby_map.mapper.commands.ruby_model import main as model
 from ruby_map.mapper.mapping.batch import MappingBatch
 from ruby_map.mapper.model.cost import CostOptions, evaluate
 from ruby_map.mapper.model.counts import count
@@ -306,7 +305,7 @@ def test_bad_figures_are_refused(options, told):
 def run(*more):
     case = GOLDEN / HOPS
     files = [str(case / f"{name}.yaml") for name in ("arch", "problem", "mapping")]
-    return CliRunner().invoke(new_app(model), [*files, "--ert", str(case / "ert.yaml"), *more])
+    return CliRunner().invoke(model, [*files, "--ert", str(case / "ert.yaml"), *more])
 
 
 def test_every_report_says_whether_the_network_counts():
@@ -335,7 +334,7 @@ def test_commands_refuse_bad_figures(command):
     """Status 2, and both faults at once."""
     mapping = [str(GOLDEN / HOPS / "mapping.yaml")] if command is model else []
     bad = ["--tile-mm", "-1", "--hop-pj", "-2"]
-    told = CliRunner().invoke(new_app(command), ["toy_6pe_linear", "rank1_100", *mapping, *bad])
+    told = CliRunner().invoke(command, ["toy_6pe_linear", "rank1_100", *mapping, *bad])
     assert told.exit_code == 2
     assert "tile-mm: must be a number, 0 or more, got -1" in told.stderr
     assert "hop-pj: must be a number, 0 or more, got -2" in told.stderr
@@ -346,12 +345,12 @@ def test_a_search_charges_what_it_reports(tmp_path):
     charged = ["--wire-pj-per-bit-mm", "0.2", "--tile-mm", "0.5", "--leakage"]
     layer = ["eyeriss_like", "alexnet/conv5"]
     search = ["--samples", "4096", "--out", str(tmp_path / "out"), "--json"]
-    found = json.loads(CliRunner().invoke(new_app(ruby_map), [*layer, *search, *charged]).stdout)
+    found = json.loads(CliRunner().invoke(ruby_map, [*layer, *search, *charged]).stdout)
     written = str(tmp_path / "out" / "mapping.yaml")
-    again = json.loads(CliRunner().invoke(new_app(model), [*layer, written, "--json", *charged]).stdout)
+    again = json.loads(CliRunner().invoke(model, [*layer, written, "--json", *charged]).stdout)
     assert found["network"]["counted"]
     assert found["network"]["energy_pj"] > 0
     assert (found["energy_pj"], found["network"]) == (again["energy_pj"], again["network"])
-    without = json.loads(CliRunner().invoke(new_app(model), [*layer, written, "--json"]).stdout)
+    without = json.loads(CliRunner().invoke(model, [*layer, written, "--json"]).stdout)
     leaks = found["energy_pj"] - without["energy_pj"] - found["network"]["energy_pj"]
     assert leaks > 0

@@ -9,8 +9,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
-from ruby_map.mapper.commands.ruby_model import model
-from ruby_map.mapper.commands.shared import new_app
+from ruby_map.mapper.commands.ruby_model import main as model
 from ruby_map.mapper.model.cost import evaluate
 from ruby_map.mapper.report.difference import difference_json, difference_text, rows
 from ruby_map.mapper.report.result import Result
@@ -19,7 +18,7 @@ from typer.testing import CliRunner
 from ..strategies import machines, mappings
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-APP = new_app(model)
+APP = model
 
 
 @st.composite

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from ruby_map.mapper.commands.ruby_import import ruby_import
-from ruby_map.mapper.commands.shared import new_app
+from ruby_map.mapper.commands.ruby_import import main as ruby_import
 from ruby_map.workloads import InputError, Network, import_onnx, load_workload, network_yaml
 from ruby_map.workloads.onnx import graph as onnx_graph
 from typer.testing import CliRunner
 
-APP = new_app(ruby_import)
+APP = ruby_import
 needs_onnx = pytest.mark.skipif(
     importlib.util.find_spec("onnx") is None, reason="onnx is not installed: pip install 'ruby-map[onnx]'"
 )

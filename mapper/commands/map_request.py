@@ -1,0 +1,137 @@
+"""The arguments and options of `ruby-map`, and the search options that they make."""
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ...workloads import Fault, collect
+from ..mapspace import PRESETS
+from ..model import OBJECTIVES, CostOptions
+from ..report import certificate_faults
+from ..runtime import KINDS
+from ..search import ENGINES, STRATEGIES, SearchOptions, ignored_options, option_faults, read_patience
+from .shared import HOP, LEAKAGE, TILE, WIRE, WITH, Request
+from .timeloop_options import FileOptions
+
+_SPACE, _SEARCH, _STOP, _OUT, _ENERGY = "Mapspace", "Search", "When to stop", "Output", "Energy and area"
+BOUND = 10.0  # seconds
+NAME = "a library name (see --list) or a path"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MapRequest(Request):
+    """The arguments and options of `ruby-map`."""
+
+    arch: Annotated[str, typer.Argument(metavar="ARCH", help=f"The architecture: {NAME}.")] = ""
+    workload: Annotated[
+        str, typer.Argument(metavar="WORKLOAD", help=f"A layer, NETWORK/LAYER, or a network: {NAME}.")
+    ] = ""
+    mapspace: Annotated[
+        str, typer.Option(help=f"{', '.join(PRESETS)}: where bounds need not divide.", rich_help_panel=_SPACE)
+    ] = "ruby-s"
+    pad: Annotated[bool, typer.Option("--pad", help="Pad dims to fill the array first.", rich_help_panel=_SPACE)] = (
+        False
+    )
+    size: Annotated[
+        bool, typer.Option("--size", help="Print the mapspace's size and stop.", rich_help_panel=_SPACE)
+    ] = False
+    strategy: Annotated[str, typer.Option("--search", help=f"{', '.join(STRATEGIES)}.", rich_help_panel=_SEARCH)] = (
+        "random"
+    )
+    objective: Annotated[
+        str,
+        typer.Option(
+            help=f"What to minimise: {', '.join(OBJECTIVES)}; or a list, the first first.", rich_help_panel=_SEARCH
+        ),
+    ] = "edp"
+    seed: Annotated[int, typer.Option(help="Same seed, same answer.", rich_help_panel=_SEARCH)] = 0
+    jobs: Annotated[int, typer.Option(help="Processes; the answer does not depend on it.", rich_help_panel=_SEARCH)] = 1
+    victory: Annotated[
+        int, typer.Option(help="Valid mappings in a row without improvement.", rich_help_panel=_STOP)
+    ] = 3000
+    samples: Annotated[int | None, typer.Option(help="Mappings drawn, valid or not.", rich_help_panel=_STOP)] = None
+    time_limit: Annotated[
+        float | None, typer.Option(help="Seconds (the answer then depends on the machine).", rich_help_panel=_STOP)
+    ] = None
+    budget: Annotated[
+        str,
+        typer.Option(
+            help="In place of these: mappings (1000000) or seconds (60s) for all layers.", rich_help_panel=_STOP
+        ),
+    ] = ""
+    out: Annotated[
+        Path | None, typer.Option(help="A new folder for results and the checkpoint.", rich_help_panel=_OUT)
+    ] = None
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object and nothing else.", rich_help_panel=_OUT)] = (
+        False
+    )
+    names: Annotated[bool, typer.Option("--list", help="Print the library's names and stop.", rich_help_panel=_OUT)] = (
+        False
+    )
+    ert: Annotated[Path | None, typer.Option(help="Accelergy energy table.", rich_help_panel=_ENERGY)] = None
+    art: Annotated[Path | None, typer.Option(help="Accelergy area table.", rich_help_panel=_ENERGY)] = None
+    distinct: Annotated[
+        bool,
+        typer.Option("--distinct", help="Orders that differ in unit loops only count once.", rich_help_panel=_SPACE),
+    ] = False
+    front: Annotated[
+        str, typer.Option(help="Keep the Pareto front of these objectives, as energy,delay.", rich_help_panel=_SEARCH)
+    ] = ""
+    cluster: Annotated[str | None, typer.Option(help=f"Search there: {KINDS}.", rich_help_panel=_SEARCH)] = None
+    engine: Annotated[
+        str, typer.Option(help=f"{', '.join(ENGINES)}: runs the model, same answer.", rich_help_panel=_SEARCH)
+    ] = "numpy"
+    patience: Annotated[
+        str,
+        typer.Option(help="FRACTION:N, N valid mappings without an improvement by FRACTION.", rich_help_panel=_STOP),
+    ] = ""
+    target: Annotated[
+        float | None, typer.Option(help="Stop at this value of the objective, or below.", rich_help_panel=_STOP)
+    ] = None
+    bound: Annotated[
+        bool, typer.Option("--bound", help="Prove how far the best possible may be below.", rich_help_panel=_SEARCH)
+    ] = False
+    bound_seconds: Annotated[
+        float | None, typer.Option(help=f"For --bound, per layer; {BOUND:g} if not given.", rich_help_panel=_SEARCH)
+    ] = None
+    certificate: Annotated[
+        Path | None, typer.Option(help="Write the proof to this file, for ruby-check.", rich_help_panel=_OUT)
+    ] = None
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the checkpoint in --out.", rich_help_panel=_OUT)
+    ] = False
+    log: Annotated[bool, typer.Option("--log", help="Progress as lines on standard error.", rich_help_panel=_OUT)] = (
+        False
+    )
+    more: Annotated[
+        list[Path], typer.Option("--with", help=f"{WITH}; mapper keys are options.", rich_help_panel=_SPACE)
+    ] = field(default_factory=list)
+    leakage: Annotated[bool, typer.Option("--leakage", help=LEAKAGE, rich_help_panel=_ENERGY)] = False
+    wire_pj_per_bit_mm: Annotated[float, typer.Option(help=WIRE, rich_help_panel=_ENERGY)] = 0.0
+    tile_mm: Annotated[float, typer.Option(help=TILE, rich_help_panel=_ENERGY)] = 0.0
+    hop_pj: Annotated[float, typer.Option(help=HOP, rich_help_panel=_ENERGY)] = 0.0
+
+    @property
+    def costs(self) -> CostOptions:
+        """What is charged beside accesses and MACs."""
+        return CostOptions(self.leakage, self.wire_pj_per_bit_mm, self.tile_mm, self.hop_pj)
+
+    def options(self, files: FileOptions, faults: list[Fault]) -> SearchOptions:
+        """How to search, by the command line and then by the Timeloop `files`; adds every fault to `faults`."""
+        rule = collect(faults, lambda: read_patience(self.patience)) if self.patience else None
+        options = SearchOptions(
+            self.strategy, self.objective, self.victory, self.samples, self.time_limit, self.jobs, self.seed,
+            patience=rule, target=self.target, front=self.front, cluster=self.cluster, budget=self.budget,
+            engine=self.engine, certify=self.certificate is not None,
+        )  # fmt: skip
+        options = replace(options, **files.search)
+        if self.bound or self.bound_seconds is not None:
+            options = replace(options, bound=BOUND if self.bound_seconds is None else self.bound_seconds)
+        faults += ignored_options(options, {*self.given, *(files.given if self.budget else ())})
+        if self.certificate:
+            proves = options.strategy in STRATEGIES and STRATEGIES[options.strategy].proves
+            faults += certificate_faults(self.certificate, proves=proves or options.bound is not None)
+        faults += option_faults(options)
+        return options

@@ -13,9 +13,6 @@ from ...workloads import Document, Keys, Workload
 from ...workloads.timeloop_roots import read_timeloop
 from ...workloads.timeloop_values import Factor, Reader, choices
 from .batch import MappingBatch
-from .timeloop_write import mapping_yaml, write_mapping
-
-__all__ = ["mapping_yaml", "read_mapping", "write_mapping"]
 
 KEYS = ("target", "type", "factors", "permutation", "split", "keep", "bypass", "no_link_transfer")
 _TYPES = {

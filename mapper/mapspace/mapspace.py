@@ -71,9 +71,9 @@ class Mapspace:
         self.arch, self.workload, self.distinct = arch, workload, distinct
         self.remainders, self.reason = self._remainders(preset)
         self._check_names()
-        self._temporal = [index for index, slot in enumerate(arch.slots) if not slot.spatial]
+        temporal = tuple(index for index, slot in enumerate(arch.slots) if not slot.spatial)
         plain = Rules(arch.slots, workload.sizes, self.remainders, limits(arch, workload))
-        self.orders = Orders(level_orders(arch, workload, plain.loops), distinct)
+        self.orders = Orders(level_orders(arch, workload, plain.loops), temporal, distinct)
         self.rules = self._distinct_rules(plain) if distinct else plain
         self.chains = self._chains(self.rules)
         self._joint = self._combine(self.rules, self.chains)
@@ -119,7 +119,7 @@ class Mapspace:
         numbers, keep = divide(numbers, self.size.bypass)
         groups, ranks, order = self._joint.unrank(numbers)
         tables, rows = self._rows(groups, ranks)
-        over_one = self._over_one(tables, rows)
+        over_one = self.orders.over_one(tables, rows)
         kept = self._kept((keep.astype(self._places.dtype)[:, None] & self._places).astype(bool))
         return MappingBatch(self.arch, self.workload, tables, rows, self.orders.unrank(order, over_one), kept)
 
@@ -127,7 +127,7 @@ class Mapspace:
         """The number of each mapping of `batch`; ValueError if one is not in the mapspace."""
         bounds = [table.bounds[batch.rows[:, d]] for d, table in enumerate(batch.tables)]
         ranked = [space.rank(chain) for space, chain in zip(self.chains, bounds, strict=True)]
-        over_one = self._over_one(batch.tables, batch.rows)
+        over_one = self.orders.over_one(batch.tables, batch.rows)
         order = self.orders.rank(batch.order, over_one)
         index = self._joint.rank(np.stack([group for group, _ in ranked], axis=1), [rank for _, rank in ranked], order)
         bits = batch.keep[:, self._choice[:, 0], self._choice[:, 1]]
@@ -165,16 +165,16 @@ class Mapspace:
 
         @cache
         def drawn() -> Order:
-            return self.orders.draw(rng, n, self._over_one(tables, rows))
+            return self.orders.draw(rng, n, self.orders.over_one(tables, rows))
 
         def digits(places: Ints) -> Order:
             return drawn().take(places, axis=1) if len(places) else np.empty((self.orders.digits, 0), np.int8)
 
         if not len(self._choice):
-            return LazyBatch(*parts, self._kept(np.empty((n, 0), bool)), self.orders, digits, self._over_one)
+            return LazyBatch(*parts, self._kept(np.empty((n, 0), bool)), self.orders, digits)
         drawn()  # what is kept is drawn after them
         keep = self._kept(rng.integers(0, 2, (n, len(self._choice)), np.int8).astype(bool))
-        return LazyBatch(*parts, keep, self.orders, digits, self._over_one)
+        return LazyBatch(*parts, keep, self.orders, digits)
 
     def sample_distinct_indices(self, rng: np.random.Generator, n: int) -> list[int]:
         """`n` different numbers of mappings, every set of n equally likely, in random order."""
@@ -225,12 +225,6 @@ class Mapspace:
         listed = self._listed[d]
         assert listed is not None
         return listed[0]
-
-    def _over_one(self, tables: Sequence[ChainTable], rows: Ints) -> Bools | None:
-        """With distinct orders, which temporal loops are over 1. # (mapping, level, dim)"""
-        if not self.distinct:
-            return None
-        return np.stack([t.bounds[rows[:, d]][:, self._temporal] > 1 for d, t in enumerate(tables)], axis=2)
 
     @cached_property
     def _must_keep(self) -> Bools:
@@ -293,7 +287,7 @@ class Mapspace:
 
     def _distinct_rules(self, plain: Rules) -> Rules:
         free: list[frozenset[int]] = [frozenset()] * len(self.arch.slots)
-        for slot, level in zip(self._temporal, self.orders.levels, strict=True):
+        for slot, level in zip(self.orders.temporal, self.orders.levels, strict=True):
             free[slot] = frozenset(level.free)
         return replace(plain, distinct=tuple(free))
 

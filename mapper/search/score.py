@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...energy import EnergyTable
-from ..mapping import Floats, MappingBatch
+from ..mapping import Floats, MappingBatch, Mappings
 from ..mapspace import LazyBatch, Mapspace
 from ..model import FIGURES, CostOptions, Costs, evaluate, validity
 from .prefilter import Prefilter, Prefiltered
@@ -136,7 +136,7 @@ def _look(problem: ScoringTask, chunk: int, known: ToBeat) -> Survivors:
     return Survivors(reasons, valid, batch.take(valid))
 
 
-def _values(problem: ScoringTask, batch: MappingBatch, known: ToBeat, chunk: int) -> Floats:
+def _values(problem: ScoringTask, batch: Mappings, known: ToBeat, chunk: int) -> Floats:
     """The objectives and the places on the front's axes; inf where the mapping is ruled out. # (mapping, name)"""
     names = (*problem.objectives, *problem.axes)
     values = np.full((len(batch), len(names)), np.inf)

@@ -100,7 +100,7 @@ def test_positions_from_digits_are_those_in_the_order(case, distinct, most, monk
     if case == "library":
         large[case] = load_arch("simba_like"), load_workload("resnet50/conv3_x_3x3")
     space = Mapspace(*(CASES | large)[case], "ruby", distinct=distinct)
-    drawn = space.draw(np.random.default_rng(1), 50)
+    drawn = space.sample_lazily(np.random.default_rng(1), 50)
     batch = drawn.arranged()
     for level, d in product(range(len(space.arch.levels)), range(len(space.workload.dims))):
         there = (batch.order[:, level] == d).argmax(axis=1)
@@ -115,7 +115,7 @@ def test_loop_orders_are_drawn_when_and_where_they_are_asked_for(monkeypatch):
     whole = np.concatenate([space.sample(np.random.default_rng(seed), 9).order for seed in range(3)])
     draw = orders.Orders.draw
     monkeypatch.setattr(orders.Orders, "draw", lambda *given: asked.append(given[2]) or draw(*given))
-    joined = LazyBatch.joined([space.draw(np.random.default_rng(seed), 9) for seed in range(3)])
+    joined = LazyBatch.joined([space.sample_lazily(np.random.default_rng(seed), 9) for seed in range(3)])
     some = [26, 3, 20, 0, 3]
     picked = joined.take(range(27)).take(some)
     assert not asked

@@ -231,7 +231,7 @@ def test_orders_that_wait_are_those_drawn_at_once(bypass, distinct):
     kept = frozenset({"Weights", "Inputs", "Outputs"}) - bypass
     space = Mapspace(machine(bypass=bypass, keep=kept), window(), "ruby-s", distinct=distinct)
     whole, other = (space.sample(np.random.default_rng(seed), 8192) for seed in (5, 6))
-    draws = [space.draw(np.random.default_rng(seed), 8192) for seed in (5, 6)]
+    draws = [space.sample_lazily(np.random.default_rng(seed), 8192) for seed in (5, 6)]
     parts = [draw.take(SOME) for draw in draws]
     joined = type(draws[0]).joined(parts)
     for name in ("rows", "order", "keep"):

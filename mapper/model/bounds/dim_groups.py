@@ -16,7 +16,8 @@ from ....arch import Architecture
 from ....workloads import Rank, Tensor, Workload
 from ...mapping import Bools, ChainTable, Floats, Ints
 from ...runtime import Deadline, no_deadline
-from ..contexts import Prefixes, level_slots, prefixes
+from ..contexts import Prefixes, prefixes
+from ..level_slots import level_slots
 from ..ranks import RankView
 from .charges import Charge
 

@@ -20,7 +20,7 @@ import numpy as np
 from ....energy import EnergyTable
 from ....workloads import Rank
 from ...mapping import Bools, Floats
-from ..cost import leak_pj_per_cycle
+from ..cost import CostOptions
 from .charges import Charge, charges
 from .dim_groups import Cuts, DimGroup
 
@@ -74,7 +74,7 @@ class Relaxation:
         self._known: list[dict[bytes, int]] = [{} for _ in self.groups]
         self._temporal = [s for s, slot in enumerate(self.arch.slots) if not slot.spatial]
         self.compute_pj = self.workload.macs * self.table.compute.compute_pj
-        self.leak_pj = leak_pj_per_cycle(self.arch, self.table) if self.leakage else 0.0
+        self.leak_pj = CostOptions(leakage=self.leakage).leak_pj_per_cycle(self.arch, self.table)
         self.cycles = self._product(lambda g: g.steps())
         self.charges = [self._charge(c) for c in charges(self.arch, self.workload, self.table, self.keep)]
         self.still = [self._product(lambda g, s=s: _where(g.loops(s) == 0)) for s in self._temporal]  # type: ignore[misc]

@@ -72,7 +72,7 @@ MUTANTS = [
     ),
     Mutant(
         "bounds of several levels add up",
-        "mapper/model/bounds/relaxation.py",
+        "mapper/model/bounds/charge_bounds.py",
         "least = np.maximum(least, reached)",
         "least = least + reached",
     ),

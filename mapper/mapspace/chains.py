@@ -9,16 +9,14 @@ counts all chains. docs/mapspace.md has the equations.
 from dataclasses import dataclass
 from functools import cached_property
 from math import isqrt
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..mapping import Ints
+from .integers import BigInts, divide, fitting
 
-# int64 while every sum stays below SAFE, Python integers (dtype object) from there on
-BigInts = NDArray[Any]
-SAFE = 2.0**62
 MOST_EDGES = 2**22  # of a dim, and candidates for the bounds of a slot: half a gigabyte
 MOST_VALUES = 2**18  # that reach one slot: seconds
 MOST_COUNTS = 2**25  # of one slot, twice as many of a dim: a gigabyte
@@ -139,17 +137,6 @@ def _within(what: str, number: int, most: int) -> None:
 def _column(steps: list[tuple[Ints, Ints, Ints, Ints]], column: int) -> Ints:
     """One column of all steps, which may be none where the rules contradict each other. # (edge,)"""
     return np.concatenate([np.zeros(0, np.int64), *(step[column] for step in steps)])
-
-
-def fitting(array: BigInts, bound: float) -> BigInts:
-    """`array` in int64 if no sum over it can pass `bound` < SAFE, else as Python integers."""
-    return array if array.dtype == object or bound < SAFE else array.astype(object)
-
-
-def divide(array: BigInts, by: BigInts | int) -> tuple[BigInts, BigInts]:
-    """Quotient and remainder; numpy's divmod knows no Python integers."""
-    quotient = array // by
-    return quotient, array - quotient * by
 
 
 class ChainSpace:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...arch import Architecture
 from ...workloads import Workload
 from ..mapping import Bools, ChainTable, Ints, take_rows
-from .chains import SAFE, BigInts, divide
+from .integers import SAFE, BigInts, divide
 
 Order = NDArray[np.int8]
 BITS = 3  # of a place below MOST_FREE

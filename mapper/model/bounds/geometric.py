@@ -14,7 +14,8 @@ import numpy as np
 
 from ...mapping import Floats, Ints
 from ...runtime import Deadline
-from .relaxation import Product, Relaxation
+from .products import Product
+from .relaxation import Relaxation
 
 STEPS, CHECK = 240, 20  # steps of the ascent, and after how many all rows are looked at
 RATE = 0.25  # of the ascent, at its beginning

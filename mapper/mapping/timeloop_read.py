@@ -115,13 +115,7 @@ class _Mapping:
         self.seen: dict[tuple[str, int], Keys] = {}  # (type, slot) -> the entry that described it
         self.levels = {level.name: number for number, level in enumerate(arch.levels)}
         self.temporal_slots = [number for number, slot in enumerate(arch.slots) if not slot.spatial]
-        self.axes: dict[str, int] = {}  # every name of an axis -> its slot
-        names = [slot.axis.name for slot in arch.slots if slot.axis]
-        for number, slot in enumerate(arch.slots):
-            if slot.axis is not None:
-                self.axes[slot.name] = number
-                if names.count(slot.axis.name) == 1 and slot.axis.name not in self.levels:
-                    self.axes |= {slot.axis.name: number, f"inter_{slot.axis.name}_spatial": number}
+        self.axes = _axis_slots(arch)
 
     def entry(self, path: Keys) -> None:
         """Take in one entry of the list."""
@@ -253,6 +247,18 @@ class _Mapping:
         return MappingBatch.of(
             self.arch, self.workload, self.bounds.bounds[np.newaxis], self.order[np.newaxis], self.keep[np.newaxis]
         )
+
+
+def _axis_slots(arch: Architecture) -> dict[str, int]:
+    """The slot of each fanout axis, by every name that a file may give it."""
+    slots: dict[str, int] = {}
+    levels, names = {level.name for level in arch.levels}, [slot.axis.name for slot in arch.slots if slot.axis]
+    for number, slot in enumerate(arch.slots):
+        if slot.axis is not None:
+            slots[slot.name] = number
+            if names.count(slot.axis.name) == 1 and slot.axis.name not in levels:
+                slots |= {slot.axis.name: number, f"inter_{slot.axis.name}_spatial": number}
+    return slots
 
 
 def read_mapping(source: Document | Path | str, arch: Architecture, workload: Workload) -> MappingBatch:

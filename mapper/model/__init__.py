@@ -6,7 +6,7 @@ from .data_movement import DataMovement
 from .exactness import HELD, RoundingWarning, exactly, figures_exact, rate, tell_rounding
 from .level_slots import outside
 from .nest_analysis import NestAnalysis
-from .objectives import FIGURES, POWERS, UNITS, first, value
+from .objectives import OBJECTIVES, Objective, first_objective
 from .recount import Steps, recount
 from .sanity import InternalError, check_physical
 from .simulate import TooLarge, simulate
@@ -22,20 +22,20 @@ __all__ = [
     "HELD",
     "InternalError",
     "NestAnalysis",
-    "POWERS",
+    "OBJECTIVES",
+    "Objective",
     "REASONS",
     "RoundingWarning",
     "Steps",
     "TileSizes",
     "TooLarge",
-    "UNITS",
     "array_usage",
     "check_physical",
     "count",
     "evaluate",
     "exactly",
     "figures_exact",
-    "first",
+    "first_objective",
     "outside",
     "rate",
     "recount",
@@ -43,5 +43,4 @@ __all__ = [
     "simulate",
     "tell_rounding",
     "validity",
-    "value",
 ]

@@ -11,7 +11,7 @@ from ...energy import EnergyTable
 from ...workloads import Workload
 from ..certificate import Layer
 from ..mapping import MappingBatch, write_mapping
-from ..model import FIGURES, HELD, REASONS, Costs, first
+from ..model import HELD, REASONS, Costs, first_objective
 from ..model.bounds import ROUNDING, Ideal, ideal
 from ..search import Coverage, FrontProof, Statistics
 from . import proof_text as proof
@@ -60,7 +60,7 @@ class Result(Shown):
         """By how much of the objective found the best possible may be below it, where the search proved something."""
         if self.lower_bound is None or self.objective is None or self.batch is None:
             return None
-        found = float(getattr(self, FIGURES[first(self.objective)]))
+        found = float(getattr(self, first_objective(self.objective).column))
         return max(0.0, 1 - self.lower_bound / found) if found else 0.0
 
     @property
@@ -207,7 +207,7 @@ class NetworkResult(Shown):
         """By how much of the objective found the best possible may be below it."""
         if (bound := self.lower_bound) is None:
             return None
-        found = float(getattr(self, FIGURES[first(str(self.layers[0][0].objective))]))
+        found = float(getattr(self, first_objective(str(self.layers[0][0].objective)).column))
         return max(0.0, 1 - bound / found) if found else 0.0
 
     @property

@@ -3,7 +3,7 @@
 from math import log10
 from typing import TYPE_CHECKING, Any
 
-from ...model import UNITS, first
+from ...model import OBJECTIVES, first_objective
 from ..result import NetworkResult, Result
 from ..tables import energy_unit
 
@@ -168,7 +168,7 @@ def draw_convergence(result: Result, axes: "Axes | None" = None) -> "Figure":
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel("mappings looked at", fontsize=9)
-    axes.set_ylabel(f"best {UNITS[first(str(result.objective))]}", fontsize=9)
+    axes.set_ylabel(f"best {first_objective(str(result.objective)).label}", fontsize=9)
     axes.legend(fontsize=8, frameon=False)
     _finish(axes, f"{result.workload.name} on {result.arch.name}")
     return picture_of(axes)
@@ -195,7 +195,7 @@ def draw_convergences(result: NetworkResult, axes: "Axes | None" = None) -> "Fig
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel("mappings of the layer looked at", fontsize=9)
-    objective = UNITS[first(str(result.layers[0][0].objective))].split(" [")[0]
+    objective = first_objective(str(result.layers[0][0].objective)).label.split(" [")[0]
     axes.set_ylabel(f"best {objective} / the last best", fontsize=9)
     which = f", {SLOWEST} of {len(layers)} layers: the last to come within 10 % of their best"
     title = f"{result.name} on {result.layers[0][0].arch.name}"
@@ -232,7 +232,7 @@ def draw_front(result: Result, axes: "Axes | None" = None) -> "Figure":
     axes.set_xlabel(units[0][0], fontsize=9)
     axes.set_ylabel(units[1][0], fontsize=9)
     for one, name in zip((axes.xaxis, axes.yaxis), result.axes, strict=False):
-        if name != "edp":
+        if not all(OBJECTIVES[name].powers):
             one.set_major_formatter(lambda value, _: f"{value:,.10g}")
     axes.legend(fontsize=8, frameon=False)
     _finish(axes, f"{result.workload.name} on {result.arch.name}")
@@ -241,8 +241,8 @@ def draw_front(result: Result, axes: "Axes | None" = None) -> "Figure":
 
 def _unit(axis: str, largest: float) -> tuple[str, float]:
     """The label of an axis of the front, and the size of its unit; energies in a unit in which they are legible."""
-    if axis != "energy":
-        return UNITS[axis], 1.0
+    if not OBJECTIVES[axis].in_pj:
+        return OBJECTIVES[axis].label, 1.0
     unit, size = energy_unit(largest)
     return f"energy [{_symbol(unit)}]", size
 

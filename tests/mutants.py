@@ -91,7 +91,7 @@ MUTANTS = [
     Mutant(
         "a first update is read like any other",
         "mapper/model/bounds/geometric.py",
-        "pj -= one.charge.first_pj / max(again, 1.0)",
+        "pj -= bound.charge.first_pj / max(again, 1.0)",
         "pj -= 0.0",
     ),
     Mutant(

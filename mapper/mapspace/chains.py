@@ -24,7 +24,7 @@ WIDE = 4  # times as much memory do Python integers take
 
 
 class TooLargeError(Exception):
-    """What is asked for can be told exactly, but its tables would not fit in memory; the message says how large."""
+    """The answer is exact, but its tables would not fit in memory; the message says how large."""
 
 
 def divisors(n: int, most: int | None = None) -> Ints:
@@ -240,9 +240,9 @@ class ChainSpace:
     def _edge(self, slot: int, state: Ints, bounds: Ints) -> tuple[Ints, Ints]:
         """The label and the edge of each chain at `slot`."""
         node, bound = self._nodes[slot], bounds[:, slot]
-        told = {"nothing": 0 * bound, "loop": (bound > 1).astype(np.int64), "bound": bound}[self.rules[slot].tell]
-        label = np.minimum(np.searchsorted(node.labels, told), len(node.labels) - 1)
-        self._require(node.labels[label] == told, bounds)
+        value = {"nothing": 0 * bound, "loop": (bound > 1).astype(np.int64), "bound": bound}[self.rules[slot].tell]
+        label = np.minimum(np.searchsorted(node.labels, value), len(node.labels) - 1)
+        self._require(node.labels[label] == value, bounds)
         runs = node.run_end - node.run_start
         run = np.repeat(np.arange(runs.size), runs.reshape(-1))
         far = self.size + 1

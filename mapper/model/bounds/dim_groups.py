@@ -1,7 +1,7 @@
 """Chains of the dims that a window ties together, one row per combination, with what each says about the words moved.
 
 A tensor's words depend on the dims one by one, except that the dims of a window (P and R of P*stride + R*dilation)
-act together. A Group holds such dims, or a single one; whatever the model needs is then a product of one column per
+act together. A DimGroup holds such dims, or a single one; whatever the model needs is then a product of one column per
 group.
 """
 

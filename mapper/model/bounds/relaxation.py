@@ -99,12 +99,12 @@ class Relaxation:
         found = [(self.cycles, 2.0)]  # tried: the weights that opened the fewest nodes
         total = self.compute_pj
         energies = []
-        for one in self.charges:
-            products = [one.always, *(each for level in one.any_order for each in level)]
-            products += [each for level in one.innermost for each in level.values()]
+        for bound in self.charges:
+            products = [bound.always, *(each for level in bound.any_order for each in level)]
+            products += [each for level in bound.innermost for each in level.values()]
             words = max(v for v in map(value, products) if np.isfinite(v))
-            energies.append((products, one.charge.pj * words))
-            total += one.charge.pj * words
+            energies.append((products, bound.charge.pj * words))
+            total += bound.charge.pj * words
         found += [(product, energy / total) for products, energy in energies for product in products]
         found += [(spread, 1.0) for _, _, _, spread, _ in self.axes]
         return found

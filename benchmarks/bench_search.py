@@ -28,10 +28,12 @@ from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model import OBJECTIVES
 from ruby_map.mapper.model.cost import CostOptions, Costs, evaluate, validity
 from ruby_map.mapper.runtime.parallel import in_order
-from ruby_map.mapper.search.engines.engine import ENGINES
+from ruby_map.mapper.search.engines import ENGINES, score
 from ruby_map.mapper.search.engines.jax_engine import JaxEngine
+from ruby_map.mapper.search.proposer import CHUNK
 from ruby_map.mapper.search.recorder import Recorder, Scores, Stop, ToBeat
-from ruby_map.mapper.search.score import CHUNK, ScoringTask, score
+from ruby_map.mapper.search.score import ScoringTask
+from ruby_map.mapper.search.strategies import RandomDraws
 from ruby_map.workloads import load_workload
 
 MAPSPACES = ("pfm", "ruby-s", "ruby-t", "ruby")
@@ -113,7 +115,7 @@ def rows(options: argparse.Namespace) -> Iterator[dict[str, object]]:
         space.prepare()
         numpy_rate = 0.0
         for jobs, prune, engine in product(options.workers, (True, False), options.engines):
-            problem = ScoringTask(space, energy_table(machine), prune=prune, engine=engine)
+            problem = ScoringTask(space, energy_table(machine), RandomDraws(), prune=prune, engine=engine)
             began = process_time()
             score(problem, [0], ToBeat())
             compile_s, before = process_time() - began, yardstick()

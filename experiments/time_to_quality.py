@@ -32,7 +32,8 @@ from ruby_map.mapper.report.pictures.bars import PALETTE
 from ruby_map.mapper.runtime.checkpoint import FORMAT
 from ruby_map.mapper.runtime.parallel import in_order
 from ruby_map.mapper.search.recorder import Recorder, Stop
-from ruby_map.mapper.search.score import ScoringTask, score
+from ruby_map.mapper.search.score import ScoringTask, score_exactly
+from ruby_map.mapper.search.strategies import RandomDraws
 from ruby_map.workloads import Workload, load_workload
 
 MACHINES = ("eyeriss_like", "simba_like")
@@ -98,9 +99,9 @@ def search(machine: str, layer: str, preset: str, seed: int, seconds: float, lea
     began = process_time()
     arch, work = load_arch(machine), load_workload(f"resnet50/{layer}")
     assert isinstance(work, Workload)
-    problem = ScoringTask(Mapspace(arch, work, preset), energy_table(arch), seed=seed)  # type: ignore[arg-type]
+    problem = ScoringTask(Mapspace(arch, work, preset), energy_table(arch), RandomDraws(), seed=seed)  # type: ignore[arg-type]
     recorder, trace, used = Recorder(Stop(None, give_up=None)), [], 0.0
-    with closing(in_order(score, problem, count(), learnt=recorder.known)) as results:
+    with closing(in_order(score_exactly, problem, count(), learnt=recorder.known)) as results:
         for scores in results:
             before, used = recorder.best, process_time() - began
             if used > seconds:  # what comes too late does not count

@@ -570,16 +570,16 @@ def load() -> None:
     from ruby_map.mapper.commands import ruby_map as command_map
     from ruby_map.mapper.commands import ruby_model as command_model
     from ruby_map.mapper.commands import ruby_sweep as command_sweep
-    from ruby_map.mapper.exploration import layers
-    from ruby_map.mapper.search import run as search
-    from ruby_map.mapper.search.options import SearchOptions, stop_rules
+    from ruby_map.mapper.search.options import SearchOptions
     from ruby_map.mapper.search.recorder import Stop
+    from ruby_map.mapper.search.run import Chunked
 
-    def short(options: SearchOptions) -> Stop:
-        return replace(stop_rules(options), time_limit=min(options.time_limit or 1.0, 0.05))
+    stop = Chunked.stop
 
-    for module in (layers, search):
-        module.stop_rules = short  # type: ignore[attr-defined]
+    def short(self: Chunked, options: SearchOptions) -> Stop:
+        return replace(stop(self, options), time_limit=min(options.time_limit or 1.0, 0.05))
+
+    Chunked.stop = short  # type: ignore[method-assign]
     APPS.update(
         {
             "ruby-map": command_map.main,

@@ -1,101 +1,35 @@
-"""The house rules: who imports whom, what is documented, and that the documents tell the truth."""
+"""The house rules for modules: who imports whom, what a face offers, and that docstrings tell the truth."""
 
 import ast
 import doctest
 import importlib
-import os
 import re
-import shlex
 import subprocess
 import sys
-import tomllib
-from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-MAY_IMPORT = {
-    "workloads": set(),
-    "arch": {"workloads"},
-    "energy": {"workloads", "arch"},
-    "mapper": {"workloads", "arch", "energy"},
-}
-# The rooms of mapper/, from the lowest to the highest: each may import those named.
-ROOMS = {
-    "runtime": set(),
-    "mapping": set(),
-    "mapspace": {"mapping"},
-    "model": {"runtime", "mapping"},
-    "certificate": {"mapping", "mapspace", "model"},
-    "search": {"runtime", "mapping", "mapspace", "model", "certificate"},
-    "report": {"runtime", "mapping", "model", "certificate", "search"},
-    "exploration": {"runtime", "mapping", "mapspace", "model", "certificate", "search", "report"},
-    "sweeps": {"runtime", "mapping", "mapspace", "model", "certificate", "search", "report", "exploration"},
-    "commands": {
-        *("runtime", "mapping", "mapspace", "model", "certificate", "search", "report", "exploration", "sweeps"),
-    },
-}
+from . import house
+from .house import (
+    MAY_IMPORT,
+    MODULES,
+    PROJECT,
+    ROOMS,
+    ROOT,
+    defined,
+    each_module,
+    imported,
+    imports,
+    module_name,
+    part_and_room,
+)
+
 # Modules that other rooms import by path, as their packages take long to import: sympy, jax, matplotlib.
 BY_PATH = {"mapper/model/explain.py", "mapper/search/engines/jax_engine.py", "mapper/report/pictures/style.py"}
 FACE = 30  # names that a folder may offer
-MODULES = [path for part in MAY_IMPORT for path in sorted((ROOT / part).rglob("*.py"))]
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 # What a dependency lets us import, where that is not its own name alone.
 IMPORT_NAMES = {"pyyaml": {"yaml"}, "pydantic": {"pydantic", "pydantic_core"}, "dask": {"distributed"}}
-
-
-def module_name(path: Path) -> str:
-    """A file as documents and test names give it: mapper/model/cost.py."""
-    return str(path.relative_to(ROOT))
-
-
-each_module = pytest.mark.parametrize("path", MODULES, ids=module_name)
-each_document = pytest.mark.parametrize("document", DOCUMENTS, ids=module_name)
-
-
-def imports(source: str) -> Iterator[tuple[int, str]]:
-    """Level (dots) and dotted name of everything a module imports, anywhere in it.
-
-    >>> list(imports("import numpy as np\\nfrom ..arch import Axis"))
-    [(0, 'numpy'), (2, 'arch')]
-    """
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            yield from ((0, alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield from ((node.level, node.module or alias.name) for alias in node.names)
-
-
-def imported(path: Path, source: str) -> Iterator[tuple[Path, str]]:
-    """The files of ours that a module imports, and the name; imports inside functions counted.
-
-    >>> line = "from ..mapping import batch"
-    >>> [(module_name(file), name) for file, name in imported(ROOT / "mapper/model/cost.py", line)]
-    [('mapper/mapping/batch.py', 'batch')]
-    """
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.ImportFrom) and node.level:
-            base = path.parents[node.level - 1].joinpath(*(node.module or "").split("."))
-            for alias in node.names:
-                places = [base] if alias.name in offered(base / "__init__.py") else [base / alias.name, base]
-                files = [file for place in places for file in (place.with_suffix(".py"), place / "__init__.py")]
-                yield next(file for file in files if file.exists()), alias.name
-
-
-@cache
-def offered(face: Path) -> set[str]:
-    """The names that a face imports: they hide modules of the same name."""
-    body = ast.parse(face.read_text()).body if face.exists() else []
-    return {alias.name for node in body if isinstance(node, ast.ImportFrom) for alias in node.names}
-
-
-def part_and_room(path: Path) -> tuple[str, str]:
-    """Where a file stands: mapper/model/bounds/ideal.py in the part mapper, there in the room model."""
-    part, *folders = path.relative_to(ROOT).parts[:-1]
-    return part, (folders[0] if folders else "")
 
 
 def wrong_imports(path: Path, source: str) -> list[str]:
@@ -170,16 +104,6 @@ def test_a_face_is_a_list_of_names(path: Path) -> None:
     assert len(names.elts) <= FACE
 
 
-def defined(path: Path, name: str) -> Path:
-    """Where a name that a face offers is defined."""
-    if path.name != "__init__.py":
-        return path
-    for target, one in imported(path, path.read_text()):
-        if one == name:
-            return defined(target, name)
-    return path
-
-
 def circle(arrows: dict[str, set[str]]) -> list[str]:
     """Names that lead from one to the next and back to the first; none where there is no circle.
 
@@ -195,22 +119,30 @@ def circle(arrows: dict[str, set[str]]) -> list[str]:
             return [*way[way.index(name) :], name]
         if name not in finished:
             for other in sorted(arrows.get(name, ())):
-                if found := walk(other, [*way, name]):
-                    return found
+                if closed := walk(other, [*way, name]):
+                    return closed
             finished.add(name)
         return []
 
-    return next((found for name in sorted(arrows) if (found := walk(name, []))), [])
+    return next((closed for name in sorted(arrows) if (closed := walk(name, []))), [])
 
 
 def test_no_file_imports_one_that_imports_it() -> None:
     """Directly or through others, faces looked through, imports inside functions counted."""
     arrows = {
-        module_name(path): {module_name(defined(*found)) for found in imported(path, path.read_text())}
+        module_name(path): {module_name(defined(*target)) for target in imported(path, path.read_text())}
         for path in MODULES
         if path.name != "__init__.py"
     }
     assert circle(arrows) == []
+
+
+def test_the_examples_of_the_import_rule_give_what_they_show() -> None:
+    """The rule reads imports, and finds circles, as the docstrings say."""
+    for module in (house, sys.modules[__name__]):
+        result = doctest.testmod(module)
+        assert result.attempted > 0
+        assert result.failed == 0
 
 
 @each_module
@@ -224,7 +156,7 @@ def test_every_package_a_module_imports_is_a_declared_dependency(path: Path) -> 
 
 @each_module
 def test_every_module_says_what_it_is_for(path: Path) -> None:
-    """A module without a docstring leaves the reader to guess."""
+    """A module has a docstring."""
     assert ast.get_docstring(ast.parse(path.read_text()))
 
 
@@ -233,92 +165,5 @@ def test_the_examples_in_docstrings_give_what_they_show(path: Path) -> None:
     """Every docstring example is run."""
     dotted = ".".join(["ruby_map", *path.relative_to(ROOT).with_suffix("").parts]).removesuffix(".__init__")
     result = doctest.testmod(importlib.import_module(dotted))
-    assert result.attempted > 0
-    assert result.failed == 0
-
-
-def test_the_one_page_on_the_architecture_names_every_module_and_no_other() -> None:
-    """docs/architecture.md has a line per file; a file that is gone has none."""
-    text = (ROOT / "docs/architecture.md").read_text()
-    named = set(re.findall(rf"`((?:{'|'.join(MAY_IMPORT)})/[\w/]+\.py)`", text))
-    assert named == {module_name(path) for path in MODULES if path.stem != "__init__"}
-
-
-@each_document
-def test_every_link_between_documents_leads_somewhere(document: Path) -> None:
-    """Links are relative and the files exist."""
-    targets = re.findall(r"\]\(([^)#]+)[^)]*\)", document.read_text())
-    missing = [target for target in targets if "://" not in target and not (document.parent / target).exists()]
-    assert not missing
-
-
-def examples() -> Iterator[tuple[str, str]]:
-    """Every command with its output in the console blocks of the README and of the questions."""
-    for name in ("README.md", "docs/questions.md"):
-        yield from re.findall(r"```console\n\$ (.*?)\n(.*?)```", (ROOT / name).read_text(), re.DOTALL)
-
-
-@pytest.mark.parametrize(("command", "shown"), list(examples()), ids=lambda text: text.split("\n")[0])
-def test_the_output_shown_in_a_console_block_is_what_the_command_prints(command: str, shown: str) -> None:
-    """Run again, from the root of the repository: only how long a search took may differ."""
-    script, *arguments = command.split()
-    duration = re.compile(r"[\d.]+ s, [\d,]+ mappings/s")
-    printed = run_script(PROJECT["scripts"][script], *arguments, statuses=(0, 1))
-    assert duration.sub("TIME", printed) == duration.sub("TIME", shown)
-
-
-def commands(document: Path) -> list[list[str]]:
-    """The lines of a document's code blocks that call make or one of our commands, in words, without comments."""
-    blocks = re.findall(r"^```\w*\n(.*?)^```", document.read_text(), re.DOTALL | re.MULTILINE)
-    lines = [line.removeprefix("$ ") for block in blocks for line in block.splitlines()]
-    return [shlex.split(line, comments=True) for line in lines if re.match(r"(make|ruby-\w+)\b", line)]
-
-
-@each_document
-def test_every_make_target_in_the_documents_exists(document: Path) -> None:
-    """`make run` in a document is a target of the Makefile."""
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    named = {words[1] for words in commands(document) if words[0] == "make" and len(words) > 1}
-    named |= set(re.findall(r"`make ([a-z-]+)", document.read_text()))
-    assert named <= targets
-
-
-@each_document
-def test_every_command_in_the_documents_exists_with_the_options_shown(document: Path) -> None:
-    """A `ruby-...` line names a script of pyproject.toml, and each --option is one that it knows."""
-    for script, *words in commands(document):
-        if script != "make":
-            assert script in PROJECT["scripts"], f"no command {script}"
-            known = options(PROJECT["scripts"][script])
-            assert {word.split("=")[0] for word in words if word.startswith("-")} <= known
-
-
-@cache
-def options(entry_point: str) -> set[str]:
-    """The options in the --help of the command behind an entry point."""
-    return set(re.findall(r"--[a-z][a-z-]*", run_script(entry_point, "--help")))
-
-
-def run_script(entry_point: str, *arguments: str, statuses: tuple[int, ...] = (0,)) -> str:
-    """What the command behind an entry point prints, run in the root of the repository."""
-    module, function = entry_point.split(":")
-    program = [sys.executable, "-c", f"from {module} import {function}; {function}()", *arguments]
-    plain = os.environ | {"COLUMNS": "200", "NO_COLOR": "1"}
-    done = subprocess.run(program, env=plain, stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd=ROOT)
-    assert done.returncode in statuses, done.stderr
-    return done.stdout
-
-
-@pytest.mark.parametrize("script", sorted(PROJECT["scripts"]))
-def test_every_script_of_the_project_leads_to_a_function(script: str) -> None:
-    """pyproject.toml promises no command that is not there."""
-    module, function = PROJECT["scripts"][script].split(":")
-    assert callable(getattr(importlib.import_module(module), function))
-
-
-@pytest.mark.parametrize("document", [path for path in DOCUMENTS if ">>> " in path.read_text()], ids=module_name)
-def test_the_python_examples_of_a_document_give_what_they_show(document: Path) -> None:
-    """Its >>> examples are run."""
-    result = doctest.testfile(str(document), module_relative=False)
     assert result.attempted > 0
     assert result.failed == 0

@@ -26,7 +26,7 @@ def line(layer: Workload, recorder: Recorder) -> str:
     text = f"{layer.name}: {seen.evaluated:,} mappings, {share}, {best}, {seen.rate:,.0f}/s"
     if recorder.pruned:  # told here alone: it depends on the number of processes
         text += f" ({recorder.pruned / recorder.bounded:.1%} of the valid ruled out by a bound)"
-    return text + (f", {remaining(recorder)}" if not seen.stopped_by else f", ended by: {seen.stopped_by}")
+    return text + (f", {remaining(recorder)}" if not seen.ended else f", ended by: {seen.stopped_by}")
 
 
 def shortened(told: str, width: int) -> str:
@@ -65,7 +65,7 @@ class Progressing:
 
     def line(self, layer: Workload, recorder: Recorder) -> str:
         """How far all are, then how far this one is."""
-        self.seen[layer.name] = (recorder.statistics.evaluated, bool(recorder.statistics.stopped_by))
+        self.seen[layer.name] = (recorder.statistics.evaluated, bool(recorder.statistics.ended))
         own = line(layer, recorder)
         if self.layers == 1:
             return own
@@ -98,7 +98,7 @@ def _log(together: Progressing) -> Progress:
     def show(layer: Workload, recorder: Recorder) -> None:
         nonlocal last
         now, told = time.monotonic(), together.line(layer, recorder)
-        if recorder.statistics.stopped_by or now - last >= EVERY:
+        if recorder.statistics.ended or now - last >= EVERY:
             last = now
             write_line(told)
 

@@ -19,8 +19,7 @@ from ..model import OBJECTIVES, CostOptions
 from ..report import NetworkResult, Result, certificate_faults, result_json, write_folder, write_proof
 from ..runtime import KINDS, Checkpoint, folder_faults, identity, say, tell
 from ..runtime import NAME as CHECKPOINT
-from ..search import STRATEGIES, SearchOptions, idle_faults, read_patience, unknown
-from ..search.engines import ENGINES
+from ..search import ENGINES, STRATEGIES, SearchOptions, ignored_options, option_faults, read_patience, unknown
 from .progress import progress
 from .shared import FOUND, HOP, INTERRUPTED, LEAKAGE, NOTHING_VALID, TILE, WIRE, WITH, echo_json, new_app
 from .timeloop_options import FileOptions, file_options, reference_tables
@@ -141,17 +140,17 @@ def ruby_map(
     options = replace(SearchOptions(strategy, objective, victory, samples, time_limit, jobs, seed), **files.given)
     rule = collect(faults, lambda: read_patience(patience)) if patience else None
     options = replace(options, patience=rule, target=target, front=front, cluster=cluster, budget=budget, engine=engine)
-    faults += idle_faults(options, {*on_command_line(context), *(files.given if budget else ())})
+    faults += ignored_options(options, {*on_command_line(context), *(files.given if budget else ())})
     if bound or bound_seconds is not None:
         options = replace(options, bound=BOUND if bound_seconds is None else bound_seconds)
     if certificate:
         options = replace(options, certify=True)
-        faults += certificate_faults(certificate, proves=options.strategy == "optimal" or options.bound is not None)
+        proves = options.strategy in STRATEGIES and STRATEGIES[options.strategy].proves
+        faults += certificate_faults(certificate, proves=proves or options.bound is not None)
     faults += [Fault("resume", None, "", "needs --out, where the checkpoint is")] if resume and not out else []
     costs = CostOptions(leakage, wire_pj_per_bit_mm, tile_mm, hop_pj)
-    faults += (
-        options.faults() + costs.faults() + ([] if mapspace in PRESETS else [unknown("mapspace", mapspace, PRESETS)])
-    )
+    faults += option_faults(options) + costs.faults()
+    faults += [] if mapspace in PRESETS else [unknown("mapspace", mapspace, PRESETS)]
     faults += folder_faults(out, CHECKPOINT) if out else []
     given = {"ARCH": arch, "WORKLOAD": workload}
     missing = [Fault(name, None, "", f"is missing: {NAME}") for name, value in given.items() if not value]
@@ -171,7 +170,8 @@ def ruby_map(
             problem: dict[str, object] = {"arch": machine, "workload": work, "energies": table}
             problem |= {"mapspace": mapspace, "pad": pad, "distinct": distinct, "costs": costs}
             what = identity(options, ("jobs", "cluster", "bound", "prune", "engine", "certify"), **problem)
-            checkpoint = open_files.enter_context(Checkpoint(out, what, resume=resume))
+            extends = STRATEGIES[options.strategy].extends
+            checkpoint = open_files.enter_context(Checkpoint(out, what, resume=resume, free=extends))
         with progress(log, len(alike(layers_of(work))), budget) as told:
             result = explore(
                 machine,

@@ -21,7 +21,7 @@ from ..model import CostOptions, check_physical, exactly, recount, tell_rounding
 from ..model import evaluate as evaluate_batch
 from ..report import NetworkResult, Result
 from ..runtime import Checkpoint
-from ..search import SearchOptions, unknown
+from ..search import SearchOptions, option_faults, unknown
 from .diagnose import misfits
 from .inputs import Spec, alike, layers_of, load
 from .layer import Progress
@@ -53,7 +53,7 @@ def explore(
     if not isinstance(options, SearchOptions):
         rule = f"must be SearchOptions, as SearchOptions(seed=1); got {type(options).__name__} {options!r}"
         raise InputError(Fault("options", None, "", rule))
-    faults = options.faults() + (costs.faults() if costs else [])
+    faults = option_faults(options) + (costs.faults() if costs else [])
     preset = next((name for name in PRESETS if name == mapspace), None)
     faults += [] if preset else [unknown("mapspace", mapspace, PRESETS)]
     loaded = collect(faults, lambda: load(arch, workload))
@@ -64,7 +64,7 @@ def explore(
     groups = alike(every)
     tell_rounding(machine, every)
     study = Study(machine, tuple(every[group[0]] for group in groups), preset, distinct,
-                  table or energy_table(machine), costs, options)  # fmt: skip
+                  table or energy_table(machine), costs or CostOptions(), options)  # fmt: skip
     layers = Layers(study, progress, checkpoint)
     counts = [1] if isinstance(work, Workload) else [sum(work.layers[i][1] for i in group) for group in groups]
     if options.budget:

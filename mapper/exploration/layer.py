@@ -3,65 +3,66 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from ...energy import EnergyTable
 from ...workloads import Workload
 from ..mapspace import Mapspace
-from ..model import CostOptions, check_physical, evaluate, exactly, recount
+from ..model import check_physical, evaluate, exactly, recount
 from ..model.bounds import ROUNDING
 from ..report import Result, exact_front
 from ..runtime import Part
-from ..search import Recorder, ScoringTask, SearchOptions, search
-from ..search.optimal import SEEN_ALL, lower_bound
+from ..search import STRATEGIES, Ended, Recorder, Task, Watch, search
+from ..search.optimal import lower_bound
 from .diagnose import hint
 
 Progress = Callable[[Workload, Recorder], None]  # told after each chunk of mappings
 
 
-def explore_layer(
-    space: Mapspace,
-    options: SearchOptions,
-    table: EnergyTable,
-    costs: CostOptions | None = None,
-    progress: Progress | None = None,
-    checkpoint: Part | None = None,
-) -> Result:
+def explore_layer(task: Task, progress: Progress | None = None, part: Part | None = None) -> Result:
     """The result of one search; `hint` from its own first chunk where nothing was valid."""
+    space, options = task.space, task.options
     space.prepare()
-    tell = None if progress is None else lambda recorder: progress(space.workload, recorder)
-    outcome = search(space, table, options, costs, tell, checkpoint)
+    outcome = search(task, Watch(_tell(space, progress), part))
     best, went, objective = outcome.best, outcome.statistics, ",".join(options.objectives)
     if best is None:
-        every = "every one was ruled out: no mapping of this mapspace is valid\n" if went.stopped_by == SEEN_ALL else ""
-        why = every + hint(ScoringTask(space, table, options.strategy, seed=options.seed).propose(0))
-        return Result(space.arch, space.workload, table, None, None, went, "", objective, options.seed, why)
+        ruled_out = Ended.SEEN_ALL in went.ended
+        every = "every one was ruled out: no mapping of this mapspace is valid\n" if ruled_out else ""
+        why = every + hint(STRATEGIES[options.strategy].first_batch(task))
+        return Result(space.arch, space.workload, task.table, None, None, went, "", objective, options.seed, why)
     best = exactly(best)
-    found = evaluate(best, table, costs, recount(best))
-    check_physical(best, found)
-    front = exact_front(outcome.front, options.axes, table, costs)
-    told = Result(space.arch, space.workload, table, best, found, went, "", objective, options.seed)
-    told = replace(told, axes=options.axes, front=front, proof=outcome.proof)
-    if options.strategy == "optimal":
-        told = replace(told, lower_bound=outcome.lower_bound, optimal=outcome.optimal, attained=outcome.optimal)
-        return replace(told, coverage=outcome.coverage, certificate=outcome.certificate)
-    return told
+    costs = evaluate(best, task.table, task.costs, recount(best))
+    check_physical(best, costs)
+    result = Result(space.arch, space.workload, task.table, best, costs, went, "", objective, options.seed)
+    return replace(
+        result,
+        axes=options.axes,
+        front=exact_front(outcome.front, options.axes, task.table, task.costs),
+        proof=outcome.proof,
+        lower_bound=outcome.lower_bound,
+        optimal=outcome.optimal,
+        attained=outcome.optimal,
+        coverage=outcome.coverage,
+        certificate=outcome.certificate,
+    )
 
 
-def bounded(found: Result, space: Mapspace, options: SearchOptions, progress: Progress | None = None) -> Result:
-    """The same with what no mapping of `space` can beat (`options.bound`).
+def bounded(result: Result, task: Task, progress: Progress | None = None) -> Result:
+    """The same with what no mapping of the task's mapspace can beat (`options.bound`).
 
     The mapping stays that of the search, also where the proof knows a better one. Interrupted, it says so.
     """
-    if found.batch is None or found.costs is None:
-        return found
-    tell = None if progress is None else lambda recorder: progress(space.workload, recorder)
-    proven = lower_bound(space, found.table, options, found.batch, found.costs.options, tell)
+    if result.batch is None or result.costs is None:
+        return result
+    proven = lower_bound(task, result.batch, Watch(_tell(task.space, progress)))
     if proven.statistics.interrupted:
-        found = replace(found, statistics=replace(found.statistics, stopped_by=proven.statistics.stopped_by))
-    found = replace(
-        found,
+        result = replace(result, statistics=replace(result.statistics, ended=proven.statistics.ended))
+    result = replace(
+        result,
         lower_bound=proven.lower_bound,
         attained=proven.optimal,
         coverage=proven.coverage,
         certificate=proven.certificate,
     )
-    return replace(found, optimal=found.gap is not None and found.gap <= ROUNDING)
+    return replace(result, optimal=result.gap is not None and result.gap <= ROUNDING)
+
+
+def _tell(space: Mapspace, progress: Progress | None) -> Callable[[Recorder], None] | None:
+    return None if progress is None else lambda recorder: progress(space.workload, recorder)

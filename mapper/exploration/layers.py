@@ -17,12 +17,24 @@ from ...workloads import Fault, InputError, Workload, collect
 from ..mapspace import Mapspace
 from ..report import Result
 from ..runtime import Checkpoint, State, in_order
-from ..search import CHUNK, NEVER, Mark, Recorder, SearchOptions, Share, read_budget, spend, stop_rules
+from ..search import (
+    CHUNK,
+    ENGINES,
+    STRATEGIES,
+    Ended,
+    Mark,
+    Recorder,
+    SearchOptions,
+    Share,
+    read_budget,
+    spend,
+    stop_rules,
+)
 from .layer import Progress, bounded
 from .time_slices import SliceRequest, SliceResult, SliceState, Study, search_slice
 
 LEAST = 1e-3  # seconds that are left where none are: each layer is looked at
-SHARES = ("samples", "time limit")  # the rules by which a layer's share of a budget ends it
+SHARES = {Ended.SAMPLES, Ended.TIME_LIMIT}  # the rules by which a layer's share of a budget ends it
 
 
 @dataclass(eq=False)
@@ -53,7 +65,7 @@ class Run:
     @property
     def open(self) -> bool:
         """Whether another target could get it further: what ended it was none but the last target."""
-        return self.seen.get("stopped_by", "") in ("", "samples")
+        return self.seen.get("stopped_by", "") in ("", Ended.SAMPLES)
 
     @property
     def marked(self) -> bool:
@@ -97,18 +109,19 @@ class Layers:
         """What was found of each layer that was begun, by number."""
         for run in self.runs if self.interrupted else ():
             if run.result is None and run.state is not None:
-                held = SliceState(run.state | {"statistics": run.seen | {"stopped_by": "interrupted"}})
+                held = SliceState(run.state | {"statistics": run.seen | {"stopped_by": Ended.INTERRUPTED.value}})
                 run.result = self.study.search(self.study.space(run.number), self._options(run), None, held)
             elif run.result is not None and self.study.options.budget and run.open:
-                run.result.statistics.stopped_by = "interrupted"
+                run.result.statistics.stop(Ended.INTERRUPTED)
         return {run.number: run.result for run in self.runs if run.result is not None}
 
     def bounded(self, found: dict[int, Result]) -> dict[int, Result]:
         """The results with what no mapping can beat, where that is asked for; Ctrl-C leaves the rest as they are."""
         options = self.study.options
-        for number, result in found.items() if options.bound is not None and options.strategy != "optimal" else ():
+        asked = options.bound is not None and not STRATEGIES[options.strategy].proves
+        for number, result in found.items() if asked else ():
             if not self.interrupted:
-                found[number] = bounded(result, self.study.space(number), options, self.progress)
+                found[number] = bounded(result, self.study.task(self.study.space(number), options), self.progress)
                 self.interrupted = found[number].statistics.interrupted
         return found
 
@@ -127,8 +140,8 @@ class Layers:
         if not self.interrupted:
             self.bring([run for run in self.runs if run.result is None])  # those that a resumed run had done
         for run in self.runs:
-            if run.result and run.result.statistics.stopped_by in SHARES:
-                run.result.statistics.stopped_by = "budget"
+            if run.result and SHARES.intersection(run.result.statistics.ended):
+                run.result.statistics.stop(Ended.BUDGET)
 
     def _share(self, run: Run, count: int) -> Share:
         return Share(run.number, count, ended=None if run.open else run.evaluated, marks=run.marks)
@@ -162,14 +175,14 @@ class Layers:
 
     def _turns_pay(self, runs: Sequence[Run]) -> bool:
         options = self.study.options
-        chunks = options.strategy != "optimal" and options.engine == "numpy" and options.cluster is None
+        chunks = STRATEGIES[options.strategy].shares and ENGINES[options.engine].exact and options.cluster is None
         return options.jobs > 1 and len(runs) > 1 and chunks
 
     def _options(self, run: Run) -> SearchOptions:
         options = self.study.options
         samples = options.samples if run.target is None else run.target
         limit = options.time_limit if run.time_limit is None else run.time_limit
-        victory = NEVER if options.budget else options.victory
+        victory = None if options.budget else options.victory
         return replace(options, samples=samples, time_limit=limit, victory=victory, budget="")
 
     def _alone(self, run: Run) -> SearchOptions:
@@ -186,7 +199,7 @@ class Layers:
         space = self._spaces[run.number] if self._spaces else self.study.space(run.number)
         held = SliceState(run.start, self.parts[run.number], marks=run.marks)
         run.result = self.study.search(space, self._options(run), self._tell if self.progress else None, held)
-        told_again = run.state is not None and not run.open and self.study.options.strategy != "optimal"
+        told_again = run.state is not None and not run.open and STRATEGIES[self.study.options.strategy].shares
         run.state = held.state
         if told_again:
             self._tell(self.study.layers[run.number], self._recorder(run))
@@ -241,9 +254,9 @@ class Layers:
         """Tell how far a layer is, the end of its share as that of the budget: the user gave no other rule."""
         if self.progress is None:
             return
-        if self.study.options.budget and recorder.statistics.stopped_by in SHARES:
+        if self.study.options.budget and SHARES.intersection(recorder.statistics.ended):
             recorder = copy(recorder)  # the search goes by its own
-            recorder.statistics = replace(recorder.statistics, stopped_by="budget")
+            recorder.statistics = replace(recorder.statistics, ended=(Ended.BUDGET,))
         self.progress(layer, recorder)
 
     def _recorder(self, run: Run) -> Recorder:

@@ -14,7 +14,7 @@ from ..mapspace import Mapspace, Preset
 from ..model import CostOptions
 from ..report import Result
 from ..runtime import Part, State
-from ..search import Mark, SearchOptions
+from ..search import Mark, SearchOptions, Task
 from .layer import Progress, explore_layer
 
 TURN = 1.0  # seconds of work in one turn: what it costs to begin one is 30 ms, and tables where another had the last
@@ -30,7 +30,7 @@ class Study:
     mapspace: Preset = field(compare=False)
     distinct: bool = field(compare=False)
     table: EnergyTable = field(compare=False)
-    costs: CostOptions | None = field(compare=False)
+    costs: CostOptions = field(compare=False)
     options: SearchOptions = field(compare=False)
     key: str = field(default_factory=lambda: uuid4().hex)  # tells one from another, in every process
 
@@ -46,10 +46,14 @@ class Study:
             raise InputError(dict.fromkeys(faults))
         return [space for space in found if space is not None]
 
+    def task(self, space: Mapspace, options: SearchOptions) -> Task:
+        """What is searched of one layer."""
+        return Task(space, self.table, options, self.costs)
+
     def search(self, space: Mapspace, options: SearchOptions, progress: Progress | None, part: Part) -> Result:
         """The result of one layer from the state in `part`."""
         part.final = bool(self.options.budget)  # its seconds are those of the layers still to come
-        found = explore_layer(space, options, self.table, self.costs, progress, part)
+        found = explore_layer(self.task(space, options), progress, part)
         return replace(found, mapspace=self.mapspace, remainders=space.imperfect, reason=space.reason)
 
 

@@ -102,6 +102,10 @@ class Mappings(ABC):
         """Where in the loop order of `level` the loop of dim d stands, 0 outermost. # (mapping,)"""
 
     @abstractmethod
+    def arranged(self) -> "MappingBatch":
+        """The same mappings with their loop orders in one array."""
+
+    @abstractmethod
     def take(self, index: Ints | slice | Sequence[int]) -> Self:
         """The mappings at `index`, sharing the tables."""
 
@@ -144,6 +148,10 @@ class MappingBatch(Mappings):
         """All mappings of `batches`, in turn; they share their tables."""
         rows, order, keep = (np.concatenate([getattr(b, name) for b in batches]) for name in ("rows", "order", "keep"))
         return cls(batches[0].arch, batches[0].workload, batches[0].tables, rows, order, keep)
+
+    def arranged(self) -> "MappingBatch":
+        """The mappings with their loop orders at hand: these."""
+        return self
 
     def own(self, numbers: type | None = None) -> "MappingBatch":
         """The same with tables of its own chains alone, perhaps with other `numbers`."""

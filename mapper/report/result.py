@@ -13,7 +13,7 @@ from ..certificate import Layer
 from ..mapping import MappingBatch, write_mapping
 from ..model import HELD, REASONS, Costs, first_objective
 from ..model.bounds import ROUNDING, Ideal, ideal
-from ..search import Coverage, FrontProof, Statistics
+from ..search import Coverage, Ended, FrontProof, Statistics
 from . import proof_text as proof
 from . import tables
 from .front import FrontMapping, front_json, front_table
@@ -219,13 +219,13 @@ class NetworkResult(Shown):
     def statistics(self) -> Statistics:
         """The searches of all layers together."""
         every = [result.statistics for result, _ in self.layers]
-        ends = [*(one.stopped_by for one in every), *["interrupted"][: self.missing]]
+        ends = [reason for one in every for reason in one.ended] + [Ended.INTERRUPTED] * bool(self.missing)
         return Statistics(
             sum(one.evaluated for one in every),
             sum(one.valid for one in every),
             {reason: sum(one.invalid[reason] for one in every) for reason in REASONS[1:]},
             sum(one.seconds for one in every),
-            stopped_by="; ".join(dict.fromkeys(ends)),
+            ended=tuple(dict.fromkeys(ends)),
         )
 
     def _title(self) -> str:
@@ -257,7 +257,7 @@ class NetworkResult(Shown):
             sums = (self.cycles, self.energy_pj, self.utilization, self.macs, zeros, self.area_um2, self.ideal)
             parts.append(tables.totals(*sums, self.layers[0][0]._costs.options))
         whole = self.statistics
-        counted = "; seconds of the searches alone, without starts and waits" if "budget" in whole.stopped_by else ""
+        counted = "; seconds of the searches alone, without starts and waits" if Ended.BUDGET in whole.ended else ""
         parts.append(tables.search_line(whole) + counted)
         if self.gap is not None:
             unproven = [(layer.workload.name, layer.gap or 0.0) for layer, _ in self.layers if not layer.optimal]

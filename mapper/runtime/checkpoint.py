@@ -7,7 +7,7 @@ each layer's search. The file is locked while a run uses it; the lock ends with 
 import hashlib
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -71,13 +71,16 @@ def _difference(key: str, there: object, here: object) -> str:
 class Checkpoint:
     """An open checkpoint, locked until `close`; a context manager."""
 
-    def __init__(self, folder: Path, identity: Mapping[str, object], *, resume: bool = False) -> None:
+    def __init__(
+        self, folder: Path, identity: Mapping[str, object], *, resume: bool = False, free: Collection[str] = ()
+    ) -> None:
         """Make or open the checkpoint in `folder`.
 
         Raises InputError, and changes nothing, where it cannot be written, another run uses it, another version wrote
         it, it is damaged or of another problem, or it holds a run and `resume` is not asked for.
+        The parts of the identity in `free` may differ.
         """
-        self.path = folder / NAME
+        self.path, self._free = folder / NAME, frozenset(free)
         self._file = StateFile(self.path, "checkpoint", "make room and go on with --resume")
         try:
             with self._file.guarded():
@@ -130,9 +133,7 @@ class Checkpoint:
         else:
             ((_, _, text),) = self._file.rows("run")
         other = self._plain(text)
-        # a proof may go on with another time limit
-        free = {"time_limit"} if identity.get("strategy") == "optimal" else set()
-        differing = [key for key in identity | other if key not in free and identity.get(key) != other.get(key)]
+        differing = [key for key in identity | other if key not in self._free and identity.get(key) != other.get(key)]
         told = "; ".join(_difference(key, other.get(key), identity.get(key)) for key in differing)
         rule = f"is of another problem, and results are never mixed: {told}"
         return [Fault("out", None, str(self.path), rule)] if told else []

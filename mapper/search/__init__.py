@@ -2,25 +2,33 @@
 
 from .budget import Mark, Share, read_budget, spend
 from .coverage import Coverage
-from .options import NEVER, SearchOptions, idle_faults, read_patience, stop_rules, unknown
+from .ended import Ended
+from .engines import ENGINES
+from .option_faults import ignored_options, option_faults, stop_rules, unknown
+from .options import SearchOptions, read_patience
 from .outcome import FrontProof
+from .proposer import CHUNK
 from .recorder import Recorder, Statistics
-from .score import CHUNK, STRATEGIES, ScoringTask
+from .registry import STRATEGIES
 from .start import search
+from .strategy import Task, Watch
 
 __all__ = [
     "CHUNK",
     "Coverage",
+    "ENGINES",
+    "Ended",
     "FrontProof",
     "Mark",
-    "NEVER",
-    "ScoringTask",
     "Recorder",
     "STRATEGIES",
     "SearchOptions",
     "Share",
     "Statistics",
-    "idle_faults",
+    "Task",
+    "Watch",
+    "ignored_options",
+    "option_faults",
     "read_budget",
     "read_patience",
     "search",

@@ -5,7 +5,7 @@ mapping that ends the search, and what follows it does not count.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..mapping import Bools, Floats, Ints
 from ..model import REASONS
+from .ended import Ended
 
 Rows = list[tuple[int, tuple[float, ...]]]  # (mapping, objectives)
 
@@ -34,6 +35,7 @@ class Scores:
     candidates: Ints  # (candidate,) the mappings that none before them dominates; none without a front
     points: Floats  # (candidate, axis)
     pruned: int  # valid mappings ruled out by a bound, without counts
+    every: Floats | None = None  # (mapping, objective) of all, inf where invalid; for strategies that learn
 
     @classmethod
     def of(cls, chunk: int, reasons: NDArray[np.int8], values: Floats, points: Floats | None = None) -> Self:
@@ -47,6 +49,10 @@ class Scores:
             front = finite[candidates(points[finite], points[finite])]
             chosen = points[front]
         return cls(chunk, reasons, records, values[records], front, chosen, pruned)
+
+    def with_every(self, values: Floats) -> "Scores":
+        """The same with the objectives of all mappings."""
+        return replace(self, every=values)
 
 
 def _records(values: Floats) -> Ints:
@@ -117,7 +123,16 @@ class Statistics:
     seconds: float = 0.0
     # (number of mappings looked at so far, first objective) at each improvement
     trace: list[tuple[int, float]] = field(default_factory=list)
-    stopped_by: str = ""
+    ended: tuple[Ended, ...] = ()  # why; of a network the reasons of all its layers; none while it goes on
+
+    @property
+    def stopped_by(self) -> str:
+        """Why it ended, for a reader; empty while it goes on."""
+        return "; ".join(self.ended)
+
+    def stop(self, reason: Ended) -> None:
+        """End the search for this reason, whatever was noted before."""
+        self.ended = (reason,)
 
     @property
     def rate(self) -> float:
@@ -126,7 +141,21 @@ class Statistics:
 
     @property
     def interrupted(self) -> bool:
-        return "interrupted" in self.stopped_by  # of a network: the reasons of all layers
+        return Ended.INTERRUPTED in self.ended
+
+    def plain(self) -> dict[str, Any]:
+        """Plain values for a checkpoint; `of_plain` takes them."""
+        values = asdict(self)
+        del values["ended"]
+        return values | {"stopped_by": self.stopped_by}
+
+    @classmethod
+    def of_plain(cls, values: Mapping[str, Any]) -> Self:
+        """From the values of `plain`. Raises ValueError where they name a reason that there is not."""
+        fields = dict(values)
+        reason = fields.pop("stopped_by")
+        fields["trace"] = [(number, best) for number, best in fields["trace"]]
+        return cls(**fields, ended=(Ended(reason),) if reason else ())
 
 
 @dataclass(frozen=True)
@@ -139,7 +168,7 @@ class FrontPoint:
 
 
 class Recorder:
-    """Takes scores in chunk order and says when to stop, in `statistics.stopped_by`."""
+    """Takes scores in chunk order and says when to stop, in `statistics.ended`."""
 
     def __init__(self, stop: Stop) -> None:
         self.stop = stop
@@ -186,8 +215,8 @@ class Recorder:
             self._since, self._idle, self._dry = int(since[end - 1]), int(idle[end - 1]), int(dry[end - 1])
         self.chunks = scores.chunk + 1
         self.statistics.seconds = seconds
-        if not self.statistics.stopped_by and self.stop.time_limit is not None and seconds >= self.stop.time_limit:
-            self.statistics.stopped_by = "time limit"
+        if not self.statistics.ended and self.stop.time_limit is not None and seconds >= self.stop.time_limit:
+            self.statistics.stop(Ended.TIME_LIMIT)
 
     def _leaps(self, better: Rows) -> list[tuple[int, float]]:
         """Which improvements bring the first objective down by the fraction asked for since the last that did."""
@@ -203,17 +232,20 @@ class Recorder:
         """How many mappings of the chunk count: up to and with the first that meets a rule."""
         stop = self.stop
         left = None if stop.samples is None else stop.samples - self.statistics.evaluated
-        ends = [(left, "samples")] if left is not None and left <= len(since) else []
-        ends += [(i + 1, "target") for i, row in better if stop.target is not None and row[0] <= stop.target][:1]
+        ends = [(left, Ended.SAMPLES)] if left is not None and left <= len(since) else []
+        ends += [(i + 1, Ended.TARGET) for i, row in better if stop.target is not None and row[0] <= stop.target][:1]
         for run, limit, name in (
-            (since, stop.victory, "victory"),
-            (idle, stop.patience[1] if stop.patience else None, "patience"),
-            (dry, stop.give_up, "nothing valid in a row"),
-            (self.statistics.valid + np.cumsum(valid), stop.valid, "valid"),
+            (since, stop.victory, Ended.VICTORY),
+            (idle, stop.patience[1] if stop.patience else None, Ended.PATIENCE),
+            (dry, stop.give_up, Ended.NOTHING_VALID),
+            (self.statistics.valid + np.cumsum(valid), stop.valid, Ended.VALID),
         ):
             if limit is not None and (run >= limit).any():
                 ends.append((int((run >= limit).argmax()) + 1, name))
-        end, self.statistics.stopped_by = min(ends, default=(len(since), ""))
+        if not ends:
+            return len(since)
+        end, reason = min(ends)
+        self.statistics.stop(reason)
         return end
 
     def _count(self, reasons: NDArray[np.int8]) -> None:
@@ -238,7 +270,7 @@ class Recorder:
     def state(self) -> dict[str, Any]:
         """All that a later run needs to go on from here, as plain values; `restore` takes it."""
         return {
-            "statistics": asdict(self.statistics),
+            "statistics": self.statistics.plain(),
             "chunks": self.chunks,
             "best": self.best,
             "values": self.values,
@@ -250,8 +282,7 @@ class Recorder:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from `state`."""
-        seen = state["statistics"]
-        self.statistics = Statistics(**seen | {"trace": [(n, value) for n, value in seen["trace"]]})
+        self.statistics = Statistics.of_plain(state["statistics"])
         self.chunks, self.best, self._mark = state["chunks"], state["best"], state["mark"]
         self.values = tuple(state["values"])
         self.where = None if state["where"] is None else (state["where"][0], state["where"][1])

@@ -1,116 +1,179 @@
-"""The chunk loop: a strategy proposes mappings in chunks, the model scores them, a recorder keeps the best.
+"""The chunk loop: a proposer proposes mappings in chunks, an engine scores them, a recorder keeps the best.
 
 Chunks are recorded in order, so one seed gives one answer for any number of processes.
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import closing
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import count as count_from
-from itertools import islice
+from itertools import batched, islice
+from typing import Any
 
-from ...energy import EnergyTable
-from ...workloads import InputError
-from ..mapping import MappingBatch
-from ..mapspace import Mapspace
-from ..model import CostOptions
-from ..runtime import Part, in_order
-from .engines import space_faults
-from .options import SearchOptions, fault, stop_rules
+from ...workloads import Fault, InputError
+from ..mapping import MappingBatch, Mappings
+from ..runtime import State, in_order
+from .ended import Ended
+from .engines import ENGINES, score
+from .options import SearchOptions
 from .outcome import Outcome
-from .recorder import Recorder
-from .score import STRATEGIES, ScoringTask, number_of_chunks, score
-
-EXHAUSTIVE_LIMIT = 10_000_000  # mappings; beyond it an exhaustive search must be given an end
-
-
-def search_chunks(
-    space: Mapspace,
-    table: EnergyTable,
-    options: SearchOptions,
-    costs: CostOptions | None = None,
-    progress: Callable[[Recorder], None] | None = None,
-    checkpoint: Part | None = None,
-) -> Outcome:
-    """Score what the strategy proposes chunk by chunk, until a rule of `options` or Ctrl-C ends it.
-
-    `search` has checked the options. Raises InputError where every mapping of a mapspace too large for that is asked
-    for, the engine cannot evaluate its mappings, or the checkpoint cannot be written.
-    """
-    chunks = _chunks(space, options)
-    problem = ScoringTask(
-        space,
-        table,
-        options.strategy,
-        options.objectives,
-        options.seed,
-        costs,
-        options.axes,
-        options.prune,
-        options.engine,
-    )
-    if faults := space_faults(options.engine, space, costs):
-        raise InputError(faults)
-    recorder = Recorder(stop_rules(options))
-    if checkpoint and (state := checkpoint.load()):
-        recorder.restore(state)
-    if not recorder.statistics.stopped_by:
-        _run(problem, recorder, islice(chunks, recorder.chunks, None), options, progress, checkpoint)
-    if recorder.where is None:
-        return Outcome(None, recorder.statistics)
-    chunk, index = recorder.where
-    front = _front(problem, recorder)
-    return Outcome(problem.propose(chunk).take([index]), recorder.statistics, front=front)
+from .proposer import Proposer, Scored
+from .recorder import Recorder, Scores, Stop
+from .score import ScoringTask
+from .strategy import Task, Watch
 
 
-def _run(
-    problem: ScoringTask,
-    recorder: Recorder,
-    chunks: Iterable[int],
-    options: SearchOptions,
-    progress: Callable[[Recorder], None] | None,
-    checkpoint: Part | None,
-) -> None:
-    """Record chunk after chunk until a rule, the last mapping or Ctrl-C ends it."""
-    statistics = recorder.statistics
-    began = time.monotonic() - statistics.seconds
-    try:
-        results = in_order(score, problem, chunks, options.jobs, options.cluster, learnt=recorder.known)
+@dataclass(frozen=True)
+class Chunked:
+    """The strategy that scores what a proposer proposes. See Strategy."""
+
+    proposer: Proposer[Any]
+    no_victory: str = ""  # why the victory rule does not apply, where it does not
+
+    proves = False
+    extends: frozenset[str] = frozenset()
+
+    @property
+    def shares(self) -> bool:
+        """Turns end after any chunk, and a memory changes after a generation."""
+        return self.proposer.generation is None
+
+    @property
+    def compiles(self) -> bool:
+        """Engines evaluate lazy batches."""
+        return self.proposer.lazy
+
+    def faults(self, options: SearchOptions) -> list[Fault]:
+        """None: every option goes with it."""
+        return []
+
+    def ignored(self, given: Collection[str]) -> list[Fault]:
+        """The victory rule, where it does not apply."""
+        rule = f"{self.no_victory}: leave this out or use random"
+        return [Fault("victory", None, "", rule)] if self.no_victory and "victory" in given else []
+
+    def stop(self, options: SearchOptions) -> Stop:
+        """A finite search visits every mapping, improvement or not."""
+        more = (options.valid, options.patience, options.target)
+        if self.proposer.finite:
+            return Stop(None, options.samples, options.time_limit, None, *more)
+        return Stop(options.victory, options.samples, options.time_limit, options.give_up, *more)
+
+    def first_batch(self, task: Task) -> MappingBatch:
+        """The first chunk."""
+        memory = self.proposer.begin(task.space, task.options.seed)
+        return self.proposer.propose(task.space, task.options.seed, memory, 0).arranged()
+
+    def run(self, task: Task, watch: Watch) -> Outcome:
+        """Score chunk after chunk, until a rule, the last mapping or Ctrl-C ends it."""
+        options, space = task.options, task.space
+        chunks = self.proposer.chunks(space, options)
+        if faults := ENGINES[options.engine].space_faults(space, task.costs):
+            raise InputError([Fault("engine", None, "", message) for message in faults])
+        loop = _ChunkLoop(task, self.proposer, Recorder(self.stop(options)), watch)
+        state = watch.part.load() if watch.part else None
+        if state:
+            loop.restore(state)
+        if not loop.recorder.statistics.ended:
+            loop.run(chunks)
+        return loop.outcome()
+
+
+class _ChunkLoop:
+    """One search by chunks, as it goes."""
+
+    def __init__(self, task: Task, proposer: Proposer[Any], recorder: Recorder, watch: Watch) -> None:
+        options = task.options
+        self.recorder, self.watch, self.options = recorder, watch, options
+        self.scoring = ScoringTask(
+            task.space, task.table, proposer, options.objectives, options.seed, task.costs, options.axes,
+            options.prune, options.engine,
+        )  # fmt: skip
+        # memories of the generations that proposed the best and the front, and of the last
+        self.memories: dict[int, Any] = {0: proposer.begin(task.space, options.seed)}
+
+    @property
+    def generation(self) -> int | None:
+        """How many chunks are proposed from one memory; None: nothing is learnt."""
+        return self.scoring.proposer.generation
+
+    def run(self, chunks: Iterable[int]) -> None:
+        """Score and record, until a rule, the last mapping or Ctrl-C ends it."""
+        statistics = self.recorder.statistics
+        began = time.monotonic() - statistics.seconds
+        try:
+            if all(self._record(number, some, began) for number, some in self._generations(chunks)):
+                statistics.stop(Ended.ALL_VISITED)
+            statistics.seconds = time.monotonic() - began
+            if self.watch.part:
+                self.watch.part.save(self.state())
+        except KeyboardInterrupt:  # what was saved last is what --resume goes on from
+            statistics.stop(Ended.INTERRUPTED)
+            statistics.seconds = time.monotonic() - began
+
+    def outcome(self) -> Outcome:
+        """The best and the front, proposed again."""
+        recorder, batches = self.recorder, lru_cache(maxsize=8)(self._propose)
+        if recorder.where is None:
+            return Outcome(None, recorder.statistics)
+        points = sorted(recorder.front, key=lambda point: point.values)
+        front = tuple(batches(point.chunk).take([point.index]).arranged() for point in points)
+        chunk, index = recorder.where
+        return Outcome(batches(chunk).take([index]).arranged(), recorder.statistics, front=front)
+
+    def state(self) -> State:
+        """What a later run goes on from."""
+        memories = {} if self.generation is None else {"memories": list(self.memories.items())}
+        return self.recorder.state() | memories
+
+    def restore(self, state: State) -> None:
+        """Go on from `state`."""
+        self.recorder.restore(state)
+        if self.generation is not None:
+            self.memories = dict(state["memories"])
+
+    def _generations(self, chunks: Iterable[int]) -> Iterator[tuple[int, Iterable[int]]]:
+        """The generations that are left, with their numbers: all in one where nothing is learnt."""
+        if self.generation is None:
+            yield 0, islice(chunks, self.recorder.chunks, None)
+            return
+        first = max(self.memories)
+        yield from enumerate(batched(islice(chunks, first * self.generation, None), self.generation), first)
+
+    def _record(self, number: int, chunks: Iterable[int], began: float) -> bool:
+        """Record the chunks of one generation, then learn from them; False where a rule ended the search.
+
+        Chunks that an earlier run has recorded are scored again, for what is learnt from them.
+        """
+        task, recorder, learnt = replace(self.scoring, memory=self.memories[number]), self.recorder, list[Scored]()
+        options = self.options
+        results = in_order(score, task, chunks, options.jobs, options.cluster, learnt=recorder.known)
         with closing(results) as scored:
             for scores in scored:
-                recorder.record(scores, time.monotonic() - began)
-                if progress:
-                    progress(recorder)
-                if statistics.stopped_by:
-                    break
-                if checkpoint:
-                    checkpoint.offer(recorder.state)
-            else:
-                statistics.stopped_by = "every mapping visited"
-        statistics.seconds = time.monotonic() - began
-        if checkpoint:
-            checkpoint.save(recorder.state())
-    except KeyboardInterrupt:  # what was saved last is what --resume goes on from
-        statistics.stopped_by = "interrupted"
-        statistics.seconds = time.monotonic() - began
+                if scores.chunk >= recorder.chunks and not self._take(scores, began):
+                    return False
+                if scores.every is not None:
+                    learnt.append(Scored(scores.chunk, task.propose(scores.chunk), scores.every))
+        if self.generation is not None:
+            memory = task.proposer.learn(task.space, task.memory, learnt)
+            needed = {point.chunk // self.generation for point in recorder.front}
+            needed |= {recorder.where[0] // self.generation} if recorder.where else set()
+            self.memories = {n: known for n, known in self.memories.items() if n in needed} | {number + 1: memory}
+        return True
 
+    def _take(self, scores: Scores, began: float) -> bool:
+        """Record one chunk; False where a rule ends the search."""
+        self.recorder.record(scores, time.monotonic() - began)
+        if self.watch.progress:
+            self.watch.progress(self.recorder)
+        if self.recorder.statistics.ended:
+            return False
+        if self.watch.part:
+            self.watch.part.offer(self.state)
+        return True
 
-def _front(problem: ScoringTask, recorder: Recorder) -> tuple[MappingBatch, ...]:
-    """The mappings of the front, by their first axis."""
-    batches = lru_cache(maxsize=8)(problem.propose)
-    points = sorted(recorder.front, key=lambda point: point.values)
-    return tuple(batches(point.chunk).take([point.index]) for point in points)
-
-
-def _chunks(space: Mapspace, options: SearchOptions) -> Iterable[int]:
-    """The numbers of the chunks. Raises InputError where every mapping is asked for and there are too many."""
-    if not STRATEGIES[options.strategy].finite:
-        return count_from()
-    total = space.size.total
-    if total > EXHAUSTIVE_LIMIT and options.samples is None and options.time_limit is None:
-        rule = f"exhaustive visits every mapping, at most {EXHAUSTIVE_LIMIT:,} without an end set"
-        raise InputError(
-            fault("search", f"{rule}; this mapspace has {total:.3g}: give samples or time-limit, or use random")
-        )
-    return range(number_of_chunks(space))
+    def _propose(self, chunk: int) -> Mappings:
+        """The mappings of one chunk, from the memory of its generation."""
+        memory = self.memories[0 if self.generation is None else chunk // self.generation]
+        return replace(self.scoring, memory=memory).propose(chunk)

@@ -1,33 +1,19 @@
-"""`search`: the options are checked, then the strategy runs."""
+"""`search`: the options are checked, then the strategy of the table runs."""
 
-from collections.abc import Callable
-
-from ...energy import EnergyTable
 from ...workloads import InputError
-from ..mapspace import Mapspace
-from ..model import CostOptions
-from ..runtime import Part
-from .optimal import optimal
-from .options import SearchOptions
+from .option_faults import option_faults
 from .outcome import Outcome
-from .recorder import Recorder
-from .run import search_chunks
+from .registry import STRATEGIES
+from .strategy import Task, Watch
 
 
-def search(
-    space: Mapspace,
-    table: EnergyTable,
-    options: SearchOptions,
-    costs: CostOptions | None = None,
-    progress: Callable[[Recorder], None] | None = None,
-    checkpoint: Part | None = None,
-) -> Outcome:
-    """The best mapping of `space` that `options` let it find. Ctrl-C ends it with the best so far.
+def search(task: Task, watch: Watch) -> Outcome:
+    """The best mapping of the task's mapspace that its options let a strategy find.
 
-    With a `checkpoint` it goes on from there, and saves how far it is. Raises InputError where the options are wrong,
-    ask for every mapping of a space too large for that, or the checkpoint cannot be written.
+    Ctrl-C ends it with the best so far. With a `watch.part` it goes on from the state there, and saves how far it is.
+    Raises InputError where the options are wrong, ask for every mapping of a mapspace too large for that, or the state
+    cannot be written.
     """
-    if faults := options.faults():
+    if faults := option_faults(task.options):
         raise InputError(faults)
-    run = optimal if options.strategy == "optimal" else search_chunks
-    return run(space, table, options, costs, progress, checkpoint)
+    return STRATEGIES[task.options.strategy].run(task, watch)

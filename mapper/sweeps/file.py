@@ -28,7 +28,7 @@ from ...workloads import (
     read_yaml,
 )
 from ..mapspace import PRESETS
-from ..search import SearchOptions, idle_faults, read_patience
+from ..search import SearchOptions, ignored_options, option_faults, read_patience
 from .energy import EnergySection, read_energies
 from .fronts import AXES
 from .parameters import fields
@@ -191,9 +191,9 @@ def _options(document: Document, written: SweepFile, faults: list[Fault]) -> Sea
         patience=collect(told, lambda: read_patience(search.patience)) if search.patience else None,
         target=search.target,
     )
-    told += options.faults()
+    told += option_faults(options)
     given = document.data.get("search")
-    told += idle_faults(options, given if isinstance(given, dict) else ())
+    told += ignored_options(options, given if isinstance(given, dict) else ())
     places = {"search": ("search", "strategy"), "objective": ("objective",), "time-limit": ("search", "time_limit")}
     faults += [document.fault(places.get(fault.source, ("search", fault.source)), fault.message) for fault in told]
     return options

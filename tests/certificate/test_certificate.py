@@ -21,13 +21,13 @@ from ruby_map.mapper.mapspace import Mapspace, every_chain
 from ruby_map.mapper.model.bounds.dim_groups import grouped
 from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
 from ruby_map.mapper.model.recount import recount
-from ruby_map.mapper.search.optimal import prove as optimal_file
+from ruby_map.mapper.search.optimal import optimal as optimal_file
 from ruby_map.mapper.search.optimal.certify import mapping_said
-from ruby_map.mapper.search.optimal.prove import optimal
 from ruby_map.mapper.search.options import SearchOptions
 
 from ..conftest import DEEP, interrupt_at
 from ..model.test_cost import matmul
+from ..searches import optimal
 from ..small_problems import best_of_all, constrained_machines, constrained_problems, problems
 
 OPTIMAL = SearchOptions(strategy="optimal", certify=True)

@@ -21,6 +21,7 @@ from ruby_map.mapper.mapping.timeloop_write import mapping_yaml
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model.cost import evaluate as evaluate_batch
 from ruby_map.mapper.model.counts import count
+from ruby_map.mapper.search import option_faults
 from ruby_map.workloads import InputError, load_workload
 from typer.testing import CliRunner
 
@@ -355,7 +356,7 @@ def test_options_in_python_have_one_form():
         assert SearchOptions(
             objective=objective, front=front, budget=budget, seed=np.int64(3), patience=[0.1, 5]
         ) == plain  # fmt: skip
-    assert (plain.faults(), plain.objectives, plain.axes) == ([], ("edp", "energy"), ("energy", "delay"))
+    assert (option_faults(plain), plain.objectives, plain.axes) == ([], ("edp", "energy"), ("energy", "delay"))
     assert run(*TOY, "--objective", " energy", "--samples", 50).exit_code == 0
 
 
@@ -364,7 +365,7 @@ def test_options_of_a_wrong_type_are_faults_all_at_once():
     wrong = SearchOptions(objective=7, seed="a", jobs="2", victory=1.5, budget=None, bound=True, samples=0,
                           front=["energy", 3], patience=0.1, prune="no", target="low", strategy=None,
                           cluster=4)  # fmt: skip
-    told = {fault.source: fault.message for fault in wrong.faults()}
+    told = {fault.source: fault.message for fault in option_faults(wrong)}
     assert set(told) == {"objective", "seed", "jobs", "victory", "budget", "bound-seconds", "samples", "front",
                          "patience", "prune", "target", "search", "cluster"}  # fmt: skip
     assert told["seed"] == "must be a whole number; got str 'a'"
@@ -372,7 +373,7 @@ def test_options_of_a_wrong_type_are_faults_all_at_once():
         explore(*TOY, options={"seed": 1})
     with pytest.raises(InputError, match="mapspace: must be one of"):
         explore(*TOY, 7)
-    assert [fault.source for fault in SearchOptions(objective=()).faults()] == ["objective"]
+    assert [fault.source for fault in option_faults(SearchOptions(objective=()))] == ["objective"]
 
 
 def test_a_mapping_of_another_machine_or_none_is_refused():

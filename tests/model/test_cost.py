@@ -14,10 +14,10 @@ from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model.cost import REASONS, CostOptions, evaluate, validity
 from ruby_map.mapper.model.exactness import rate
 from ruby_map.mapper.model.sanity import InternalError, check_physical
-from ruby_map.mapper.search.optimal.prove import optimal
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.workloads import Workload
 
+from ..searches import optimal
 from ..strategies import mappings, plain
 
 

@@ -25,7 +25,7 @@ from ruby_map.mapper.model.ranks import RankView
 from ruby_map.mapper.model.recount import recount
 from ruby_map.mapper.model.simulate import simulate
 from ruby_map.mapper.report.difference import difference_json, difference_text
-from ruby_map.mapper.search.optimal.prove import INEXACT
+from ruby_map.mapper.search import Ended
 from ruby_map.workloads import InputError, Network, Tensor, Term, Workload, shaped
 from typer.testing import CliRunner
 
@@ -376,7 +376,7 @@ def test_nothing_is_proven_by_rounded_figures():
     with pytest.warns(RoundingWarning):
         found = explore(arch, large, "pfm", options, table=table(arch))
     assert found.found
-    assert found.statistics.stopped_by == INEXACT
+    assert found.statistics.stopped_by == Ended.INEXACT
     assert found.certificate is None
     assert found.lower_bound == found.ideal.energy_pj * found.ideal.cycles
     forged = proven.certificate.model_copy(update={"sizes": dict(zip("MNK", large.sizes, strict=True))})

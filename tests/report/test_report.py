@@ -22,6 +22,7 @@ from ruby_map.mapper.report.loop_nest import loop_nest
 from ruby_map.mapper.report.pictures import bars as figures
 from ruby_map.mapper.report.result import NetworkResult, Result, plain, result_json
 from ruby_map.mapper.runtime.state_file import folder_faults
+from ruby_map.mapper.search.ended import Ended
 from ruby_map.mapper.search.recorder import Statistics
 from ruby_map.workloads import Tensor, Term, Workload, load_workload
 
@@ -65,7 +66,7 @@ def example():
     arch, workload = machine(), matmul(7, 6, 10)
     batch = one(arch, workload, [[1, 3, 2], [3, 2, 5], [3, 1, 1]], [[2, 1, 0], [1, 2, 0]])
     table = flat_table(arch)
-    statistics = Statistics(10, 4, {"capacity": 5, "fanout": 1, "utilization": 0}, 0.5, [(2, 9.0)], "victory")
+    statistics = Statistics(10, 4, {"capacity": 5, "fanout": 1, "utilization": 0}, 0.5, [(2, 9.0)], (Ended.VICTORY,))
     return Result(arch, workload, table, batch, evaluate(batch, table), statistics, "ruby", "edp", 3)
 
 

@@ -15,15 +15,19 @@ from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model import OBJECTIVES
 from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
 from ruby_map.mapper.model.nest_analysis import NestAnalysis
-from ruby_map.mapper.search import prefilter as screen
-from ruby_map.mapper.search.engines import engine
-from ruby_map.mapper.search.engines.engine import engine_faults, space_faults
+from ruby_map.mapper.search.engines import ENGINES
+from ruby_map.mapper.search.engines import jax_line as engine
+from ruby_map.mapper.search.engines import prefilter as screen
+from ruby_map.mapper.search.option_faults import option_faults
 from ruby_map.mapper.search.options import SearchOptions
+from ruby_map.mapper.search.proposer import random_batch
 from ruby_map.mapper.search.recorder import Scores, ToBeat
-from ruby_map.mapper.search.score import ScoringTask, random_batch
-from ruby_map.mapper.search.start import search
+from ruby_map.mapper.search.score import ScoringTask
+from ruby_map.mapper.search.strategies import RandomDraws
 from ruby_map.workloads import InputError, Tensor, Term, Workload, load_workload
 from typer.testing import CliRunner
+
+from ..searches import search
 
 NAMES = ("edp", "energy", "delay")
 SOME = np.array([0, 1, 5000, 8191])
@@ -76,12 +80,13 @@ def told(outcome):
 def both(space, table, costs=None, **options):
     """What both engines find."""
     options = {"samples": 60_000, "victory": 10**6} | options
-    return [told(search(space, table, SearchOptions(engine=name, **options), costs)) for name in engine.ENGINES]
+    return [told(search(space, table, SearchOptions(engine=name, **options), costs)) for name in ENGINES]
 
 
 def agree(space, table, costs):
     """Validity, cycles and objectives of one chunk by either engine."""
-    compiled = ScoringTask(space, table, costs=costs, objectives=NAMES, engine="jax").screen.engine
+    task = ScoringTask(space, table, RandomDraws(), costs=costs or CostOptions(), objectives=NAMES, engine="jax")
+    compiled = engine.prefilter(task).engine
     draw = random_batch(space, 1, 0)
     batch, sight = draw.arranged(), compiled.look(draw)
     reasons = validity(batch)
@@ -245,17 +250,17 @@ def test_orders_that_wait_are_those_drawn_at_once(bypass, distinct):
 
 
 def faults(space, costs=None):
-    return [str(fault) for fault in space_faults("jax", space, costs)]
+    return ENGINES["jax"].space_faults(space, costs or CostOptions())
 
 
 def test_an_engine_that_is_none_or_not_installed(monkeypatch):
     """The message says what there is, and what brings it."""
-    (fault,) = engine_faults("jacks")
+    (fault,) = option_faults(SearchOptions(engine="jacks"))
     assert str(fault) == 'engine: must be one of numpy, jax; got "jacks"'
     monkeypatch.setattr(engine, "find_spec", lambda name: None)
-    (fault,) = SearchOptions(engine="jax").faults()
+    (fault,) = option_faults(SearchOptions(engine="jax"))
     assert "pip install 'ruby-map[jax]'" in str(fault)
-    assert not SearchOptions(engine="numpy").faults()
+    assert not option_faults(SearchOptions(engine="numpy"))
 
 
 def test_the_command_says_it_with_status_2(monkeypatch):
@@ -270,7 +275,7 @@ def test_the_command_says_it_with_status_2(monkeypatch):
 def test_searches_that_other_engines_do():
     """Exhaustive and optimal search count by themselves."""
     for strategy in ("exhaustive", "optimal"):
-        (fault,) = SearchOptions(strategy=strategy, engine="jax").faults()
+        (fault,) = option_faults(SearchOptions(strategy=strategy, engine="jax"))
         assert f"goes with --search random, got {strategy}" in str(fault)
 
 
@@ -285,7 +290,7 @@ def test_mapspaces_that_it_cannot_do(monkeypatch):
         assert text in part
     monkeypatch.setattr(engine, "LISTED", 20)
     assert any("at most 20 a dim: M of conv on three has" in part for part in faults(space))
-    assert space_faults("numpy", space, CostOptions(hop_pj=1.0)) == []
+    assert ENGINES["numpy"].space_faults(space, CostOptions(hop_pj=1.0)) == []
     with pytest.raises(InputError, match="loop orders"):
         search(space, figures(arch), SearchOptions(engine="jax"))
 

@@ -18,16 +18,16 @@ from ruby_map.mapper.model.bounds.relaxation import Relaxation
 from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
 from ruby_map.mapper.model.recount import recount
 from ruby_map.mapper.model.sanity import InternalError
-from ruby_map.mapper.search.optimal import prove as optimal_file
+from ruby_map.mapper.search.ended import Ended
+from ruby_map.mapper.search.optimal import optimal as optimal_file
 from ruby_map.mapper.search.optimal.best_orders import best_orders
 from ruby_map.mapper.search.optimal.branch_and_bound import Branching, combination
-from ruby_map.mapper.search.optimal.prove import lower_bound, optimal
 from ruby_map.mapper.search.options import SearchOptions
-from ruby_map.mapper.search.start import search
 from ruby_map.workloads import load_workload
 
 from ..conftest import DEEP
 from ..model.test_cost import matmul
+from ..searches import lower_bound, optimal, search
 from ..small_problems import MOST, best_of_all, constrained_problems, figures, problems, small_machines, values_of
 from ..strategies import convolutions, matmuls
 
@@ -111,7 +111,7 @@ def test_combinations_that_get_lost_are_noticed(monkeypatch):
 
     monkeypatch.setattr(Branching, "_opened", lossy)
     found = lower_bound(space, table, SearchOptions(bound=60.0), first)
-    assert found.statistics.stopped_by == optimal_file.UNCOUNTED
+    assert found.statistics.stopped_by == Ended.UNCOUNTED
     assert not found.optimal
     assert found.lower_bound <= proven.lower_bound
     assert found.coverage.total < combinations_of(space) or found.coverage.open

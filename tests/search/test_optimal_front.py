@@ -14,15 +14,15 @@ from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
 from ruby_map.mapper.model.recount import recount
 from ruby_map.mapper.report.front import exact_front
 from ruby_map.mapper.search.optimal import incumbents as aims
-from ruby_map.mapper.search.optimal import prove as optimal_file
+from ruby_map.mapper.search.optimal import optimal as optimal_file
 from ruby_map.mapper.search.optimal.incumbents import FrontIncumbents
-from ruby_map.mapper.search.optimal.prove import optimal
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.outcome import FrontProof, reach
 from ruby_map.workloads import load_workload
 
 from ..conftest import DEEP
 from ..model.test_cost import matmul
+from ..searches import optimal
 from ..small_problems import figures, problems
 
 FRONT = ("energy", "delay")
@@ -179,7 +179,7 @@ def test_stopped_early_it_says_what_is_proven(monkeypatch):
     for steps in (1, 50, 150, 280, 310):
         calls = iter(range(steps))
         with monkeypatch.context() as patch:
-            patch.setattr(optimal_file._Optimal, "_tell", lambda self, *_, calls=calls: _interrupt(calls))
+            patch.setattr(optimal_file.Optimal, "_tell", lambda self, *_, calls=calls: _interrupt(calls))
             early = optimal(space, table, OPTIONS)
         assert early.statistics.interrupted
         front = np.array(found_by(early, table))

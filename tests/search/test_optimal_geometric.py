@@ -12,12 +12,13 @@ from ruby_map.mapper.model import OBJECTIVES
 from ruby_map.mapper.model.bounds.dim_groups import DimGroup, grouped
 from ruby_map.mapper.model.bounds.geometric import Geometric, _Ascent
 from ruby_map.mapper.model.bounds.relaxation import Relaxation
-from ruby_map.mapper.search.optimal.prove import SEEN_ALL, optimal
+from ruby_map.mapper.search.ended import Ended
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.workloads import load_workload
 
 from ..conftest import DEEP
 from ..model.test_cost import matmul, table
+from ..searches import optimal
 from ..small_problems import problems
 
 MOST = 20_000  # combinations of chains compared
@@ -76,7 +77,7 @@ def test_where_nothing_fits():
     space = Mapspace(arch, matmul(32, 2, 32), "pfm")
     found = optimal(space, table(arch), SearchOptions())
     assert found.best is None
-    assert found.statistics.stopped_by == SEEN_ALL
+    assert found.statistics.stopped_by == Ended.SEEN_ALL
     relaxed = Relaxation(groups_of(space), table(arch), next(iter(space.every_keep())))
     assert Geometric(relaxed, (1, 1)).factors([np.arange(len(group)) for group in relaxed.groups]).least == np.inf
 

@@ -12,14 +12,16 @@ from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model.cost import CostOptions
+from ruby_map.mapper.search import Task, Watch
+from ruby_map.mapper.search.ended import Ended
 from ruby_map.mapper.search.optimal import leaves as combinations
-from ruby_map.mapper.search.optimal import prove as optimal_file
+from ruby_map.mapper.search.optimal import optimal as optimal_file
 from ruby_map.mapper.search.optimal.leaves import LeafEvaluator
-from ruby_map.mapper.search.optimal.prove import LEFT_OPEN, SEEN_ALL, optimal
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.workloads import load_workload
 
 from ..conftest import DEEP
+from ..searches import optimal
 from ..small_problems import best_of_all, constrained_problems
 from .test_optimal import combinations_of
 
@@ -67,16 +69,16 @@ def test_within_a_step(problem, call, late, front):
         patch.setattr(LeafEvaluator, "see", interrupted(call, late))
         patch.setattr(optimal_file, "FIRST_LOOK", 3)
         patch.setattr("ruby_map.mapper.search.optimal.branch_and_bound.OPENED", 4)
-        early = optimal(space, table, options, costs, checkpoint=kept)
+        early = optimal(space, table, options, costs, part=kept)
     least = best_of_all(space, table, objective, costs)
-    assert early.statistics.stopped_by in ("interrupted", SEEN_ALL)
+    assert early.statistics.stopped_by in ("interrupted", Ended.SEEN_ALL)
     assert early.coverage.total == combinations_of(space)
     if early.best is not None:
         assert early.lower_bound <= least * (1 + 1e-9)
     if early.statistics.interrupted:
         assert early.coverage.open
         assert not early.optimal or early.lower_bound >= least * (1 - 1e-9)
-    resumed = optimal(space, table, options, costs, checkpoint=kept)
+    resumed = optimal(space, table, options, costs, part=kept)
     if np.isinf(least):
         assert resumed.best is None
     else:
@@ -89,7 +91,7 @@ def wired():
     """A layer with wires, where every order of the best chains has to be tried, and the proof that does."""
     arch, layer = load_arch("linear_16"), replace(load_workload("matmul_100"), sizes=(6, 5, 4))
     space, table = Mapspace(arch, layer, "pfm"), energy_table(arch)
-    work = optimal_file._Optimal(space, table, SearchOptions(time_limit=1e9), CostOptions(hop_pj=1000.0))
+    work = optimal_file.Optimal(Task(space, table, SearchOptions(time_limit=1e9), CostOptions(hop_pj=1000.0)), Watch())
     return space, table, work
 
 
@@ -104,10 +106,10 @@ def test_time_up_while_orders_are_counted_exactly(wired, monkeypatch):
     def late():
         if len(offered) < 30:
             return False
-        work.statistics.stopped_by = "time limit"
+        work.statistics.stop(Ended.TIME_LIMIT)
         return True
 
-    work.every.late = late
+    work.leaves.late = late
     found = work.run()
     assert len(offered) <= 31
     assert found.statistics.stopped_by == "time limit"
@@ -133,7 +135,7 @@ def test_more_orders_than_are_tried_leave_chains_open(wired, monkeypatch):
     space, table, work = wired
     monkeypatch.setattr(combinations, "MOST_ORDERS", 1)
     proven = optimal(space, table, SearchOptions(), CostOptions(hop_pj=1000.0))
-    assert proven.statistics.stopped_by == LEFT_OPEN
+    assert proven.statistics.stopped_by == Ended.LEFT_OPEN
     monkeypatch.undo()
     found = work.run()
     assert found.optimal

@@ -8,11 +8,12 @@ from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
 from ruby_map.mapper import explore
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model.bounds.relaxation import Relaxation
-from ruby_map.mapper.search.optimal import prove as optimal_file
-from ruby_map.mapper.search.optimal.prove import lower_bound, optimal
+from ruby_map.mapper.search.ended import Ended
+from ruby_map.mapper.search.optimal import optimal as optimal_file
 from ruby_map.mapper.search.options import SearchOptions
 
 from ..model.test_cost import matmul
+from ..searches import lower_bound, optimal
 
 OPTIMAL = SearchOptions(strategy="optimal", victory=50)
 
@@ -57,7 +58,7 @@ def test_as_many_choices_as_can_be_listed(monkeypatch):
     monkeypatch.setattr(optimal_file, "MOST_KEPT", space.size.bypass)
     assert optimal(space, table, OPTIMAL).optimal
     monkeypatch.setattr(optimal_file, "MOST_KEPT", space.size.bypass - 1)
-    assert optimal(space, table, OPTIMAL).statistics.stopped_by.startswith("no proof: more than 7 choices")
+    assert optimal(space, table, OPTIMAL).statistics.stopped_by == Ended.TOO_MANY_CHOICES
 
 
 def test_tells_and_looks_at_the_time_after_each_choice(monkeypatch):
@@ -65,7 +66,7 @@ def test_tells_and_looks_at_the_time_after_each_choice(monkeypatch):
     space, table = problem(3)
     best = space[0]
     told, made = [], []
-    monkeypatch.setattr(optimal_file._Optimal, "_late", lambda self: len(made) >= 5)
+    monkeypatch.setattr(optimal_file.Optimal, "_late", lambda self: len(made) >= 5)
     monkeypatch.setattr(
         Relaxation, "__post_init__", lambda self, real=Relaxation.__post_init__: (made.append(1), real(self))
     )

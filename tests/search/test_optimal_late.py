@@ -14,16 +14,18 @@ from ruby_map.energy import energy_table
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model.cost import CostOptions, evaluate
 from ruby_map.mapper.runtime.deadline import TimeUp
+from ruby_map.mapper.search import Task, Watch
+from ruby_map.mapper.search.ended import Ended
 from ruby_map.mapper.search.optimal import leaves as combinations
-from ruby_map.mapper.search.optimal import prove as optimal_file
-from ruby_map.mapper.search.optimal.prove import LEFT_OPEN, lower_bound, optimal
+from ruby_map.mapper.search.optimal import optimal as optimal_file
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.workloads import load_workload
 
 from ..conftest import DEEP
+from ..searches import lower_bound, optimal
 from ..small_problems import best_of_all, problems
 
-TABLES = {"_Optimal._bound", "Relaxation._product", "RankView._overlap"}  # before the mapspace as a whole is bounded
+TABLES = {"Optimal._bound", "Relaxation._product", "RankView._overlap"}  # before the mapspace as a whole is bounded
 ASCENT = {"Geometric._least", "Geometric._problem", "_Ascent._look"}
 STOPPED = {TimeUp: "time limit", KeyboardInterrupt: "interrupted"}
 
@@ -49,7 +51,7 @@ def stop_in(monkeypatch, step=None, call=0, error=TimeUp):
         if here == step and looks[here] == call:
             raise error
 
-    monkeypatch.setattr(optimal_file._Optimal, "_check", check)
+    monkeypatch.setattr(optimal_file.Optimal, "_check", check)
     return looks
 
 
@@ -84,7 +86,7 @@ def test_at_any_look(problem, call, error):
             raise error
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(optimal_file._Optimal, "_check", check)
+        patch.setattr(optimal_file.Optimal, "_check", check)
         patch.setattr(optimal_file, "FIRST_LOOK", 3)
         early = optimal(space, table, SearchOptions(objective=objective), costs)
     if early.best is not None:
@@ -110,14 +112,14 @@ def test_time_up_while_orders_are_tried(monkeypatch, late):
     layer = replace(load_workload("matmul_100"), sizes=(4, 3, 2))
     space, table = Mapspace(arch, layer, "pfm"), energy_table(arch)
     monkeypatch.setattr(combinations, "MOST_ORDERS", 0)
-    work = optimal_file._Optimal(space, table, SearchOptions(time_limit=1e9), CostOptions(hop_pj=1000.0))
+    work = optimal_file.Optimal(Task(space, table, SearchOptions(time_limit=1e9), CostOptions(hop_pj=1000.0)), Watch())
 
     def time_is_up():
-        work.statistics.stopped_by = "time limit"
+        work.statistics.stop(Ended.TIME_LIMIT)
         return True
 
     if late:
-        work.every.late = time_is_up
+        work.leaves.late = time_is_up
     found = work.run()
     assert not found.optimal
-    assert found.statistics.stopped_by == ("time limit" if late else LEFT_OPEN)
+    assert found.statistics.stopped_by == ("time limit" if late else Ended.LEFT_OPEN)

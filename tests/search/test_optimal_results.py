@@ -18,9 +18,13 @@ from ruby_map.mapper.model.sanity import InternalError
 from ruby_map.mapper.report.proof_text import network_bound
 from ruby_map.mapper.runtime import checkpoint
 from ruby_map.mapper.runtime.checkpoint import Checkpoint
-from ruby_map.mapper.search.optimal import prove as optimal_file
+from ruby_map.mapper.search.ended import Ended
+from ruby_map.mapper.search.optimal import optimal as optimal_file
+from ruby_map.mapper.search.run import Chunked
 from ruby_map.workloads import Network, load_workload
 from typer.testing import CliRunner
+
+from ..searches import optimal
 
 TOY = ("linear_16", "matmul_100", "--mapspace", "ruby")
 OPTIMAL = SearchOptions(strategy="optimal")
@@ -63,8 +67,8 @@ def test_a_proven_front_says_so():
 
 def test_a_front_that_is_not_proven_says_what_is_known(monkeypatch):
     """Out of time: the gap, and for each mapping an energy that none with as few cycles is below."""
-    monkeypatch.setattr(optimal_file._Optimal, "_late", lambda self: bool(self.bounded) and self._timeout())
-    monkeypatch.setattr(optimal_file._Optimal, "_timeout", _timeout, raising=False)
+    monkeypatch.setattr(optimal_file.Optimal, "_late", lambda self: bool(self.evidence.bounded) and self._timeout())
+    monkeypatch.setattr(optimal_file.Optimal, "_timeout", _timeout, raising=False)
     arguments = (*TOY, "--search", "optimal", "--front", "energy,delay")
     found = the_json(*arguments)
     assert not found["front_optimal"]
@@ -78,7 +82,7 @@ def test_a_front_that_is_not_proven_says_what_is_known(monkeypatch):
 
 
 def _timeout(self):
-    self.statistics.stopped_by = "time limit"
+    self.statistics.stop(Ended.TIME_LIMIT)
     return True
 
 
@@ -103,8 +107,8 @@ def test_bounds_of_other_searches_are_below_the_optimum(strategy, objective):
 
 def test_a_bound_above_a_mapping_is_an_internal_error(monkeypatch):
     """A bound that is too high is noticed by the mappings found, and no result is shown."""
-    real = optimal_file.Kept.least.fget
-    monkeypatch.setattr(optimal_file.Kept, "least", property(lambda self: 1e4 * real(self)))
+    real = optimal_file.KeepChoice.least.fget
+    monkeypatch.setattr(optimal_file.KeepChoice, "least", property(lambda self: 1e4 * real(self)))
     with pytest.raises(InternalError, match="below the bound of its mapspace"):
         explore("linear_16", "matmul_100", "ruby", SearchOptions(bound=0.0))
 
@@ -168,8 +172,10 @@ def test_a_network_is_proven_layer_by_layer():
 
 def _searched(monkeypatch):
     """The names of the layers that a proof is begun for, as they come."""
-    names, real = [], optimal_file._Optimal.run
-    monkeypatch.setattr(optimal_file._Optimal, "run", lambda self: names.append(self.space.workload.name) or real(self))
+    names, real = [], optimal_file.Optimal.run
+    monkeypatch.setattr(
+        optimal_file.Optimal, "run", lambda self: names.append(self.task.space.workload.name) or real(self)
+    )
     return names
 
 
@@ -188,8 +194,8 @@ def test_finished_layers_are_not_searched_again(tmp_path, monkeypatch):
     assert first.statistics.interrupted
     assert searched == ["matmul_8", "matmul_13"]
     searched.clear()
-    looks, real = [], optimal_file.search_chunks
-    monkeypatch.setattr(optimal_file, "search_chunks", lambda *arguments: looks.append(1) or real(*arguments))
+    looks, real = [], Chunked.run
+    monkeypatch.setattr(Chunked, "run", lambda *arguments: looks.append(1) or real(*arguments))
     with Checkpoint(tmp_path, {}, resume=True) as file:
         resumed = explore("linear_16", NETWORK, "ruby-s", options, checkpoint=file)
     assert searched == ["matmul_13", "matmul_16"]
@@ -234,8 +240,8 @@ def test_blanks_around_an_objective(name):
     """What is proven is the objective named, also with blanks around it."""
     space = Mapspace(load_arch("linear_16"), load_workload("matmul_100"), "ruby-s")
     table = energy_table(space.arch)
-    plain = optimal_file.optimal(space, table, SearchOptions(strategy="optimal", objective=name))
-    spaced = optimal_file.optimal(space, table, SearchOptions(strategy="optimal", objective=f" {name} "))
+    plain = optimal(space, table, SearchOptions(strategy="optimal", objective=name))
+    spaced = optimal(space, table, SearchOptions(strategy="optimal", objective=f" {name} "))
     assert plain.optimal
     assert spaced.optimal
     assert spaced.lower_bound == plain.lower_bound
@@ -260,9 +266,7 @@ def ending(folder, *options):
 def test_a_longer_time_limit_goes_on(tmp_path, monkeypatch, front):
     """Ended by the time limit, a proof goes on with a longer one or none, from its best, and what was proven stays."""
     with monkeypatch.context() as patch:
-        patch.setattr(
-            optimal_file._Optimal, "_branch", lambda self: setattr(self.statistics, "stopped_by", "time limit")
-        )
+        patch.setattr(optimal_file.Optimal, "_branch", lambda self: self.statistics.stop(Ended.TIME_LIMIT))
         patch.setattr(optimal_file, "FIRST_LOOK", 100)
         first = ending(tmp_path / "a", "--time-limit", 0.5, *front)
     assert first["search"]["ended_by"] == "time limit"
@@ -273,8 +277,8 @@ def test_a_longer_time_limit_goes_on(tmp_path, monkeypatch, front):
     assert ending(tmp_path / "a", "--resume", "--time-limit", 1e-3, *front) == first
     assert searched == []
     with monkeypatch.context() as patch:  # a little longer: no less is proven, though nothing more is looked at
-        patch.setattr(optimal_file._Optimal, "_prove", lambda self: self._late())
-        patch.setattr(optimal_file._Optimal, "_late", lambda self: setattr(self.statistics, "stopped_by", "time limit"))
+        patch.setattr(optimal_file.Optimal, "_prove", lambda self: self._late())
+        patch.setattr(optimal_file.Optimal, "_late", lambda self: self.statistics.stop(Ended.TIME_LIMIT))
         second = ending(tmp_path / "b", "--resume", "--time-limit", 50, *front)
     assert searched == ["matmul_100"]
     for key in ("edp", "lower_bound", "gap", "front", "front_gap"):
@@ -302,9 +306,7 @@ def test_other_searches_keep_their_time_limit(tmp_path):
 
 def test_a_budget_is_told_again(tmp_path, monkeypatch):
     """Seconds shared over layers: a layer whose share ended its proof is not taken up again."""
-    monkeypatch.setattr(
-        optimal_file._Optimal, "_branch", lambda self: setattr(self.statistics, "stopped_by", "time limit")
-    )
+    monkeypatch.setattr(optimal_file.Optimal, "_branch", lambda self: self.statistics.stop(Ended.TIME_LIMIT))
     options = replace(OPTIMAL, budget="60s")
     with Checkpoint(tmp_path, {}) as file:
         first = explore("linear_16", NETWORK, "ruby-s", options, checkpoint=file)

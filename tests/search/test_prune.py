@@ -14,14 +14,16 @@ from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
 from ruby_map.mapper.model.nest_analysis import NestAnalysis
 from ruby_map.mapper.runtime import checkpoint as checkpoint_file
 from ruby_map.mapper.runtime.checkpoint import Checkpoint
+from ruby_map.mapper.search import proposer, score
 from ruby_map.mapper.search import pruning as prune
-from ruby_map.mapper.search import score, search
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.pruning import Pruning, joined
 from ruby_map.mapper.search.recorder import Scores, ToBeat
+from ruby_map.mapper.search.strategies import exhaustive
 from ruby_map.workloads import InputError, load_workload
 
 from ..conftest import DEEP
+from ..searches import search
 from ..small_problems import figures, small_machines
 from ..strategies import convolutions, matmuls
 
@@ -75,7 +77,8 @@ def both(space, table, options, costs=None):
 def searched(space, table, options, costs, chunk=61, first=7):
     """The same with chunks so small that a small mapspace has many."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(score, "CHUNK", chunk)
+        for module in (score, proposer, exhaustive):
+            patch.setattr(module, "CHUNK", chunk)
         patch.setattr(score, "FIRST", first)
         return both(space, table, options, costs)
 
@@ -157,7 +160,7 @@ def test_a_resumed_search_prunes_to_the_same_answer(layer, tmp_path, monkeypatch
 
     with Checkpoint(tmp_path, {}) as file:
         assert search(*layer, options, None, interrupt, file.part(0)).statistics.interrupted
-        resumed = search(*layer, options, checkpoint=file.part(0))
+        resumed = search(*layer, options, part=file.part(0))
     assert told(resumed) == told(search(*layer, replace(options, prune=False)))
 
 
@@ -180,7 +183,8 @@ def test_a_bound_for_all_orders_too_high_is_noticed(monkeypatch):
     """Likewise of chains: a tenth too much loses improvements on a matrix product."""
     arch, work = load_arch("linear_5"), load_workload("matmul_100")
     space, table = Mapspace(arch, work, "pfm"), energy_table(arch)
-    monkeypatch.setattr(score, "CHUNK", 64)
+    for module in (score, proposer, exhaustive):
+        monkeypatch.setattr(module, "CHUNK", 64)
     options = SearchOptions(strategy="exhaustive", objective="energy", samples=10_000)
     whole = told(search(space, table, replace(options, prune=False)))
     assert told(search(space, table, options)) == whole

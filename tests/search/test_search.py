@@ -22,7 +22,9 @@ from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model.cost import REASONS
 from ruby_map.mapper.runtime.parallel import in_order
 from ruby_map.mapper.search.recorder import Recorder, Scores, Stop
-from ruby_map.mapper.search.score import ScoringTask, score
+from ruby_map.mapper.search.score import ScoringTask
+from ruby_map.mapper.search.score import score_exactly as score
+from ruby_map.mapper.search.strategies import RandomDraws
 from ruby_map.workloads import load_workload
 
 
@@ -197,7 +199,7 @@ def test_a_killed_worker_costs_nothing_but_time(tmp_path, capfd):
 def test_tables_of_a_chunk_are_gone_with_it(prune, monkeypatch):
     """Too many chains to list: the same scores, and nothing of a chunk's own tables waits for the garbage collector."""
     arch, work = load_arch("eyeriss_like"), load_workload("resnet50/conv5_x_3x3")
-    problem = ScoringTask(Mapspace(arch, work, "ruby"), energy_table(arch), prune=prune)
+    problem = ScoringTask(Mapspace(arch, work, "ruby"), energy_table(arch), RandomDraws(), prune=prune)
     listed = score(problem, [0, 1])
     monkeypatch.setattr(chain_tables, "LISTED", 100)
     made, alive = [], []

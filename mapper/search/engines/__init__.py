@@ -1,11 +1,12 @@
 """The array libraries that run the model."""
 
-from .engine import ENGINES, Engine, Sight, engine_faults, space_faults
+from .engine import Engine, EngineLine, Sight
+from .table import ENGINES, score
 
 __all__ = [
     "ENGINES",
     "Engine",
+    "EngineLine",
     "Sight",
-    "engine_faults",
-    "space_faults",
+    "score",
 ]

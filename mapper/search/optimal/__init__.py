@@ -1,9 +1,8 @@
-"""The best mapping or front, with a proof: branch and bound over chains."""
+"""Branch and bound: the best mapping, and the proof that no other is better."""
 
-from .prove import SEEN_ALL, lower_bound, optimal
+from .prove import Proof, lower_bound
 
 __all__ = [
-    "SEEN_ALL",
+    "Proof",
     "lower_bound",
-    "optimal",
 ]

@@ -7,14 +7,12 @@ from ....energy import EnergyTable
 from ....workloads import Workload
 from ...certificate import Choice, Layer, MappingSaid, energies_said
 from ...mapping import Bools, MappingBatch
-from ...mapspace import Mapspace
 from ...model import CostOptions, evaluate, recount
+from ..strategy import Task
 
 
 def layer_said(
-    space: Mapspace,
-    table: EnergyTable,
-    costs: CostOptions,
+    task: Task,
     objective: str,
     best: Sequence[MappingBatch],
     lower_bound: float,
@@ -22,19 +20,19 @@ def layer_said(
     choices: Sequence[Choice],
 ) -> Layer:
     """The certificate of one layer; `best`: batches of one, of a front all."""
-    workload = space.workload
+    workload, costs = task.space.workload, task.costs
     return Layer(
         workload=workload.name,
         sizes=dict(zip(workload.dims, workload.sizes, strict=True)),
         pad=False,
-        remainders=list(space.imperfect),
+        remainders=list(task.space.imperfect),
         objective=objective,
         leakage=costs.leakage,
         wire_pj_per_bit_mm=costs.wire_pj_per_bit_mm,
         tile_mm=costs.tile_mm,
         hop_pj=costs.hop_pj,
-        energies=energies_said(table),
-        best=[mapping_said(one, table, costs) for one in best],
+        energies=energies_said(task.table),
+        best=[mapping_said(batch, task.table, costs) for batch in best],
         lower_bound=lower_bound,
         corners=list(corners),
         choices=list(choices),

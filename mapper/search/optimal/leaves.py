@@ -12,14 +12,14 @@ from math import prod
 
 import numpy as np
 
-from ....energy import EnergyTable
 from ...mapping import Bools, ChainTable, Floats, Ints, MappingBatch
-from ...mapspace import Mapspace, every_chain
-from ...model import REASONS, CostOptions, InternalError, evaluate, recount, validity
+from ...mapspace import every_chain
+from ...model import REASONS, InternalError, evaluate, recount, validity
 from ...model.bounds import ROUNDING, Charge, DimGroup, charges, grouped
 from ...runtime import Deadline, no_deadline
 from ..coverage import Coverage
 from ..recorder import Recorder
+from ..strategy import Task
 from .best_orders import best_orders
 from .branch_and_bound import combination
 from .incumbents import Incumbents
@@ -32,9 +32,7 @@ MOST_ORDERS = 5_000  # loop orders tried for one combination of chains where ene
 class LeafEvaluator:
     """The combinations of chains of a mapspace, a row number per group of dims, and the mappings made of them."""
 
-    space: Mapspace
-    table: EnergyTable
-    costs: CostOptions
+    task: Task
     incumbents: Incumbents
     recorder: Recorder
     late: Callable[[], bool]  # whether time is up
@@ -54,17 +52,17 @@ class LeafEvaluator:
 
     @property
     def _together(self) -> list[int]:
-        return [prod(self.space.chains[d].total for d in dims) for dims in self._dims]
+        return [prod(self.task.space.chains[d].total for d in dims) for dims in self._dims]
 
     @property
     def _dims(self) -> list[tuple[int, ...]]:
-        return grouped(self.space.workload) or [(0,)]
+        return grouped(self.task.space.workload) or [(0,)]
 
     def make(self, deadline: Deadline = no_deadline) -> None:
         """List the chains; only a group's own combinations are ever listed. Work on them will call `deadline`."""
-        self.tables = tuple(every_chain(chains) for chains in self.space.chains)
+        self.tables = tuple(every_chain(chains) for chains in self.task.space.chains)
         self.groups = [
-            DimGroup(self.space.arch, self.space.workload, self.tables, dims, deadline) for dims in self._dims
+            DimGroup(self.task.space.arch, self.task.space.workload, self.tables, dims, deadline) for dims in self._dims
         ]
 
     @cached_property
@@ -89,7 +87,7 @@ class LeafEvaluator:
 
     def offer(self, batch: MappingBatch) -> None:
         """Offer the one mapping of `batch`, counted exactly."""
-        costs = evaluate(batch, self.table, self.costs, recount(batch))
+        costs = evaluate(batch, self.task.table, self.task.costs, recount(batch))
         if self.incumbents.offer(batch, float(costs.energy_pj[0]), float(costs.cycles[0])):
             self.recorder.best = self.incumbents.least
             self.recorder.statistics.trace.append((self.recorder.statistics.evaluated, self.incumbents.least))
@@ -120,7 +118,7 @@ class LeafEvaluator:
         if not len(valid):
             return values
         batch, bounds = batch.take(valid), bounds[valid]
-        costs = evaluate(batch, self.table, self.costs)
+        costs = evaluate(batch, self.task.table, self.task.costs)
         values[valid] = self.incumbents.merit(costs.energy_pj, costs.cycles)
         known = np.isfinite(bounds)
         if (values[valid][known] < bounds[known] - ROUNDING * abs(bounds[known])).any():
@@ -128,23 +126,23 @@ class LeafEvaluator:
         for i in self.incumbents.promising(costs.energy_pj, costs.cycles).tolist():
             self.offer(batch.take([i]))
         # energy of words on wires is in no bound, and in no order's gain
-        wires = self.costs.network and self.incumbents.by_energy
+        wires = self.task.costs.network and self.incumbents.by_energy
         self._settle(batch, bounds, ~costs.counts.exact | (costs.cycles > costs.counts.cycles) | wires)
         return values
 
     def _charges(self, keep: Bools) -> list[Charge]:
-        return charges(self.space.arch, self.space.workload, self.table, keep)
+        return charges(self.task.space.arch, self.task.space.workload, self.task.table, keep)
 
     def _batch(self, rows: Ints, keep: Bools) -> MappingBatch:
         chains = np.zeros((len(rows), len(self.tables)), np.int64)
         for g, group in enumerate(self.groups):
             for d, of_group in group.rows.items():
                 chains[:, d] = of_group[rows[:, g]]
-        n, arch = len(rows), self.space.arch
+        n, arch = len(rows), self.task.space.arch
         order = np.zeros((n, len(arch.levels), len(self.tables)), np.int8)
         kept = np.repeat(keep[None], n, axis=0)
-        batch = MappingBatch(arch, self.space.workload, self.tables, chains, order, kept)
-        return replace(batch, order=best_orders(batch, self._charges(keep), self.space.orders.levels))
+        batch = MappingBatch(arch, self.task.space.workload, self.tables, chains, order, kept)
+        return replace(batch, order=best_orders(batch, self._charges(keep), self.task.space.orders.levels))
 
     def _settle(self, batch: MappingBatch, bounds: Floats, doubtful: Bools) -> None:
         """Find the best loop orders of the chains for which the least energy by closed form does not decide."""
@@ -160,7 +158,7 @@ class LeafEvaluator:
         every = self._every_order(batch)
         if every is None:
             return False
-        costs = evaluate(every, self.table, self.costs)
+        costs = evaluate(every, self.task.table, self.task.costs)
         some = range(len(every))
         if costs.counts.exact.all():
             some = self.incumbents.promising(costs.energy_pj, costs.cycles).tolist()
@@ -173,19 +171,19 @@ class LeafEvaluator:
     def _recounted(self, batch: MappingBatch) -> bool:
         """Offer the one mapping of `batch` in the order with the least energy by exact counts; whether that settles it:
         energy of wires is not among them, and a bandwidth that binds may spare cycles in another order."""
-        if self.costs.network and self.incumbents.by_energy:
+        if self.task.costs.network and self.incumbents.by_energy:
             return False
-        best = best_orders(batch, self._charges(batch.keep[0]), self.space.orders.levels, recounted=True)
+        best = best_orders(batch, self._charges(batch.keep[0]), self.task.space.orders.levels, recounted=True)
         batch = replace(batch, order=best)
         self.offer(batch)
-        costs = evaluate(batch, self.table, self.costs, recount(batch))
+        costs = evaluate(batch, self.task.table, self.task.costs, recount(batch))
         return bool(costs.cycles[0] <= costs.counts.cycles[0])
 
     def _every_order(self, batch: MappingBatch) -> MappingBatch | None:
         """The one mapping of `batch` in every order that can make a difference; None if there are too many."""
         temporal = [s for s, slot in enumerate(batch.arch.slots) if not slot.spatial]
         choices = []
-        for s, level in zip(temporal, self.space.orders.levels, strict=True):
+        for s, level in zip(temporal, self.task.space.orders.levels, strict=True):
             moving = [d for d in level.free if batch.tables[d].bounds[batch.rows[0, d], s] > 1]
             front = (*level.outermost, *level.idle, *(d for d in level.free if d not in moving))
             choices.append([(*front, *middle, *level.innermost) for middle in permutations(moving)])

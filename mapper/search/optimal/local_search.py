@@ -25,28 +25,28 @@ MOST_FRONT_PAIRS = 5_000  # the same for a front, where every mapping on it is i
 class LocalSearch:
     """Local search over the chains of `every`."""
 
-    every: LeafEvaluator
+    leaves: LeafEvaluator
     _done: set[tuple[float, float]] = field(default_factory=set)  # points of the front improved already
 
     def start(self, relaxed: Relaxation, rng: np.random.Generator, most: int) -> None:
         """Improve the best so far, then a few mappings drawn at random, with what this relaxation keeps."""
-        incumbents = self.every.incumbents
+        incumbents = self.leaves.incumbents
         if isinstance(incumbents, FrontIncumbents):
             self._offer_drawn(relaxed, rng)
             self._spread(relaxed, incumbents)
             return
         if incumbents.best is not None and (incumbents.best.keep[0] == relaxed.keep).all():
-            self._improve(relaxed, self.every.rows(incumbents.best), incumbents.least)
+            self._improve(relaxed, self.leaves.rows(incumbents.best), incumbents.least)
         batch = self._drawn(relaxed, rng)
         if len(batch):
-            costs = evaluate(batch, self.every.table, self.every.costs)
+            costs = evaluate(batch, self.leaves.task.table, self.leaves.task.costs)
             values = incumbents.merit(costs.energy_pj, costs.cycles)
             for i in np.argsort(values)[:most].tolist():
-                self._improve(relaxed, self.every.rows(batch.take([i])), float(values[i]))
+                self._improve(relaxed, self.leaves.rows(batch.take([i])), float(values[i]))
 
     def _drawn(self, relaxed: Relaxation, rng: np.random.Generator) -> MappingBatch:
         """Some valid mappings with what this relaxation keeps."""
-        batch = self.every.space.sample(rng, DRAWN)
+        batch = self.leaves.task.space.sample(rng, DRAWN)
         batch = replace(batch, keep=np.repeat(relaxed.keep[None], len(batch), axis=0))
         return batch.take(np.flatnonzero(validity(batch) == 0))
 
@@ -58,25 +58,25 @@ class LocalSearch:
         while value < before:
             before = value
             for exchanged in self._choices(MOST_PAIRS):
-                if self.every.late():
+                if self.leaves.late():
                     return
                 rows, value = self._exchange(relaxed, rows, value, exchanged)
 
     def _choices(self, most: int) -> list[tuple[int, ...]]:
         """The groups, and the pairs of groups with at most so many combinations."""
-        number = range(len(self.every.groups))
+        number = range(len(self.leaves.groups))
         pairs = [(g, h) for g in number for h in range(g) if self._together(g, h) <= most]
         return [*((g,) for g in number), *pairs]
 
     def _together(self, *exchanged: int) -> int:
-        return prod(len(self.every.groups[g]) for g in exchanged)
+        return prod(len(self.leaves.groups[g]) for g in exchanged)
 
     def _exchange(
         self, relaxed: Relaxation, rows: Ints, value: float, exchanged: tuple[int, ...]
     ) -> tuple[Ints, float]:
         """The best of the combinations with the least bounds that differ from `rows` in these groups alone."""
         n = self._together(*exchanged)
-        grid = np.unravel_index(np.arange(n), [len(self.every.groups[g]) for g in exchanged])
+        grid = np.unravel_index(np.arange(n), [len(self.leaves.groups[g]) for g in exchanged])
         where = {g: grid[i] for i, g in enumerate(exchanged)}
         starts = range(0, n, BOUNDED)
         parts = [{g: mine[start : start + BOUNDED] for g, mine in where.items()} for start in starts]
@@ -89,34 +89,34 @@ class LocalSearch:
         tried = np.repeat(rows[None], len(few), axis=0)
         for g in exchanged:
             tried[:, g] = where[g][few]
-        values = self.every.evaluate(tried, np.full(len(few), np.inf), relaxed.keep)
+        values = self.leaves.evaluate(tried, np.full(len(few), np.inf), relaxed.keep)
         least = int(values.argmin())
         return (tried[least], float(values[least])) if values[least] < value else (rows, value)
 
     def _bounds(self, relaxed: Relaxation, rows: Ints, where: dict[int, Ints], n: int) -> Floats:
         """The aim's number of the bound of `rows` with those of some groups exchanged. # (n,)"""
-        self.every.groups[0].deadline()
+        self.leaves.groups[0].deadline()
         found = relaxed.bound(
             lambda g, column: relaxed.columns[g][column][where[g] if g in where else rows[g : g + 1]], n
         )
-        return np.where(found.possible, self.every.incumbents.merit(found.energy_pj, found.cycles), np.inf)
+        return np.where(found.possible, self.leaves.incumbents.merit(found.energy_pj, found.cycles), np.inf)
 
     # A front
 
     def _offer_drawn(self, relaxed: Relaxation, rng: np.random.Generator) -> None:
         batch = self._drawn(relaxed, rng)
         if len(batch):
-            costs = evaluate(batch, self.every.table, self.every.costs)
-            for i in self.every.incumbents.promising(costs.energy_pj, costs.cycles).tolist():
-                self.every.offer(batch.take([i]))
+            costs = evaluate(batch, self.leaves.task.table, self.leaves.task.costs)
+            for i in self.leaves.incumbents.promising(costs.energy_pj, costs.cycles).tolist():
+                self.leaves.offer(batch.take([i]))
 
     def _spread(self, relaxed: Relaxation, incumbents: FrontIncumbents) -> None:
         """From every mapping of the front, exchange chains as long as mappings out of reach turn up."""
         choices = self._choices(MOST_FRONT_PAIRS)
         while (batch := self._next(relaxed, incumbents)) is not None:
-            rows = self.every.rows(batch)
+            rows = self.leaves.rows(batch)
             for exchanged in choices:
-                if self.every.late():
+                if self.leaves.late():
                     return
                 self._exchange(relaxed, rows, incumbents.cutoff, exchanged)
 

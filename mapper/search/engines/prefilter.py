@@ -10,13 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...energy import EnergyTable
-from ..mapping import Floats, Ints
-from ..mapspace import LazyBatch, Mapspace
-from ..model import CostOptions, Objective, evaluate
-from .engines import Engine, Sight
-from .pruning import Pruning, covered, may_precede
-from .recorder import ToBeat, candidates
+from ....energy import EnergyTable
+from ...mapping import Floats, Ints
+from ...mapspace import LazyBatch, Mapspace
+from ...model import CostOptions, Objective, evaluate
+from ..pruning import Pruning, covered, may_precede
+from ..recorder import ToBeat, candidates
+from .engine import Engine, Sight
 
 SLACK = 1e-9  # relative; sums of some hundred energies differ by 1e-14 or so
 FEW = 4096  # mappings, for which NumPy's bounds cost less than drawing loop orders for all of their chunks
@@ -56,7 +56,7 @@ class Prefilter:
     @property
     def engine(self) -> Engine:
         """What runs the model."""
-        from .engines.jax_engine import BLOCK, SMALL_BLOCK, jax_engine  # which imports jax
+        from .jax_engine import BLOCK, SMALL_BLOCK, jax_engine  # which imports jax
 
         return jax_engine(self.space, self.table, self.costs, self.objectives, SMALL_BLOCK if self.pruning else BLOCK)
 

@@ -1,0 +1,29 @@
+"""Why a search ended."""
+
+from enum import StrEnum
+
+MOST_CHAINS = 300_000  # chain combinations of one group of dims; beyond that only the ideal bounds are known
+MOST_KEPT = 2**14  # choices of kept tensors; each is bounded by itself, in some hundredths of a second
+
+
+class Ended(StrEnum):
+    """A reason to stop; its value is what users read."""
+
+    VICTORY = "victory"
+    PATIENCE = "patience"
+    TARGET = "target"
+    SAMPLES = "samples"
+    VALID = "valid"
+    TIME_LIMIT = "time limit"
+    BUDGET = "budget"  # of all layers together: for the layer SAMPLES or TIME_LIMIT
+    NOTHING_VALID = "nothing valid in a row"
+    ALL_VISITED = "every mapping visited"
+    INTERRUPTED = "interrupted"
+    # of proofs
+    SEEN_ALL = "every mapping ruled out or seen"
+    LEFT_OPEN = f"{SEEN_ALL} but some with too many loop orders"
+    ROOT_ONLY = "the mapspace bounded as a whole"
+    INEXACT = "no proof: figures of this layer may pass 2^53, where they are rounded"
+    TOO_MANY_CHAINS = f"no proof: more than {MOST_CHAINS:,} chains of one dim or window"
+    TOO_MANY_CHOICES = f"no proof: more than {MOST_KEPT:,} choices of what is kept"
+    UNCOUNTED = "no proof: not every combination of chains is accounted for, an internal error; please report it"

@@ -1,0 +1,82 @@
+"""The row of ENGINES for JAX: which mapspaces it can evaluate, and how their chunks are scored."""
+
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from math import prod
+
+from ...mapspace import LISTED, LazyBatch, Mapspace
+from ...model import CostOptions, outside
+from ..proposer import CHUNK
+from ..recorder import Scores, ToBeat
+from ..score import ScoringTask
+from .prefilter import Prefilter
+
+MOST_CHOICES = 16  # of kept tensors: each is compiled by itself
+MOST_PAIRS = 1 << 19  # chains of a window's dims together: a table of all of them is compiled in
+
+
+class JaxLine:
+    """See EngineLine."""
+
+    exact = False
+
+    def missing(self) -> list[str]:
+        """JAX is an extra."""
+        if find_spec("jax") is None:
+            return ["jax is not installed: pip install 'ruby-map[jax]' brings it; numpy does without"]
+        return []
+
+    def space_faults(self, space: Mapspace, costs: CostOptions) -> list[str]:
+        """What it has no function for, and tables that would be too large."""
+        faults, layer = [], f"{space.workload.name} on {space.arch.name}"
+        if costs.network:
+            faults.append("charges no network: leave out hop-pj, wire-pj-per-bit-mm and tile-mm")
+        if space.distinct:
+            faults.append("draws all loop orders: leave out distinct")
+        if space.size.bypass > MOST_CHOICES:
+            rule = f"compiles each choice of what is kept, at most {MOST_CHOICES}: {layer} has {space.size.bypass:,}"
+            faults.append(f"{rule}; name more tensors in keep or bypass")
+        totals = zip(space.workload.dims, (chains.total for chains in space.chains), strict=True)
+        large = [(name, total) for name, total in totals if total > LISTED]
+        faults += [
+            f"needs tables of all chains, at most {LISTED:,} a dim: {name} of {layer} has {n:,}" for name, n in large
+        ]
+        if not large and (most := _most_pairs(space)) > MOST_PAIRS:
+            faults.append(f"needs tables of all chains of a window, at most {MOST_PAIRS:,}: {layer} has {most:,}")
+        return [f"jax {message}; or use numpy" for message in faults]
+
+    def score(self, task: ScoringTask, chunks: Sequence[int], known: ToBeat) -> list[Scores]:
+        """The scores of each of `chunks`, of what may improve on `known`."""
+        found = prefilter(task).screen(_batches(task, chunks), known, chunks[0] * CHUNK)
+        return [
+            task.scores(chunk, each.reasons, each.where, each.values) for chunk, each in zip(chunks, found, strict=True)
+        ]
+
+
+def prefilter(task: ScoringTask) -> Prefilter:
+    """What finds the mappings worth NumPy's time."""
+    pruning = task.pruning if task.prunes else None
+    return Prefilter(task.space, task.table, task.costs, task.columns, len(task.objectives), pruning)
+
+
+def _batches(task: ScoringTask, chunks: Sequence[int]) -> Iterator[LazyBatch]:
+    for chunk in chunks:
+        batch = task.propose(chunk)
+        assert isinstance(batch, LazyBatch), "options are checked: the strategy compiles"
+        yield batch
+
+
+def _most_pairs(space: Mapspace) -> int:
+    """Rows of the largest table over the chains of dims that share a rank; no more than its upper bound if that is
+    below MOST_PAIRS."""
+    dims = space.workload.dims
+    ranks = {frozenset(dims.index(t.dim) for t in rank) for tensor in space.workload.tensors for rank in tensor.ranks}
+    windows = [rank for rank in ranks if len(rank) > 1]
+    above = max((prod(int(space.chains[d].total) for d in rank) for rank in windows), default=0)
+    if above <= MOST_PAIRS:
+        return above
+    boundaries = range(len(space.arch.levels) + 1)
+    seen = {
+        (d, c): len(outside(space.table(d), space.arch, c)[0].bounds) for r in windows for d in r for c in boundaries
+    }
+    return max(prod(seen[d, c] for d in rank) for rank in windows for c in boundaries)

@@ -1,0 +1,143 @@
+"""What a proof knows at any time: the best mappings found, and bounds of all that was not seen."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...certificate import Choice, Layer
+from ...mapping import MappingBatch
+from ...model import OBJECTIVES, Objective
+from ...model.bounds import ROUNDING, ideal
+from ..coverage import Coverage
+from ..ended import Ended
+from ..outcome import FrontProof, Outcome, Point
+from ..recorder import Statistics
+from ..strategy import Task
+from .certify import layer_said
+from .incumbents import FrontIncumbents, Incumbents, without_equals
+from .keep_choice import KeepChoice
+from .leaves import LeafEvaluator
+
+
+@dataclass(frozen=True, eq=False)
+class Choices:
+    """The choices of kept tensors bounded so far. Replaced as a whole, as Ctrl-C may come at any time."""
+
+    waiting: tuple[KeepChoice, ...] = ()  # those that may hold something better
+    left: Coverage = Coverage()  # what became of the combinations of the others,
+    said: tuple[Choice, ...] = ()  # and what the certificate says of them, where it is asked for
+
+
+class Evidence:
+    """What is found and what is proven, and the outcome that follows."""
+
+    def __init__(self, task: Task, leaves: LeafEvaluator) -> None:
+        self.task, self.leaves = task, leaves
+        self.choices = Choices()
+        self.bounded = False  # whether the waiting choices bound all that is not seen yet
+        self.before: Outcome | None = None  # what an earlier run proved
+        least = ideal(task.space.arch, task.space.workload, task.table)
+        self._corner: Point = (float(least.cycles), least.energy_pj)
+
+    @property
+    def incumbents(self) -> Incumbents:
+        """The best mappings found."""
+        return self.leaves.incumbents
+
+    @property
+    def statistics(self) -> Statistics:
+        return self.leaves.recorder.statistics
+
+    @property
+    def objective(self) -> Objective:
+        """The objective to minimise."""
+        return OBJECTIVES[self.task.options.objectives[0]]
+
+    @property
+    def number_of_choices(self) -> int:
+        """How many choices of kept tensors there are."""
+        return self.task.space.size.bypass
+
+    def close(self, choices: list[KeepChoice]) -> None:
+        """Let go of choices that hold nothing better."""
+        before, closed = self.choices, set(choices)
+        said = [choice.said(self.leaves.names) for choice in choices if self.task.options.certify]
+        self.choices = Choices(
+            tuple(choice for choice in before.waiting if choice not in closed),
+            sum((choice.coverage.closed() for choice in choices), before.left),
+            (*before.said, *said),
+        )
+
+    @property
+    def coverage(self) -> Coverage:
+        """What became of the combinations of chains of all choices of kept tensors."""
+        known = sum((choice.coverage for choice in self.choices.waiting), self.choices.left)
+        if self.bounded:
+            return known
+        return known + Coverage(open=self.leaves.number * self.number_of_choices - known.total)
+
+    @property
+    def found(self) -> Outcome:
+        """What is found so far, and what was proven before."""
+        front: tuple[MappingBatch, ...] = ()
+        if isinstance(self.incumbents, FrontIncumbents):
+            stay = np.flatnonzero(without_equals(self.incumbents.energy_pj, self.incumbents.cycles))
+            front = tuple(self.incumbents.batches[i] for i in stay.tolist())
+        before = self.before or Outcome(None, self.statistics)
+        return Outcome(self.incumbents.best, self.statistics, before.lower_bound, front=front, proof=before.proof)
+
+    def outcome(self) -> Outcome:
+        """What is found and proven: no more than the ideal bounds where the combinations do not add up."""
+        if self.bounded and self.coverage.total != self.leaves.number * self.number_of_choices:
+            self.statistics.stop(Ended.UNCOUNTED)
+            self.bounded = False
+        found, least = replace(self.found, coverage=self.coverage), self.incumbents.least
+        if found.best is None:
+            return found
+        if isinstance(self.incumbents, FrontIncumbents):
+            front, corners = self.incumbents, self._corners(self.incumbents)
+            cycles, energy_pj = np.array(corners).reshape(-1, 2).T
+            pending = float(self.objective.value(energy_pj, cycles).min(initial=np.inf))
+            proofs = [FrontProof.of(corners), *([found.proof] if found.proof else [])]
+            tightest = min(proofs, key=lambda proof: proof.gap(front.energy_pj, front.cycles))
+            found = replace(found, proof=tightest)
+        else:
+            pending = min(self._pending, self.leaves.unresolved)
+        lower = min(least, max(pending, self._ideal_value, found.lower_bound or 0.0))
+        found = replace(found, lower_bound=lower, optimal=lower >= least * (1 - ROUNDING))
+        if self.task.options.certify and self.bounded:
+            found = replace(found, certificate=self._certificate(found, pending))
+        return found
+
+    def _certificate(self, found: Outcome, pending: float) -> Layer:
+        """What this proof did, for another program to check: the bounds of an earlier one are not in it."""
+        choices = (*self.choices.said, *(choice.said(self.leaves.names) for choice in self.choices.waiting))
+        if isinstance(self.incumbents, FrontIncumbents):
+            front = self.incumbents
+            return layer_said(self.task, "front", front.batches, 0.0, self._corners(front), choices)
+        assert found.best is not None
+        bound = min(pending, self.incumbents.least)
+        return layer_said(self.task, self.objective.name, (found.best,), bound, (), choices)
+
+    @property
+    def _ideal_value(self) -> float:
+        """What the objective is at least by the ideal bounds."""
+        cycles, energy_pj = self._corner
+        return float(self.objective.value(np.array([energy_pj]), np.array([cycles]))[0])
+
+    @property
+    def _pending(self) -> float:
+        """The least that the objective can be among mappings not looked at yet."""
+        if not self.bounded:
+            return self._ideal_value
+        return min((choice.least for choice in self.choices.waiting), default=np.inf)
+
+    def _corners(self, front: FrontIncumbents) -> list[Point]:
+        """Of a front: whatever is not seen lies above one of these."""
+        least = self._corner
+        if not self.bounded:
+            return [least]
+        corners = [] if np.isinf(self.leaves.unresolved) else front.times(self.leaves.unresolved)
+        for choice in self.choices.waiting:
+            corners += choice.corners(front)
+        return [(max(cycles, least[0]), max(energy_pj, least[1])) for cycles, energy_pj in corners]

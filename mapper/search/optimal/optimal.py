@@ -1,0 +1,235 @@
+"""The branch and bound of `--search optimal`, over the choices of kept tensors and the chains of each.
+
+Branch and bound over chains (branch_and_bound.py) with a bound that holds for all loop orders (relaxation.py); of each
+combination of chains that the bound cannot rule out, the best loop orders (leaves.py). docs/optimal.md argues why
+nothing better is passed over. Stopped early, by time or Ctrl-C, it gives the best found and what is proven so far.
+"""
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...mapping import Floats, MappingBatch
+from ...model import OBJECTIVES, InternalError, figures_exact
+from ...model.bounds import ROUNDING, Bound, Geometric, Relaxation
+from ...runtime import TimeUp
+from ..ended import MOST_CHAINS, MOST_KEPT, Ended
+from ..outcome import Outcome
+from ..recorder import Recorder, Statistics, Stop
+from ..run import Chunked
+from ..strategies import RandomDraws
+from ..strategy import Task, Watch
+from .branch_and_bound import Branching, Evaluate, importance
+from .evidence import Evidence
+from .incumbents import BestIncumbent, FrontIncumbents, Incumbents
+from .keep_choice import KeepChoice
+from .leaves import LeafEvaluator
+from .local_search import LocalSearch
+from .resume import restored, state_of
+
+FIRST_LOOK = 30_000  # mappings drawn at random for a first best
+STARTS = 3  # mappings drawn at random and improved
+BOUNDED = "choices of what is kept bounded"
+DRAWS = Chunked(RandomDraws())
+
+
+class Optimal:
+    """One proof as it goes.
+
+    `given` is a mapping to begin with; with `root_only` the mapspace is bounded as a whole, and no further.
+    """
+
+    def __init__(self, task: Task, watch: Watch, given: MappingBatch | None = None, *, root_only: bool = False) -> None:
+        self.task, self.watch, self.given, self.root_only = task, watch, given, root_only
+        self.recorder = Recorder(Stop(None, time_limit=task.options.time_limit))
+        self.leaves = LeafEvaluator(task, self._incumbents(), self.recorder, self._late)
+        self.local_search = LocalSearch(self.leaves)
+        self.evidence = Evidence(task, self.leaves)
+        self.rng = np.random.default_rng(task.options.seed)
+
+    def _incumbents(self) -> Incumbents:
+        objective = OBJECTIVES[self.task.options.objectives[0]]
+        return FrontIncumbents(objective) if self.task.options.front else BestIncumbent(objective)
+
+    def go_on(self, state: Mapping[str, Any]) -> None:
+        """Begin with the mappings of an earlier search, and with what it proved."""
+        before = restored(self.task.space, state)
+        self.evidence.before = before
+        self.recorder.statistics = replace(before.statistics, ended=())
+        trace = list(self.statistics.trace)
+        self.given = before.best
+        for batch in [*([] if self.given is None else [self.given]), *before.front]:
+            self.leaves.offer(batch)
+        self.statistics.trace = trace
+
+    def run(self) -> Outcome:
+        """Search until all is ruled out or seen, time is up, or Ctrl-C."""
+        self.began = time.monotonic() - self.statistics.seconds
+        try:
+            self._first_look()
+            self._prove()
+        except TimeUp:
+            self.statistics.stop(Ended.TIME_LIMIT)
+        except KeyboardInterrupt:
+            self.statistics.stop(Ended.INTERRUPTED)
+        self.statistics.seconds = time.monotonic() - self.began
+        return self.evidence.outcome()
+
+    @property
+    def incumbents(self) -> Incumbents:
+        """The best mappings found."""
+        return self.leaves.incumbents
+
+    @property
+    def waiting(self) -> tuple[KeepChoice, ...]:
+        """The choices of kept tensors that may hold something better."""
+        return self.evidence.choices.waiting
+
+    @property
+    def statistics(self) -> Statistics:
+        return self.recorder.statistics
+
+    def _first_look(self) -> None:
+        """A first best: the one given, or from a random search, a short one if a proof can follow."""
+        if self.given is not None:
+            self.leaves.offer(self.given)
+            return
+        look, limit = self.task.options, self.task.options.time_limit
+        if not self._hindrance:
+            look = replace(look, samples=FIRST_LOOK, time_limit=None if limit is None else limit / 4)
+        elif limit is not None:
+            look = replace(look, victory=None)  # nothing follows that could use the time
+        outcome = DRAWS.run(replace(self.task, options=look), Watch())
+        seen, found = self.statistics, outcome.statistics
+        seen.evaluated, seen.valid, seen.invalid = found.evaluated, found.valid, found.invalid
+        for batch in [*outcome.front, *([] if outcome.best is None else [outcome.best])]:
+            self.leaves.offer(batch)
+        if found.interrupted:
+            raise KeyboardInterrupt
+
+    # Proof
+
+    @property
+    def _hindrance(self) -> Ended | None:
+        """Why nothing can be proven: chains or choices of what is kept cannot be listed, or bounds would be rounded."""
+        if not figures_exact(self.task.space.arch, self.task.space.workload):
+            return Ended.INEXACT
+        if self.leaves.most > MOST_CHAINS:
+            return Ended.TOO_MANY_CHAINS
+        return Ended.TOO_MANY_CHOICES if self.evidence.number_of_choices > MOST_KEPT else None
+
+    def _prove(self) -> None:
+        """Open nodes of all choices of kept tensors until none can beat the best, or time is up."""
+        if hindrance := self._hindrance:
+            self.statistics.stop(hindrance)
+            return
+        self.leaves.make(self._check)
+        self._bound()
+        if self.root_only:
+            self.statistics.stop(Ended.ROOT_ONLY)
+        else:
+            self._branch()
+
+    def _bound(self) -> None:
+        """Bound every choice of kept tensors; those above the best are dropped at once, with their columns."""
+        root, cutoff, evidence = np.inf, self.incumbents.cutoff, self.evidence
+        powers = evidence.objective.powers if isinstance(self.incumbents, BestIncumbent) else None
+        for i, keep in enumerate(self.task.space.every_keep(), 1):
+            self._check()
+            relaxed = Relaxation(self.leaves.groups, self.task.table, keep, self.task.costs.leakage)
+            if i == evidence.number_of_choices:
+                for group in self.leaves.groups:
+                    group.forget()
+            choice = KeepChoice(relaxed, self._merit, Geometric(relaxed, powers) if powers else None)
+            evidence.choices = replace(evidence.choices, waiting=(*self.waiting, choice))
+            evidence.bounded = i == evidence.number_of_choices
+            if choice.least < cutoff * (1 - ROUNDING):
+                choice.sharpen()
+            root = min(root, choice.least)
+            if choice.least >= cutoff * (1 - ROUNDING):
+                evidence.close([choice])
+            self._tell(i)
+        if self.incumbents.best is not None and root > cutoff * (1 + ROUNDING):
+            raise InternalError("internal error: a mapping is below the bound of its mapspace; please report it")
+
+    def _rule_out(self) -> None:
+        cutoff = self.incumbents.cutoff * (1 - ROUNDING)
+        self.evidence.close([choice for choice in self.waiting if choice.least >= cutoff])
+
+    def _merit(self, bound: Bound) -> Floats:
+        return self.incumbents.merit(bound.energy_pj, bound.cycles)
+
+    def _branch(self) -> None:
+        steps = 1
+        while True:
+            self._rule_out()
+            if not self.waiting:
+                self._end()
+                return
+            if self._late():
+                return
+            choice = min(self.waiting, key=lambda each: each.least)
+            if choice.branching is None:
+                self._grow(choice)
+            elif steps % 32 == 0 and steps & (steps - 1) == 0:  # ever more rarely
+                choice.branching.dive(lambda: self.incumbents.cutoff, self._see(choice))
+                self.local_search.start(choice.relaxed, self.rng, 1)
+            else:
+                choice.branching.step(lambda: self.incumbents.cutoff, self._see(choice))
+            steps += choice.branching is not None
+            self._tell()
+
+    def _end(self) -> None:
+        """Nothing is left to open: chains left for want of time are not those with too many orders."""
+        if self.leaves.unresolved >= self.incumbents.cutoff * (1 - ROUNDING):
+            self.statistics.stop(Ended.SEEN_ALL)
+        elif not self.statistics.ended:
+            self.statistics.stop(Ended.LEFT_OPEN)
+
+    def _grow(self, choice: KeepChoice) -> None:
+        self.local_search.start(choice.relaxed, self.rng, STARTS)
+        best = self.incumbents.best
+        rows = np.zeros(len(self.leaves.groups), np.int64) if best is None else self.leaves.rows(best)
+        choice.branching = Branching(
+            choice.relaxed,
+            self._merit,
+            importance(choice.relaxed, rows),
+            choice.geometric,
+            self.incumbents.cutoff,
+            certify=self.task.options.certify,
+        )
+
+    def _see(self, choice: KeepChoice) -> Evaluate:
+        return lambda rows, bounds: self.leaves.see(rows, bounds, choice.relaxed.keep)
+
+    def _late(self) -> bool:
+        limit = self.task.options.time_limit
+        if limit is None or time.monotonic() - self.began < limit:
+            return False
+        self.statistics.stop(Ended.TIME_LIMIT)
+        return True
+
+    def _check(self) -> None:
+        if self._late():
+            raise TimeUp
+
+    def _tell(self, bounded: int | None = None) -> None:
+        """Report progress; `bounded`: so many choices of kept tensors are, as long as not all are."""
+        self.statistics.seconds = time.monotonic() - self.began
+        if self.watch.progress:
+            number = self.evidence.number_of_choices
+            self.recorder.proven = self._gap() if self.evidence.bounded else f"{bounded:,} of {number:,} {BOUNDED}"
+            self.watch.progress(self.recorder)
+        if self.watch.part:
+            self.watch.part.offer(lambda: state_of(self.task.space, self.evidence.found, finished=False))
+
+    def _gap(self) -> str:
+        """What is known so far, for the line of progress."""
+        sets = sum(choice.open for choice in self.waiting)
+        least = min((choice.least for choice in self.waiting), default=np.inf)
+        cutoff = self.incumbents.cutoff if self.incumbents.best is not None else np.inf
+        share = max(0.0, 1 - least / cutoff) if cutoff else 0.0
+        return f"the best possible at most {share:.2%} below, {sets:,} sets open"

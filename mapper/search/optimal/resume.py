@@ -1,0 +1,45 @@
+"""The state of a proof for the checkpoint: mappings by their numbers in the mapspace."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import Any
+
+from ...mapspace import Mapspace
+from ...runtime import Part, State
+from ..coverage import Coverage
+from ..ended import Ended
+from ..outcome import FrontProof, Outcome
+from ..recorder import Statistics
+
+
+def state_of(space: Mapspace, outcome: Outcome, *, finished: bool) -> State:
+    """Plain values of what is found and proven; `restored` takes them."""
+    statistics = outcome.statistics if finished else replace(outcome.statistics, ended=())
+    return {
+        "statistics": statistics.plain(),
+        "best": None if outcome.best is None else space.index(outcome.best)[0],
+        "lower_bound": outcome.lower_bound,
+        "optimal": outcome.optimal,
+        "front": [space.index(batch)[0] for batch in outcome.front],
+        "corners": None if outcome.proof is None else outcome.proof.corners,
+        "coverage": None if outcome.coverage is None else asdict(outcome.coverage),
+    }
+
+
+def goes_on(state: Mapping[str, Any], limit: float | None, part: Part) -> bool:
+    """Whether the search of that state is unfinished, with this time limit."""
+    statistics = state["statistics"]
+    if statistics["stopped_by"] == Ended.TIME_LIMIT and not part.final:
+        return limit is None or limit > statistics["seconds"]
+    return not statistics["stopped_by"]
+
+
+def restored(space: Mapspace, state: Mapping[str, Any]) -> Outcome:
+    """The outcome of that state."""
+    best = None if state["best"] is None else space[state["best"]]
+    front = tuple(space[index] for index in state["front"])
+    corners = state["corners"]
+    proof = None if corners is None else FrontProof(tuple((cycles, energy_pj) for cycles, energy_pj in corners))
+    coverage = Coverage(**state["coverage"]) if state.get("coverage") else None
+    statistics = Statistics.of_plain(state["statistics"])
+    return Outcome(best, statistics, state["lower_bound"], state["optimal"], front, proof, coverage)

@@ -1,0 +1,38 @@
+"""`--search exhaustive`: every mapping, in the order of their numbers."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ....workloads import Fault, InputError
+from ...mapping import MappingBatch
+from ...mapspace import Mapspace
+from ..options import SearchOptions
+from ..proposer import CHUNK, Unlearning
+
+EXHAUSTIVE_LIMIT = 10_000_000  # mappings; beyond it an exhaustive search must be given an end
+NO_VICTORY = "an exhaustive search visits every mapping, improvement or not"
+
+
+@dataclass(frozen=True)
+class Exhaustive(Unlearning):
+    """See Proposer."""
+
+    finite: bool = True
+    lazy: bool = False
+
+    def chunks(self, space: Mapspace, options: SearchOptions) -> Iterable[int]:
+        """As many as all mappings make. Raises InputError where those are too many and no rule ends the search."""
+        total = space.size.total
+        if total > EXHAUSTIVE_LIMIT and options.samples is None and options.time_limit is None:
+            rule = f"exhaustive visits every mapping, at most {EXHAUSTIVE_LIMIT:,} without an end set"
+            text = f"{rule}; this mapspace has {total:.3g}: give samples or time-limit, or use random"
+            raise InputError(Fault("search", None, "", text))
+        return range(-(-total // CHUNK))
+
+    def numbers(self, space: Mapspace, chunk: int) -> tuple[int, int]:
+        """The first number of the chunk, and the end of its numbers."""
+        return chunk * CHUNK, min((chunk + 1) * CHUNK, space.size.total)
+
+    def propose(self, space: Mapspace, seed: int, memory: None, chunk: int) -> MappingBatch:
+        """The mappings with these numbers; the seed does not matter."""
+        return space.at(range(*self.numbers(space, chunk)))

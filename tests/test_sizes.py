@@ -1,0 +1,140 @@
+"""Sizes: how long files, classes and functions may be, and how many parameters a function may have."""
+
+import ast
+from collections.abc import Iterator
+
+import pytest
+
+from .house import MODULES, module_name
+
+Sizes = dict[str, dict[str, int]]  # kind -> file, or file:Class.function -> lines; of "parameters" their number
+LIMITS = {"file": 300, "class": 150, "function": 40, "parameters": 6}
+# What is larger today, and how large. Entries shrink and go; nothing is added. An option of a command is a parameter.
+LARGER: Sizes = {
+    "file": {
+        "mapper/certificate/cover.py": 317,
+        "mapper/report/result.py": 392,
+        "mapper/search/optimal/prove.py": 410,
+    },
+    "class": {
+        "arch/timeloop_constraints.py:Constraints": 186,
+        "mapper/certificate/columns.py:Columns": 163,
+        "mapper/certificate/cover.py:Cover": 198,
+        "mapper/exploration/layers.py:Layers": 182,
+        "mapper/search/optimal/branch_and_bound.py:Branching": 191,
+        "mapper/search/optimal/leaves.py:LeafEvaluator": 164,
+        "mapper/search/optimal/prove.py:_Optimal": 274,
+    },
+    "function": {
+        "mapper/commands/ruby_map.py:ruby_map": 156,
+        "mapper/commands/ruby_model.py:model": 56,
+        "mapper/exploration/api.py:explore": 54,
+        "mapper/report/pictures/array_map.py:draw_roofline": 43,
+        "mapper/runtime/parallel.py:in_order": 53,
+    },
+    "parameters": {
+        "mapper/commands/ruby_energy.py:ruby_energy": 8,
+        "mapper/commands/ruby_map.py:ruby_map": 35,
+        "mapper/commands/ruby_model.py:model": 14,
+        "mapper/commands/ruby_sweep.py:ruby_sweep": 7,
+        "mapper/exploration/api.py:explore": 10,
+        "mapper/report/tables.py:totals": 8,
+        "mapper/runtime/parallel.py:in_order": 7,
+        "mapper/search/optimal/certify.py:layer_said": 8,
+    },
+}
+Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def definitions(node: ast.AST, prefix: str) -> Iterator[tuple[str, Definition]]:
+    """Every class and function below a node with its name, nested ones too: `mapper/model/cost.py:Costs.edp`."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, Definition):
+            yield prefix + child.name, child
+            yield from definitions(child, f"{prefix}{child.name}.")
+        else:
+            yield from definitions(child, prefix)
+
+
+def measured(module: str, source: str) -> Sizes:
+    """The sizes of a module's file, classes and functions, without decorators; of overloads the largest."""
+    sizes: Sizes = {"file": {module: len(source.splitlines())}, "class": {}, "function": {}, "parameters": {}}
+    for name, node in definitions(ast.parse(source), f"{module}:"):
+        assert node.end_lineno is not None
+        kind = "class" if isinstance(node, ast.ClassDef) else "function"
+        sizes[kind][name] = max(node.end_lineno - node.lineno + 1, sizes[kind].get(name, 0))
+        if not isinstance(node, ast.ClassDef):
+            sizes["parameters"][name] = max(parameters(node.args), sizes["parameters"].get(name, 0))
+    return sizes
+
+
+def parameters(arguments: ast.arguments) -> int:
+    """How many parameters a function has, without `self` and `cls`; `*args` and `**options` count as one each."""
+    named = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+    starred = [argument for argument in (arguments.vararg, arguments.kwarg) if argument]
+    return len(named[named[:1] in (["self"], ["cls"]) :]) + len(starred)
+
+
+def size_faults(sizes: Sizes, larger: Sizes) -> list[str]:
+    """What is over its limit and not listed, or over its entry; and entries that nothing needs any more."""
+    faults = []
+    for kind, limit in LIMITS.items():
+        for name, size in sizes[kind].items():
+            most = larger[kind].get(name, limit)
+            if size > most:
+                faults.append(f"{kind} {name}: {size}, at most {most}")
+        for name in larger[kind]:
+            if sizes[kind].get(name, 0) <= limit:
+                faults.append(f"{kind} {name}: no longer over {limit}, delete its entry in LARGER")
+    return faults
+
+
+def test_files_classes_functions_and_parameter_lists_are_within_their_limits() -> None:
+    """Over all four parts, but for what LARGER lists; that list only shrinks."""
+    sizes: Sizes = {kind: {} for kind in LIMITS}
+    for path in MODULES:
+        for kind, of_module in measured(module_name(path), path.read_text()).items():
+            sizes[kind] |= of_module
+    assert size_faults(sizes, LARGER) == []
+
+
+NONE: Sizes = {kind: {} for kind in LIMITS}
+LONG = "x = 1\n" * 301
+CLASS = "class Long:\n" + "    x = 1\n" * 150
+FUNCTION = "class Short:\n    def long(self):\n" + "        x = 1\n" * 40
+SEVEN = "class Short:\n    def many(self, a, b, /, c, *rest, d, e, **options): pass\n"
+OVERLOADS = "def many(a, b, c, d, e, f, g): pass\ndef many(a): pass\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "larger", "fault"),
+    [
+        (LONG, NONE, "file a.py: 301, at most 300"),
+        (CLASS, NONE, "class a.py:Long: 151, at most 150"),
+        (FUNCTION, NONE, "function a.py:Short.long: 41, at most 40"),
+        (SEVEN, NONE, "parameters a.py:Short.many: 7, at most 6"),
+        (OVERLOADS, NONE, "parameters a.py:many: 7, at most 6"),
+        (LONG + "x = 1\n", NONE | {"file": {"a.py": 301}}, "file a.py: 302, at most 301"),
+        ("", NONE | {"file": {"a.py": 301}}, "file a.py: no longer over 300, delete its entry in LARGER"),
+        ("", NONE | {"class": {"b.py:Gone": 160}}, "class b.py:Gone: no longer over 150, delete its entry in LARGER"),
+    ],
+    ids=lambda value: value if isinstance(value, str) and ": " in value else "",
+)
+def test_what_is_too_large_is_noticed(source: str, larger: Sizes, fault: str) -> None:
+    """A new one, one larger than its entry, and an entry that is no longer needed: the rule goes red."""
+    assert size_faults(measured("a.py", source), larger) == [fault]
+
+
+@pytest.mark.parametrize(
+    ("source", "larger"),
+    [
+        (LONG.removesuffix("x = 1\n"), NONE),
+        (FUNCTION.replace("        x = 1\n", "", 1), NONE),
+        (SEVEN.replace(" a,", ""), NONE),
+        (LONG, NONE | {"file": {"a.py": 310}}),
+    ],
+    ids=["file", "function", "parameters", "shrunk but listed"],
+)
+def test_what_is_within_its_limit_or_its_entry_passes(source: str, larger: Sizes) -> None:
+    """A limit is the largest size allowed."""
+    assert size_faults(measured("a.py", source), larger) == []

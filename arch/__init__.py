@@ -1,9 +1,10 @@
 """Architectures: storage levels, fanout, compute, constraints, and the library of them."""
 
-from .base import library_archs
+from .base import library_archs, with_base
 from .components import component_classes
 from .fit import check_fit
 from .load import arch_documents, load_arch, parse_arch
+from .schema import CAPACITIES, ComputeUnit, Fanout, Level
 from .spec import (
     FREE,
     Architecture,
@@ -20,6 +21,7 @@ from .spec import (
 )
 
 __all__ = [
+    "CAPACITIES",
     "FREE",
     "Architecture",
     "Axis",
@@ -27,7 +29,10 @@ __all__ = [
     "ComponentClass",
     "ComponentPart",
     "Compute",
+    "ComputeUnit",
     "FactorRule",
+    "Fanout",
+    "Level",
     "LoopConstraint",
     "Slot",
     "Storage",
@@ -38,4 +43,5 @@ __all__ = [
     "library_archs",
     "load_arch",
     "parse_arch",
+    "with_base",
 ]

@@ -30,7 +30,7 @@ def find_arch(spec: str, beside: Path = Path()) -> Path:
 
 
 class _Overlay:
-    """Puts a document over its base. Places follow the data, so a fault names the file it is in."""
+    """Puts a document over its base. Places follow the data, so that a fault names the file in which it stands."""
 
     def __init__(self, base: Document, over: Document):
         self.over, self.data = over, dict(base.data)
@@ -38,7 +38,7 @@ class _Overlay:
         self.faults: list[Fault] = []
 
     def put(self, target: dict[str, Any], key: str, to: Keys, source: Keys, value: Any) -> None:
-        """Replace `key` of `target`, which stands at `to`, by the value at `source` of the document above."""
+        """Sets `key` of `target`, the mapping at `to`, to `value`, which stands at `source` in the upper document."""
         target[key] = value
         there = (*to, key)
         self.places = {path: place for path, place in self.places.items() if path[: len(there)] != there}
@@ -47,7 +47,7 @@ class _Overlay:
                 self.places[there + path[len(source) :]] = place
 
     def mapping(self, key: str) -> None:
-        """`variables`, `compute` and `components`: key by key."""
+        """Replaces the entries of the mapping under `key` one by one."""
         given, target = self.over.data[key], self.data.get(key, {})
         if not isinstance(given, dict) or not isinstance(target, dict):
             return self.put(self.data, key, (), (key,), given)
@@ -57,7 +57,7 @@ class _Overlay:
         return None
 
     def levels(self) -> None:
-        """Levels by name; in each, key by key."""
+        """Replaces the keys of levels one by one; a level is that of the same name in the base."""
         given, base = self.over.data["levels"], self.data.get("levels")
         if not isinstance(given, list) or not isinstance(base, list):
             return self.put(self.data, "levels", (), ("levels",), given)
@@ -76,6 +76,7 @@ class _Overlay:
         return None
 
     def result(self) -> Document:
+        """The two documents as one. Raises InputError with every fault."""
         for key, value in self.over.data.items():
             if key in ("variables", "compute", "components"):
                 self.mapping(key)
@@ -89,7 +90,7 @@ class _Overlay:
 
 
 def with_base(document: Document, depth: int = 0) -> Document:
-    """`document` with what it takes over from its `base`, if it has one. Raises InputError.
+    """`document` together with its `base`, if it has one. Raises InputError.
 
     What it says replaces the base's: `variables`, `compute` and `components` key by key, `levels` by name and then
     key by key, anything else whole.

@@ -1,10 +1,10 @@
-"""Compound component classes as an input file defines them, below the key `components`."""
+"""Reads the classes of compound components that an input file defines below the key `components`."""
 
 from typing import Annotated, Any
 
 from pydantic import Field, PlainValidator
 
-from ..workloads import Document, Fault, InputError, Keys, Section, check, path_text
+from ..workloads import Document, Fault, InputError, Keys, Section, check
 from .schema import Name
 from .spec import ComponentClass, ComponentPart, Written
 
@@ -24,7 +24,7 @@ Default = Annotated[Any, PlainValidator(_default)]
 
 
 class PartSection(Section):
-    """One part: its class, how many of it, its attributes."""
+    """A part of a class: its own class, its count, its attributes."""
 
     cls: str = Field(alias="class", min_length=1)
     count: Expression = 1
@@ -32,7 +32,7 @@ class PartSection(Section):
 
 
 class ClassSection(Section):
-    """One class. An attribute without a value must be given by whoever uses the class."""
+    """A class. A component of it must give the attributes that have no value here."""
 
     attributes: dict[Name, Default] = {}
     parts: Annotated[dict[Name, PartSection], Field(min_length=1)]
@@ -47,15 +47,15 @@ def component_classes(document: Document) -> tuple[ComponentClass, ...]:
     data = document.data.get("components", {}) if isinstance(document.data, dict) else {}
     if not isinstance(data, dict):
         raise InputError(document.fault(("components",), "must be a mapping from the name of a class to its parts"))
-    found, faults = [], list[Fault]()
+    classes, faults = [], list[Fault]()
     for name in data:
         try:
-            found.append(_class(document, name))
+            classes.append(_class(document, name))
         except InputError as error:
             faults += error.faults
     if faults:
         raise InputError(faults)
-    return tuple(found)
+    return tuple(classes)
 
 
 def _class(document: Document, name: str) -> ComponentClass:
@@ -63,8 +63,7 @@ def _class(document: Document, name: str) -> ComponentClass:
     section = check(document, ClassSection, at)
 
     def written(value: Any, *keys: str) -> Written:
-        path = (*at, *keys)
-        return Written(value, *document.place(path), path_text(path))
+        return Written(value, *document.location((*at, *keys)))
 
     parts = tuple(
         ComponentPart(

@@ -1,20 +1,21 @@
-"""Does an architecture speak of the dims and tensors that a workload has?"""
+"""Checks that the constraints of an architecture name dims and tensors that a workload has."""
 
 from collections.abc import Iterator
 
-from ..workloads import SHAPE_DIMS, Fault, InputError, Workload, near
-from ..workloads.shapes import SHAPES
+from ..workloads import SHAPES, Fault, InputError, Workload, near
 from .spec import Architecture, FactorRule, LoopConstraint
 
+# The dims and tensors of all shapes: constraints may name them whether a workload has them or not.
+SHAPE_DIMS = frozenset(dim for shape in SHAPES.values() for dim in shape.dims)
 SHAPE_TENSORS = frozenset(name for shape in SHAPES.values() for name in shape.projections)
 
 
 def check_fit(arch: Architecture, workload: Workload, source: str) -> None:
-    """Raises InputError, its faults in `source`, when the constraints of `arch` cannot mean anything for `workload`.
+    """Raises InputError, with faults in `source`, where constraints of `arch` cannot hold for `workload`.
 
     Those are constraints on tensors that the workload lacks, on dims that neither it nor any shape of the library
-    has, and factors over a dim's size. A dim of another shape counts as one of size 1; a workload that names its
-    tensors as the shapes do need not have all of them (rank1 has no Weights).
+    has, and factors over the size of a dim. A dim of another shape counts as a dim of size 1; a workload that names
+    its tensors as the shapes do need not have all of them (rank1 has no Weights).
     """
     known = sorted({*workload.dims, *SHAPE_DIMS})
     faults = []

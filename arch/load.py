@@ -1,17 +1,17 @@
-"""From a YAML file, or a name of the library, to an `Architecture`."""
+"""Loads an `Architecture` from a YAML file, or by its name in the library."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..workloads import Document, Fault, InputError, Workload, arithmetic, check, near, read_yaml
-from ..workloads.timeloop_problem import read_timeloop_problem
-from ..workloads.timeloop_roots import ROOTS, read_timeloop
-from ..workloads.timeloop_values import TIMELOOP_TAGS
+from ..workloads import Document, Fault, InputError, Workload, check, near, read_yaml
+from ..workloads.expressions import arithmetic
+from ..workloads.timeloop import ROOTS, TIMELOOP_TAGS, read_timeloop, read_timeloop_problem
 from .base import find_arch, with_base
 from .components import component_classes
 from .schema import CAPACITIES, ComputeUnit, Fanout, Level, Loops, Machine, TemporalLoops
 from .spec import Architecture, Axis, ComponentClass, Compute, LoopConstraint, Storage
+from .timeloop import apply_timeloop_constraints, read_timeloop_arch
 
 Number = int | float
 
@@ -25,14 +25,12 @@ def load_arch(
 ) -> Architecture:
     """The architecture in the file `spec`, or of that name in the library; `variables` replace those of the file.
 
-    `more` are further Timeloop files, read together with `spec` (constraints, variables...); `workload` is what their
-    constraints may speak of as a whole (`keep_only`, `*`). Raises InputError with every fault found.
+    `more` are further Timeloop files, read together with `spec` (constraints, variables...); `workload` is for those of
+    their constraints that hold for all its dims or tensors (`keep_only`, `*`). Raises InputError with every fault.
 
     >>> load_arch("eyeriss_like", {"columns": 7}).instances(2)
     84
     """
-    from .timeloop_apply import apply_timeloop_constraints
-
     own, further = arch_documents(spec, more)
     if own is None:
         assert further is not None
@@ -42,9 +40,9 @@ def load_arch(
 
 
 def arch_documents(spec: str, more: Sequence[Path] = ()) -> tuple[Document | None, Document | None]:
-    """The architecture `spec` in this project's form, and what is in Timeloop's: all files together, or only `more`.
+    """The document of `spec` in this project's form, and that of all Timeloop files: `spec` may be either.
 
-    Raises InputError for files that cannot be read, and for root keys of Timeloop files that nobody reads.
+    Raises InputError for files that cannot be read, and for unknown root keys of Timeloop files.
     """
     try:
         path = find_arch(spec)
@@ -65,12 +63,10 @@ def parse_arch(
 ) -> Architecture:
     """The architecture in `document`, in this project's form or one of Timeloop's (root key `architecture` or `arch`).
 
-    The constraints of a Timeloop file may need the `workload`; a `problem` beside them will do.
-    Raises InputError with every fault found.
+    The constraints of a Timeloop file may need the `workload`; without it a `problem` in the file stands for it.
+    Raises InputError with every fault.
     """
     if isinstance(document.data, dict) and not set(ROOTS).isdisjoint(document.data.keys() - {"variables"}):
-        from .timeloop import read_timeloop_arch
-
         if variables:
             raise InputError(document.fault((), f"has no variables to set: {', '.join(variables)}"))
         if workload is None and "problem" in document.data:
@@ -99,25 +95,25 @@ def _in_order(faults: list[Fault]) -> list[Fault]:
 
 
 def _variables(document: Document, given: Mapping[str, Number], faults: list[Fault]) -> dict[str, Number]:
-    """The variables' values; each may use those above it."""
+    """The values of the variables; each may use those above it. Adds to `faults`."""
     written = document.data.get("variables", {}) if isinstance(document.data, dict) else {}
     if not isinstance(written, dict):
         return {}  # the check of the whole file says so
     for name in given.keys() - written.keys():
         faults.append(document.fault(("variables",), f'unknown variable "{name}"{near(name, written)}'))
-    found: dict[str, Number] = {}
+    values: dict[str, Number] = {}
     for name, value in (written | {name: given[name] for name in given if name in written}).items():
         try:
             if isinstance(value, bool) or not isinstance(value, int | float | str) or not name.isidentifier():
                 raise ValueError(f"must be NAME: number or expression, got {value!r}")
-            found[name] = arithmetic(str(value), found)
+            values[name] = arithmetic(str(value), values)
         except ValueError as error:
             faults.append(document.fault(("variables", name), str(error)))
-    return found
+    return values
 
 
 def _across_levels(document: Document) -> Iterator[Fault]:
-    """What no level can know alone. Works on the plain data, so a fault inside a level hides nothing here."""
+    """The faults of levels among each other. They show in the plain data, so that a fault in a level hides none."""
     levels = document.data.get("levels") if isinstance(document.data, dict) else None
     parts: list[tuple[tuple[str | int, ...], Any]] = []
     if isinstance(levels, list):
@@ -153,8 +149,8 @@ def _attributes(part: Level | ComputeUnit, machine: Machine) -> tuple[tuple[str,
         technology = int(technology)
     energy = part.energy and tuple(sorted(part.energy.model_dump(exclude_none=True).items()))
     own = {"technology_nm": technology, "clock_ns": machine.clock_ns, "type": part.type, "energy": energy}
-    found = part.attributes | own
-    return tuple(sorted((name, value) for name, value in found.items() if value is not None))
+    attributes = part.attributes | own
+    return tuple(sorted((name, value) for name, value in attributes.items() if value is not None))
 
 
 def _axis(fanout: Fanout) -> Axis:

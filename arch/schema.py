@@ -1,6 +1,6 @@
-"""What an architecture file may say: pydantic models of its sections, each fault at the key it belongs to.
+"""The pydantic models of an architecture file: its sections, with each fault at the key that it belongs to.
 
-A check of one key sees, in `info.data`, the keys before it that were good: a fault in one hides no other.
+The check of a key sees, in `info.data`, those of the keys before it that are good: no fault hides another.
 """
 
 import re
@@ -16,7 +16,8 @@ from pydantic import (
     model_validator,
 )
 
-from ..workloads import FloatExpr, IntExpr, Section, arithmetic
+from ..workloads import FloatExpr, IntExpr, Section
+from ..workloads.expressions import arithmetic
 from .spec import FactorRule
 
 CAPACITIES = ("capacity_bytes", "capacity_words", "capacity_bits", "depth")
@@ -25,10 +26,10 @@ _RULE = re.compile(r"\s*([A-Za-z_]\w*)\s*(<=|>=|=)\s*([^<>=]+?)\s*")
 
 def _factor_rule(value: object, info: ValidationInfo) -> FactorRule:
     """`C=2`, `S<=3`, `M>=pes // 2` or `N=full` as a rule."""
-    found = _RULE.fullmatch(value) if isinstance(value, str) else None
-    if not found:
+    match = _RULE.fullmatch(value) if isinstance(value, str) else None
+    if not match:
         raise ValueError(f"a factor rule reads DIM=VALUE, DIM<=VALUE, DIM>=VALUE or DIM=full; got {value!r}")
-    dim, op, text = found.groups()
+    dim, op, text = match.groups()
     if text == "full":
         if op != "=":
             raise ValueError(f"full goes with = only; got {value!r}")
@@ -42,15 +43,15 @@ def _factor_rule(value: object, info: ValidationInfo) -> FactorRule:
 
 def _technology(value: object) -> object:
     """`45nm`, `45` or 45 in nanometres."""
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(?:nm)?\s*", value) if isinstance(value, str) else None
-    number: object = float(found[1]) if found else value
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(?:nm)?\s*", value) if isinstance(value, str) else None
+    number: object = float(match[1]) if match else value
     if isinstance(number, bool) or not isinstance(number, int | float) or not 0 < number < 1e6:
         raise ValueError(f"must be nanometres, as 45nm or 45; got {value!r}")
     return number
 
 
 def _attribute(value: object, info: ValidationInfo) -> object:
-    """Text that computes from numbers and variables is a number; other text stays what it is (`type: fast-sram`)."""
+    """The value of an expression of numbers and variables; other text stays as it is (`type: fast-sram`)."""
     if isinstance(value, str):
         try:
             return arithmetic(value, (info.context or {}).get("names", {}))
@@ -69,7 +70,7 @@ def _no_twice(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def checked_name(name: str) -> str:
-    # names stand in mapping files and in `level.axis`
+    """`name`, which may stand in mapping files and in `level.axis`. Raises ValueError for other texts."""
     if not re.fullmatch(r"[A-Za-z_][\w-]*", name):
         raise ValueError(f"a name has letters, digits, _ and -, and begins with a letter; got {name!r}")
     return name
@@ -92,7 +93,7 @@ def least(rules: tuple[FactorRule, ...], dim: str) -> int:
 
 
 def _contradiction(rules: tuple[FactorRule, ...], dim: str) -> str:
-    """What is wrong with the rules on one dim, or nothing."""
+    """The fault of the rules on `dim`; empty where they agree."""
     mine = [rule for rule in rules if rule.dim == dim]
     text = " and ".join(map(str, mine))
     if len({rule.op for rule in mine}) < len(mine):
@@ -105,7 +106,7 @@ def _contradiction(rules: tuple[FactorRule, ...], dim: str) -> str:
 
 
 class Loops(Section):
-    """What loops may stand in one slot, of either kind."""
+    """The keys that constrain the loops of a slot, temporal or spatial."""
 
     factors: tuple[Rule, ...] = ()
     dims: Names | None = None
@@ -131,7 +132,7 @@ class Loops(Section):
 
 
 class TemporalLoops(Loops):
-    """The temporal loops of a level."""
+    """The constraint on the temporal loops of a level."""
 
     outermost: Names = ()
     innermost: Names = ()
@@ -156,7 +157,7 @@ class TemporalLoops(Loops):
 
 
 class Fanout(Loops):
-    """One fanout axis."""
+    """A fanout axis."""
 
     name: Name
     mesh: Literal["X", "Y"] = "X"
@@ -185,7 +186,7 @@ class LevelEnergies(Section):
 
 
 class ComputeEnergies(Section):
-    """The same of a MAC unit: pJ per MAC."""
+    """Energies of a MAC unit that win over every estimate: pJ per MAC, um^2 per instance."""
 
     compute_pj: Amount
     leak_pj_per_cycle: Amount | None = None
@@ -193,7 +194,7 @@ class ComputeEnergies(Section):
 
 
 class Part(Section):
-    """What storage and compute have in common."""
+    """The keys that storage levels and compute units share."""
 
     name: Name
     cls: str = Field(alias="class", min_length=1)
@@ -234,7 +235,7 @@ class Level(Part):
 
     @property
     def capacity(self) -> int | None:
-        """In bits, whichever way it was given."""
+        """The capacity in bits, from whichever key gives it."""
         units = (8, self.word_bits, 1, self.width_bits or self.word_bits)
         given = (self.capacity_bytes, self.capacity_words, self.capacity_bits, self.depth)
         return next((size * unit for size, unit in zip(given, units, strict=True) if size is not None), None)
@@ -284,7 +285,7 @@ class ComputeUnit(Part):
 
 
 class Machine(Section):
-    """A whole architecture file, its base put in and its variables computed."""
+    """A whole architecture file, together with its base and with its variables computed."""
 
     name: Name
     technology: Technology | None = None

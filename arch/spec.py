@@ -1,4 +1,4 @@
-"""What computes: storage levels, outermost first, fanout axes below them, compute; and their constraints."""
+"""The architecture as a value: storage levels, outermost first, fanout axes, compute units, and constraints."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,7 +22,7 @@ class FactorRule:
 
 @dataclass(frozen=True)
 class LoopConstraint:
-    """What the loops of one slot (a level's temporal loops, or a fanout axis) may be.
+    """A constraint on the loops of a slot: the temporal loops of a level, or a fanout axis.
 
     Names of dims that the workload lacks stand for dims of size 1.
     """
@@ -53,7 +53,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Component:
-    """Something with energy and area: its class and what an energy engine wants to know of it."""
+    """A part of an architecture that has energy and area: its class, and its attributes for an energy engine."""
 
     name: str
     cls: str  # DRAM, SRAM, regfile, intmac..., or the name of a compound class
@@ -105,7 +105,7 @@ class Compute(Component):
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A number, text or nothing as an input file has it, and where: its faults show when it is computed."""
+    """A value of an input file and its place: the faults of an expression show where it is computed."""
 
     value: int | float | str | None
     source: str
@@ -131,7 +131,7 @@ class ComponentClass:
     """A class of component made of parts: its actions are sums of theirs, and so are its area and leakage."""
 
     name: Written
-    attributes: tuple[tuple[str, Written], ...]  # defaults; None: whoever uses the class must give it
+    attributes: tuple[tuple[str, Written], ...]  # defaults; None: a component of the class must give it
     parts: tuple[ComponentPart, ...]
     actions: tuple[tuple[str, tuple[tuple[str, Written], ...]], ...]  # action -> ("part.action", how many times)
 
@@ -153,7 +153,7 @@ class Slot:
     def least(self) -> int:
         """The fewest instances that its constraint lets the bounds spread over; 0 without such a constraint.
 
-        A whole number, which all that compares with it share: 0.28 of 25 is 7, and the product in floats is above 7.
+        It is a whole number, the same for all comparisons: 0.28 of 25 is 7, where the product in floats is above 7.
         """
         return 0 if self.axis is None else ceil(self.constraint.min_utilization * self.axis.size * (1 - 1e-9))
 
@@ -170,11 +170,11 @@ class Architecture:
     @cached_property
     def slots(self) -> tuple[Slot, ...]:
         """All slots, outermost first: for each level its temporal loops, then its fanout axes, outer axis first."""
-        found = []
+        slots = []
         for index, level in enumerate(self.levels):
-            found.append(Slot(index, None, level.name, level.temporal))
-            found += [Slot(index, axis, f"{level.name}.{axis.name}", axis.constraint) for axis in level.fanout]
-        return tuple(found)
+            slots.append(Slot(index, None, level.name, level.temporal))
+            slots += [Slot(index, axis, f"{level.name}.{axis.name}", axis.constraint) for axis in level.fanout]
+        return tuple(slots)
 
     @cached_property
     def axes(self) -> tuple[int, ...]:

@@ -4,7 +4,7 @@ from .cacti import EnergyWarning
 from .ert import read_art, read_ert, write_art, write_ert
 from .spec import ComputeEnergy, EnergyTable, LevelEnergy
 from .store import CacheWarning
-from .table import ENGINES, default_table, energy_table
+from .table import ENGINES, area_um2, default_table, energy_table
 
 __all__ = [
     "ENGINES",
@@ -13,6 +13,7 @@ __all__ = [
     "EnergyTable",
     "EnergyWarning",
     "LevelEnergy",
+    "area_um2",
     "default_table",
     "energy_table",
     "read_art",

@@ -1,4 +1,4 @@
-"""The engine `accelergy`: the program of that name on PATH, run in a folder of its own, its tables read back.
+"""The engine `accelergy` runs the program of that name in a folder of its own and reads the tables that it writes.
 
 Classes go to Accelergy as the primitive ones (SRAM, regfile, reg, intmac, DRAM), so its buffers come without the two
 address generators that the built-in estimates add.
@@ -27,7 +27,7 @@ from .store import Entry
 
 PROGRAM = "accelergy"
 TIMEOUT_S = 1800  # CACTI takes seconds for each new memory
-AREA = "area_um2"  # beside the actions in what is kept of a component
+AREA = "area_um2"  # of a stored entry, beside the actions
 OUTPUTS = ("ERT", "ART", "ERT_summary", "ART_summary")
 
 
@@ -36,14 +36,17 @@ def _fault(message: str) -> InputError:
 
 
 def _program() -> str:
-    found = shutil.which(PROGRAM)
-    if found is None:
+    path = shutil.which(PROGRAM)
+    if path is None:
         raise _fault(f"no program {PROGRAM} on PATH; use the engine default, or give an ERT file")
-    return found
+    return path
 
 
 def program_version(program: str) -> str:
-    """`0.3` or `0.4`, told by the options of its help; no version prints its number. Raises InputError for others."""
+    """The version of Accelergy, `0.3` or `0.4`, by the options in its help: no version prints its number.
+
+    Raises InputError for other programs.
+    """
     try:
         done = subprocess.run([program, "--help"], capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -59,11 +62,11 @@ def program_version(program: str) -> str:
 def _sizes(component: Component) -> dict[str, object]:
     """The attributes of a component in Accelergy's words."""
     if isinstance(component, Storage):
-        found: dict[str, object] = {"width": component.width_bits, "datawidth": component.word_bits}
+        sizes: dict[str, object] = {"width": component.width_bits, "datawidth": component.word_bits}
         if component.capacity_bits is not None:
-            found["depth"] = -(-component.capacity_bits // component.width_bits)
-            found |= {"n_banks": component.banks, "n_rdwr_ports": component.ports, "n_rw_ports": component.ports}
-        return found
+            sizes["depth"] = -(-component.capacity_bits // component.width_bits)
+            sizes |= {"n_banks": component.banks, "n_rdwr_ports": component.ports, "n_rw_ports": component.ports}
+        return sizes
     return {"datawidth": component.word_bits} if isinstance(component, Compute) else {}
 
 
@@ -80,28 +83,27 @@ def _component(component: Component, instances: int, version: str) -> dict[str, 
     if version == "0.4":
         attributes["global_cycle_seconds"] = float(f"{clock:g}e-9")
     first = 0 if version == "0.3" else 1
-    found: dict[str, object] = {
+    entry: dict[str, object] = {
         "name": component.name if instances == 1 else f"{component.name}[{first}..{instances - 1 + first}]",
         "class": known.get(component.cls.lower(), component.cls),
         "attributes": attributes,
     }
     if version == "0.4":
         access = ["read", "write", "leak"] if isinstance(component, Storage) else ["compute", "leak"]
-        found["required_actions"] = access
-    return found
+        entry["required_actions"] = access
+    return entry
 
 
 def description(arch: Architecture, version: str, known: Collection[str] = ()) -> dict[str, Any]:
-    """`arch` as Accelergy's input of `version` 0.3 or 0.4; components with figures of their own are left out.
+    """`arch` as Accelergy's input of `version` 0.3 or 0.4.
 
-    So are those named in `known`.
-
+    Components with figures of their own and those named in `known` are left out.
     Raises InputError for components of a class that `arch` defines: Accelergy takes its classes from elsewhere.
     """
     parts: list[tuple[Component, int]] = [(level, arch.instances(index)) for index, level in enumerate(arch.levels)]
     parts.append((arch.compute, arch.instances(len(arch.levels))))
     asked = [(part, number) for part, number in parts if part.attribute("energy") is None]
-    own = {found.name.value for found in arch.components}
+    own = {definition.name.value for definition in arch.components}
     ways = "the engine default knows it, or define it among Accelergy's classes"
     refused = [
         Fault(arch.name, None, part.name, f"the class {part.cls} of this architecture is not passed on; {ways}")
@@ -115,7 +117,7 @@ def description(arch: Architecture, version: str, known: Collection[str] = ()) -
 
 
 class _Quoted(yaml.SafeDumper):
-    """Text in quotes, numbers bare: Accelergy 0.4 evaluates a bare word."""
+    """Writes text in quotes and numbers without: Accelergy 0.4 evaluates a bare word."""
 
 
 _Quoted.add_representer(str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"'))
@@ -127,7 +129,7 @@ def quoted(data: object) -> str:
 
 
 def _config(program: str, version: str, folder: Path) -> None:
-    """A configuration of our own: parallel first runs of Accelergy race on creating the one in the user's home."""
+    """Writes a configuration into `folder`, as parallel first runs of Accelergy race to make the one in the home."""
     path, users = folder / "accelergy_config.yaml", Path.home() / ".config" / "accelergy" / "accelergy_config.yaml"
     if users.is_file():
         shutil.copyfile(users, path)
@@ -142,9 +144,9 @@ def _config(program: str, version: str, folder: Path) -> None:
 
 
 def _run(program: str, task: dict[str, Any], folder: Path) -> None:
-    """Leave the tables of `task`, a `description`, in `folder`/out.
+    """Runs Accelergy on `task`, a `description`, so that its tables stand in `folder`/out.
 
-    Raises InputError with the end of its log where it fails.
+    Raises InputError with the end of the log where it fails.
     """
     (folder / "arch.yaml").write_text(quoted(task), encoding="utf-8")
     (folder / "out").mkdir()
@@ -160,13 +162,13 @@ def _run(program: str, task: dict[str, Any], folder: Path) -> None:
     missing = [name for name in OUTPUTS if not (folder / "out" / f"{name}.yaml").is_file()]
     if done.returncode or missing:
         lines = [line for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
-        told = f"; its last words: {' / '.join(lines[-3:])}" if lines else ""
+        ending = f"; its last words: {' / '.join(lines[-3:])}" if lines else ""
         what = f"exit status {done.returncode}" if done.returncode else f"no {', '.join(missing)} written"
-        raise _fault(f"{program}: {what}; its log: {log}{told}")
+        raise _fault(f"{program}: {what}; its log: {log}{ending}")
 
 
 def _estimators(value: Any, inside: bool = False) -> Iterator[str]:
-    """The names of estimators anywhere in a table of a summary, in the words of 0.3 and of 0.4."""
+    """The names of the estimators in a table of a summary of version 0.3 or 0.4, at any depth."""
     if isinstance(value, dict):
         for key, item in value.items():
             yield from _estimators(item, key == "estimator" or key.startswith("primitive_estimation"))
@@ -184,11 +186,11 @@ def _refuse_dummies(out: Path) -> None:
         document = read_yaml(out / f"{root}.yaml")
         summary = document.data.get(root) if isinstance(document.data, dict) else None
         tables = summary.get("table_summary") if isinstance(summary, dict) else None
-        if not isinstance(tables, list):  # without it a dummy could not be told
+        if not isinstance(tables, list):  # without it a dummy would pass unseen
             raise InputError(document.fault((root,), "a mapping with the list table_summary is expected"))
         for table in tables:
             name = component_name(str(table.get("name"))) if isinstance(table, dict) else "a table without a name"
-            dummies = sorted({told for told in _estimators(table) if re.match("dummy", told, re.IGNORECASE)})
+            dummies = sorted({name for name in _estimators(table) if re.match("dummy", name, re.IGNORECASE)})
             if dummies:
                 message = f"no estimator for {name}, only {', '.join(dummies)} ({root})"
                 faults.append(Fault(PROGRAM, None, "", message))
@@ -197,15 +199,15 @@ def _refuse_dummies(out: Path) -> None:
 
 
 def _given(arch: Architecture) -> tuple[Energies, Areas]:
-    """What the architecture itself says of its components, as if from an ERT and ART."""
+    """The figures that the architecture itself gives, by component as in an ERT and an ART."""
     energies: Energies = {}
     areas: Areas = {}
     for level in arch.levels:
         if level.attribute("energy") is not None:
-            told = estimate_level(arch, level)
-            accesses = {"read": told.read_pj, "write": told.write_pj, "update": told.update_pj}
-            energies[component_name(level.name)] = accesses | {"leak": told.leak_pj_per_cycle}
-            areas[component_name(level.name)] = told.area_um2
+            level_energy = estimate_level(arch, level)
+            accesses = {"read": level_energy.read_pj, "write": level_energy.write_pj, "update": level_energy.update_pj}
+            energies[component_name(level.name)] = accesses | {"leak": level_energy.leak_pj_per_cycle}
+            areas[component_name(level.name)] = level_energy.area_um2
     if arch.compute.attribute("energy") is not None:
         mac = estimate_compute(arch, arch.compute)
         energies[component_name(mac.name)] = {"compute": mac.compute_pj, "leak": mac.leak_pj_per_cycle}
@@ -214,66 +216,68 @@ def _given(arch: Architecture) -> tuple[Energies, Areas]:
 
 
 def _installed(program: str, version: str, folder: Path) -> str:
-    """What the answers depend on beside the question: the program, its configuration, the files that this names.
+    """A text that changes with the installation: the program, its configuration and the files that this names.
 
-    Of files their sizes and times tell whether they are the same: estimators come with large tables.
+    Files are compared by size and time: estimators come with large tables.
     """
     config = read_yaml(folder / "accelergy_config.yaml").data
     named = [path for paths in config.values() if isinstance(paths, list) for path in paths]
-    found = hashlib.sha256(json.dumps(config, sort_keys=True).encode())
+    digest = hashlib.sha256(json.dumps(config, sort_keys=True).encode())
     for root in [program, *map(str, named)]:
         for path in sorted({Path(root), *Path(root).rglob("*")}):
             if path.is_file() and path.suffix != ".pyc":
                 status = path.stat()
-                found.update(f"{path} {status.st_size} {status.st_mtime_ns}\n".encode())
-    return f"{version} {found.hexdigest()}"
+                digest.update(f"{path} {status.st_size} {status.st_mtime_ns}\n".encode())
+    return f"{version} {digest.hexdigest()}"
 
 
 def _entries(arch: Architecture, version: str, installed: str) -> dict[str, Entry]:
-    """Where the estimate of each component is kept, by its name: all that it is told of, but for name and number."""
-    found: dict[str, Entry] = {}
+    """The entry of the store for each component, by its name: its name and number are no part of it."""
+    entries: dict[str, Entry] = {}
     for part in description(arch, version)["architecture"]["subtree"][0]["local"]:
         attributes = part["attributes"] | {"actions": part.get("required_actions")}
-        found[component_name(part["name"])] = Entry(PROGRAM, installed, part["class"], attributes)
-    return found
+        entries[component_name(part["name"])] = Entry(PROGRAM, installed, part["class"], attributes)
+    return entries
 
 
-def _told(program: str, version: str, arch: Architecture, folder: Path) -> tuple[Energies, Areas]:
-    """What Accelergy says, or said before, of every component without figures of its own."""
+def _estimates(program: str, version: str, arch: Architecture, folder: Path) -> tuple[Energies, Areas]:
+    """The energies and areas of all components without figures of their own, from the store or else from Accelergy."""
     _config(program, version, folder)
     entries = _entries(arch, version, _installed(program, version, folder))
-    kept = {name: found for name, entry in entries.items() if (found := entry.read()) is not None and AREA in found}
-    areas = {name: found.pop(AREA) for name, found in kept.items()}
-    energies: Energies = dict(kept)
-    if len(kept) < len(entries):
-        _run(program, description(arch, version, kept), folder)
+    stored = {
+        name: figures for name, entry in entries.items() if (figures := entry.read()) is not None and AREA in figures
+    }
+    areas = {name: figures.pop(AREA) for name, figures in stored.items()}
+    energies: Energies = dict(stored)
+    if len(stored) < len(entries):
+        _run(program, description(arch, version, stored), folder)
         _refuse_dummies(folder / "out")
         fresh, sizes = read_ert(folder / "out" / "ERT.yaml"), read_art(folder / "out" / "ART.yaml")
-        for name in entries.keys() & fresh.keys() & sizes.keys() - kept.keys():
+        for name in entries.keys() & fresh.keys() & sizes.keys() - stored.keys():
             entries[name].write(fresh[name] | {AREA: sizes[name]})
         energies, areas = fresh | energies, sizes | areas
     return energies, areas
 
 
 def accelergy_table(arch: Architecture) -> EnergyTable:
-    """The figures that Accelergy gives, or gave before (store.py); a component's own `energy` wins.
+    """The table of an architecture by Accelergy, or by the store; a component's own `energy` wins.
 
-    Raises InputError where it is not on PATH, is of another version, fails (the message ends its log and tells where
-    the rest is), falls back to a dummy, or leaves a component out.
+    Raises InputError where the program is not on PATH, is of another version, fails (the message has the end of its
+    log and the path of the whole), falls back to a dummy, or leaves a component out.
     """
     program = _program()
     version = program_version(program)
     folder = Path(tempfile.mkdtemp(prefix="accelergy-"))
     out = folder / "out"
-    estimated, sizes = _told(program, version, arch, folder)
+    estimated, sizes = _estimates(program, version, arch, folder)
     energies, areas = _given(arch)
     source = f"Accelergy {version}"
     table = apply_ert(blank_table(arch), estimated | energies, out / "ERT.yaml", source)
     table = apply_art(table, sizes | areas, out / "ART.yaml", source)
-    shutil.rmtree(folder)  # kept where anything above failed: the messages point into it
+    shutil.rmtree(folder)  # it stays where anything above failed: the messages point into it
     levels = tuple(
-        replace(told, source=source if level.attribute("energy") is None else GIVEN)
-        for told, level in zip(table.levels, arch.levels, strict=True)
+        replace(figures, source=source if level.attribute("energy") is None else GIVEN)
+        for figures, level in zip(table.levels, arch.levels, strict=True)
     )
     mac = replace(table.compute, source=source if arch.compute.attribute("energy") is None else GIVEN)
     return replace(table, levels=levels, compute=mac)

@@ -1,7 +1,7 @@
 """SRAM figures from a shipped grid of CACTI results, interpolated between its points.
 
 Between two capacities or widths the logarithm of a figure is interpolated in the logarithm of the size: the figures
-grow by powers. How far that is from CACTI is measured by `leave_one_out` and told in docs/energy.md.
+grow by powers. `leave_one_out` measures how far that is from CACTI; docs/energy.md has the errors.
 """
 
 import csv
@@ -20,16 +20,16 @@ FARTHEST = 2.0  # a size up to this factor outside the grid takes the nearest po
 
 
 class EnergyWarning(UserWarning):
-    """A figure that is only near what was asked for."""
+    """Says that a figure is that of a neighbouring memory."""
 
 
 class OutsideGrid(ValueError):
-    """An SRAM, or a technology node, too far outside the grid for any figure to be told."""
+    """An SRAM or a technology node is too far outside the grid for any figure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sram:
-    """One SRAM as CACTI sees it."""
+    """The attributes of an SRAM that CACTI takes."""
 
     tech_nm: float
     capacity_bytes: float
@@ -65,14 +65,14 @@ def nodes() -> tuple[float, ...]:
 
 @cache
 def exponents() -> dict[str, float]:
-    """How figures shrink with the node: figure ~ node ** exponent.
+    """The exponent of each figure in the technology node: figure ~ node ** exponent.
 
-    The median over the grid, from its largest node to its smallest. Leakage has none: CACTI's follows the kind of
-    transistor rather than the node.
+    It is the median over the grid, from its largest node to its smallest. That of leakage is 0: in CACTI it follows the
+    kind of transistor rather than the node.
     """
     small, large = nodes()[0], nodes()[-1]
     pairs = [
-        (found, grid()[replace(point, tech_nm=large)]) for point, found in grid().items() if point.tech_nm == small
+        (known, grid()[replace(point, tech_nm=large)]) for point, known in grid().items() if point.tech_nm == small
     ]
     return {
         name: 0.0
@@ -83,18 +83,18 @@ def exponents() -> dict[str, float]:
     }
 
 
-def scaled(found: Figures, from_nm: float, to_nm: float) -> Figures:
-    """Figures at another node by the grid's own `exponents`, tagged so. Raises OutsideGrid beyond twice its nodes."""
+def scaled(known: Figures, from_nm: float, to_nm: float) -> Figures:
+    """Figures at another node by the `exponents` of the grid. Raises OutsideGrid beyond FARTHEST times its nodes."""
     if from_nm == to_nm:
-        return found
+        return known
     low, high = nodes()[0] / FARTHEST, nodes()[-1] * FARTHEST
     if not low <= to_nm <= high:
         raise OutsideGrid(f"technology_nm must be {low:g} to {high:g} for a figure to be told, got {to_nm:g}")
 
     def value(name: str) -> float:
-        return float(getattr(found, name) * (to_nm / from_nm) ** exponents()[name])
+        return float(getattr(known, name) * (to_nm / from_nm) ** exponents()[name])
 
-    return figures(value, f"{found.source}, scaled from {from_nm:g} to {to_nm:g} nm")
+    return figures(value, f"{known.source}, scaled from {from_nm:g} to {to_nm:g} nm")
 
 
 def _blend(low: Figures, high: Figures, share: float) -> Figures:
@@ -149,9 +149,9 @@ def _distance(sram: Sram, point: Sram) -> tuple[float, float, float]:
 def _other_banks(sram: Sram) -> Figures | None:
     """`sram` with the nearest number of banks known at its size: small SRAMs are in the grid with one bank only."""
     for banks in sorted({point.banks for point in grid()}, key=lambda banks: abs(math.log(banks / sram.banks))):
-        found = _size(replace(sram, banks=banks))
-        if found is not None:
-            return replace(found, source=f"{found.source}, for {banks} bank(s) instead of {sram.banks}")
+        known = _size(replace(sram, banks=banks))
+        if known is not None:
+            return replace(known, source=f"{known.source}, for {banks} bank(s) instead of {sram.banks}")
     return None
 
 
@@ -164,8 +164,10 @@ def _nearest(sram: Sram) -> Figures:
     return replace(grid()[point], source=f"outside the CACTI grid, its nearest point: {point}")
 
 
-def _at_node(sram: Sram) -> Figures:
-    return _size(sram) or _other_banks(sram) or _nearest(sram)
+def _at_node(sram: Sram) -> tuple[Figures, bool]:
+    """Figures of an SRAM at a node of the grid, and whether they are those of a neighbour."""
+    exact = _size(sram)
+    return (exact, False) if exact else (_other_banks(sram) or _nearest(sram), True)
 
 
 def _check(sram: Sram) -> None:
@@ -180,7 +182,7 @@ def _check(sram: Sram) -> None:
 def sram(wanted: Sram) -> Figures:
     """Figures of an SRAM, tagged with how they were found.
 
-    A point of the grid is told as it is. Between points figures are interpolated (logarithms, over capacity, width,
+    A point of the grid is taken as it is. Between points figures are interpolated (logarithms, over capacity, width,
     banks and node). Where the grid has no such number of banks at that size the nearest number is taken, and up to a
     factor 2 outside in capacity or width the nearest point, both with an EnergyWarning; a node up to a factor 2 outside
     is scaled. Raises OutsideGrid beyond, and for ports other than 1 and 2.
@@ -191,25 +193,27 @@ def sram(wanted: Sram) -> Figures:
     _check(wanted)
     inside = min(max(wanted.tech_nm, nodes()[0]), nodes()[-1])
     low, high, share = _around(inside, list(nodes()))
-    found = _at_node(replace(wanted, tech_nm=low))
+    lower = replace(wanted, tech_nm=low)
+    known, neighbour = _at_node(lower)
     if low != high:
-        other = _at_node(replace(wanted, tech_nm=high))
-        how = found.source if found.source != "CACTI grid" else "interpolated in the CACTI grid"
-        found = replace(_blend(found, other, share), source=f"{how}, between {low:g} and {high:g} nm")
-    if "outside" in found.source or "instead" in found.source:
-        warnings.warn(f"SRAM of {wanted}: {found.source}", EnergyWarning, stacklevel=2)
-    return scaled(found, inside, wanted.tech_nm)
+        other, another = _at_node(replace(wanted, tech_nm=high))
+        between, neighbour = _blend(known, other, share), neighbour or another
+        how = between.source if lower in grid() else known.source
+        known = replace(between, source=f"{how}, between {low:g} and {high:g} nm")
+    if neighbour:
+        warnings.warn(f"SRAM of {wanted}: {known.source}", EnergyWarning, stacklevel=2)
+    return scaled(known, inside, wanted.tech_nm)
 
 
 def leave_one_out(figure: str, along: str) -> Iterator[float]:
-    """Relative errors of points told from their two neighbours in `along` (capacity_bytes or width_bits) alone.
+    """Relative errors of points interpolated from their two neighbours in `along` (capacity_bytes or width_bits) alone.
 
     The neighbours are a factor 4 apart, twice the grid's own spacing: the true error is smaller.
     """
-    for point, found in grid().items():
+    for point, known in grid().items():
         size = getattr(point, along)
         low, high = (grid().get(_with(point, along, other)) for other in (size / 2, size * 2))
         if low is not None and high is not None:
-            told: float = getattr(_blend(low, high, 0.5), figure)
-            truth: float = getattr(found, figure)
-            yield told / truth - 1
+            estimate: float = getattr(_blend(low, high, 0.5), figure)
+            exact: float = getattr(known, figure)
+            yield estimate / exact - 1

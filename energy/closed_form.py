@@ -23,7 +23,7 @@ DRAM_PJ_PER_BIT = {"LPDDR4": 8.0, "LPDDR": 40.0, "DDR3": 70.0, "GDDR5": 14.0, "H
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What an engine says of one component: pJ per access (a read; a write), uW, um^2, and where they come from."""
+    """The figures of a component by an engine: pJ per access (a read; a write), uW, um^2, and where they come from."""
 
     read_pj: float
     write_pj: float
@@ -42,7 +42,7 @@ def _address_bits(depth: int) -> int:
 
 
 def address_generators() -> Figures:
-    """What a buffer costs beyond its memory."""
+    """The figures of the two address generators, which a buffer has beside its memory."""
     return Figures(ADDRESS_GENERATORS_PJ, ADDRESS_GENERATORS_PJ, 0.0, ADDRESS_GENERATORS_UM2, "address generators")
 
 
@@ -66,7 +66,7 @@ def register_file(depth: int, width_bits: int) -> Figures:
 
 
 def register() -> Figures:
-    """One register: no address, hence no generators. Aladdin's entry, which does not depend on the width."""
+    """A register by Aladdin's entry, which does not depend on the width; without an address it has no generators."""
     return Figures(0.009, 0.009, 0.0, 5.98, "closed form: Aladdin register of any width, 45 nm")
 
 

@@ -6,7 +6,8 @@ from functools import cache
 from importlib import resources
 
 from ..arch import ComponentClass, ComponentPart, Written, component_classes
-from ..workloads import Fault, InputError, arithmetic, near, parse_yaml
+from ..workloads import Fault, InputError, near, parse_yaml
+from ..workloads.expressions import arithmetic
 from .primitives import PRIMITIVES, Estimate, Memory, Value, Values
 
 Classes = Mapping[str, ComponentClass]
@@ -24,7 +25,8 @@ def shipped() -> Classes:
 
 
 def by_name(classes: Iterable[ComponentClass]) -> dict[str, ComponentClass]:
-    return {str(found.name.value): found for found in classes}
+    """Classes by their names."""
+    return {str(definition.name.value): definition for definition in classes}
 
 
 def _choices(name: str, known: Iterable[str]) -> str:
@@ -44,21 +46,21 @@ def _actions(classes: Classes, cls: str) -> list[str]:
 
 
 def class_faults(own: Classes, taken: Iterable[str]) -> list[Fault]:
-    """All that is wrong with the classes `own` of an architecture, used or not; `taken` are names of built-in classes.
+    """All faults of the classes `own` of an architecture, used or not; `taken` are names of built-in classes.
 
-    Only what shows without a size: expressions are computed where a component uses the class.
+    These are the faults that show without sizes: expressions are computed where a component uses the class.
     """
     classes = {**shipped(), **own}
     built_in = {name.lower() for name in (*taken, *PRIMITIVES)}
     faults = [
-        found.name.fault(f"{name} is a built-in class, a class of yours needs another name")
-        for name, found in own.items()
+        definition.name.fault(f"{name} is a built-in class, a class of yours needs another name")
+        for name, definition in own.items()
         if name.lower() in built_in
     ]
-    for found in own.values():
-        for part in found.parts:
+    for definition in own.values():
+        for part in definition.parts:
             faults += _part_faults(classes, part)
-        faults += _term_faults(classes, found)
+        faults += _term_faults(classes, definition)
     return faults + list(_cycles(own))
 
 
@@ -77,10 +79,10 @@ def _part_faults(classes: Classes, part: ComponentPart) -> Iterator[Fault]:
             yield part.cls.fault(f"{cls} must be given {name}")
 
 
-def _term_faults(classes: Classes, found: ComponentClass) -> Iterator[Fault]:
-    """Summands of actions that are no PART.ACTION."""
-    parts = {part.name: str(part.cls.value) for part in found.parts}
-    for _, terms in found.actions:
+def _term_faults(classes: Classes, definition: ComponentClass) -> Iterator[Fault]:
+    """The faults of summands of actions that are no PART.ACTION."""
+    parts = {part.name: str(part.cls.value) for part in definition.parts}
+    for _, terms in definition.actions:
         for term, times in terms:
             name, dot, action = term.partition(".")
             if not dot or name not in parts:
@@ -92,8 +94,8 @@ def _term_faults(classes: Classes, found: ComponentClass) -> Iterator[Fault]:
 
 
 def _cycles(own: Classes) -> Iterator[Fault]:
-    """Classes that contain themselves, each cycle once, and classes too many inside one another."""
-    told: set[frozenset[str]] = set()
+    """The faults of classes that contain themselves, each cycle once, and of too many inside one another."""
+    reported: set[frozenset[str]] = set()
     depth: dict[str, int] = {}  # of the classes walked through, how many are inside one another
 
     def walk(name: str, way: tuple[str, ...]) -> Iterator[Fault]:
@@ -102,8 +104,8 @@ def _cycles(own: Classes) -> Iterator[Fault]:
             cls = str(part.cls.value)
             if cls in way:
                 circle = way[way.index(cls) :]
-                if frozenset(circle) not in told:
-                    told.add(frozenset(circle))
+                if frozenset(circle) not in reported:
+                    reported.add(frozenset(circle))
                     yield part.cls.fault(f"a class cannot contain itself: {' > '.join((*circle, cls))}")
             elif cls in own:
                 if cls not in depth and len(way) < MAX_DEPTH:
@@ -120,7 +122,7 @@ def _cycles(own: Classes) -> Iterator[Fault]:
 
 @dataclass
 class _Sums:
-    """The estimates of classes without faults, each once for the same attributes."""
+    """Estimates classes without `class_faults`, each once for the same attributes, and collects the faults of sizes."""
 
     classes: Classes
     memory: Memory
@@ -128,19 +130,19 @@ class _Sums:
     known: dict[tuple[str, frozenset[tuple[str, Value]]], Estimate | None] = field(default_factory=dict)
 
     def value(self, written: Written, names: Values, least: float | None = None) -> int | float:
-        """What `written` computes to; 0 with a fault where it does not."""
+        """The value of the expression `written`; 0 with a fault where it has none, or one below `least`."""
         numbers = {name: value for name, value in names.items() if not isinstance(value, str)}
         try:
-            found = arithmetic(str(written.value), numbers)
-            if least is not None and found < least:
-                raise ValueError(f"must be at least {least:g}, got {written.value!r} = {found:g}")
+            number = arithmetic(str(written.value), numbers)
+            if least is not None and number < least:
+                raise ValueError(f"must be at least {least:g}, got {written.value!r} = {number:g}")
         except ValueError as error:
             self.faults.append(written.fault(str(error)))
             return 0
-        return found
+        return number
 
     def estimate(self, cls: str, given: Values) -> Estimate | None:
-        """The estimate of one `cls`; None with its faults. Raises ValueError for sizes without one."""
+        """The estimate of a component of class `cls`; None with its faults. Raises ValueError for sizes without one."""
         key = cls, frozenset(given.items())
         if key not in self.known:
             defaults = _attributes(self.classes, cls)
@@ -151,37 +153,38 @@ class _Sums:
                 self.known[key] = self.sum(self.classes[cls], given)
         return self.known[key]
 
-    def names(self, found: ComponentClass, given: Values) -> dict[str, Value]:
-        """The attributes of `found`: as given, else their defaults, which may use those before them."""
+    def names(self, definition: ComponentClass, given: Values) -> dict[str, Value]:
+        """The attributes of `definition`: as given, else their defaults, which may use those before them."""
         names: dict[str, Value] = {name: given[name] for name in INHERITED if name in given}
-        for name, default in found.attributes:
+        for name, default in definition.attributes:
             names[name] = given[name] if name in given else self.attribute(name, default, names)
         return names
 
-    def sum(self, found: ComponentClass, given: Values) -> Estimate | None:
+    def sum(self, definition: ComponentClass, given: Values) -> Estimate | None:
+        """The estimate of the class `definition` with the attributes `given`; None with its faults."""
         before = len(self.faults)
-        names = self.names(found, given)
+        names = self.names(definition, given)
         inherited = {name: names[name] for name in INHERITED if name in names}
         parts: dict[str, tuple[Estimate, float]] = {}
-        for part in found.parts:
+        for part in definition.parts:
             attributes = {name: self.attribute(name, value, names) for name, value in part.attributes}
             count = float(self.value(part.count, names, least=0))
             if len(self.faults) > before:
                 continue
             try:
-                told = self.estimate(str(part.cls.value), inherited | attributes)
+                estimate = self.estimate(str(part.cls.value), inherited | attributes)
             except ValueError as error:
                 self.faults.append(part.cls.fault(f"{error}"))
                 continue
-            if told is not None:
-                parts[part.name] = told, count
+            if estimate is not None:
+                parts[part.name] = estimate, count
         times = {
             action: [(term, float(self.value(count, names, least=0))) for term, count in terms]
-            for action, terms in found.actions
+            for action, terms in definition.actions
         }
-        if len(self.faults) > before or len(parts) < len(found.parts):
+        if len(self.faults) > before or len(parts) < len(definition.parts):
             return None
-        return _total(found, parts, times)
+        return _total(definition, parts, times)
 
     def attribute(self, name: str, written: Written, names: Values) -> Value:
         """The value of the attribute `name`; text is an expression except in TEXTS."""
@@ -191,23 +194,26 @@ class _Sums:
 
 
 def _total(
-    found: ComponentClass, parts: Mapping[str, tuple[Estimate, float]], times: Mapping[str, list[tuple[str, float]]]
+    definition: ComponentClass,
+    parts: Mapping[str, tuple[Estimate, float]],
+    times: Mapping[str, list[tuple[str, float]]],
 ) -> Estimate:
-    """The sums over the parts."""
+    """The estimate of a class from its parts, each with its count, and the terms of its actions."""
 
     def energy(terms: list[tuple[str, float]]) -> float:
         named = ((term.partition("."), count) for term, count in terms)
         return sum(count * parts[part][0].energies[action] for (part, _, action), count in named)
 
-    told = ", ".join(
-        f"{'' if count == 1 else f'{count:g} x '}{name} ({estimate.source.partition(': parts ')[0]})"
+    listed = ", ".join(
+        f"{'' if count == 1 else f'{count:g} x '}{name} ({estimate.origin})"
         for name, (estimate, count) in parts.items()
     )
     return Estimate(
         {action: energy(terms) for action, terms in times.items()},
         sum(estimate.leak_uw * count for estimate, count in parts.values()),
         sum(estimate.area_um2 * count for estimate, count in parts.values()),
-        f"compound {found.name.value}: parts {told}",
+        f"compound {definition.name.value}",
+        listed,
     )
 
 
@@ -218,7 +224,7 @@ def compound_estimate(classes: Classes, cls: str, given: Values, memory: Memory)
     that `given` does. The classes have no `class_faults`.
     """
     sums = _Sums(classes, memory)
-    found = sums.estimate(cls, given)
-    if found is None or sums.faults:
+    estimate = sums.estimate(cls, given)
+    if estimate is None or sums.faults:
         raise InputError(dict.fromkeys(sums.faults))
-    return found
+    return estimate

@@ -11,13 +11,13 @@ import yaml
 
 from ..arch import Architecture
 from ..workloads import Document, Fault, InputError, Keys, near, read_yaml, write_whole
-from ..workloads.timeloop_values import TIMELOOP_TAGS
+from ..workloads.timeloop import TIMELOOP_TAGS
 from .spec import ComputeEnergy, EnergyTable, LevelEnergy
 
 VERSIONS = ("0.2", "0.3", "0.4")
 
-# The first action present tells the energy of each access, as Timeloop looks them up; `access` is the one action of
-# the exercises' registers.
+# The energy of an access is that of the first of these actions that a table has, in the order in which Timeloop looks
+# them up; `access` is the only action of the exercises' registers.
 ACTIONS = {
     "read": ("random_read", "read", "access"),
     "fill": ("random_fill", "random_write", "fill", "write", "access"),
@@ -42,7 +42,7 @@ def component_name(name: str) -> str:
 
 
 class _Tables:
-    """The tables of an ERT or ART in `document`, with the faults found on the way."""
+    """Reads the tables of an ERT or ART in `document` and collects their faults; `done` raises them."""
 
     def __init__(self, document: Document, root: str):
         self.document, self.root = document, root
@@ -129,13 +129,13 @@ def read_ert(path: Path | str) -> Energies:
     tables = _Tables(read_yaml(path, tags=TIMELOOP_TAGS), "ERT")
     energies: Energies = {}
     for component, at, value in tables.rows():
-        found = energies.setdefault(component, {})
+        actions = energies.setdefault(component, {})
         for name, below, holder in _actions(value):
             if not isinstance(name, str):
                 tables.fault((*at, *below), "actions with a name and an energy are expected")
                 continue
             energy = tables.figure((*at, *below), holder, "energy")
-            found[name] = max(found.get(name, 0.0), energy)
+            actions[name] = max(actions.get(name, 0.0), energy)
     tables.done()
     return energies
 
@@ -182,12 +182,12 @@ def apply_ert(table: EnergyTable, energies: Energies, path: Path | str, source: 
     faults: list[Fault] = []
 
     def energy(component: str, access: str) -> float:
-        found = energies[component_name(component)]
-        action = next((action for action in ACTIONS[access] if action in found), None)
+        actions = energies[component_name(component)]
+        action = next((action for action in ACTIONS[access] if action in actions), None)
         if action is None and access != "leak":
             rule = f"{component} needs one of the actions {', '.join(ACTIONS[access])}"
-            faults.append(Fault(str(path), None, "ERT.tables", f"{rule}; it has {', '.join(found) or 'none'}"))
-        return 0.0 if action is None else found[action]
+            faults.append(Fault(str(path), None, "ERT.tables", f"{rule}; it has {', '.join(actions) or 'none'}"))
+        return 0.0 if action is None else actions[action]
 
     levels = tuple(
         replace(
@@ -216,13 +216,18 @@ def _joined(source: str, component: LevelEnergy | ComputeEnergy) -> str:
     return f"{source}; area: {component.source or 'unknown, taken as 0'}"
 
 
-def apply_art(table: EnergyTable, areas: Areas, path: Path | str, source: str) -> EnergyTable:
-    """`table` with the areas of an ART. Raises InputError, with `path` as the place, for each component it lacks."""
+def apply_art(
+    table: EnergyTable, areas: Areas, path: Path | str, source: str, energies: str | None = None
+) -> EnergyTable:
+    """`table` with the areas of an ART. `energies` is the source of all energies; None: what each component says.
+
+    Raises InputError, with `path` as the place, for each component that the ART lacks.
+    """
     _missing([level.name for level in table.levels] + [table.compute.name], areas, path, "ART")
 
     def area[T: (LevelEnergy, ComputeEnergy)](component: T) -> T:
-        told = component.source.partition("; area: ")[0]
-        return replace(component, area_um2=areas[component_name(component.name)], source=f"{told}; area: {source}")
+        both = f"{energies or component.source}; area: {source}"
+        return replace(component, area_um2=areas[component_name(component.name)], source=both)
 
     return EnergyTable(table.arch, tuple(map(area, table.levels)), area(table.compute))
 

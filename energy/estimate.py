@@ -61,20 +61,23 @@ def own_class_faults(arch: Architecture) -> list[Fault]:
 
 
 def _sizes(arch: Architecture, component: Storage | Compute) -> dict[str, Value]:
-    """What a compound class may declare and is then given of a component, beside its free attributes."""
-    found: dict[str, Value] = {"technology_nm": _node(arch, component), "word_bits": component.word_bits}
-    found["clock_ns"] = _number(arch, component, "clock_ns", CLOCK_NS)
+    """The attributes that a component has for its compound class beside its free ones: node, clock, sizes."""
+    sizes: dict[str, Value] = {"technology_nm": _node(arch, component), "word_bits": component.word_bits}
+    sizes["clock_ns"] = _number(arch, component, "clock_ns", CLOCK_NS)
     if (kind := component.attribute("type")) is not None:
-        found["type"] = str(kind)
+        sizes["type"] = str(kind)
     if isinstance(component, Storage):
-        found |= {"width_bits": component.width_bits, "banks": component.banks, "ports": component.ports}
+        sizes |= {"width_bits": component.width_bits, "banks": component.banks, "ports": component.ports}
         if component.capacity_bits is not None:
-            found["capacity_bits"] = component.capacity_bits
-    return found
+            sizes["capacity_bits"] = component.capacity_bits
+    return sizes
 
 
 def _given_to(arch: Architecture, component: Storage | Compute, declared: Classes) -> dict[str, Value]:
-    """The sizes and free attributes of a component, which its compound class must have declared and needs."""
+    """The attributes of a component for its compound class `cls`.
+
+    Raises InputError for those that the class does not declare, and for those that it needs and lacks.
+    """
     cls = component.cls
     wanted = {name: default.value for name, default in declared[cls].attributes}
     given, bad = _sizes(arch, component), []
@@ -95,7 +98,10 @@ def _given_to(arch: Architecture, component: Storage | Compute, declared: Classe
 
 
 def _compound(arch: Architecture, component: Storage | Compute, memory: Memory, needed: tuple[str, ...]) -> Estimate:
-    """The sums of a component's compound class, which has the actions `needed`. Raises InputError with every fault."""
+    """The sums over the parts of a component's compound class. Raises InputError with every fault.
+
+    A class without one of the actions `needed` is at fault.
+    """
     faults = own_class_faults(arch)
     if faults:
         raise InputError(faults)
@@ -109,8 +115,8 @@ def _compound(arch: Architecture, component: Storage | Compute, memory: Memory, 
     try:
         return compound_estimate(classes, component.cls, given, memory)
     except InputError as error:
-        told = (replace(fault, message=f"{fault.message}; used by {component.name}") for fault in error.faults)
-        raise InputError(told) from None
+        users = (replace(fault, message=f"{fault.message}; used by {component.name}") for fault in error.faults)
+        raise InputError(users) from None
 
 
 def _dram(arch: Architecture, level: Storage) -> Figures:
@@ -129,7 +135,7 @@ def _depth(arch: Architecture, level: Storage) -> int:
 
 
 def _registers(arch: Architecture, level: Storage, cls: str) -> Figures:
-    """A register file; with one word it is a register, which has no address."""
+    """The figures of a register file; one of a single word is a register, which has no address."""
     depth = _depth(arch, level)
     if cls == "reg" and depth > 1:
         rule = "a register (class reg) holds one access of its width"
@@ -138,23 +144,23 @@ def _registers(arch: Architecture, level: Storage, cls: str) -> Figures:
 
 
 def _sram(arch: Architecture, level: Storage, memory: Memory) -> Figures:
-    """The memory itself from CACTI, and the two address generators of every buffer."""
+    """The figures of an SRAM: the memory by CACTI and the two address generators of every buffer."""
     _depth(arch, level)
     bits = level.capacity_bits or 0
     node = _node(arch, level)
-    found = memory(Sram(node, bits / 8, level.width_bits, level.ports, level.banks))
+    array = memory(Sram(node, bits / 8, level.width_bits, level.ports, level.banks))
     extra = scaled(closed_form.address_generators(), closed_form.NODE_NM, node)
 
     def value(name: str) -> float:
-        return float(getattr(found, name) + getattr(extra, name))
+        return float(getattr(array, name) + getattr(extra, name))
 
-    return closed_form.figures(value, f"{found.source}, plus address generators")
+    return closed_form.figures(value, f"{array.source}, plus address generators")
 
 
 def _guarded[C: Component, **P, E](
     estimate: Callable[Concatenate[Architecture, C, P], E],
 ) -> Callable[Concatenate[Architecture, C, P], E]:
-    """`estimate`, whose OutsideGrid becomes an InputError that names the component."""
+    """Turns an OutsideGrid that `estimate` raises into an InputError that names the component."""
 
     def guarded(arch: Architecture, component: C, /, *args: P.args, **kwargs: P.kwargs) -> E:
         try:
@@ -167,26 +173,26 @@ def _guarded[C: Component, **P, E](
 
 
 def _leak(arch: Architecture, component: Component, leak_uw: float) -> float:
-    """pJ per cycle: uW * ns = fJ."""
+    """The leakage of a component in pJ per cycle: uW times ns are fJ."""
     return leak_uw * _number(arch, component, "clock_ns", CLOCK_NS) / 1000
 
 
 def _compound_level(arch: Architecture, level: Storage, memory: Memory) -> LevelEnergy:
-    found = _compound(arch, level, memory, ("read", "write"))
-    read, write = found.energies["read"], found.energies["write"]
-    update, leak = found.energies.get("update", write), _leak(arch, level, found.leak_uw)
-    return LevelEnergy(level.name, read, write, update, leak, found.area_um2, found.source)
+    estimate = _compound(arch, level, memory, ("read", "write"))
+    read, write = estimate.energies["read"], estimate.energies["write"]
+    update, leak = estimate.energies.get("update", write), _leak(arch, level, estimate.leak_uw)
+    return LevelEnergy(level.name, read, write, update, leak, estimate.area_um2, estimate.source)
 
 
 def _compound_compute(arch: Architecture, compute: Compute, memory: Memory) -> ComputeEnergy:
-    found = _compound(arch, compute, memory, ("compute",))
-    leak = _leak(arch, compute, found.leak_uw)
-    return ComputeEnergy(compute.name, found.energies["compute"], leak, found.area_um2, found.source)
+    estimate = _compound(arch, compute, memory, ("compute",))
+    leak = _leak(arch, compute, estimate.leak_uw)
+    return ComputeEnergy(compute.name, estimate.energies["compute"], leak, estimate.area_um2, estimate.source)
 
 
 @_guarded
 def estimate_level(arch: Architecture, level: Storage, memory: Memory = sram) -> LevelEnergy:
-    """One level by its class: DRAM, register file and register by closed forms, SRAM by `memory` (the CACTI grid).
+    """Estimates a level by its class: DRAM, register file and register by closed forms, SRAM by `memory`.
 
     An update costs a write. Raises InputError for a class, type, node or size without an estimate.
     """
@@ -196,19 +202,21 @@ def estimate_level(arch: Architecture, level: Storage, memory: Memory = sram) ->
         return _compound_level(arch, level, memory)
     cls = _class(arch, level, STORAGE)
     if cls == "DRAM":
-        found = _dram(arch, level)  # off chip: the chip's technology says nothing of it
+        figures = _dram(arch, level)  # off chip: the chip's technology says nothing of it
     elif cls == "SRAM":
-        found = _sram(arch, level, memory)
+        figures = _sram(arch, level, memory)
     else:
         node = _node(arch, level)
-        found = scaled(_registers(arch, level, cls), closed_form.NODE_NM, node)
-    leak = _leak(arch, level, found.leak_uw)
-    return LevelEnergy(level.name, found.read_pj, found.write_pj, found.write_pj, leak, found.area_um2, found.source)
+        figures = scaled(_registers(arch, level, cls), closed_form.NODE_NM, node)
+    leak = _leak(arch, level, figures.leak_uw)
+    return LevelEnergy(
+        level.name, figures.read_pj, figures.write_pj, figures.write_pj, leak, figures.area_um2, figures.source
+    )
 
 
 @_guarded
 def estimate_compute(arch: Architecture, compute: Compute, memory: Memory = sram) -> ComputeEnergy:
-    """One MAC unit by the closed form; `memory` is for the parts of a compound class.
+    """Estimates a MAC unit by the closed form; `memory` is for the parts of a compound class.
 
     Raises InputError for a class or node without an estimate.
     """
@@ -218,48 +226,51 @@ def estimate_compute(arch: Architecture, compute: Compute, memory: Memory = sram
         return _compound_compute(arch, compute, memory)
     _class(arch, compute, COMPUTE)
     node = _node(arch, compute)
-    found = scaled(closed_form.integer_mac(compute.word_bits), closed_form.NODE_NM, node)
-    return ComputeEnergy(compute.name, found.read_pj, 0.0, found.area_um2, found.source)
+    figures = scaled(closed_form.integer_mac(compute.word_bits), closed_form.NODE_NM, node)
+    return ComputeEnergy(compute.name, figures.read_pj, 0.0, figures.area_um2, figures.source)
 
 
-GIVEN = "given in the architecture"
+GIVEN = "given in the architecture"  # the source of figures under `energy`
 
 
 def _given(
     arch: Architecture, component: Component, needed: tuple[str, ...], known: tuple[str, ...]
 ) -> dict[str, float]:
-    """The `energy` of a component, checked: all of `needed`, none but `known`, numbers from 0."""
+    """The numbers under `energy` of a component, in pJ and um^2.
+
+    Raises InputError where one of `needed` is missing, for keys other than `known`, and for what is no number from 0.
+    """
     value = component.attribute("energy")
     try:
-        found: dict[str, object] = dict(value)  # type: ignore[call-overload]
+        energies: dict[str, object] = dict(value)  # type: ignore[call-overload]
     except (TypeError, ValueError):
         raise _fault(arch, component, f"energy must be a mapping with {', '.join(known)}; got {value!r}") from None
-    bad = [f"energy must have {name}" for name in needed if name not in found]
-    unknown = [name for name in found if name not in known]
+    bad = [f"energy must have {name}" for name in needed if name not in energies]
+    unknown = [name for name in energies if name not in known]
     bad += [f'unknown key "{name}" in energy{near(name, known) or "; known: " + ", ".join(known)}' for name in unknown]
-    for name, figure in found.items():
+    for name, figure in energies.items():
         if isinstance(figure, bool) or not isinstance(figure, int | float) or not 0 <= figure < math.inf:
             bad.append(f"energy.{name} must be a finite number, at least 0; got {figure!r}")
     if bad:
         raise InputError(Fault(arch.name, None, component.name, message) for message in bad)
-    return {name: float(figure) for name, figure in found.items() if isinstance(figure, int | float)}
+    return {name: float(figure) for name, figure in energies.items() if isinstance(figure, int | float)}
 
 
 def _given_level(arch: Architecture, level: Storage) -> LevelEnergy:
     known = ("read_pj", "write_pj", "update_pj", "leak_pj_per_cycle", "area_um2")
-    found = _given(arch, level, ("read_pj", "write_pj"), known)
+    energies = _given(arch, level, ("read_pj", "write_pj"), known)
     return LevelEnergy(
         level.name,
-        found["read_pj"],
-        found["write_pj"],
-        found.get("update_pj", found["write_pj"]),
-        found.get("leak_pj_per_cycle", 0.0),
-        found.get("area_um2", 0.0),
+        energies["read_pj"],
+        energies["write_pj"],
+        energies.get("update_pj", energies["write_pj"]),
+        energies.get("leak_pj_per_cycle", 0.0),
+        energies.get("area_um2", 0.0),
         GIVEN,
     )
 
 
 def _given_compute(arch: Architecture, compute: Compute) -> ComputeEnergy:
-    found = _given(arch, compute, ("compute_pj",), ("compute_pj", "leak_pj_per_cycle", "area_um2"))
-    leak, area = found.get("leak_pj_per_cycle", 0.0), found.get("area_um2", 0.0)
-    return ComputeEnergy(compute.name, found["compute_pj"], leak, area, GIVEN)
+    energies = _given(arch, compute, ("compute_pj",), ("compute_pj", "leak_pj_per_cycle", "area_um2"))
+    leak, area = energies.get("leak_pj_per_cycle", 0.0), energies.get("area_um2", 0.0)
+    return ComputeEnergy(compute.name, energies["compute_pj"], leak, area, GIVEN)

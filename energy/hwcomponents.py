@@ -20,7 +20,7 @@ SOURCE = "CACTI by hwcomponents-cacti"
 
 @cache
 def _figures(sram: Sram) -> Figures:
-    """CACTI's figures of one SRAM, from J, W and m^2; whatever the package raises where it cannot tell them."""
+    """The figures of an SRAM by CACTI, in pJ, uW and um^2. Raises whatever the package raises where CACTI fails."""
     package: Any = importlib.import_module(MODULE)
     with contextlib.redirect_stdout(sys.stderr):  # standard output is the command's own
         memory = package.SRAM(
@@ -35,12 +35,12 @@ def _figures(sram: Sram) -> Figures:
     return Figures(read * 1e12, write * 1e12, leak * 1e6, area * 1e12, SOURCE)
 
 
-# A memory that every CACTI can tell: where it fails, the package or its program does.
+# A memory that every CACTI computes: where it fails, the package or its program does not run.
 PROBE = Sram(45, 8192, 64, ports=1, banks=1)
 
 
 def _entry(sram: Sram) -> Entry | None:
-    """Where the figures of `sram` are kept; None for a package of no known version."""
+    """The entry of the store for `sram`; None for a package of no known version."""
     try:
         version = metadata.version(DISTRIBUTION)
     except metadata.PackageNotFoundError:
@@ -49,14 +49,14 @@ def _entry(sram: Sram) -> Entry | None:
 
 
 def cacti_memory(place: str) -> Callable[[Sram], Figures]:
-    """The figures of an SRAM by CACTI, or those that it told before; `place` begins the message where it does not run.
+    """A function that computes the figures of an SRAM by CACTI, or reads them from the store.
 
-    What is returned raises InputError where the package or its program does not tell a memory that is not kept. A
-    wheel of the package may hold a CACTI that the machine cannot start (it wants GLIBC 2.38): before the first memory
-    a simple one is tried, to tell one from the other.
+    It raises InputError, with `place` as the source, where the package or its program computes no figures. A wheel of
+    the package may hold a CACTI that the machine cannot start (it wants GLIBC 2.38): before a memory that is not
+    stored a simple one is computed, so that the message says whether CACTI runs at all.
     """
 
-    def told(sram: Sram, what: str) -> Figures:
+    def computed(sram: Sram, what: str) -> Figures:
         try:
             return _figures(sram)
         except ModuleNotFoundError as error:
@@ -68,13 +68,13 @@ def cacti_memory(place: str) -> Callable[[Sram], Figures]:
 
     def memory(sram: Sram) -> Figures:
         entry = _entry(sram)
-        kept = entry and entry.read()
-        if kept and kept.keys() == set(FIGURES):
-            return figures(kept.__getitem__, SOURCE)
-        told(PROBE, "even a simple memory; build it from source (pip install --no-binary hwcomponents-cacti)")
-        found = told(sram, f"an SRAM of {sram}")
+        stored = entry and entry.read()
+        if stored and stored.keys() == set(FIGURES):
+            return figures(stored.__getitem__, SOURCE)
+        computed(PROBE, "even a simple memory; build it from source (pip install --no-binary hwcomponents-cacti)")
+        fresh = computed(sram, f"an SRAM of {sram}")
         if entry:
-            entry.write({name: getattr(found, name) for name in FIGURES})
-        return found
+            entry.write({name: getattr(fresh, name) for name in FIGURES})
+        return fresh
 
     return memory

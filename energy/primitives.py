@@ -28,17 +28,23 @@ Memory = Callable[[Sram], Figures]
 
 @dataclass(frozen=True)
 class Estimate:
-    """One component: pJ of each of its actions, its leakage and area, and where they come from."""
+    """The figures of a component: pJ of each of its actions, its leakage and area, and where they come from."""
 
     energies: Mapping[str, float]
     leak_uw: float
     area_um2: float
-    source: str
+    origin: str  # what a compound says of it as a part
+    parts: str = ""  # of a compound: its parts, each with its origin
+
+    @property
+    def source(self) -> str:
+        """Where the figures come from, parts included."""
+        return f"{self.origin}: parts {self.parts}" if self.parts else self.origin
 
 
 @dataclass(frozen=True)
 class Primitive:
-    """A class that is not made of others. Raises ValueError for sizes without an estimate."""
+    """A class that is not made of others. `estimate` raises ValueError for sizes without an estimate."""
 
     attributes: Mapping[str, Value | None]  # with their defaults; None: must be given
     actions: tuple[str, ...]
@@ -55,23 +61,27 @@ def number(values: Values, name: str) -> float:
 
 def _at_node(values: Values, **actions: Figures) -> Estimate:
     """The closed forms of a component's actions, scaled to its node."""
-    found = {name: scaled(each, closed_form.NODE_NM, number(values, "technology_nm")) for name, each in actions.items()}
-    any_of_them = next(iter(found.values()))
-    energies = {name: each.write_pj if name == "write" else each.read_pj for name, each in found.items()}
-    return Estimate(energies, any_of_them.leak_uw, any_of_them.area_um2, any_of_them.source)
+    at_node = {
+        name: scaled(figures, closed_form.NODE_NM, number(values, "technology_nm")) for name, figures in actions.items()
+    }
+    first = next(iter(at_node.values()))
+    energies = {name: figures.write_pj if name == "write" else figures.read_pj for name, figures in at_node.items()}
+    return Estimate(energies, first.leak_uw, first.area_um2, first.source)
 
 
 def _sram_array(values: Values, memory: Memory) -> Estimate:
     width, node = number(values, "width_bits"), number(values, "technology_nm")
     ports, banks = int(number(values, "ports")), int(number(values, "banks"))
-    found = memory(Sram(node, number(values, "capacity_bits") / 8, width, ports, banks))
-    return Estimate({"read": found.read_pj, "write": found.write_pj}, found.leak_uw, found.area_um2, found.source)
+    figures = memory(Sram(node, number(values, "capacity_bits") / 8, width, ports, banks))
+    return Estimate(
+        {"read": figures.read_pj, "write": figures.write_pj}, figures.leak_uw, figures.area_um2, figures.source
+    )
 
 
 def _regfile_array(values: Values, _: Memory) -> Estimate:
     width = number(values, "width_bits")
-    found = closed_form.register_array(math.ceil(number(values, "capacity_bits") / width), width)
-    return _at_node(values, read=found, write=found)
+    figures = closed_form.register_array(math.ceil(number(values, "capacity_bits") / width), width)
+    return _at_node(values, read=figures, write=figures)
 
 
 def _reg(values: Values, _: Memory) -> Estimate:
@@ -95,8 +105,8 @@ def _dram(values: Values, _: Memory) -> Estimate:
     kinds = closed_form.DRAM_PJ_PER_BIT
     if values["type"] not in kinds:
         raise ValueError(f"the type of a DRAM must be one of {', '.join(kinds)}; got {values['type']!r}")
-    found = closed_form.dram(str(values["type"]), number(values, "width_bits"))
-    return Estimate({"read": found.read_pj, "write": found.write_pj}, 0.0, 0.0, found.source)
+    figures = closed_form.dram(str(values["type"]), number(values, "width_bits"))
+    return Estimate({"read": figures.read_pj, "write": figures.write_pj}, 0.0, 0.0, figures.source)
 
 
 _MEMORY: dict[str, Value | None] = {"capacity_bits": None, "width_bits": None}

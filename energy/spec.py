@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class LevelEnergy:
-    """One storage level. Energies are pJ per access of the full width (a vector), areas um^2 per instance."""
+    """The figures of a storage level: pJ per access of the full width (a vector), um^2 per instance."""
 
     name: str
     read_pj: float
@@ -18,7 +18,7 @@ class LevelEnergy:
 
 @dataclass(frozen=True)
 class ComputeEnergy:
-    """One MAC unit: pJ per MAC."""
+    """The figures of a MAC unit: pJ per MAC, um^2 per instance."""
 
     name: str
     compute_pj: float

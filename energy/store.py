@@ -1,8 +1,8 @@
-"""Estimates of slow engines, kept on disk between runs: a small file for each, whole or not there at all.
+"""The store of estimates of slow engines on disk: a small file for each, written whole or not at all.
 
-The folder is that of RUBY_MAP_CACHE, else ruby-map below XDG_CACHE_HOME or ~/.cache; RUBY_MAP_CACHE with nothing in it
-means that nothing is kept. Several processes may read and write it at once: each writes a file of its own and puts it
-in place in one step, and what they put there is the same.
+The folder is that of RUBY_MAP_CACHE, else ruby-map below XDG_CACHE_HOME or ~/.cache; an empty RUBY_MAP_CACHE means that
+nothing is stored. Several processes may use the folder at once: each writes a file of its own and puts it in place in
+one step, and all write the same.
 """
 
 import hashlib
@@ -19,11 +19,11 @@ FORMAT = 1  # of the files; others are not looked at
 
 
 class CacheWarning(UserWarning):
-    """A kept estimate that could not be read or written."""
+    """Says that a stored estimate could not be read or written."""
 
 
 def cache_folder() -> Path | None:
-    """Where estimates are kept; None: nowhere."""
+    """The folder of the store; None: nothing is stored."""
     own = os.environ.get("RUBY_MAP_CACHE")
     if own is not None:
         return Path(own) if own else None
@@ -35,7 +35,7 @@ def cache_folder() -> Path | None:
 
 @dataclass(frozen=True)
 class Entry:
-    """One estimate: who made it, in which version, of what class with what attributes."""
+    """What identifies an estimate: the engine and its version, the class and the attributes of the component."""
 
     engine: str
     version: str
@@ -43,18 +43,18 @@ class Entry:
     attributes: Mapping[str, object]  # of JSON's values
 
     def _key(self) -> dict[str, object]:
-        # once through JSON: what is read back compares equal
-        found: dict[str, object] = json.loads(json.dumps(asdict(self) | {"format": FORMAT}, sort_keys=True))
-        return found
+        # through JSON and back: a key read from a file compares equal
+        key: dict[str, object] = json.loads(json.dumps(asdict(self) | {"format": FORMAT}, sort_keys=True))
+        return key
 
     def path(self) -> Path | None:
-        """Its file, there or not; None where nothing is kept."""
+        """The path of the file, whether it exists or not; None where nothing is stored."""
         folder = cache_folder()
         text = json.dumps(self._key(), sort_keys=True, separators=(",", ":"))
         return folder and folder / self.engine / f"{hashlib.sha256(text.encode()).hexdigest()}.json"
 
     def read(self) -> dict[str, float] | None:
-        """The figures kept; None where there are none. A file that is damaged counts as none, with a CacheWarning."""
+        """The stored figures by name; None where there are none. A damaged file is a CacheWarning, and None too."""
         path = self.path()
         if path is None:
             return None
@@ -78,7 +78,7 @@ class Entry:
         return {str(name): float(value) for name, value in figures.items()}
 
     def write(self, figures: Mapping[str, float]) -> None:
-        """Keep `figures`; a CacheWarning where that fails, for the figures are good all the same."""
+        """Store `figures`. A failure is a CacheWarning, as the figures are good all the same."""
         path = self.path()
         if path is None:
             return

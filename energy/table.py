@@ -47,11 +47,17 @@ ENGINES: dict[str, Callable[[Architecture], EnergyTable]] = {
 def _where_known(arch: Architecture) -> EnergyTable:
     """The built-in estimates as far as they go: an ERT is often given because there is none for a class."""
     table = blank_table(arch)
-    with warnings.catch_warnings(action="ignore"):  # only its areas will be told
+    with warnings.catch_warnings(action="ignore"):  # the ERT replaces all energies
         pairs = zip(arch.levels, table.levels, strict=True)
         levels = tuple(collect([], partial(estimate_level, arch, level)) or unknown for level, unknown in pairs)
         compute = collect([], partial(estimate_compute, arch, arch.compute)) or table.compute
     return replace(table, levels=levels, compute=compute)
+
+
+def area_um2(arch: Architecture, table: EnergyTable) -> float:
+    """The area of all instances of all levels and of the MAC units, in um^2."""
+    levels = sum(figures.area_um2 * arch.instances(i) for i, figures in enumerate(table.levels))
+    return levels + table.compute.area_um2 * arch.instances(len(arch.levels))
 
 
 def energy_table(
@@ -59,7 +65,7 @@ def energy_table(
 ) -> EnergyTable:
     """The energy table of `arch`: from the files where given, else from the engine (a name in ENGINES).
 
-    An ERT tells all energies, an ART all areas, and they win over everything, also over a component's own `energy`.
+    An ERT has all energies, an ART all areas, and they win over everything, also over a component's own `energy`.
     An ART in the file of the ERT is read too. Without an ART, areas are the engine's.
     Raises InputError with every fault.
     """
@@ -74,7 +80,10 @@ def energy_table(
     if art is not None or (ert is not None and table is not None and has_art(ert)):
         at = art or ert
         assert at is not None
-        areas = collect(faults, lambda: apply_art(table or blank_table(arch), read_art(at), at, f"ART file {at}"))
+        energies = None if ert is None else _ert_source(ert)
+        areas = collect(
+            faults, lambda: apply_art(table or blank_table(arch), read_art(at), at, f"ART file {at}", energies)
+        )
     if faults or table is None:
         raise InputError(faults)
     return areas or table
@@ -85,4 +94,8 @@ def _with_energies(arch: Architecture, ert: Path | None, engine: str) -> EnergyT
         return ENGINES[engine](arch)
     energies = read_ert(ert)
     base = _where_known(arch) if engine == "default" else ENGINES[engine](arch)
-    return apply_ert(base, energies, ert, f"ERT file {ert}")
+    return apply_ert(base, energies, ert, _ert_source(ert))
+
+
+def _ert_source(ert: Path) -> str:
+    return f"ERT file {ert}"

@@ -1,47 +1,43 @@
-"""Workloads: dimensions, tensors, layers, networks, the library of them, and the reading of input files."""
+"""Workloads: dims, tensors, layers, networks and the library of them; and the reading of input files."""
 
 from .checking import FloatExpr, IntExpr, Section, check
-from .expressions import arithmetic, linear
-from .faults import Fault, InputError, collect
+from .faults import Fault, InputError, collect, option_fault
 from .files import expanded, read_bytes, write_whole, written_together
 from .load import library_workloads, load_workload, shaped
-from .onnx_import import Imported, import_onnx, left_out_lines, network_yaml
-from .reading import Document, Keys, near, parse_yaml, path_text, read_yaml
-from .shapes import SHAPE_DIMS, size_faults
+from .onnx import import_onnx, network_yaml
+from .reading import Document, Keys, near, parse_yaml, read_yaml, unknown_choice
+from .shapes import SHAPES, size_faults
 from .spec import Network, Rank, Tensor, Term, Workload
 
 __all__ = [
+    "SHAPES",
     "Document",
     "Fault",
     "FloatExpr",
-    "Imported",
     "InputError",
     "IntExpr",
     "Keys",
     "Network",
     "Rank",
-    "SHAPE_DIMS",
     "Section",
     "Tensor",
     "Term",
     "Workload",
-    "arithmetic",
     "check",
-    "expanded",
     "collect",
+    "expanded",
     "import_onnx",
-    "left_out_lines",
     "library_workloads",
-    "linear",
     "load_workload",
     "near",
     "network_yaml",
+    "option_fault",
     "parse_yaml",
-    "path_text",
     "read_bytes",
     "read_yaml",
     "shaped",
     "size_faults",
+    "unknown_choice",
     "write_whole",
     "written_together",
 ]

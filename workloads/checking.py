@@ -1,4 +1,4 @@
-"""Checking what a user wrote against a pydantic model: every fault at once, in the user's words."""
+"""Checks what a user wrote against a pydantic model: every fault at once, in the words of the file."""
 
 import json
 import math
@@ -15,7 +15,7 @@ from .reading import Document, Keys, near
 
 
 class Section(BaseModel):
-    """The base of a model of an input file: unknown keys are faults, and what was read does not change."""
+    """The base of the models of input files: unknown keys are faults, and values do not change."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -27,7 +27,7 @@ def show(value: object) -> str:
 
 
 def _names(info: ValidationInfo) -> Mapping[str, int | float]:
-    """The names that `check` was given."""
+    """The names that `check` was given for expressions."""
     names: Mapping[str, int | float] = (info.context or {}).get("names", {})
     return names
 
@@ -88,7 +88,7 @@ _LIMITS = {
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
-    """The models inside an annotation such as `tuple[Level, ...] | None`."""
+    """The models in an annotation such as `tuple[Level, ...] | None`."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for part in typing.get_args(annotation):
@@ -99,13 +99,17 @@ def _keys_at(model: type[BaseModel], location: Keys) -> list[str]:
     """The keys that the mapping at `location` may have, over all models that may stand there."""
     models = [model]
     for part in location:
-        fields = [field for one in models for name, field in one.model_fields.items() if part in (field.alias, name)]
+        fields = [
+            field for section in models for name, field in section.model_fields.items() if part in (field.alias, name)
+        ]
         models = [inner for field in fields for inner in _models(field.annotation)] or models
-    return list(dict.fromkeys(field.alias or name for one in models for name, field in one.model_fields.items()))
+    return list(
+        dict.fromkeys(field.alias or name for section in models for name, field in section.model_fields.items())
+    )
 
 
 def _user_path(data: Any, location: Keys, absent: bool) -> Keys:
-    """`location` without what pydantic adds for unions and wrappers: only keys that the data has."""
+    """`location` without the parts that pydantic adds for unions and wrappers: only keys that `data` has."""
     path: Keys = ()
     for part in location[: len(location) - absent]:
         try:
@@ -140,7 +144,7 @@ def _message(error: ErrorDetails, keys: list[str], names: Mapping[str, int | flo
 
 
 def _computed(value: object, names: Mapping[str, int | float]) -> str:
-    """What an expression that was computed came to."""
+    """The end of a message about an expression: its value."""
     return f" = {arithmetic(value, names)}" if isinstance(value, str) else ""
 
 
@@ -170,7 +174,7 @@ def check[M: BaseModel](
     Types are strict: no text where a number belongs, true is no integer. Lists serve as tuples and sets.
     """
     try:
-        # JSON is pydantic's way to say: strict, but a list may be a tuple
+        # pydantic takes JSON strictly, and a list of it for a tuple
         text = json.dumps(document.get(at))
         return model.model_validate_json(text, strict=True, context={"names": names or {}})
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""What is wrong with what a user wrote: faults, told all at once."""
+"""Faults of input: what is wrong with what a user wrote, all of it at once."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing wrong with what a user wrote."""
+    """A single fault of an input, with its place."""
 
     source: str  # the file
     line: int | None  # counted from 1; None: the file as a whole
@@ -19,7 +19,7 @@ class Fault:
 
 
 class InputError(Exception):
-    """Bad input: all the faults found in it. The commands end with exit status 2."""
+    """An input has faults: all of them. The commands end with exit status 2."""
 
     def __init__(self, faults: Iterable[Fault] | Fault):
         self.faults = (faults,) if isinstance(faults, Fault) else tuple(faults)
@@ -29,8 +29,13 @@ class InputError(Exception):
         return "\n".join(map(str, self.faults))
 
 
+def option_fault(option: str, message: str) -> Fault:
+    """The fault of an option of a command, or of the argument that stands for it: without a line."""
+    return Fault(option, None, "", message)
+
+
 def collect[T](faults: list[Fault], find: Callable[[], T]) -> T | None:
-    """What `find` returns; None with its faults added to `faults`, so that several report together."""
+    """The value of `find()`; None where it raises InputError, whose faults are added to `faults`."""
     try:
         return find()
     except InputError as error:

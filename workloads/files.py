@@ -1,4 +1,4 @@
-"""Files: read where they are regular ones of a bearable size, written whole or not at all, alone or together."""
+"""Reads regular files up to a size; writes files whole or not at all, one or several together."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ KINDS = {
 
 
 def expanded(name: str) -> Path:
-    """The path of a name that may begin with `~` or `~user`. Raises InputError where there is no such user."""
+    """The path of `name`, which may begin with `~` or `~user`. Raises InputError where there is no such user."""
     try:
         return Path(name).expanduser()
     except RuntimeError:
@@ -30,8 +30,8 @@ def expanded(name: str) -> Path:
 def read_bytes(path: Path, most: int) -> bytes:
     """The content of a file of at most `most` bytes.
 
-    Raises InputError where it is missing, unreadable or larger, and for what is no regular file: to read a pipe may
-    take for ever, a device has no end.
+    Raises InputError where it is missing, unreadable or larger, and for what is no regular file: a pipe may never be
+    written to, and a device has no end.
     """
     try:
         if other := _kind(path):
@@ -48,7 +48,7 @@ def read_bytes(path: Path, most: int) -> bytes:
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Put a file of `content` at `path` in one step. Raises InputError where that cannot be, with nothing changed."""
+    """Writes a file in one step. Raises InputError, and changes nothing, where it cannot be written."""
     part = path.parent / f".ruby-map-{os.getpid()}.part"
     try:
         if path.exists() and (other := _kind(path)):
@@ -58,16 +58,16 @@ def write_whole(path: Path, content: str | bytes) -> None:
     except OSError as error:
         raise _failed(path, f"cannot be written: {error.strerror}") from None
     finally:
-        with suppress(OSError):  # gone to its place, or never there
+        with suppress(OSError):  # it is in its place, or was never written
             part.unlink()
 
 
 @contextmanager
 def written_together(folder: Path, last: str, again: str) -> Iterator[Path]:
-    """A folder to write files in that are to stand in `folder`: they are put there once all are written, `last` last.
+    """A temporary folder, whose files move into `folder` once all are written, the file `last` after the others.
 
-    Of those that are there already none is touched before. Raises InputError where something cannot be written, with
-    `again`, how the user comes by the files all the same.
+    Files of the same names are replaced then and not before. Raises InputError where something cannot be written; its
+    message ends with `again`, which says how to get the files all the same.
     """
     part = folder / PART
     try:
@@ -88,7 +88,7 @@ def written_together(folder: Path, last: str, again: str) -> Iterator[Path]:
 
 
 def _kind(path: Path) -> str:
-    """What `path` is, where it is no regular file."""
+    """The kind of what stands at `path`; empty for a regular file."""
     return KINDS.get(stat.S_IFMT(path.stat().st_mode), "")
 
 

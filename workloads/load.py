@@ -1,4 +1,4 @@
-"""Layers and networks from files and from the library beside this module."""
+"""Loads layers and networks from files and from the library beside this module."""
 
 import os
 from collections.abc import Mapping
@@ -14,9 +14,7 @@ from .files import expanded
 from .reading import Document, Keys, near, path_text, read_yaml
 from .shapes import ExplicitLayer, Name, ShapedLayer, key_faults, make_workload
 from .spec import Network, Workload
-from .timeloop_problem import read_timeloop_problem
-from .timeloop_roots import read_timeloop
-from .timeloop_values import TIMELOOP_TAGS
+from .timeloop import TIMELOOP_TAGS, read_timeloop, read_timeloop_problem
 
 LIBRARY = Path(__file__).parent
 SUFFIXES = (".yaml", ".yml")
@@ -25,7 +23,7 @@ Count = Annotated[IntExpr, Field(ge=1, lt=2**31)]
 
 
 class _Reference(Section):
-    """A layer of a network that stands elsewhere: a file relative to the network's, or a library name."""
+    """A layer of a network that stands elsewhere: in a file relative to that of the network, or in the library."""
 
     layer: str
     count: Count = 1
@@ -57,7 +55,7 @@ def _is_network(document: Document) -> bool:
 
 
 def _layer(document: Document, at: Keys, default_name: str, counted: bool = False) -> tuple[Workload, int]:
-    """The layer written at `at` and its count; InputError with its faults."""
+    """The layer at `at` and its count. Raises InputError with its faults."""
     model: type[ExplicitLayer | ShapedLayer]
     if _is_explicit(document.get(at)):
         model = _CountedExplicit if counted else ExplicitLayer
@@ -65,7 +63,7 @@ def _layer(document: Document, at: Keys, default_name: str, counted: bool = Fals
         model = _CountedShaped if counted else ShapedLayer
     try:
         layer = check(document, model, at)
-    except InputError as error:  # values of the wrong kind; what is missing or unknown is told with them
+    except InputError as error:  # values of the wrong kind: missing and unknown keys are faults beside them
         named = (document.fault(at + path, message) for path, message in key_faults(document.get(at)))
         raise InputError(dict.fromkeys((*error.faults, *named))) from None
     workload, faults = make_workload(layer, default_name)
@@ -75,7 +73,7 @@ def _layer(document: Document, at: Keys, default_name: str, counted: bool = Fals
 
 
 def _referenced(document: Document, at: Keys, folder: Path) -> tuple[Workload, int]:
-    """The layer that a network names instead of spelling it out. No file refers on, so there are no circles."""
+    """The layer that a network refers to, and its count. The file of a layer refers to none, so no circle arises."""
     reference = check(document, _Reference, at)
     name, path = reference.layer, (*at, "layer")
     if _is_path(name):
@@ -84,11 +82,11 @@ def _referenced(document: Document, at: Keys, folder: Path) -> tuple[Workload, i
             return _layer(inner, (), Path(name).stem)[0], reference.count
     else:
         try:
-            found = load_workload(name)
+            entry = load_workload(name)
         except InputError as error:
             raise InputError(document.fault(path, fault.message) for fault in error.faults) from None
-        if isinstance(found, Workload):
-            return found, reference.count
+        if isinstance(entry, Workload):
+            return entry, reference.count
     raise InputError(document.fault(path, f"a layer is expected, {name} is a network"))
 
 
@@ -157,7 +155,7 @@ def _library_names() -> list[str]:
 
 
 def library_workloads() -> Mapping[str, tuple[str, ...]]:
-    """The names of the library: of each network its layers, of a single layer nothing."""
+    """The names in the library with the layers of each network; a single layer has none."""
     entries = {name: _from_library(name) for name in _library_names()}
     return {
         name: tuple(layer.name for layer, _ in entry.layers) if isinstance(entry, Network) else ()
@@ -170,7 +168,7 @@ def _is_path(spec: str) -> bool:
 
 
 def _split_file(spec: str) -> tuple[Path, str]:
-    """`dir/FILE.yaml/LAYER` as the file and the layer's name, empty where none is given."""
+    """The file and the name of the layer in `dir/FILE.yaml/LAYER`; the name is empty where none is given."""
     path = expanded(spec)
     if not os.path.exists(path) and path.parent.suffix in SUFFIXES and os.path.isfile(path.parent):
         return path.parent, path.name
@@ -178,7 +176,7 @@ def _split_file(spec: str) -> tuple[Path, str]:
 
 
 def _layer_of(entry: Workload | Network, source: str, layer: str) -> Workload | Network:
-    """The layer of that name in `entry`; `entry` itself where the name is empty."""
+    """The layer called `layer` in `entry`; `entry` itself where the name is empty."""
     if not layer:
         return entry
     if isinstance(entry, Workload):

@@ -1,8 +1,7 @@
-"""Reading YAML: every value with its file and line, every fault at once, nothing executed.
+"""Reads YAML: every value with its file and line, every fault at once, nothing executed.
 
-All bad input of all parts ends in `InputError`. The grammar is YAML's with the surprises of version 1.1 taken out:
-only `true` and `false` are booleans (a dim may be called N, Y or no), `1e3` is a number, keys are always text, and a
-date stays text.
+The grammar is that of YAML without the surprises of version 1.1: only `true` and `false` are booleans (a dim may be
+called N, Y or no), `1e3` is a number, keys are always text, and a date stays text.
 """
 
 import difflib
@@ -15,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from .faults import Fault, InputError
+from .faults import Fault, InputError, option_fault
 from .files import read_bytes
 
 MAX_BYTES = 16 * 2**20
@@ -26,15 +25,21 @@ Keys = tuple[str | int, ...]  # the way to a value: ("levels", 1, "fanout")
 
 
 def path_text(path: Keys) -> str:
-    """`("levels", 1, "fanout")` as a user writes it: `levels[1].fanout`."""
+    """A path as a user writes it: `levels[1].fanout` for `("levels", 1, "fanout")`."""
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
 
 
 def near(name: str, choices: Iterable[str]) -> str:
     """The end of a message about an unknown `name`: `; did you mean "resnet50"?`, or nothing."""
     by_lower = {choice.lower(): choice for choice in choices}
-    found = difflib.get_close_matches(name.lower(), by_lower, n=1)
-    return f'; did you mean "{by_lower[found[0]]}"?' if found else ""
+    matches = difflib.get_close_matches(name.lower(), by_lower, n=1)
+    return f'; did you mean "{by_lower[matches[0]]}"?' if matches else ""
+
+
+def unknown_choice(option: str, value: str, choices: Iterable[str]) -> Fault:
+    """The fault of an option whose value is none of `choices`, with a near one where there is one."""
+    choices = list(choices)
+    return option_fault(option, f'must be one of {", ".join(choices)}; got "{value}"{near(str(value), choices)}')
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,7 @@ class Document:
     places: Mapping[Keys, tuple[str, int]]  # path -> file, line
 
     def place(self, path: Keys) -> tuple[str, int | None]:
-        """File and line of `path`, or of the nearest known value around it."""
+        """The file and line of `path`, or of the nearest known value around it."""
         for end in range(len(path), -1, -1):
             if path[:end] in self.places:
                 return self.places[path[:end]]
@@ -56,9 +61,13 @@ class Document:
         """The line of `path`, or of the nearest known value around it."""
         return self.place(path)[1]
 
+    def location(self, path: Keys) -> tuple[str, int | None, str]:
+        """The file and line of `path` as `place` gives them, and `path` as text."""
+        return *self.place(path), path_text(path)
+
     def fault(self, path: Keys, message: str) -> Fault:
         """A fault of the value at `path`."""
-        return Fault(*self.place(path), path_text(path), message)
+        return Fault(*self.location(path), message)
 
     def get(self, path: Keys) -> Any:
         """The value at `path`; KeyError, IndexError or TypeError where there is none."""
@@ -69,7 +78,7 @@ class Document:
 
 
 class _Loader(yaml.SafeLoader):
-    """Composes nodes only. Its plain scalars are those of the module's docstring."""
+    """Composes YAML nodes, with the plain scalars of this module's docstring."""
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012
 
@@ -88,7 +97,7 @@ for _name, _pattern, _first in (
 
 
 class _Builder:
-    """Turns composed nodes into plain data, noting places and faults on the way."""
+    """Turns composed nodes into plain data, and collects places and faults."""
 
     def __init__(self, source: str, tags: Collection[str]):
         self.source, self.tags = source, tags
@@ -99,6 +108,7 @@ class _Builder:
         self.faults.append(Fault(self.source, node.start_mark.line + 1, path_text(path), message))
 
     def build(self, node: yaml.Node, path: Keys) -> Any:
+        """The plain data of a node, which stands at `path`; None with a fault."""
         if len(path) > MAX_DEPTH:
             return self.fault(node, (), "nested too deeply")
         self.places.setdefault(path, (self.source, node.start_mark.line + 1))
@@ -113,13 +123,14 @@ class _Builder:
         return self.unknown_tag(node, path)
 
     def unknown_tag(self, node: yaml.Node, path: Keys) -> None:
+        """Adds the fault of a tag that is not read."""
         tag = node.tag.replace(_TAG, "!!")
         known = sorted(f"!{name}" for name in self.tags)
         rule = f"known are {', '.join(known)}" if known else "only plain YAML is read"
         self.fault(node, path, f"unknown tag {tag}; {rule}{near(tag, known)}")
 
     def local(self, node: yaml.Node, path: Keys) -> Any:
-        """`!Name {...}` as `{"!tag": Name, ...}` where Name is one of `tags`."""
+        """The value of a node with a local tag: `{"!tag": Name, ...}` for `!Name {...}` with Name among `tags`."""
         name = node.tag.removeprefix("!")
         if name not in self.tags:
             return self.unknown_tag(node, path)
@@ -130,7 +141,8 @@ class _Builder:
         return self.fault(node, path, f"a mapping must follow the tag !{name}")
 
     def mapping(self, node: yaml.MappingNode, path: Keys) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        """The data of a mapping; keys that occur twice are faults."""
+        values: dict[str, Any] = {}
         merged: dict[str, Any] = {}
         first_line: dict[str, int] = {}
         for key, value in node.value:
@@ -146,21 +158,22 @@ class _Builder:
                 continue
             first_line[name] = line
             self.places[(*path, name)] = (self.source, line)
-            found[name] = self.build(value, (*path, name))
-        return merged | found
+            values[name] = self.build(value, (*path, name))
+        return merged | values
 
     def merge(self, node: yaml.Node, path: Keys) -> dict[str, Any]:
-        """What `<<: *base` brings in; of several bases the first wins."""
+        """The keys that `<<: *base` brings in; of several bases the first wins."""
         bases = node.value if isinstance(node, yaml.SequenceNode) else [node]
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for base in bases:
             if isinstance(base, yaml.MappingNode):
-                found = self.mapping(base, path) | found
+                values = self.mapping(base, path) | values
             else:
                 self.fault(base, path, "only mappings can be merged with <<")
-        return found
+        return values
 
     def scalar(self, node: yaml.ScalarNode, path: Keys) -> Any:
+        """The value of a scalar by its tag; None with a fault where the two do not agree."""
         text = node.value.replace("_", "")
         match node.tag.removeprefix(_TAG):
             case "str":
@@ -181,9 +194,9 @@ class _Builder:
 
 
 def _expanded(node: yaml.Node, known: dict[int, float]) -> float:
-    """Nodes below and with `node` once aliases are written out; infinite for one that contains itself."""
+    """The number of nodes from `node` down once aliases are written out; infinite where a node contains itself."""
     if id(node) not in known:
-        known[id(node)] = math.inf  # until counted: whoever meets it again is inside it
+        known[id(node)] = math.inf  # until it is counted: a second visit comes from inside it
         children: Iterable[yaml.Node] = ()
         if isinstance(node, yaml.MappingNode):
             children = (child for pair in node.value for child in pair)
@@ -203,8 +216,8 @@ def _compose(text: str, source: str) -> yaml.Node:
         count = 0 if node is None else _expanded(node, {})
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        told = "; ".join(part for part in (error.context, error.problem) if part)
-        raise failed(mark.line + 1 if mark else None, f"not YAML: {told}") from None
+        problem = "; ".join(part for part in (error.context, error.problem) if part)
+        raise failed(mark.line + 1 if mark else None, f"not YAML: {problem}") from None
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise failed(line, f"not YAML: the character 0x{error.character:02x} is not allowed") from None
@@ -222,7 +235,7 @@ def _compose(text: str, source: str) -> yaml.Node:
 def parse_yaml(text: str, source: str, tags: Collection[str] = ()) -> Document:
     """The data of a YAML text; local tags in `tags` (`!Name {...}`) become `{"!tag": "Name", ...}`.
 
-    Raises InputError for text that is not YAML, duplicate keys, unknown tags, alias bombs, and nothing at all.
+    Raises InputError for text that is not YAML or empty, duplicate keys, unknown tags and alias bombs.
     """
     if not text.strip():
         raise InputError(Fault(source, None, "", "the file is empty"))
@@ -251,10 +264,10 @@ def _documents(paths: Iterable[Path], tags: Collection[str], faults: list[Fault]
 
 
 def read_yaml(*paths: Path | str, tags: Collection[str] = ()) -> Document:
-    """The data of one file, or of several whose root keys are put together.
+    """The data of a file, or of several files whose root keys are put together.
 
-    Raises InputError with the faults of all files: as `parse_yaml`, and missing, unreadable, binary or huge files,
-    and a root key that two files share.
+    Raises InputError with the faults of all files: those of `parse_yaml`, files that are missing, unreadable, binary or
+    huge, and a root key that two files share.
     """
     faults: list[Fault] = []
     documents = list(_documents(map(Path, paths), tags, faults))

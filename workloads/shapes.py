@@ -1,4 +1,4 @@
-"""A layer in its explicit form, the named shapes that abbreviate it, and the making of a `Workload` from it."""
+"""Makes a `Workload` of a layer in its explicit form, or of a named shape, which abbreviates that form."""
 
 import keyword
 from collections.abc import Iterator, Mapping
@@ -22,6 +22,7 @@ def _name(text: str) -> str:
 
 
 def word(text: str) -> str:
+    """`text`, the name of a dim, coefficient or tensor. Raises ValueError where expressions cannot contain it."""
     if not (text.isidentifier() and text.isascii()) or keyword.iskeyword(text):
         raise ValueError(f"the name of a dim, coefficient or tensor is letters, digits and _, got {text!r}")
     return text
@@ -41,7 +42,7 @@ Located = tuple[Keys, str]  # the path to a value and what is wrong with it
 
 
 class TensorSection(Section):
-    """A tensor of an explicit layer: an index expression per rank."""
+    """A tensor of an explicit layer, with an index expression per rank."""
 
     projection: tuple[str, ...]
     output: bool = False
@@ -75,7 +76,7 @@ class Shape:
     dims: tuple[str, ...]
     projections: Mapping[str, tuple[str, ...]]
     one_by_default: frozenset[str] = frozenset()
-    left_out_at_one: frozenset[str] = frozenset()  # a dim that only some layers have: no loops for the others
+    left_out_at_one: frozenset[str] = frozenset()  # dims that only some layers have: no loops for the others
     windows: bool = False  # has stride and dilation
 
 
@@ -104,9 +105,6 @@ SHAPES: Mapping[str, Shape] = {
     "rank1": Shape(dims=("D",), projections={"Inputs": ("D",), "Outputs": ("D",)}),
 }
 
-# The dims of all shapes: constraints of an architecture may name these whether a workload has them or not.
-SHAPE_DIMS: frozenset[str] = frozenset(dim for shape in SHAPES.values() for dim in shape.dims)
-
 
 def _shape_faults(layer: ShapedLayer) -> Iterator[Located]:
     shape = SHAPES.get(layer.shape)
@@ -129,7 +127,7 @@ def _shape_faults(layer: ShapedLayer) -> Iterator[Located]:
 
 
 def key_faults(data: object) -> list[Located]:
-    """What is missing or unknown in a shaped layer as it is written, whatever its values are."""
+    """The faults of missing and unknown keys in a shaped layer as it is written, whatever its values are."""
     if not isinstance(data, dict) or not isinstance(data.get("sizes"), dict):
         return []
     if not isinstance(data.get("shape"), str) or data["shape"] not in SHAPES:
@@ -209,7 +207,7 @@ def _layer_faults(layer: ExplicitLayer) -> Iterator[Located]:
 
 
 def size_faults(workload: Workload, sizes_key: str) -> Iterator[Located]:
-    """Indices and positions along a rank are 64-bit integers: nothing of a layer may come near that."""
+    """The faults of a layer with 2**62 MACs or words of a tensor: positions along a rank are 64-bit integers."""
     counts = {"MACs": workload.macs}
     counts |= {f"words of {tensor.name}": workload.tensor_words(tensor) for tensor in workload.tensors}
     for what, count in counts.items():
@@ -218,7 +216,7 @@ def size_faults(workload: Workload, sizes_key: str) -> Iterator[Located]:
 
 
 def make_workload(layer: ExplicitLayer | ShapedLayer, default_name: str = "") -> tuple[Workload | None, list[Located]]:
-    """The workload of a layer, or None and what is wrong with it."""
+    """The workload of a layer, and the faults of the layer; None where there are any."""
     shape, sizes_key = "", "dims"
     if isinstance(layer, ShapedLayer):
         if faults := list(_shape_faults(layer)):

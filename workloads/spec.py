@@ -1,4 +1,4 @@
-"""What is computed: dimensions, tensors with their projections, layers, networks."""
+"""The workload as a value: dims, tensors with their projections, layers, networks."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,7 +7,7 @@ from math import prod
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One summand of a rank's index expression: `coef * dim`, coef >= 1."""
+    """A summand of the index expression of a rank: `coef * dim`, coef >= 1."""
 
     dim: str
     coef: int = 1
@@ -44,7 +44,7 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Workload:
-    """One layer: an einsum-like loop nest over `dims` of `sizes`, one MAC per point."""
+    """A layer: an einsum-like loop nest over `dims` of `sizes`, with a MAC per point."""
 
     name: str
     dims: tuple[str, ...]
@@ -66,13 +66,13 @@ class Workload:
         return next(tensor for tensor in self.tensors if tensor.output)
 
     def tensor_words(self, tensor: Tensor) -> int:
-        """Words of the whole tensor (windows as bounding intervals)."""
+        """The words of a whole tensor; a window counts as its bounding interval."""
         return prod(sum(term.coef * (self.size(term.dim) - 1) for term in rank) + 1 for rank in tensor.ranks)
 
 
 @dataclass(frozen=True)
 class Network:
-    """Layers with how often each occurs."""
+    """A list of layers, each with the number of times it occurs."""
 
     name: str
     layers: tuple[tuple[Workload, int], ...]

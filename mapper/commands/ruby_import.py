@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from ...workloads import Fault, InputError, import_onnx, left_out_lines, network_yaml, write_whole
+from ...workloads import Fault, InputError, import_onnx, network_yaml, write_whole
+from ...workloads.onnx import left_out_lines
 from ..runtime import say, tell
 from .shared import FOUND, new_app
 

@@ -12,14 +12,14 @@ import typer
 
 from ...arch import Architecture, library_archs
 from ...energy import EnergyTable, energy_table
-from ...workloads import Fault, InputError, collect, library_workloads
+from ...workloads import Fault, InputError, collect, library_workloads, unknown_choice
 from ..exploration import alike, explore, layers_of, load, spaces
 from ..mapspace import PRESETS, Mapspace
 from ..model import OBJECTIVES, CostOptions
 from ..report import NetworkResult, Result, certificate_faults, result_json, write_folder, write_proof
 from ..runtime import KINDS, Checkpoint, folder_faults, identity, say, tell
 from ..runtime import NAME as CHECKPOINT
-from ..search import ENGINES, STRATEGIES, SearchOptions, ignored_options, option_faults, read_patience, unknown
+from ..search import ENGINES, STRATEGIES, SearchOptions, ignored_options, option_faults, read_patience
 from .progress import progress
 from .shared import FOUND, HOP, INTERRUPTED, LEAKAGE, NOTHING_VALID, TILE, WIRE, WITH, echo_json, new_app
 from .timeloop_options import FileOptions, file_options, reference_tables
@@ -150,7 +150,7 @@ def ruby_map(
     faults += [Fault("resume", None, "", "needs --out, where the checkpoint is")] if resume and not out else []
     costs = CostOptions(leakage, wire_pj_per_bit_mm, tile_mm, hop_pj)
     faults += option_faults(options) + costs.faults()
-    faults += [] if mapspace in PRESETS else [unknown("mapspace", mapspace, PRESETS)]
+    faults += [] if mapspace in PRESETS else [unknown_choice("mapspace", mapspace, PRESETS)]
     faults += folder_faults(out, CHECKPOINT) if out else []
     given = {"ARCH": arch, "WORKLOAD": workload}
     missing = [Fault(name, None, "", f"is missing: {NAME}") for name, value in given.items() if not value]

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...arch import arch_documents
 from ...workloads import Document, InputError
-from ...workloads.timeloop_values import Reader, choices
+from ...workloads.timeloop import Reader, choices
 from ..model import OBJECTIVES
 
 # Where a mapspace has remainders the constraints say, so both templates are perfect elsewhere.

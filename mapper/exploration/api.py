@@ -14,14 +14,14 @@ from pathlib import Path
 
 from ...arch import Architecture
 from ...energy import EnergyTable, energy_table
-from ...workloads import Document, Fault, InputError, Network, Workload, collect
+from ...workloads import Document, Fault, InputError, Network, Workload, collect, unknown_choice
 from ..mapping import MappingBatch, read_mapping, write_mapping
 from ..mapspace import PRESETS
 from ..model import CostOptions, check_physical, exactly, recount, tell_rounding
 from ..model import evaluate as evaluate_batch
 from ..report import NetworkResult, Result
 from ..runtime import Checkpoint
-from ..search import SearchOptions, option_faults, unknown
+from ..search import SearchOptions, option_faults
 from .diagnose import misfits
 from .inputs import Spec, alike, layers_of, load
 from .layer import Progress
@@ -55,7 +55,7 @@ def explore(
         raise InputError(Fault("options", None, "", rule))
     faults = option_faults(options) + (costs.faults() if costs else [])
     preset = next((name for name in PRESETS if name == mapspace), None)
-    faults += [] if preset else [unknown("mapspace", mapspace, PRESETS)]
+    faults += [] if preset else [unknown_choice("mapspace", mapspace, PRESETS)]
     loaded = collect(faults, lambda: load(arch, workload))
     if faults or loaded is None or preset is None:
         raise InputError(faults)

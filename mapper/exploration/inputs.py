@@ -6,9 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from ...arch import Architecture, check_fit, load_arch
-from ...workloads import Fault, InputError, Network, Workload, collect, load_workload, size_faults
+from ...workloads import Fault, InputError, Network, Workload, collect, load_workload, size_faults, unknown_choice
 from ..mapspace import PRESETS, Mapspace
-from ..search import unknown
 from .transforms import padded
 
 Spec = str | os.PathLike[str]  # a name of the library or a path
@@ -79,7 +78,7 @@ def spaces(
 ) -> list[Mapspace]:
     """The mapspace of each layer (padded, if asked for), in turn. Raises InputError with the faults of all of them."""
     if preset not in PRESETS:
-        raise InputError(unknown("mapspace", preset, PRESETS))
+        raise InputError(unknown_choice("mapspace", preset, PRESETS))
     faults: list[Fault] = []
     found = [
         collect(faults, lambda layer=layer: Mapspace(arch, layer, preset, distinct=distinct))  # type: ignore[misc]

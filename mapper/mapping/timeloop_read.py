@@ -10,8 +10,7 @@ import numpy as np
 
 from ...arch import Architecture
 from ...workloads import Document, Keys, Workload
-from ...workloads.timeloop_roots import read_timeloop
-from ...workloads.timeloop_values import Factor, Reader, choices
+from ...workloads.timeloop import Factor, Reader, choices, read_timeloop
 from .batch import MappingBatch
 
 KEYS = ("target", "type", "factors", "permutation", "split", "keep", "bypass", "no_link_transfer")

@@ -7,7 +7,7 @@ from itertools import zip_longest
 import numpy as np
 
 from ...arch import Architecture
-from ...energy import EnergyTable
+from ...energy import EnergyTable, area_um2
 from ...workloads import Workload
 from ..certificate import Layer
 from ..mapping import MappingBatch, write_mapping
@@ -92,7 +92,7 @@ class Result(Shown):
 
     @cached_property
     def area_um2(self) -> float:
-        return tables.area_um2(self.arch, self.table)
+        return area_um2(self.arch, self.table)
 
     @cached_property
     def ideal(self) -> Ideal:

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ...workloads import Fault, InputError
-from ..search import unknown
+from ...workloads import Fault, InputError, unknown_choice
 from .tables import TextTable
 
 if TYPE_CHECKING:
@@ -112,7 +111,7 @@ class Shown:
         """
         renderers = _RENDERERS[type(self)]
         if what not in renderers:
-            raise InputError(unknown("plot", what, renderers))
+            raise InputError(unknown_choice("plot", what, renderers))
         if why := renderers[what].why_not(self):
             raise InputError(Fault("plot", None, "", f'"{what}" cannot be drawn: {why}'))
         return renderers[what](self, axes)

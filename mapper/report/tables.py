@@ -10,7 +10,6 @@ from rich.console import Console
 from rich.table import Table
 
 from ...arch import Architecture
-from ...energy import EnergyTable
 from ...workloads import Workload
 from ..mapping import MappingBatch
 from ..model import CostOptions, Costs
@@ -121,12 +120,6 @@ def search_line(statistics: Statistics) -> str:
     seen = f"{statistics.evaluated:,} mappings, {statistics.valid:,} valid" + (f" (not: {reasons})" if reasons else "")
     time = f"{statistics.seconds:.2f} s, {statistics.rate:,.0f} mappings/s"
     return f"search       {seen}; {time}; ended by: {statistics.stopped_by}"
-
-
-def area_um2(arch: Architecture, table: EnergyTable) -> float:
-    """All instances of all levels and the MAC units."""
-    levels = sum(figures.area_um2 * arch.instances(i) for i, figures in enumerate(table.levels))
-    return levels + table.compute.area_um2 * arch.instances(len(arch.levels))
 
 
 def heading(arch: Architecture, workload: Workload) -> str:

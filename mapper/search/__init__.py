@@ -4,7 +4,7 @@ from .budget import Mark, Share, read_budget, spend
 from .coverage import Coverage
 from .ended import Ended
 from .engines import ENGINES
-from .option_faults import ignored_options, option_faults, stop_rules, unknown
+from .option_faults import ignored_options, option_faults, stop_rules
 from .options import SearchOptions, read_patience
 from .outcome import FrontProof
 from .proposer import CHUNK
@@ -34,5 +34,4 @@ __all__ = [
     "search",
     "spend",
     "stop_rules",
-    "unknown",
 ]

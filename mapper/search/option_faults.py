@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import fields, replace
 
-from ...workloads import Fault, InputError, near
+from ...workloads import Fault, InputError, option_fault, unknown_choice
 from ..model import OBJECTIVES
 from ..runtime import cluster_faults
 from .budget import read_budget
@@ -22,7 +22,9 @@ def option_faults(options: SearchOptions) -> list[Fault]:
     rules = {field.name: rule for field in fields(options) if (rule := _type_rule(field.name, options)) is not None}
     given = {name: getattr(options, name) for name in rules}
     faults = [
-        fault(_OPTION.get(name, name.replace("_", "-")), f"{rule}; got {type(given[name]).__name__} {given[name]!r}")
+        option_fault(
+            _OPTION.get(name, name.replace("_", "-")), f"{rule}; got {type(given[name]).__name__} {given[name]!r}"
+        )
         for name, rule in rules.items()
     ]
     defaults = {field.name: field.default for field in fields(options) if field.name in rules}
@@ -33,7 +35,7 @@ def ignored_options(options: SearchOptions, given: Collection[str]) -> list[Faul
     """The options `given` by a user that a search with these options would ignore: a default does no harm, an order
     does."""
     if options.budget:
-        return [fault("victory", BY_BUDGET)] if "victory" in given else []
+        return [option_fault("victory", BY_BUDGET)] if "victory" in given else []
     strategy = STRATEGIES.get(options.strategy)
     return strategy.ignored(given) if strategy else []
 
@@ -44,7 +46,7 @@ def stop_rules(options: SearchOptions) -> Stop:
 
 
 def _value_faults(options: SearchOptions) -> list[Fault]:
-    faults = [] if options.strategy in STRATEGIES else [unknown("search", options.strategy, STRATEGIES)]
+    faults = [] if options.strategy in STRATEGIES else [unknown_choice("search", options.strategy, STRATEGIES)]
     faults += _objective_faults(options) + _number_faults(options) + cluster_faults(options.cluster)
     faults += _engine_faults(options) + _budget_faults(options) + _rule_faults(options)
     if options.strategy in STRATEGIES:
@@ -53,10 +55,10 @@ def _value_faults(options: SearchOptions) -> list[Fault]:
 
 
 def _objective_faults(options: SearchOptions) -> list[Fault]:
-    faults = [] if options.objectives else [unknown("objective", "", OBJECTIVES)]
+    faults = [] if options.objectives else [unknown_choice("objective", "", OBJECTIVES)]
     for option, names in (("objective", options.objectives), ("front", options.axes)):
-        faults += [unknown(option, name, OBJECTIVES) for name in names if name not in OBJECTIVES]
-        faults += [fault(option, "names one of its objectives twice")] if len(set(names)) < len(names) else []
+        faults += [unknown_choice(option, name, OBJECTIVES) for name in names if name not in OBJECTIVES]
+        faults += [option_fault(option, "names one of its objectives twice")] if len(set(names)) < len(names) else []
     return faults
 
 
@@ -69,21 +71,23 @@ def _number_faults(options: SearchOptions) -> list[Fault]:
         ("give-up", options.give_up, 1),
         ("valid", options.valid, 1),
     )
-    faults = [fault(name, f"must be at least {low}, got {n}") for name, n, low in least if n is not None and n < low]
+    faults = [
+        option_fault(name, f"must be at least {low}, got {n}") for name, n, low in least if n is not None and n < low
+    ]
     if options.time_limit is not None and not options.time_limit > 0:
-        faults.append(fault("time-limit", f"must be more than 0 seconds, got {options.time_limit:g}"))
+        faults.append(option_fault("time-limit", f"must be more than 0 seconds, got {options.time_limit:g}"))
     return faults
 
 
 def _engine_faults(options: SearchOptions) -> list[Fault]:
     if options.engine not in ENGINES:
-        return [unknown("engine", options.engine, ENGINES)]
+        return [unknown_choice("engine", options.engine, ENGINES)]
     engine, strategy = ENGINES[options.engine], STRATEGIES.get(options.strategy)
-    faults = [fault("engine", message) for message in engine.missing()]
+    faults = [option_fault("engine", message) for message in engine.missing()]
     if not engine.exact and not (strategy and strategy.compiles):
         names = " or ".join(name for name, row in STRATEGIES.items() if row.compiles)
         rule = f"{options.engine} goes with --search {names}, got {options.strategy}"
-        faults.append(fault("engine", f"{rule}; or use {_exact_engine()}"))
+        faults.append(option_fault("engine", f"{rule}; or use {_exact_engine()}"))
     return faults
 
 
@@ -94,14 +98,14 @@ def _exact_engine() -> str:
 def _rule_faults(options: SearchOptions) -> list[Fault]:
     faults = []
     if options.target is not None and not options.target > 0:
-        faults.append(fault("target", f"must be more than 0, got {options.target:g}"))
+        faults.append(option_fault("target", f"must be more than 0, got {options.target:g}"))
     if options.bound is not None and not options.bound >= 0:
-        faults.append(fault("bound-seconds", f"must be 0 or more, got {options.bound:g}"))
+        faults.append(option_fault("bound-seconds", f"must be 0 or more, got {options.bound:g}"))
     if options.patience and not (0 < options.patience[0] < 1 and options.patience[1] >= 1):
         given = f"got {options.patience[0]:g}:{options.patience[1]}"
-        faults.append(fault("patience", f"must be FRACTION:N with 0 < FRACTION < 1 and N at least 1, {given}"))
+        faults.append(option_fault("patience", f"must be FRACTION:N with 0 < FRACTION < 1 and N at least 1, {given}"))
     if len(options.axes) == 1:
-        faults.append(fault("front", f'must name two objectives or more, got "{options.front}"'))
+        faults.append(option_fault("front", f'must name two objectives or more, got "{options.front}"'))
     return faults
 
 
@@ -113,7 +117,7 @@ def _budget_faults(options: SearchOptions) -> list[Fault]:
     except InputError as error:
         return list(error.faults)
     given = {"samples": options.samples, "time-limit": options.time_limit}
-    return [fault(name, BY_BUDGET) for name, value in given.items() if value]
+    return [option_fault(name, BY_BUDGET) for name, value in given.items() if value]
 
 
 def _type_rule(name: str, options: SearchOptions) -> str | None:
@@ -135,13 +139,3 @@ def _type_rule(name: str, options: SearchOptions) -> str | None:
         return None if isinstance(value, bool) else "must be True or False"
     numbers = isinstance(value, list | tuple) and [isinstance(number, int | float) for number in value]
     return None if numbers == [True, True] else "must be a pair, FRACTION and N, as (0.01, 5000)"
-
-
-def unknown(option: str, value: str, choices: Collection[str]) -> Fault:
-    """The fault of an option that names none of `choices`."""
-    return fault(option, f'must be one of {", ".join(choices)}; got "{value}"{near(str(value), choices)}')
-
-
-def fault(option: str, message: str) -> Fault:
-    """A fault of an option, in the user's words."""
-    return Fault(option, None, "", message)

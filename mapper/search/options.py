@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
 
-from ...workloads import Fault, InputError
+from ...workloads import InputError, option_fault
 from .recorder import GIVE_UP
 
 
@@ -91,4 +91,4 @@ def read_patience(text: str) -> tuple[float, int]:
     try:
         return float(fraction), int(number)
     except ValueError:
-        raise InputError(Fault("patience", None, "", f'must be FRACTION:N, as 0.01:5000; got "{text}"')) from None
+        raise InputError(option_fault("patience", f'must be FRACTION:N, as 0.01:5000; got "{text}"')) from None

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import batched, islice
 from typing import Any
 
-from ...workloads import Fault, InputError
+from ...workloads import Fault, InputError, option_fault
 from ..mapping import MappingBatch, Mappings
 from ..runtime import State, in_order
 from .ended import Ended
@@ -51,7 +51,7 @@ class Chunked:
     def ignored(self, given: Collection[str]) -> list[Fault]:
         """The victory rule, where it does not apply."""
         rule = f"{self.no_victory}: leave this out or use random"
-        return [Fault("victory", None, "", rule)] if self.no_victory and "victory" in given else []
+        return [option_fault("victory", rule)] if self.no_victory and "victory" in given else []
 
     def stop(self, options: SearchOptions) -> Stop:
         """A finite search visits every mapping, improvement or not."""
@@ -70,7 +70,7 @@ class Chunked:
         options, space = task.options, task.space
         chunks = self.proposer.chunks(space, options)
         if faults := ENGINES[options.engine].space_faults(space, task.costs):
-            raise InputError([Fault("engine", None, "", message) for message in faults])
+            raise InputError([option_fault("engine", message) for message in faults])
         loop = _ChunkLoop(task, self.proposer, Recorder(self.stop(options)), watch)
         state = watch.part.load() if watch.part else None
         if state:

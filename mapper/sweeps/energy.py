@@ -8,9 +8,8 @@ from typing import Any
 
 from ...arch import Architecture
 from ...energy import ENGINES, EnergyTable, energy_table, read_art, read_ert
-from ...workloads import Document, Fault, FloatExpr, Section, collect, expanded
+from ...workloads import Document, Fault, FloatExpr, Section, collect, expanded, unknown_choice
 from ..model import CostOptions
-from ..search import unknown
 
 
 class EnergySection(Section):
@@ -52,7 +51,7 @@ def read_energies(document: Document, section: EnergySection, folder: Path, faul
     costs = CostOptions(section.leakage, section.wire_pj_per_bit_mm, section.tile_mm, section.hop_pj)
     found = [(fault.source.replace("-", "_"), fault.message) for fault in costs.faults()]
     if section.engine not in ENGINES:
-        found.append(("engine", unknown("engine", section.engine, ENGINES).message))
+        found.append(("engine", unknown_choice("engine", section.engine, ENGINES).message))
     faults += [document.fault(("energy", key), message.replace("-per-bit-mm", "_per_bit_mm")) for key, message in found]
     ert = _table(document, "ert", section.ert, folder, read_ert, faults)
     art = _table(document, "art", section.art, folder, read_art, faults)

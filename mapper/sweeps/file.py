@@ -8,8 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from ...arch.base import with_base
-from ...arch.load import arch_documents
+from ...arch import arch_documents, with_base
 from ...workloads import (
     Document,
     Fault,

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from ...arch.schema import CAPACITIES, ComputeUnit, Fanout, Level
+from ...arch import CAPACITIES, ComputeUnit, Fanout, Level
 from ...workloads import Document, Keys
 
 

@@ -11,8 +11,8 @@ from random import Random
 from typing import Any
 
 from ...arch import Architecture, parse_arch
-from ...workloads import Document, Keys, Network, Workload, arithmetic, near
-from ...workloads.expressions import is_expression, names_in
+from ...workloads import Document, Keys, Network, Workload, near
+from ...workloads.expressions import arithmetic, is_expression, names_in
 from ..search import SearchOptions
 from .energy import Energies
 from .parameters import with_values

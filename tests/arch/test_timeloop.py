@@ -7,11 +7,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, FactorRule, LoopConstraint, Storage, load_arch
-from ruby_map.arch.timeloop import read_timeloop_arch
-from ruby_map.arch.timeloop_write import write_timeloop_arch
+from ruby_map.arch.timeloop import read_timeloop_arch, write_timeloop_arch
 from ruby_map.workloads import InputError, parse_yaml
-from ruby_map.workloads.timeloop_problem import read_timeloop_problem
-from ruby_map.workloads.timeloop_values import TIMELOOP_TAGS
+from ruby_map.workloads.timeloop import TIMELOOP_TAGS, read_timeloop_problem
 
 from ..strategies import paths
 

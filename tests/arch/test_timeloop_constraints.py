@@ -2,10 +2,9 @@
 
 import pytest
 from ruby_map.arch import Architecture, Axis, Compute, FactorRule, LoopConstraint, Storage
-from ruby_map.arch.timeloop import read_timeloop_arch
-from ruby_map.arch.timeloop_apply import apply_timeloop_constraints
+from ruby_map.arch.timeloop import apply_timeloop_constraints, read_timeloop_arch
 from ruby_map.workloads import InputError, parse_yaml
-from ruby_map.workloads.timeloop_problem import read_timeloop_problem
+from ruby_map.workloads.timeloop import read_timeloop_problem
 
 ARCH = Architecture(
     "eyeriss",

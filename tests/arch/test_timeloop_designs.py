@@ -8,15 +8,14 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from ruby_map.arch import load_arch
-from ruby_map.arch.timeloop import read_timeloop_arch
-from ruby_map.arch.timeloop_write import write_timeloop_arch
+from ruby_map.arch.timeloop import read_timeloop_arch, write_timeloop_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper import SearchOptions, explore
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.mapspace.violations import violations
 from ruby_map.mapper.model.counts import count
 from ruby_map.workloads import load_workload, parse_yaml, shaped
-from ruby_map.workloads.timeloop_values import TIMELOOP_TAGS
+from ruby_map.workloads.timeloop import TIMELOOP_TAGS
 
 ROW_STATIONARY = """
 architecture:

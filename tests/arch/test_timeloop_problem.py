@@ -5,7 +5,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from ruby_map.workloads import InputError, Tensor, Term, load_workload, parse_yaml
-from ruby_map.workloads.timeloop_problem import read_timeloop_problem, write_timeloop_problem
+from ruby_map.workloads.timeloop import read_timeloop_problem, write_timeloop_problem
 
 from ..strategies import convolutions, matmuls, paths
 

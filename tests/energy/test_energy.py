@@ -222,6 +222,7 @@ def test_banks_between_two_of_the_grid():
         (Sram(45, 131072, 64, 2, 64), "for 32 bank"),
         (Sram(45, 256, 64, 2, 1), "nearest point: 512 B x 64 b"),
         (Sram(45, 131072, 512, 2, 1), "nearest point: 131072 B x 256 b"),
+        (Sram(55, 2048, 64, 2, 8), "instead of 8, between 45 and 65 nm"),
     ],
 )
 def test_slightly_outside_is_a_warning(wanted, words):

@@ -15,7 +15,7 @@ from ruby_map.energy.cacti import grid
 from ruby_map.mapper.mapping.timeloop_read import read_mapping
 from ruby_map.mapper.model.cost import CostOptions, evaluate
 from ruby_map.workloads import parse_yaml, read_yaml
-from ruby_map.workloads.timeloop_problem import read_timeloop_problem
+from ruby_map.workloads.timeloop import read_timeloop_problem
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 EVERYTHING = ("read_pj", "write_pj", "update_pj", "leak_pj_per_cycle", "area_um2")

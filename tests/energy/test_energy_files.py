@@ -145,6 +145,12 @@ def test_art_gives_areas(file):
     assert table.levels[1].source == f"ERT file {ert}; area: ART file {art}"
 
 
+def test_the_names_of_files_say_nothing_about_sources(file):
+    """An ERT whose name reads like two sources is one source."""
+    ert, art = file(V03, "a; area: b.yaml"), file(ART, "art.yaml")
+    assert energy_table(ARCH, ert=ert, art=art).compute.source == f"ERT file {ert}; area: ART file {art}"
+
+
 def test_art_in_the_file_of_the_ert(file):
     """One file may hold both tables."""
     assert energy_table(ARCH, ert=file(V03 + ART)).compute.area_um2 == 1239.5

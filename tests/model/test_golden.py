@@ -13,7 +13,7 @@ from ruby_map.mapper.mapping.timeloop_read import read_mapping
 from ruby_map.mapper.model.cost import REASONS, evaluate, validity
 from ruby_map.mapper.model.counts import count
 from ruby_map.workloads import read_yaml
-from ruby_map.workloads.timeloop_problem import read_timeloop_problem
+from ruby_map.workloads.timeloop import read_timeloop_problem
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 # Perfect cases that Timeloop counts differently, and why.

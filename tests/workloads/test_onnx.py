@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from ruby_map.mapper.commands.ruby_import import ruby_import
 from ruby_map.mapper.commands.shared import new_app
-from ruby_map.workloads import InputError, Network, import_onnx, load_workload, network_yaml, onnx_graph
+from ruby_map.workloads import InputError, Network, import_onnx, load_workload, network_yaml
+from ruby_map.workloads.onnx import graph as onnx_graph
 from typer.testing import CliRunner
 
 APP = new_app(ruby_import)

@@ -17,13 +17,14 @@ from ruby_map.workloads import (
     InputError,
     IntExpr,
     Section,
-    arithmetic,
     check,
-    linear,
     near,
+    option_fault,
     parse_yaml,
     read_yaml,
+    unknown_choice,
 )
+from ruby_map.workloads.expressions import arithmetic, linear
 
 
 class Axis(Section):
@@ -342,6 +343,13 @@ def test_near_names() -> None:
     assert near("resnet5O", ["resnet50", "vgg16"]) == '; did you mean "resnet50"?'
     assert near("WEIGHTS", ["Weights"]) == '; did you mean "Weights"?'
     assert near("zzz", ["resnet50"]) == ""
+
+
+def test_faults_of_options_name_the_option_and_its_choices() -> None:
+    """Without a file and a line; a near name follows the choices where there is one."""
+    assert str(option_fault("jobs", "must be at least 1, got 0")) == "jobs: must be at least 1, got 0"
+    fault = unknown_choice("mapspace", "rubys", (name for name in ("pfm", "ruby-s")))
+    assert str(fault) == 'mapspace: must be one of pfm, ruby-s; got "rubys"; did you mean "ruby-s"?'
 
 
 @given(plain)

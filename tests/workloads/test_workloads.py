@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ruby_map.workloads import SHAPE_DIMS, Network, Workload, library_workloads, load_workload, shaped
+from ruby_map.arch.fit import SHAPE_DIMS
+from ruby_map.workloads import Network, Workload, library_workloads, load_workload, shaped
 
 DOCS = Path(__file__).parents[2] / "docs" / "workloads.md"
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from ....workloads import Fault, InputError
+from ....workloads import Fault, InputError, option_fault
 from ...mapping import MappingBatch
 from ...model import OBJECTIVES
 from ..budget import read_budget
@@ -35,21 +35,21 @@ class Proof:
         known = options.front and set(options.axes) <= set(OBJECTIVES)
         if known and not {"energy", "delay"} <= set(options.axes):
             rule = "an optimal search proves the front of energy,delay"
-            faults.append(_fault("front", f'{rule}: name both, or use random; got "{options.front}"'))
+            faults.append(option_fault("front", f'{rule}: name both, or use random; got "{options.front}"'))
         given: dict[str, object] = {"objective": len(options.objectives) > 1, "patience": options.patience}
         given |= {"target": options.target, "cluster": options.cluster}
         rule = "an optimal search proves the best by one objective, in this process: leave this out or use random"
-        faults += [_fault(name, rule) for name, value in given.items() if value]
+        faults += [option_fault(name, rule) for name, value in given.items() if value]
         if options.samples is not None:
-            faults.append(_fault("samples", f"{BY_PROOF}: leave this out or use random"))
+            faults.append(option_fault("samples", f"{BY_PROOF}: leave this out or use random"))
         if _asks_for_mappings(str(options.budget)):
             text = f'must be seconds for an optimal search, as 60s; got "{options.budget}"'
-            faults.append(_fault("budget", text))
+            faults.append(option_fault("budget", text))
         return faults
 
     def ignored(self, given: Collection[str]) -> list[Fault]:
         """The victory rule."""
-        return [_fault("victory", f"{BY_PROOF}: leave this out or use random")] if "victory" in given else []
+        return [option_fault("victory", f"{BY_PROOF}: leave this out or use random")] if "victory" in given else []
 
     def stop(self, options: SearchOptions) -> Stop:
         """By the time limit alone."""
@@ -92,7 +92,3 @@ def _asks_for_mappings(budget: str) -> bool:
         return read_budget(budget).samples is not None
     except InputError:  # no budget, or a fault that is reported for every strategy
         return False
-
-
-def _fault(option: str, message: str) -> Fault:
-    return Fault(option, None, "", message)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ....workloads import Fault, InputError
+from ....workloads import InputError, option_fault
 from ...mapping import MappingBatch
 from ...mapspace import Mapspace
 from ..options import SearchOptions
@@ -26,7 +26,7 @@ class Exhaustive(Unlearning):
         if total > EXHAUSTIVE_LIMIT and options.samples is None and options.time_limit is None:
             rule = f"exhaustive visits every mapping, at most {EXHAUSTIVE_LIMIT:,} without an end set"
             text = f"{rule}; this mapspace has {total:.3g}: give samples or time-limit, or use random"
-            raise InputError(Fault("search", None, "", text))
+            raise InputError(option_fault("search", text))
         return range(-(-total // CHUNK))
 
     def numbers(self, space: Mapspace, chunk: int) -> tuple[int, int]:

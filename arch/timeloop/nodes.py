@@ -1,12 +1,14 @@
-"""The 0.4 dialect: a list of nodes (`!Container`, `!Component`, `!Parallel`...) -> levels, axes, compute."""
+"""Reads the 0.4 dialect: a list of nodes (`!Container`, `!Component`, `!Parallel`...)."""
 
 from dataclasses import dataclass, field, replace
 
-from ..workloads import Keys, Workload
-from ..workloads.timeloop_values import TIMELOOP_TAGS, Reader
-from .spec import Axis, Compute, Storage
-from .timeloop_components import Attributes, class_kind, compute, storage
-from .timeloop_constraints import Constraints, keeping
+from ...workloads import Keys, Workload
+from ...workloads.timeloop import TIMELOOP_TAGS, Reader
+from ..spec import Axis, Compute, Storage
+from .components import Attributes, class_kind, compute, storage
+from .dataspaces import dataspace, keeping
+from .loops import spatial, temporal
+from .scope import Scope
 
 _NODE = ("name", "class", "subclass", "attributes", "spatial", "constraints", "required_actions", "enabled", "nodes")
 _EXTRA = ("sparse_optimizations", "networks", "area_share", "max_utilization")
@@ -14,16 +16,16 @@ _EXTRA = ("sparse_optimizations", "networks", "area_share", "max_utilization")
 
 @dataclass
 class Nodes:
-    """What has been met so far, walking the nodes from the outside in."""
+    """Walks the nodes from the outside in and collects levels and compute units."""
 
     reader: Reader
-    constraints: Constraints
+    scope: Scope
     levels: list[Storage] = field(default_factory=list)
     compute: Compute | None = None
     name: str = ""
 
     def walk(self, path: Keys, inherited: list[Keys]) -> None:
-        """The list of nodes at `path`. The attributes of a container hold for everything after it."""
+        """Reads the list of nodes at `path`. The attributes of a container hold for all nodes after it."""
         inherited = list(inherited)
         for node in self.reader.items(path):
             self.node(node, inherited)
@@ -31,16 +33,18 @@ class Nodes:
                 inherited.append((*node, "attributes"))
 
     def tag(self, node: Keys) -> str:
+        """The tag of a node without its `!`; `None` where it has none."""
         tag = self.reader.mapping(node).get("!tag")
         return "Component" if tag == "Element" else str(tag)
 
     def node(self, node: Keys, inherited: list[Keys]) -> None:
-        found = self.reader.mapping(node, (*_NODE, *_EXTRA))
+        """Reads a node by its tag; `inherited` are the paths of the attributes of the containers around it."""
+        values = self.reader.mapping(node, (*_NODE, *_EXTRA))
         for key in _EXTRA:
-            if found.get(key) not in (None, [], {}):
+            if values.get(key) not in (None, [], {}):
                 self.reader.fault((*node, key), f"{key} is not supported")
-        if found.get("enabled") not in (None, True):
-            self.reader.fault((*node, "enabled"), f"enabled must be true, got {found['enabled']!r}")
+        if values.get("enabled") not in (None, True):
+            self.reader.fault((*node, "enabled"), f"enabled must be true, got {values['enabled']!r}")
         match self.tag(node):
             case "Nothing":
                 pass
@@ -54,10 +58,11 @@ class Nodes:
                 self.component(node, inherited)
             case other:
                 known = ", ".join(f"!{tag}" for tag in TIMELOOP_TAGS if tag not in ("Pipelined", "Element"))
-                told = "a node without a tag" if other == "None" else f"!{other}"
-                self.reader.fault(node, f"{told} is not supported; known: {known}")
+                shown = "a node without a tag" if other == "None" else f"!{other}"
+                self.reader.fault(node, f"{shown} is not supported; known: {known}")
 
     def container(self, node: Keys) -> None:
+        """Reads a container: its fan-out."""
         name = self.reader.text((*node, "name"), required=True) or "container"
         self.name = self.name or name
         self.axes(node, name, name)
@@ -66,7 +71,7 @@ class Nodes:
                 self.reader.fault((*node, "constraints", kind), f"a container has no {kind} constraints")
 
     def axes(self, node: Keys, name: str, single: str) -> None:
-        """The fan-out of a node: axes below the level met last. `single`, if any, names a fan-out of one mesh."""
+        """Adds the fan-out of a node to the innermost level so far; `single`, if any, names a fan-out of one mesh."""
         self.reader.mapping((*node, "spatial"), ("meshX", "meshY"))
         self.reader.mapping((*node, "constraints"), ("spatial", "temporal", "dataspace", "max_overbooked_proportion"))
         if self.reader.value((*node, "constraints", "max_overbooked_proportion")) not in (None, {}):
@@ -78,7 +83,7 @@ class Nodes:
         if len(axes) == 1 and single:
             axes = (replace(axes[0], name=single),)
         at = (*node, "constraints", "spatial")
-        ruled = self.constraints.spatial(at, axes)
+        ruled = spatial(self.scope, at, axes)
         axes = tuple(replace(axis, constraint=rule) for axis, rule in zip(axes, ruled, strict=True))
         if axes and self.levels:
             self.levels[-1] = replace(self.levels[-1], fanout=self.levels[-1].fanout + axes)
@@ -88,6 +93,7 @@ class Nodes:
             )
 
     def component(self, node: Keys, inherited: list[Keys]) -> None:
+        """Reads a storage level or the compute units."""
         name = self.reader.text((*node, "name"), required=True) or "component"
         cls = self.reader.text((*node, "class"), required=True)
         kind = class_kind(self.reader, (*node, "class"), cls) if cls else None
@@ -105,14 +111,14 @@ class Nodes:
                     self.reader.fault((*node, "constraints", kind), f"compute units have no {kind} constraints")
             return
         level = replace(storage(self.reader, node, name, cls, attributes), cls=shown)
-        level = replace(level, temporal=self.constraints.temporal((*node, "constraints", "temporal")))
+        level = replace(level, temporal=temporal(self.scope, (*node, "constraints", "temporal")))
         at = (*node, "constraints", "dataspace")
-        self.levels.append(keeping(self.reader, at, level, *self.constraints.dataspace(at), not self.levels))
+        self.levels.append(keeping(self.reader, at, level, *dataspace(self.scope, at), not self.levels))
 
     def parallel(self, node: Keys, inherited: list[Keys]) -> None:
-        """Storages side by side: levels one after the other, each tensor in one of them at most."""
+        """Reads storages side by side as levels one after the other; each tensor is in one of them at most."""
         start = len(self.levels)
-        kept: dict[str, str] = {}
+        homes: dict[str, str] = {}  # tensor -> the branch that keeps it
         for branch in self.reader.items((*node, "nodes")):
             tag, before = self.tag(branch), len(self.levels)
             name = str(self.reader.value((*branch, "name")) or tag)
@@ -124,19 +130,19 @@ class Nodes:
                     self.reader.fault(branch, f"each branch of !Parallel is a storage with a keep list, {name} is not")
             elif tag == "Container" and self.reader.value((*branch, "spatial")) in (None, {}):
                 self.reader.mapping((*branch, "constraints"), ("dataspace",))
-                keep = self.constraints.dataspace((*branch, "constraints", "dataspace"))[0]  # they pass all branches by
+                keep = dataspace(self.scope, (*branch, "constraints", "dataspace"))[0]  # they pass all branches by
             elif tag != "Nothing":
                 self.reader.fault(branch, f"a branch of !Parallel must be one storage without a fan-out, got {name}")
-            for tensor in sorted(keep & kept.keys()):
-                self.reader.fault(branch, f"{tensor} is kept in two branches of !Parallel: {kept[tensor]} and {name}")
-            kept |= dict.fromkeys(keep, name)
+            for tensor in sorted(keep & homes.keys()):
+                self.reader.fault(branch, f"{tensor} is kept in two branches of !Parallel: {homes[tensor]} and {name}")
+            homes |= dict.fromkeys(keep, name)
         for index in range(start, len(self.levels)):
             level = self.levels[index]
-            self.levels[index] = replace(level, bypass=level.bypass | (kept.keys() - level.keep))
+            self.levels[index] = replace(level, bypass=level.bypass | (homes.keys() - level.keep))
 
 
 def read_nodes(reader: Reader, root: Keys, workload: Workload | None) -> Nodes:
     """The architecture under `root` (`nodes: [...]`); faults stay in `reader`."""
-    found = Nodes(reader, Constraints(reader, workload))
-    found.walk((*root, "nodes"), [])
-    return found
+    nodes = Nodes(reader, Scope(reader, workload))
+    nodes.walk((*root, "nodes"), [])
+    return nodes

@@ -1,66 +1,66 @@
-"""Architecture -> the tree dialect that Timeloop's own binaries read."""
+"""Writes an architecture in the tree dialect that Timeloop's own binaries read."""
 
 from math import prod
 from typing import Any
 
-from .spec import Architecture, Axis, Compute, Storage
-from .timeloop_components import kind
+from ..spec import Architecture, Axis, Compute, Storage
+from .components import kind
 
 Entry = dict[str, Any]
 
 
 def _faults(arch: Architecture) -> list[str]:
-    """What the tree dialect has no words for."""
-    found = []
+    """The properties of an architecture that the tree dialect cannot express."""
+    faults = []
     for level in arch.levels:
         if level.tensor_bits:
-            found.append(f"{level.name}: word widths by tensor")
+            faults.append(f"{level.name}: word widths by tensor")
         if level.width_bits % level.word_bits:
-            found.append(f"{level.name}: a width of {level.width_bits} bits for words of {level.word_bits}")
+            faults.append(f"{level.name}: a width of {level.width_bits} bits for words of {level.word_bits}")
         if level.capacity_bits is not None and level.capacity_bits % level.word_bits:
-            found.append(f"{level.name}: a capacity of {level.capacity_bits} bits for words of {level.word_bits}")
-    return found
+            faults.append(f"{level.name}: a capacity of {level.capacity_bits} bits for words of {level.word_bits}")
+    return faults
 
 
 def _plain(value: object) -> Any:
-    """Tuples as lists, for YAML."""
+    """`value` with lists for tuples, as YAML has them."""
     return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
 def _attributes(component: Storage | Compute) -> Entry:
-    found = {name: _plain(value) for name, value in component.attributes}
-    if "technology_nm" in found:
-        found["technology"] = f"{found.pop('technology_nm'):g}nm"
-    return found
+    attributes = {name: _plain(value) for name, value in component.attributes}
+    if "technology_nm" in attributes:
+        attributes["technology"] = f"{attributes.pop('technology_nm'):g}nm"
+    return attributes
 
 
 def _storage(level: Storage) -> Entry:
-    """Class and attributes of one level."""
+    """The class and the attributes of a level."""
     shared = level.attribute("cluster_size", 1)
     row = level.width_bits // (shared if isinstance(shared, int) else 1)  # of one instance
-    found: Entry = {"word_bits": level.word_bits, "width": level.width_bits, "block_size": row // level.word_bits}
+    attributes: Entry = {"word_bits": level.word_bits, "width": level.width_bits, "block_size": row // level.word_bits}
     if level.capacity_bits is not None:
         whole = level.capacity_bits % row == 0
         words = level.capacity_bits // level.word_bits
-        found |= {"depth": level.capacity_bits // row} if whole else {"entries": words}
-    found |= {"n_banks": level.banks, "n_ports": level.ports}
+        attributes |= {"depth": level.capacity_bits // row} if whole else {"entries": words}
+    attributes |= {"n_banks": level.banks, "n_ports": level.ports}
     for name in ("read_bandwidth", "write_bandwidth"):
         if getattr(level, name) is not None:
-            found[name] = getattr(level, name)
+            attributes[name] = getattr(level, name)
     if level.multiple_buffering != 1:
-        found["multiple_buffering"] = level.multiple_buffering
+        attributes["multiple_buffering"] = level.multiple_buffering
     unbounded = level.capacity_bits is None and "DRAM" not in level.cls  # only a DRAM may be
     classed = {"class": "DRAM", "subclass": level.cls} if unbounded else _classed(level.cls, "storage")
-    return classed | {"attributes": _attributes(level) | found}
+    return classed | {"attributes": _attributes(level) | attributes}
 
 
 def _classed(cls: str, wanted: str) -> Entry:
-    """A class that Timeloop takes for `wanted`; ours as the subclass where it would not."""
+    """`cls` as the class where Timeloop takes it for `wanted`, else as the subclass of the class `wanted`."""
     return {"class": cls} if kind(cls) == wanted else {"class": wanted, "subclass": cls}
 
 
 def _placed(name: str, entry: Entry, inside: list[Axis]) -> Entry:
-    """The entry with its instances: those of the axes it stands inside."""
+    """The entry with its name and its instances: those of the axes around it."""
     instances = prod(axis.size for axis in inside)
     if instances == 1:
         return {"name": name, **entry}
@@ -74,7 +74,7 @@ def write_timeloop_arch(arch: Architecture) -> dict[str, Any]:
 
     One axis per mesh becomes a plain fan-out with meshX and meshY, in which Timeloop nests X inside Y. Where several
     axes of a level share a mesh, each gets a dummy storage `inter_AXIS_spatial` that only carries its loops.
-    Raises ValueError for what the dialect has no words for, all of it.
+    Raises ValueError with all that the dialect cannot express.
     """
     faults = _faults(arch)
     if faults:

@@ -1,4 +1,4 @@
-"""ONNX files: reading one, with the shape of every tensor; whatever is wrong with it is an `InputError`.
+"""Reads ONNX files, with the shape of every tensor; whatever is wrong with a file is an `InputError`.
 
 The package onnx (extra `onnx`) is imported when a file is read.
 """
@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .faults import Fault, InputError
-from .files import read_bytes
-from .reading import near
-from .shapes import MAX_WORDS
+from ..faults import Fault, InputError
+from ..files import read_bytes
+from ..reading import near
+from ..shapes import MAX_WORDS
 
 MAX_BYTES = 2**31 - 1  # protobuf takes no larger message
 MAX_NODES = 50_000  # with those of functions in their places
@@ -23,7 +23,7 @@ Dims = tuple[int | str | None, ...]  # a size, the name of a dynamic dim, or not
 
 @dataclass(frozen=True)
 class Node:
-    """One operation of the graph."""
+    """An operation of the graph."""
 
     name: str
     op: str
@@ -34,7 +34,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Graph:
-    """The nodes of a model, in its order, and what is known of its tensors."""
+    """The nodes of a model, in its order, and the shapes of its tensors as far as they are known."""
 
     source: str
     nodes: tuple[Node, ...]
@@ -43,7 +43,7 @@ class Graph:
     remark: str  # what stopped the shape inference, if anything did
 
     def shape(self, tensor: str, node: Node) -> tuple[int, ...]:
-        """The sizes of a tensor; InputError where one is not known, with how to give it."""
+        """The sizes of a tensor. Raises InputError where a size is not known; the message says how to give it."""
         dims = self.shapes.get(tensor)
         why = f" ({self.remark})" if self.remark else ""
         if dims is None:
@@ -93,10 +93,10 @@ def read_graph(path: Path, dims: Mapping[str, int] | None = None) -> Graph:
 
 
 def _garbled(message: Any) -> Iterator[str]:
-    """The fields of a message, and of those in it, whose text is none: protobuf hands it on as bytes."""
+    """The fields of a message, at any depth, whose text is no UTF-8: protobuf gives it as bytes."""
     for field, value in message.ListFields():
         values = value if hasattr(value, "__getitem__") and not isinstance(value, str | bytes) else [value]
-        if field.type == field.TYPE_STRING and any(isinstance(one, bytes) for one in values):
+        if field.type == field.TYPE_STRING and any(isinstance(item, bytes) for item in values):
             yield field.name
         if field.message_type:
             for inner in values:
@@ -125,7 +125,7 @@ def _load(onnx: Any, path: Path) -> Any:
 
 
 def _reason(error: Exception) -> str:
-    """What a foreign package says went wrong, in one line."""
+    """The message of an error of a foreign package in a single line."""
     return " ".join(str(error).split())[:200] or type(error).__name__
 
 
@@ -151,14 +151,14 @@ def _inlined(model: Any, path: Path) -> Any:
 def _nodes(
     nodes: Iterable[Any], functions: Mapping[tuple[str, str], Any], known: dict[tuple[str, str], float]
 ) -> float:
-    """How many nodes there are with those of functions and inner graphs; infinite where a function calls itself."""
+    """The number of nodes with those of functions and inner graphs; infinite where a function calls itself."""
     count = 0.0
     for node in nodes:
         graphs = [graph for entry in node.attribute for graph in (entry.g, *entry.graphs)]
         count += 1 + sum(_nodes(graph.node, functions, known) for graph in graphs)
         key = (node.domain, node.op_type)
         if key in functions and key not in known:
-            known[key] = math.inf  # until counted: who meets it again is inside it
+            known[key] = math.inf  # until it is counted: a second call comes from inside it
             known[key] = _nodes(functions[key].node, functions, known)
         count += known.get(key, 0.0)
     return count
@@ -177,7 +177,7 @@ def _dim(dim: Any) -> int | str | None:
 
 
 def _set_dims(model: Any, given: Mapping[str, int], path: Path) -> None:
-    """Give named dynamic dims the sizes wanted."""
+    """Sets named dynamic dims of the model to the sizes `given`. Raises InputError for unknown names and bad sizes."""
     known: set[str] = set()
     for value in _values(model.graph):
         for dim in value.type.tensor_type.shape.dim:

@@ -1,4 +1,4 @@
-"""Timeloop components -> our levels and compute units: attribute aliases, sizes, meshes, what is refused."""
+"""Makes levels and compute units of Timeloop's components: aliases of attributes, sizes, meshes, what is refused."""
 
 import re
 from dataclasses import dataclass, replace
@@ -6,9 +6,9 @@ from itertools import pairwise
 from math import prod
 from typing import Any
 
-from ..workloads import Keys
-from ..workloads.timeloop_values import Reader
-from .spec import Axis, Compute, Storage
+from ...workloads import Keys
+from ...workloads.timeloop import Reader
+from ..spec import Axis, Compute, Storage
 
 STORAGE_CLASSES = ("DRAM", "SRAM", "regfile", "smartbuffer", "storage")  # a class that contains one of these
 COMPUTE_CLASSES = ("mac", "compute")
@@ -32,8 +32,8 @@ _USED = {
     *("entries", "sizeKB", "multiple_buffering", "read_bandwidth", "write_bandwidth", "bandwidth"),
     *("instances", "meshX", "meshY", "technology"),
 }
-# Attributes that change Timeloop's counts, cycles or energies in ways this model has no words for.
-# Each with the values that change nothing; with none, it is refused whatever its value.
+# Attributes that change Timeloop's counts, cycles or energies in ways that this model does not know, each with the
+# values that change nothing; an attribute without such values is always refused.
 _REFUSED: dict[str, tuple[object, ...]] = {
     "min_utilization": (0, 0.0),
     "shared_bandwidth": (),
@@ -61,7 +61,7 @@ _REFUSED: dict[str, tuple[object, ...]] = {
 
 @dataclass
 class Part:
-    """A storage level or the compute units, as found in a file, before the fan-outs are known."""
+    """A storage level or the compute units of a file, before the fan-outs are known."""
 
     path: Keys
     name: str
@@ -71,60 +71,63 @@ class Part:
 
 
 class Attributes:
-    """The attributes of one component, its own and those inherited; knows where each stands."""
+    """The attributes of a component, its own and those inherited, each with its path."""
 
     def __init__(self, reader: Reader, paths: list[Keys]):
         self.reader = reader
-        self.found: dict[str, Keys] = {}  # the later (inner) paths win
+        self.paths: dict[str, Keys] = {}  # the later (inner) paths win
         for path in paths:
             for key in reader.mapping(path):
                 if key not in ("name", "class"):
-                    self.found[key] = (*path, key)
+                    self.paths[key] = (*path, key)
 
     def path(self, names: tuple[str, ...]) -> Keys | None:
-        """Where the first of the aliases `names` stands; two that disagree are a fault."""
-        given = [name for name in names if name in self.found and self.value(name) is not None]
+        """The path of the first of the aliases `names` that is given; two that disagree are a fault."""
+        given = [name for name in names if name in self.paths and self.value(name) is not None]
         if len({str(self.value(name)) for name in given}) > 1:
-            self.reader.fault(self.found[given[1]], f"{' and '.join(given)} mean the same; give one")
-        return self.found[given[0]] if given else None
+            self.reader.fault(self.paths[given[1]], f"{' and '.join(given)} mean the same; give one")
+        return self.paths[given[0]] if given else None
 
     def value(self, name: str) -> Any:
-        return self.reader.value(self.found[name]) if name in self.found else None
+        """The value of an attribute as it is written; None where it is not given."""
+        return self.reader.value(self.paths[name]) if name in self.paths else None
 
     def integer(self, *names: str) -> int | None:
+        """The integer under one of the aliases `names`; None where none is given, or with a fault."""
         path = self.path(names)
         return None if path is None else self.reader.integer(path)
 
     def number(self, *names: str) -> float | None:
+        """The number under one of the aliases `names`; None where none is given, or with a fault."""
         path = self.path(names)
         return None if path is None else self.reader.number(path)
 
     def refuse(self) -> None:
-        """Note the attributes that this model has no words for."""
-        for name, path in self.found.items():
+        """Adds a fault for each attribute of _REFUSED that changes something."""
+        for name, path in self.paths.items():
             value = self.value(name)
             if name in _REFUSED and value is not None and value not in _REFUSED[name]:
                 self.reader.fault(path, f"{name} is not supported, got {value!r}")
 
     def rest(self) -> tuple[tuple[str, object], ...]:
-        """What no field holds, sorted: `type`, `technology_nm`... for the energy engines."""
-        kept = {
+        """The attributes that no field of a component holds, sorted: `type`, `technology_nm`... for energy engines."""
+        values = {
             name: self.value(name)
-            for name in self.found
+            for name in self.paths
             if name not in _USED and name not in _REFUSED and self.value(name) is not None
         }
         technology = self.value("technology")
         digits = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(nm)?\s*", str(technology))
         if digits:
             size = float(digits[1])
-            kept["technology_nm"] = int(size) if size.is_integer() else size
+            values["technology_nm"] = int(size) if size.is_integer() else size
         elif technology not in (None, "DRAM", "SRAM", -1):
-            kept["technology"] = technology
-        return tuple(sorted((name, _hashable(value)) for name, value in kept.items()))
+            values["technology"] = technology
+        return tuple(sorted((name, _hashable(value)) for name, value in values.items()))
 
 
 def _hashable(value: Any) -> object:
-    """Lists and mappings as tuples: attributes are part of a frozen value."""
+    """`value` with tuples for lists and mappings: attributes are part of a frozen value."""
     if isinstance(value, list):
         return tuple(map(_hashable, value))
     if isinstance(value, dict):
@@ -144,14 +147,14 @@ def kind(cls: str) -> str | None:
 
 
 def class_kind(reader: Reader, path: Keys, cls: str) -> str | None:
-    """As `kind`; explicit networks and unknown classes are faults."""
-    found = kind(cls)
-    if found == "network":
+    """The `kind` of a class; explicit networks and unknown classes are faults."""
+    meant = kind(cls)
+    if meant == "network":
         reader.fault(path, f"explicit networks are not supported, got class {cls}")
-    elif found is None:
+    elif meant is None:
         known = ", ".join(STORAGE_CLASSES + COMPUTE_CLASSES)
         reader.fault(path, f"unknown class {cls!r}; a class contains one of {known}")
-    return found
+    return meant
 
 
 def storage(reader: Reader, path: Keys, name: str, cls: str, attributes: Attributes) -> Storage:
@@ -169,7 +172,7 @@ def storage(reader: Reader, path: Keys, name: str, cls: str, attributes: Attribu
         reader.fault(path, f"{name}: one of depth, entries, sizeKB is missing; only a DRAM may be unbounded")
     half = attributes.number("bandwidth")
     if half is not None and (attributes.value("read_bandwidth") or attributes.value("write_bandwidth")):
-        reader.fault(attributes.found["bandwidth"], "bandwidth and read_bandwidth or write_bandwidth: give one kind")
+        reader.fault(attributes.paths["bandwidth"], "bandwidth and read_bandwidth or write_bandwidth: give one kind")
     read = attributes.number("read_bandwidth") if half is None else half / 2
     write = attributes.number("write_bandwidth") if half is None else half / 2
     return Storage(
@@ -189,7 +192,7 @@ def storage(reader: Reader, path: Keys, name: str, cls: str, attributes: Attribu
 
 def _positive(attributes: Attributes, name: str, bandwidth: float | None) -> float | None:
     if bandwidth == 0:
-        attributes.reader.fault(attributes.found.get(name, attributes.found.get("bandwidth", ())), "must be over 0")
+        attributes.reader.fault(attributes.paths.get(name, attributes.paths.get("bandwidth", ())), "must be over 0")
     return None if bandwidth is None else float(bandwidth)
 
 
@@ -221,29 +224,29 @@ def _product(word: int, block: int | None, cluster: int | None) -> str:
 
 
 def _words(attributes: Attributes, word: int, block: int) -> int | None:
-    """Words of one instance; None: not said."""
+    """The words of an instance; None: no attribute gives them."""
     entries, depth, size = attributes.integer("entries"), attributes.integer(*_DEPTH), attributes.number("sizeKB")
     given = {
         "entries": entries,
         "depth": None if depth is None else depth * block,
         "sizeKB": None if size is None else int(size * 8192 // word),
     }
-    told = {name: words for name, words in given.items() if words is not None}
-    if len(set(told.values())) > 1:
-        text = ", ".join(f"{name} gives {words} words" for name, words in told.items())
-        at = next(path for name, path in attributes.found.items() if name in ("entries", "sizeKB"))
+    sizes = {name: words for name, words in given.items() if words is not None}
+    if len(set(sizes.values())) > 1:
+        text = ", ".join(f"{name} gives {words} words" for name, words in sizes.items())
+        at = next(path for name, path in attributes.paths.items() if name in ("entries", "sizeKB"))
         attributes.reader.fault(at, f"sizes must agree: {text}")
-    return next(iter(told.values()), None)
+    return next(iter(sizes.values()), None)
 
 
 def compute(name: str, cls: str, attributes: Attributes) -> Compute:
-    """The MAC units."""
+    """The MAC units with these attributes."""
     word = attributes.integer(*_WORD) or attributes.integer("multiplier_width") or 16
     return Compute(name, cls, attributes=attributes.rest(), word_bits=word)
 
 
 def meshes(reader: Reader, path: Keys, attributes: Attributes, instances: int) -> tuple[int, int]:
-    """meshX and meshY of a component with so many instances; without either, all stand on X."""
+    """The sizes meshX and meshY of a component with `instances`; without either, all instances stand on X."""
     mesh_x, mesh_y = attributes.integer("meshX"), attributes.integer("meshY")
     if mesh_x is None and mesh_y is None:
         return instances, 1
@@ -251,14 +254,14 @@ def meshes(reader: Reader, path: Keys, attributes: Attributes, instances: int) -
         return mesh_x, mesh_y
     given = mesh_x or mesh_y or 1
     if instances % given or (mesh_x and mesh_y and mesh_x * mesh_y != instances):
-        told = " * ".join(f"{key} {n}" for key, n in (("meshX", mesh_x), ("meshY", mesh_y)) if n)
-        reader.fault(attributes.found["meshX" if mesh_x else "meshY"], f"{told} does not make {instances} instances")
+        product = " * ".join(f"{key} {n}" for key, n in (("meshX", mesh_x), ("meshY", mesh_y)) if n)
+        reader.fault(attributes.paths["meshX" if mesh_x else "meshY"], f"{product} does not make {instances} instances")
         return instances, 1
     return (mesh_x, instances // mesh_x) if mesh_x else (instances // given, given)
 
 
 def joined(reader: Reader, parts: list[Part]) -> tuple[tuple[Storage, ...], Compute | None]:
-    """Levels with the fan-out axes between consecutive parts: Y outside X, as in Timeloop's nests."""
+    """The levels with the fan-out axes between consecutive parts, Y outside X as in Timeloop's nests; the MAC units."""
     if parts and (parts[0].mesh_x, parts[0].mesh_y) != (1, 1):
         first = parts[0]
         reader.fault(
@@ -282,14 +285,14 @@ def joined(reader: Reader, parts: list[Part]) -> tuple[tuple[Storage, ...], Comp
 
 
 def _folded(levels: list[Storage]) -> tuple[Storage, ...]:
-    """Without the dummy storages that only carry the spatial loops of an axis: axes of the level outside them."""
-    found: list[Storage] = []
+    """`levels` without dummy storages, which only carry the spatial loops of an axis of the level outside them."""
+    folded: list[Storage] = []
     for level in levels:
-        if level.cls != "dummy_storage" or not found:
-            found.append(level)
+        if level.cls != "dummy_storage" or not folded:
+            folded.append(level)
             continue
         name = level.name.removeprefix("inter_").removesuffix("_spatial")
         several = len(level.fanout) > 1
         axes = tuple(replace(axis, name=f"{name}_{axis.mesh}" if several else name) for axis in level.fanout)
-        found[-1] = replace(found[-1], fanout=found[-1].fanout + axes)
-    return tuple(found)
+        folded[-1] = replace(folded[-1], fanout=folded[-1].fanout + axes)
+    return tuple(folded)

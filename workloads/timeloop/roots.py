@@ -1,10 +1,10 @@
-"""Timeloop files put together: one document, every root key one that somebody reads."""
+"""Puts Timeloop's files together into a document and checks their root keys."""
 
 from pathlib import Path
 
-from .faults import Fault, InputError
-from .reading import Document, near, read_yaml
-from .timeloop_values import TIMELOOP_TAGS
+from ..faults import Fault, InputError
+from ..reading import Document, near, read_yaml
+from .values import TIMELOOP_TAGS
 
 ROOTS = (
     *("architecture", "arch", "problem", "mapping", "mapper", "mapspace", "variables", "ERT", "ART"),
@@ -23,21 +23,21 @@ REFUSED = {
 
 
 def root_faults(document: Document) -> list[Fault]:
-    """The root keys of a Timeloop file that nobody reads, each with its reason or near names."""
-    found = []
+    """The faults of root keys of a Timeloop file that are not read, each with its reason or near names."""
+    faults = []
     for key in document.data if isinstance(document.data, dict) else ():
         name = key.replace("-", "_")
         if name in REFUSED:
             if document.data[key] not in (None, [], {}):
-                found.append(document.fault((key,), f"{name} is not supported{REFUSED[name]}"))
+                faults.append(document.fault((key,), f"{name} is not supported{REFUSED[name]}"))
         elif name not in ROOTS:
             hint = near(name, ROOTS) or f"; known: {', '.join(ROOTS)}"
-            found.append(document.fault((key,), f'unknown root key "{key}"{hint}'))
-    return found
+            faults.append(document.fault((key,), f'unknown root key "{key}"{hint}'))
+    return faults
 
 
 def read_timeloop(*paths: Path | str) -> Document:
-    """Timeloop files as one document, as `read_yaml`; their root keys are checked file by file.
+    """Timeloop's files as a single document, as by `read_yaml`; root keys are checked file by file.
 
     Raises InputError with the faults of all files.
     """

@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
-from ..workloads import Document, Keys, Workload
-from ..workloads.timeloop_values import Reader, choices
-from .spec import Architecture, LoopConstraint
-from .timeloop_constraints import REFUSED, Constraints, keeping
+from ...workloads import Document, Keys, Workload
+from ...workloads.timeloop import Reader, choices
+from ..spec import Architecture, LoopConstraint
+from .dataspaces import dataspace, keeping
+from .loops import merged, spatial, temporal
+from .scope import REFUSED, Scope
 
 ROOTS: tuple[Keys, ...] = (
     ("mapspace_constraints",),
@@ -24,33 +26,33 @@ KINDS = {
 
 
 class _Applied:
-    """An architecture's levels while constraints are laid on them."""
+    """The levels of an architecture while constraints are laid on them, one entry after the other."""
 
-    def __init__(self, arch: Architecture, constraints: Constraints):
+    def __init__(self, arch: Architecture, scope: Scope):
         self.levels = list(arch.levels)
-        self.constraints = constraints
-        self.reader = constraints.reader
+        self.scope = scope
+        self.reader = scope.reader
 
     def targets(self) -> dict[str, tuple[int, tuple[int, ...]]]:
-        """Target names -> level and the axes meant. A storage id counts levels from the innermost, as in Timeloop."""
-        found: dict[str, tuple[int, tuple[int, ...]]] = {}
+        """The level and the axes that each name of a target means; a number counts levels from the innermost."""
+        targets: dict[str, tuple[int, tuple[int, ...]]] = {}
         for number, level in enumerate(self.levels):
             for at, axis in enumerate(level.fanout):
                 for name in (axis.name, f"{level.name}.{axis.name}", f"inter_{axis.name}_spatial"):
-                    found.setdefault(name, (number, (at,)))
+                    targets.setdefault(name, (number, (at,)))
         for number, level in enumerate(self.levels):
             everything = (number, tuple(range(len(level.fanout))))
-            found |= {level.name: everything, str(len(self.levels) - 1 - number): everything}
-        return found
+            targets |= {level.name: everything, str(len(self.levels) - 1 - number): everything}
+        return targets
 
     def entry(self, path: Keys) -> None:
-        """Lay one entry of a constraint list on its target."""
+        """Lays the entry at `path` on its target."""
         self.reader.mapping(path)
-        told = self.reader.text((*path, "type"), required=True)
-        kind = KINDS.get(told or "")
-        if told is not None and kind is None:
-            known = REFUSED if told in REFUSED else ()
-            message = f"{told} is not supported" if known else f"unknown type {told!r}{choices(told, KINDS)}"
+        given = self.reader.text((*path, "type"), required=True)
+        kind = KINDS.get(given or "")
+        if given is not None and kind is None:
+            known = REFUSED if given in REFUSED else ()
+            message = f"{given} is not supported" if known else f"unknown type {given!r}{choices(given, KINDS)}"
             self.reader.fault((*path, "type"), message)
         target, targets = self.reader.text((*path, "target"), required=True), self.targets()
         if target is not None and target not in targets:
@@ -60,25 +62,23 @@ class _Applied:
             getattr(self, kind)(path, *targets[target], target == self.levels[targets[target][0]].name)
 
     def temporal(self, path: Keys, level: int, axes: tuple[int, ...], whole: bool) -> None:
-        new = self.constraints.temporal(path, known=("target", "type"))
+        new = temporal(self.scope, path, known=("target", "type"))
         if not whole and not str(self.reader.value((*path, "target"))).isdigit():
             if any(rule.value != 1 for rule in new.factors):
                 self.reader.fault(path, "an axis has no temporal loops")
             return
         old = self.levels[level]
-        self.levels[level] = replace(old, temporal=self.constraints.merged(path, old.temporal, new))
+        self.levels[level] = replace(old, temporal=merged(self.reader, path, old.temporal, new))
 
     def spatial(self, path: Keys, level: int, axes: tuple[int, ...], whole: bool) -> None:
         fanout = list(self.levels[level].fanout)
-        new = self.constraints.spatial(path, tuple(fanout[at] for at in axes), known=("target", "type"))
+        new = spatial(self.scope, path, tuple(fanout[at] for at in axes), known=("target", "type"))
         for at, constraint in zip(axes, new, strict=False):
-            fanout[at] = replace(
-                fanout[at], constraint=self.constraints.merged(path, fanout[at].constraint, constraint)
-            )
+            fanout[at] = replace(fanout[at], constraint=merged(self.reader, path, fanout[at].constraint, constraint))
         self.levels[level] = replace(self.levels[level], fanout=tuple(fanout))
 
     def dataspace(self, path: Keys, level: int, axes: tuple[int, ...], whole: bool) -> None:
-        keep, bypass = self.constraints.dataspace(path, known=("target", "type"))
+        keep, bypass = dataspace(self.scope, path, known=("target", "type"))
         if not whole and not str(self.reader.value((*path, "target"))).isdigit():
             if keep:
                 self.reader.fault(path, "an axis keeps nothing")
@@ -97,12 +97,12 @@ class _Applied:
             return
         number, at = everywhere[0]
         axis = self.levels[number].fanout[at]
-        new = self.constraints.merged(path, axis.constraint, LoopConstraint(min_utilization=least))
+        new = merged(self.reader, path, axis.constraint, LoopConstraint(min_utilization=least))
         self.levels[number] = replace(self.levels[number], fanout=(replace(axis, constraint=new),))
 
 
 def entries(reader: Reader, root: Keys) -> list[Keys]:
-    """The paths of the entries of a constraint list, given plainly or under `targets`."""
+    """The paths of the entries of the constraint list at `root`: a list, or a mapping with a list under `targets`."""
     value = reader.value(root)
     if isinstance(value, dict):
         reader.mapping(root, ("version", "targets"))
@@ -113,14 +113,13 @@ def entries(reader: Reader, root: Keys) -> list[Keys]:
 def apply_timeloop_constraints(
     arch: Architecture, document: Document, workload: Workload | None = None
 ) -> Architecture:
-    """`arch` with the constraints of a Timeloop file: `mapspace_constraints`, `mapspace: {constraints}`,
-    `architecture_constraints` and their spellings; without any of these roots, `arch` itself.
+    """`arch` with the constraints of a Timeloop file, which stand under ROOTS; `arch` itself where there are none.
 
     Raises InputError with every fault: unknown targets and keys, contradictions, what has no counterpart here.
     """
     reader = Reader(document)
     reader.mapping(("mapspace",), ("version", "template", "constraints"))
-    applied = _Applied(arch, Constraints(reader, workload))
+    applied = _Applied(arch, Scope(reader, workload))
     for root in ROOTS:
         for path in entries(reader, root):
             applied.entry(path)

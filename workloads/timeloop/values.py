@@ -1,14 +1,14 @@
-"""Values out of Timeloop files: loosely shaped YAML, read value by value, every fault collected."""
+"""Reads Timeloop's files, which are loosely shaped YAML, value by value and collects every fault."""
 
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from .expressions import arithmetic
-from .faults import Fault, InputError
-from .reading import Document, Keys, near
-from .shapes import MAX_WORDS
+from ..expressions import arithmetic
+from ..faults import Fault, InputError
+from ..reading import Document, Keys, near
+from ..shapes import MAX_WORDS
 
 # The local tags of the 0.4 dialect, for `read_yaml(..., tags=TIMELOOP_TAGS)`.
 TIMELOOP_TAGS = ("Component", "Container", "Element", "Hierarchical", "Nothing", "Parallel", "Pipelined")
@@ -18,7 +18,7 @@ _FACTOR = re.compile(r"([A-Za-z_]\w*?)(<=|>=|=)?(\d+)(?:,(\d+))?")
 
 
 class Factor(NamedTuple):
-    """One entry of a `factors` text: `M=4`, `M<=4`, `M4`, and in mappings `M=4,2` (bound, residual)."""
+    """An entry of a `factors` text: `M=4`, `M<=4`, `M4`, and in mappings `M=4,2` (bound, residual)."""
 
     dim: str
     op: str  # =, <=, >=
@@ -37,12 +37,12 @@ def underscored(document: Document) -> Document:
             return [rewrite(item, (*path, index)) for index, item in enumerate(value)]
         if not isinstance(value, dict):
             return value
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for name, item in value.items():
-            if key(name) in found:
+            if key(name) in values:
                 faults.append(document.fault((*path, name), f'duplicate key "{name}": the same as "{key(name)}"'))
-            found[str(key(name))] = rewrite(item, (*path, name))
-        return found
+            values[str(key(name))] = rewrite(item, (*path, name))
+        return values
 
     faults: list[Fault] = []
     data = rewrite(document.data, ())
@@ -52,11 +52,12 @@ def underscored(document: Document) -> Document:
 
 
 class Reader:
-    """Takes values from a document and notes the faults; `finish` raises them all."""
+    """Takes values from a document and collects their faults; `finish` raises them all."""
 
     def __init__(self, document: Document):
         self.document = underscored(document)
         self.faults: list[Fault] = []
+        self.wrong_keys: set[str | int] = set()  # the last key of each path that has a fault
         self.names: dict[str, int | float] = {}
         variables = self.value(("variables",))
         if isinstance(variables, dict):
@@ -66,15 +67,17 @@ class Reader:
                     self.names |= {} if isinstance(value, str) else {name: value}
 
     def fault(self, path: Keys, message: str) -> None:
+        """Adds a fault of the value at `path`."""
         self.faults.append(self.document.fault(path, message))
+        self.wrong_keys.update(path[-1:])
 
     def finish(self) -> None:
-        """Raise InputError when anything was wrong."""
+        """Raises InputError where there are faults."""
         if self.faults:
             raise InputError(dict.fromkeys(self.faults))
 
     def value(self, path: Keys) -> Any:
-        """The value at `path`, None where there is none."""
+        """The value at `path`; None where there is none."""
         try:
             return self.document.get(path)
         except (KeyError, IndexError, TypeError):
@@ -102,7 +105,7 @@ class Reader:
         return [(*path, index) for index in range(len(value))] if isinstance(value, list) else []
 
     def _computed(self, value: Any) -> int | float | str:
-        """`value` as a number, or what is wrong with it."""
+        """`value` as a number, or a text that says what is wrong with it."""
         if isinstance(value, str):
             try:
                 value = arithmetic(value, self.names)
@@ -130,7 +133,7 @@ class Reader:
         return number
 
     def integer(self, path: Keys, least: int = 1) -> int | None:
-        """The integer at `path`, as `number`."""
+        """The integer at `path`, an expression or not; None: absent or at fault."""
         number = self.number(path, least)
         if number is not None and not isinstance(number, int):
             self.fault(path, f"must be an integer, got {self.value(path)!r}")
@@ -161,17 +164,17 @@ class Reader:
         texts = (
             [value] if isinstance(value, str) else [self.text(item, required=True) or "" for item in self.items(path)]
         )
-        found = []
+        factors = []
         for text in texts:
             tight = re.sub(r"\s*(<=|>=|=|,(?=\s*\d))\s*", r"\1", text.strip(" \t\r\n,;"))
             for token in filter(None, _SEPARATOR.split(tight)):
                 match = _FACTOR.fullmatch(token)
                 if match and len(token) < 60:
                     name, op, bound, residual = match.groups()
-                    found.append(Factor(name, op or "=", int(bound), None if residual is None else int(residual)))
+                    factors.append(Factor(name, op or "=", int(bound), None if residual is None else int(residual)))
                 else:
                     self.fault(path, f"a factor is written DIM=BOUND, such as M=4; got {token[:60]!r}")
-        return found
+        return factors
 
     def permutation(self, path: Keys, dims: Iterable[str] = ()) -> tuple[str, ...]:
         """Dims as written (innermost first, `_` for the free ones): a list, or text of one-letter dims.
@@ -190,5 +193,5 @@ class Reader:
 
 
 def choices(name: str, known: Mapping[str, object] | Collection[str]) -> str:
-    """The end of a message about an unknown `name`: a near one, or all."""
+    """The end of a message about an unknown `name`: a near name, or all `known`."""
     return near(name, known) or f"; known: {', '.join(known)}"

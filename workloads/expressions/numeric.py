@@ -1,11 +1,11 @@
-"""Arithmetic and index expressions in input files: parsed by `ast`, computed node by node, never evaluated."""
+"""Arithmetic expressions in input files: parsed by `ast`, computed node by node, never evaluated as code."""
 
 import ast
 import math
 import operator
 from collections.abc import Callable, Collection, Mapping
 
-from .reading import near
+from ..reading import near
 
 MAX_LENGTH = 200  # characters
 MAX_BITS = 200  # of any value on the way
@@ -14,7 +14,7 @@ Number = int | float
 
 
 def _divide(left: Number, right: Number) -> Number:
-    """Division that stays an integer where it can: large sizes are not rounded."""
+    """The quotient, an integer where it can be: large sizes are not rounded."""
     if isinstance(left, int) and isinstance(right, int) and left % right == 0:
         return left // right
     return left / right
@@ -48,7 +48,8 @@ _FUNCTIONS: dict[str, Callable[..., Number]] = {
 }
 
 
-def _parse(text: str) -> ast.expr:
+def parse(text: str) -> ast.expr:
+    """The syntax tree of an expression; ValueError for text that is none, or that is too long."""
     if len(text) > MAX_LENGTH:
         raise ValueError(f"an expression of at most {MAX_LENGTH} characters is expected, got {len(text)}")
     try:
@@ -57,12 +58,14 @@ def _parse(text: str) -> ast.expr:
         raise ValueError(f"not an expression: {text!r}") from None
 
 
-def _unknown(name: str, kind: str, choices: Collection[str]) -> ValueError:
+def unknown_name(name: str, kind: str, choices: Collection[str]) -> ValueError:
+    """The error of a name that is none of `choices`; `kind` says what it should name."""
     known = f"; known: {', '.join(sorted(choices))}" if choices else ""
     return ValueError(f"unknown {kind} {name!r}{known}{near(name, choices)}")
 
 
-def _value(node: ast.expr, names: Mapping[str, Number]) -> Number:
+def value_of(node: ast.expr, names: Mapping[str, Number]) -> Number:
+    """The value of a syntax tree, its names taken from `names`; ValueError for what is no arithmetic."""
     match node:
         case ast.Constant(value=bool()):
             pass
@@ -70,19 +73,19 @@ def _value(node: ast.expr, names: Mapping[str, Number]) -> Number:
             return value
         case ast.Name(id=name):
             if name not in names:
-                raise _unknown(name, "name", names.keys())
+                raise unknown_name(name, "name", names.keys())
             return names[name]
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -_value(operand, names)
+            return -value_of(operand, names)
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
-            return _value(operand, names)
+            return value_of(operand, names)
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
-            return _OPERATORS[type(op)](_value(left, names), _value(right, names))
+            return _OPERATORS[type(op)](value_of(left, names), value_of(right, names))
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
             if name not in _FUNCTIONS:
-                raise _unknown(name, "function", _FUNCTIONS.keys())
+                raise unknown_name(name, "function", _FUNCTIONS.keys())
             try:
-                return _FUNCTIONS[name](*(_value(arg, names) for arg in args))
+                return _FUNCTIONS[name](*(value_of(arg, names) for arg in args))
             except TypeError:
                 raise ValueError(f"{name} with {len(args)} arguments") from None
     raise ValueError(
@@ -97,7 +100,7 @@ def arithmetic(text: str, names: Mapping[str, Number] | None = None) -> Number:
     8192
     """
     try:
-        value = _value(_parse(text), names or {})
+        value = value_of(parse(text), names or {})
     except ZeroDivisionError:
         raise ValueError(f"division by zero: {text!r}") from None
     except OverflowError:
@@ -110,54 +113,13 @@ def arithmetic(text: str, names: Mapping[str, Number] | None = None) -> Number:
 def is_expression(text: str) -> bool:
     """Whether `text` computes something: contains an operator or a call, not a mere word or quoted number."""
     try:
-        return isinstance(_parse(text), ast.BinOp | ast.Call)
+        return isinstance(parse(text), ast.BinOp | ast.Call)
     except ValueError:
         return False
 
 
 def names_in(text: str) -> set[str]:
     """The names that an expression uses, functions not among them; ValueError for what is no expression."""
-    nodes = list(ast.walk(_parse(text)))
+    nodes = list(ast.walk(parse(text)))
     called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
     return {node.id for node in nodes if isinstance(node, ast.Name) and id(node) not in called}
-
-
-Linear = tuple[int, dict[str, int]]  # constant, coefficients
-
-
-def _linear(node: ast.expr, dims: Collection[str], names: Mapping[str, int]) -> Linear:
-    match node:
-        case ast.Name(id=name) if name in dims:
-            return 0, {name: 1}
-        case ast.Name(id=name) if name not in names:
-            raise _unknown(name, "dim or coefficient", {*dims, *names})
-        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as op, right=right):
-            sign = 1 if isinstance(op, ast.Add) else -1
-            (const, coefs), (other_const, others) = _linear(left, dims, names), _linear(right, dims, names)
-            summed = {dim: coefs.get(dim, 0) + sign * others.get(dim, 0) for dim in coefs | others}
-            return const + sign * other_const, summed
-        case ast.BinOp(left=left, op=ast.Mult(), right=right):
-            (const, coefs), (other_const, others) = _linear(left, dims, names), _linear(right, dims, names)
-            if coefs and others:
-                raise ValueError(f"a product of two dims is no index expression: {ast.unparse(node)!r}")
-            scaled = {dim: coef * other_const for dim, coef in coefs.items()}
-            return const * other_const, scaled | {dim: coef * const for dim, coef in others.items()}
-    value = _value(node, names)
-    if not isinstance(value, int):
-        raise ValueError(f"an index expression has integer coefficients: {ast.unparse(node)!r}")
-    return value, {}
-
-
-def linear(text: str, dims: Collection[str], names: Mapping[str, int] | None = None) -> dict[str, int]:
-    """The coefficient of each dim in an index expression; ValueError says what is wrong with it.
-
-    >>> linear("P*stride + R", {"P", "R"}, {"stride": 2})
-    {'P': 2, 'R': 1}
-    """
-    const, coefs = _linear(_parse(text), dims, names or {})
-    if const or not coefs:
-        raise ValueError(f"an index expression is a sum of dims without a constant, got {text!r}")
-    for dim, coef in coefs.items():
-        if coef < 1:
-            raise ValueError(f"the coefficient of {dim} must be at least 1, got {coef} in {text!r}")
-    return coefs

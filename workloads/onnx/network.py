@@ -1,4 +1,4 @@
-"""ONNX graphs to network files: convolutions and matrix products as layers, equal ones counted, the rest named."""
+"""Makes network files of ONNX graphs: convolutions and matrix products as layers, equal layers counted once."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -9,13 +9,13 @@ from typing import Any
 
 import yaml
 
-from .faults import Fault, InputError
-from .load import shaped
-from .onnx_graph import Graph, Node, read_graph
+from ..faults import Fault, InputError
+from ..load import shaped
+from .graph import Graph, Node, read_graph
 
 Layer = dict[str, Any]  # as a network file has it: shape, sizes, stride, dilation
 
-# Operations that multiply, but have no shape of ours: leaving one out leaves work out.
+# Operations that multiply and have no shape here: what is left out with them is work.
 _INNER = ("If", "Loop", "Scan")
 HEAVY = {
     "Attention",
@@ -33,11 +33,11 @@ HEAVY = {
 
 @dataclass(frozen=True)
 class Imported:
-    """A network file in the making."""
+    """The layers of an ONNX model, and the nodes of it that became none."""
 
     name: str
     source: str
-    layers: tuple[tuple[str, Layer, int], ...]  # name, what it is, how often
+    layers: tuple[tuple[str, Layer, int], ...]  # name, layer, count
     left_out: Mapping[str, int]  # operation: nodes that are no convolution or matrix product
     heavy: tuple[str, ...]  # nodes left out that do multiply, and why
 
@@ -52,7 +52,7 @@ def import_onnx(path: Path, dims: Mapping[str, int] | None = None) -> Imported:
     Raises InputError with the faults of the file and of all nodes that should have become layers.
     """
     graph = read_graph(path, dims)
-    found: dict[str, tuple[str, Layer, int]] = {}
+    layers: dict[str, tuple[str, Layer, int]] = {}
     names: Counter[str] = Counter()
     left_out: Counter[str] = Counter()
     heavy: list[str] = []
@@ -68,20 +68,20 @@ def import_onnx(path: Path, dims: Mapping[str, int] | None = None) -> Imported:
         elif layer is None:
             left_out[node.op] += 1
         else:
-            first, _, count = found.get(key := repr(layer), ("", layer, 0))
-            found[key] = (first or _unique(node.name, names), layer, count + 1)
-    if not found and not faults:
+            first, _, count = layers.get(key := repr(layer), ("", layer, 0))
+            layers[key] = (first or _unique(node.name, names), layer, count + 1)
+    if not layers and not faults:
         faults.append(
             Fault(str(path), None, "", f"no convolution or matrix product among its {len(graph.nodes)} nodes")
         )
     if faults:
         raise InputError(dict.fromkeys(faults))
     stem = "".join(path.stem.split()) or "model"
-    return Imported(stem, path.name, tuple(found.values()), dict(left_out.most_common()), tuple(heavy))
+    return Imported(stem, path.name, tuple(layers.values()), dict(left_out.most_common()), tuple(heavy))
 
 
 def _unique(name: str, names: "Counter[str]") -> str:
-    """A node's name as one of ours: no blanks, no slashes, used once."""
+    """The name of a layer from that of its node: without blanks and slashes, and different from all in `names`."""
     plain = ".".join(part for part in "_".join(name.split()).split("/") if part) or "layer"
     while names[plain]:
         names[plain] += 1
@@ -91,7 +91,7 @@ def _unique(name: str, names: "Counter[str]") -> str:
 
 
 def _layer(graph: Graph, node: Node) -> Layer | str | None:
-    """The layer of a node; what to say of one that multiplies and is left out; None for any other."""
+    """The layer of a node; a text about a node that multiplies and is left out; None for any other."""
     kind, data, weights = OPERATIONS.get(node.op, (None, 0, 0))
     if kind is None:
         why = "the graph inside it is not read" if node.op in _INNER else "no layer of ours is like it"
@@ -115,7 +115,7 @@ def _whole_numbers(values: object) -> bool:
 
 
 def _check(graph: Graph, node: Node, layer: Layer) -> None:
-    """Whether the layer may stand in a network file."""
+    """Raises InputError where the layer cannot stand in a network file."""
     options: dict[str, Any] = {key: tuple(layer[key]) for key in ("stride", "dilation") if key in layer}
     try:
         shaped(layer["shape"], node.name, **options, **layer["sizes"])
@@ -124,7 +124,7 @@ def _check(graph: Graph, node: Node, layer: Layer) -> None:
 
 
 def _convolution(graph: Graph, node: Node, data: str, weights: str) -> Layer | str:
-    """Conv: data N C H W, weights M C/group R S, one or two spatial dims; the output's size says how it is padded."""
+    """The layer of a Conv: data N C H W, weights M C/group R S, one or two spatial dims; the output gives padding."""
     inputs, filters = graph.shape(data, node), graph.shape(weights, node)
     spatial = len(filters) - 2
     if spatial not in (1, 2):
@@ -138,12 +138,12 @@ def _convolution(graph: Graph, node: Node, data: str, weights: str) -> Layer | s
         raise graph.fault(node, f"the channels of {given} do not go together in {groups} groups")
     if "kernel_shape" in node.attributes and tuple(node.attributes["kernel_shape"]) != filters[2:]:
         raise graph.fault(node, f"kernel_shape is {node.attributes['kernel_shape']}, the weights are {filters}")
-    one = (1,) * (2 - spatial)  # one spatial dim: the height is 1
+    height = (1,) * (2 - spatial)  # one spatial dim: the height is 1
     sizes = {"N": inputs[0], "G": groups, "M": filters[0] // groups, "C": filters[1]}
-    sizes |= dict(zip("PQRS", (*one, *output[2:], *one, *filters[2:]), strict=True))
+    sizes |= dict(zip("PQRS", (*height, *output[2:], *height, *filters[2:]), strict=True))
     layer: Layer = {"shape": "conv2d", "sizes": {d: n for d, n in sizes.items() if n > 1 or d not in "NG"}}
     for key, attribute in (("stride", "strides"), ("dilation", "dilations")):
-        pair = [*one, *node.attributes.get(attribute, (1,) * spatial)]
+        pair = [*height, *node.attributes.get(attribute, (1,) * spatial)]
         if len(pair) != 2:
             raise graph.fault(node, f"{attribute} are {pair}, {spatial} are expected")
         if pair != [1, 1]:
@@ -152,7 +152,7 @@ def _convolution(graph: Graph, node: Node, data: str, weights: str) -> Layer | s
 
 
 def _gemm(graph: Graph, node: Node, data: str, weights: str) -> Layer:
-    """Gemm: data n x k (or transposed) by weights k x m (or transposed)."""
+    """The layer of a Gemm: data n x k (or transposed) by weights k x m (or transposed)."""
     left, right = graph.shape(data, node), graph.shape(weights, node)
     left = left[::-1] if node.attributes.get("transA", 0) else left
     right = right[::-1] if node.attributes.get("transB", 0) else right
@@ -162,7 +162,7 @@ def _gemm(graph: Graph, node: Node, data: str, weights: str) -> Layer:
 
 
 def _matmul(graph: Graph, node: Node, data: str, weights: str) -> Layer:
-    """MatMul: as numpy's, with any number of leading dims."""
+    """The layer of a MatMul as in numpy, with any number of leading dims."""
     left, right = graph.shape(data, node), graph.shape(weights, node)
     if not left or not right:
         raise graph.fault(node, f"at least one dim is expected of each operand, got {left} and {right}")
@@ -172,7 +172,7 @@ def _matmul(graph: Graph, node: Node, data: str, weights: str) -> Layer:
 
 
 def _product(graph: Graph, node: Node, left: tuple[int, ...], right: tuple[int, ...], data: str, weights: str) -> Layer:
-    """... n k by ... k m. A leading dim that both have is a batch, one of the data alone adds to n, else to m."""
+    """The layer of ... n k by ... k m. A leading dim of both operands is a batch; that of one adds to its n or m."""
     (*ahead, n, k), (*before, inner, m) = left, right
     longest = max(len(ahead), len(before))
     pairs = list(zip([1] * (longest - len(ahead)) + ahead, [1] * (longest - len(before)) + before, strict=True))
@@ -206,7 +206,7 @@ OPERATIONS: Mapping[str, tuple[Kind | None, int, int]] = {
 
 
 def left_out_lines(imported: Imported) -> list[str]:
-    """What became no layer, for a person."""
+    """The lines that name the nodes without a layer."""
     lines = [f"left out, though it multiplies: {node}" for node in imported.heavy]
     if imported.left_out:
         total = sum(imported.left_out.values())
@@ -216,7 +216,7 @@ def left_out_lines(imported: Imported) -> list[str]:
 
 
 def network_yaml(imported: Imported) -> str:
-    """The network file, with where it came from and what is left out on top."""
+    """The text of the network file; comments above it name its source and what is left out."""
     nodes = sum(count for _, _, count in imported.layers)
     lines = [f"# {imported.source}: {nodes} nodes as {len(imported.layers)} layers, {imported.macs:,} MACs"]
     lines += [f"# {line}" for line in left_out_lines(imported)]

@@ -1,12 +1,12 @@
-"""Timeloop problems (shape and instance) -> Workload, and back."""
+"""Reads Timeloop's problems (shape and instance) as workloads, and writes them."""
 
 from pathlib import Path
 from typing import Any
 
-from .reading import Document, Keys
-from .shapes import size_faults, word
-from .spec import Rank, Tensor, Term, Workload
-from .timeloop_values import Reader, choices
+from ..reading import Document, Keys
+from ..shapes import size_faults, word
+from ..spec import Rank, Tensor, Term, Workload
+from .values import Reader, choices
 
 _SHAPE = ("name", "version", "dimensions", "coefficients", "data_spaces")
 _PROBLEM = ("version", "name", "shape", "instance")
@@ -28,7 +28,7 @@ CNN_LAYER: dict[str, Any] = {
 
 
 class _Problem:
-    """One problem while it is read."""
+    """Reads the parts of a problem; faults stay in `reader`."""
 
     def __init__(self, document: Document):
         self.reader = Reader(document)
@@ -37,7 +37,7 @@ class _Problem:
         self.coefs: dict[str, int] = {}
 
     def shape(self) -> None:
-        """The shape's own mapping, or the built-in one in its place."""
+        """Checks the mapping of the shape, or puts that of cnn_layer in its place."""
         shape = self.reader.value(self.shape_path)
         if isinstance(shape, dict):
             self.reader.mapping(self.shape_path, (*_SHAPE, "flatten"))
@@ -51,7 +51,7 @@ class _Problem:
         self.reader.mapping(("problem",))["shape"] = CNN_LAYER  # our own copy of the data: `underscored` made it
 
     def bounds(self) -> dict[str, Keys]:
-        """Where the sizes and coefficients stand: under `instance`, or beside `shape`."""
+        """The paths of the sizes and coefficients by name: under `instance`, or beside `shape`."""
         problem = self.reader.mapping(("problem",))
         if "instance" in problem:
             self.reader.mapping(("problem",), _PROBLEM)
@@ -59,7 +59,7 @@ class _Problem:
         return {key: ("problem", key) for key in problem if key not in _PROBLEM}
 
     def declared(self) -> None:
-        """Dims and coefficients, with the coefficients' defaults."""
+        """Reads the dims, and the coefficients with their defaults."""
         at = (*self.shape_path, "dimensions")
         self.dims = self.reader.words(at)
         if not self.dims:
@@ -76,7 +76,7 @@ class _Problem:
                 self.coefs[self.name((*path, "name"), name)] = 1 if default is None else default
 
     def sizes(self) -> tuple[int, ...]:
-        """The size of each dim; overrides of the coefficients are noted on the way."""
+        """The size of each dim; the coefficients that an instance gives replace the defaults."""
         sizes: dict[str, int] = {}
         for name, path in self.bounds().items():
             if name in _DENSITY:
@@ -93,7 +93,7 @@ class _Problem:
         return tuple(sizes.get(dim, 1) for dim in self.dims)
 
     def dense(self, path: Keys) -> None:
-        """A density may stand in a file only where it says 1: alone, by tensor, or as a distribution's `density`."""
+        """Adds a fault where a density is not 1: a number, a mapping by tensor, or the `density` of a distribution."""
         value = self.reader.value(path)
         if isinstance(value, dict):
             for key in value:
@@ -105,8 +105,9 @@ class _Problem:
             )
 
     def tensors(self) -> tuple[Tensor, ...]:
+        """The tensors of the shape, of which one is the output."""
         at = (*self.shape_path, "data_spaces")
-        found = []
+        tensors = []
         for path in self.reader.items(at):
             self.reader.mapping(path, ("name", "projection", "read_write"))
             written = self.reader.value((*path, "read_write"))
@@ -115,14 +116,14 @@ class _Problem:
             ranks = tuple(self.rank(rank) for rank in self.reader.items((*path, "projection")))
             name = self.name((*path, "name"), self.reader.text((*path, "name"), required=True))
             self.indexed((*path, "projection"), ranks, output=written is True)
-            found.append(Tensor(name, ranks, written is True))
-        outputs = [tensor.name for tensor in found if tensor.output]
+            tensors.append(Tensor(name, ranks, written is True))
+        outputs = [tensor.name for tensor in tensors if tensor.output]
         if len(outputs) != 1:
             self.reader.fault(at, f"one data space must be read_write: true, got {', '.join(outputs) or 'none'}")
-        names = [tensor.name for tensor in found]
+        names = [tensor.name for tensor in tensors]
         for name in dict.fromkeys(name for name in names if names.count(name) > 1):
             self.reader.fault(at, f"two data spaces are called {name!r}")
-        return tuple(found)
+        return tuple(tensors)
 
     def name(self, path: Keys, name: str | None) -> str:
         """The name of a dim, coefficient or tensor, checked."""
@@ -133,7 +134,7 @@ class _Problem:
             return ""
 
     def indexed(self, path: Keys, ranks: tuple[Rank, ...], output: bool) -> None:
-        """What the model wants of a tensor: each dim in one rank at most; an output without windows."""
+        """Adds faults where a dim is in two ranks of a tensor, or the output has windows."""
         if not ranks:
             self.reader.fault(path, "at least one rank is expected")
         dims = [term.dim for rank in ranks for term in rank]
@@ -145,7 +146,7 @@ class _Problem:
             )
 
     def rank(self, path: Keys) -> Rank:
-        """`[[R, Wdilation], [P, Wstride]]`, `[[C]]`, or just `C`."""
+        """The rank at `path`: `[[R, Wdilation], [P, Wstride]]`, `[[C]]`, or just `C`."""
         value = self.reader.value(path)
         terms = [path] if isinstance(value, str) else self.reader.items(path)
         summed: dict[str, int] = {}
@@ -164,7 +165,7 @@ class _Problem:
         return tuple(Term(dim, coef) for dim, coef in summed.items())
 
     def coef(self, path: Keys, given: Any) -> int:
-        """A coefficient: declared, or a number."""
+        """The value of a coefficient, given as a number or by its name."""
         if isinstance(given, int) and not isinstance(given, bool):
             if given < 1:
                 self.reader.fault(path, f"a coefficient must be at least 1, got {given}")

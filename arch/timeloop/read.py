@@ -1,17 +1,16 @@
-"""Timeloop architectures: the 0.2/0.3 tree, the 0.4 nodes and the flat list -> Architecture."""
+"""Reads Timeloop's architectures: the 0.2/0.3 tree, the 0.4 nodes and the flat list."""
 
 import re
 from dataclasses import replace
 from pathlib import Path
 
-from ..workloads import Document, Keys, Workload
-from ..workloads.timeloop_roots import REFUSED, root_faults
-from ..workloads.timeloop_values import Reader
-from .schema import checked_name
-from .spec import Architecture, Compute, Storage
-from .timeloop_apply import apply_timeloop_constraints
-from .timeloop_components import Attributes, Part, class_kind, compute, joined, meshes, storage
-from .timeloop_nodes import read_nodes
+from ...workloads import Document, Keys, Workload
+from ...workloads.timeloop import REFUSED, Reader, root_faults
+from ..schema import checked_name
+from ..spec import Architecture, Compute, Storage
+from .apply import apply_timeloop_constraints
+from .components import Attributes, Part, class_kind, compute, joined, meshes, storage
+from .nodes import read_nodes
 
 VERSIONS = ("0.2", "0.3", "0.4")
 _RANGE = re.compile(r"(.*)\[(\d{1,9})\.\.(\d{1,9})\]")
@@ -19,7 +18,7 @@ _FLAT = ("name", "class")  # of an entry of the flat list; the rest are its attr
 
 
 def _counted(reader: Reader, path: Keys) -> tuple[str, int]:
-    """The name at `path` without its `[a..b]`, and how many that makes."""
+    """The name at `path` without its range `[a..b]`, and the number of instances in the range."""
     name = reader.text((*path, "name"), required=True) or "unnamed"
     match = _RANGE.fullmatch(name)
     if match is None:
@@ -33,7 +32,7 @@ def _counted(reader: Reader, path: Keys) -> tuple[str, int]:
 
 
 def _component(reader: Reader, path: Keys, inherited: list[Keys], around: int) -> Part | None:
-    """One entry of a `local` list inside `around` instances of its containers."""
+    """The component at `path`, an entry of a `local` list, inside `around` instances of its containers."""
     reader.mapping(path, ("name", "class", "subclass", "attributes", "required_actions"))
     name, count = _counted(reader, path)
     cls = reader.text((*path, "class"), required=True)
@@ -41,9 +40,9 @@ def _component(reader: Reader, path: Keys, inherited: list[Keys], around: int) -
     if cls is None or kind not in ("storage", "compute"):
         return None
     attributes = Attributes(reader, [*inherited, (*path, "attributes")])
-    told = attributes.integer("instances")
-    if told not in (None, around * count):
-        reader.fault(attributes.found["instances"], f"the names make {around * count} instances, got {told}")
+    instances = attributes.integer("instances")
+    if instances not in (None, around * count):
+        reader.fault(attributes.paths["instances"], f"the names make {around * count} instances, got {instances}")
     shown = reader.text((*path, "subclass")) or cls
     make: Storage | Compute
     if kind == "storage":
@@ -68,12 +67,12 @@ def _tree(reader: Reader, path: Keys) -> list[Part]:
         reader.mapping(path, ("name", "attributes", "local", "subtree"))
         around *= _counted(reader, path)[1]
         inherited = [*inherited, (*path, "attributes")]
-        found = (_component(reader, local, inherited, around) for local in reader.items((*path, "local")))
-        parts += [part for part in found if part is not None]
+        local = (_component(reader, local, inherited, around) for local in reader.items((*path, "local")))
+        parts += [part for part in local if part is not None]
 
 
 def _flat(reader: Reader, root: Keys) -> list[Part]:
-    """`arithmetic` and the `storage` list, innermost first: the form without a version."""
+    """The components of the form without a version: `arithmetic`, and the list `storage`, innermost first."""
     reader.mapping(root, ("name", "version", "arithmetic", "storage", "constraints"))
     parts = []
     for path in [*reversed(reader.items((*root, "storage"))), (*root, "arithmetic")]:
@@ -94,20 +93,20 @@ def _flat(reader: Reader, root: Keys) -> list[Part]:
 
 
 def _parts_checked(reader: Reader, root: Keys, parts: list[Part]) -> None:
-    """One compute component, and that the innermost."""
+    """Adds a fault where there are other compute units than the innermost component, or none."""
     for part in parts[:-1]:
         if isinstance(part.component, Compute):
             reader.fault(part.path, f"compute units must come last, {part.name} does not")
-    unknown = any(fault.path.endswith(".class") for fault in reader.faults)  # it may have been meant for compute
+    unknown = "class" in reader.wrong_keys  # a class at fault may have been meant for compute
     if not unknown and (not parts or not isinstance(parts[-1].component, Compute)):
         reader.fault(root, "the innermost component must be the compute units (a class with mac or compute)")
 
 
-def _named(reader: Reader, root: Keys, levels: tuple[Storage, ...], found: Compute | None) -> None:
-    """At least one level; every name once, and one that a mapping file can say."""
+def _named(reader: Reader, root: Keys, levels: tuple[Storage, ...], units: Compute | None) -> None:
+    """Adds faults where there is no level, or a name occurs twice or cannot stand in a mapping file."""
     if not levels:
         reader.fault(root, "at least one storage level is expected")
-    names = [level.name for level in levels] + ([found.name] if found else [])
+    names = [level.name for level in levels] + ([units.name] if units else [])
     for name in (*names, *(axis.name for level in levels for axis in level.fanout)):
         try:
             checked_name(name)
@@ -133,10 +132,10 @@ def _root(reader: Reader) -> Keys:
 def read_timeloop_arch(document: Document, workload: Workload | None = None) -> Architecture:
     """The architecture of a Timeloop file; read 0.4 files with `read_yaml(path, tags=TIMELOOP_TAGS)`.
 
-    `workload` is needed only for constraints that speak of all dims or tensors (`keep_only`, `*`...).
+    `workload` is needed only for constraints that hold for all dims or tensors (`keep_only`, `*`...).
     Constraint lists in the same file are applied.
     A fan-out with both meshX and meshY becomes two axes, Y outside X, as Timeloop nests them.
-    Raises InputError with every fault, among them each thing that this model cannot honour.
+    Raises InputError with every fault, among them what this model cannot honour.
     """
     reader = Reader(document)
     reader.faults += root_faults(document)
@@ -149,8 +148,8 @@ def read_timeloop_arch(document: Document, workload: Workload | None = None) -> 
     if "nodes" in architecture:
         reader.mapping(root, ("version", "name", "nodes", "constraints", "sparse_optimizations"))
         nodes = read_nodes(reader, root, workload)
-        levels, found, name = tuple(nodes.levels), nodes.compute, nodes.name
-        if found is None and not any(fault.path.endswith(".class") for fault in reader.faults):
+        levels, units, name = tuple(nodes.levels), nodes.compute, nodes.name
+        if units is None and "class" not in reader.wrong_keys:
             reader.fault(root, "compute units are missing (a class with mac or compute)")
     else:
         flat = "storage" in architecture or "arithmetic" in architecture
@@ -158,10 +157,10 @@ def read_timeloop_arch(document: Document, workload: Workload | None = None) -> 
             reader.mapping(root, ("version", "name", "attributes", "subtree", "constraints", "sparse_optimizations"))
         parts = _flat(reader, root) if flat else _tree(reader, root)
         _parts_checked(reader, root, parts)
-        levels, found = joined(reader, parts)
+        levels, units = joined(reader, parts)
         name = "" if flat else _counted(reader, (*root, "subtree", 0))[0] if parts else ""
-    _named(reader, root, levels, found)
+    _named(reader, root, levels, units)
     reader.finish()
-    assert found is not None  # else a fault
-    arch = Architecture(str(architecture.get("name") or name or Path(document.source).stem), levels, found)
+    assert units is not None  # else a fault
+    arch = Architecture(str(architecture.get("name") or name or Path(document.source).stem), levels, units)
     return apply_timeloop_constraints(arch, document, workload)

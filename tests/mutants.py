@@ -72,7 +72,7 @@ MUTANTS = [
     ),
     Mutant(
         "bounds of several levels add up",
-        "mapper/model/bounds/relaxation.py",
+        "mapper/model/bounds/charge_bounds.py",
         "least = np.maximum(least, reached)",
         "least = least + reached",
     ),
@@ -91,7 +91,7 @@ MUTANTS = [
     Mutant(
         "a first update is read like any other",
         "mapper/model/bounds/geometric.py",
-        "pj -= one.charge.first_pj / max(again, 1.0)",
+        "pj -= bound.charge.first_pj / max(again, 1.0)",
         "pj -= 0.0",
     ),
     Mutant(

@@ -7,7 +7,7 @@ import numpy as np
 from ...arch import Slot
 from ..mapping import Ints, MappingBatch
 from ..mapspace import violations
-from ..model import REASONS, NestAnalysis, used_bits, validity
+from ..model import REASONS, NestAnalysis, TileSizes, validity
 
 
 def hint(batch: MappingBatch) -> str:
@@ -31,15 +31,15 @@ def misfits(batch: MappingBatch) -> list[str]:
     """What does not fit in the one mapping of `batch`: each overfull level with its tensors, each axis, and each
     constraint of the architecture that it violates. Empty for a valid mapping."""
     found = [f"violates the architecture's constraints: {text}" for text in violations(batch)]
-    nest, tensors = NestAnalysis(batch), batch.workload.tensors
+    sizes, tensors = TileSizes(NestAnalysis(batch)), batch.workload.tensors
     for i, level in enumerate(batch.arch.levels):
         if level.capacity_bits is None:
             continue
         usable = level.capacity_bits // level.multiple_buffering
-        over = int(used_bits(nest, i)[0]) - usable
+        over = int(sizes.kept_bits(i)[0]) - usable
         if over > 0:
             kept = [t for v, t in enumerate(tensors) if batch.keep[0, i, v]]
-            tiles = " + ".join(f"{t.name} {int(nest.tile(i, t)[0]):,} words" for t in kept)
+            tiles = " + ".join(f"{t.name} {int(sizes.words(i, t)[0]):,} words" for t in kept)
             width = max(level.bits(t.name, t.word_bits) for t in kept)
             words = -(-over // width)
             found.append(
@@ -59,10 +59,10 @@ def _capacity(batch: MappingBatch) -> str:
 
     Where there are several, also the mapping that is nearest to fit: whose worst level overflows by the least share.
     """
-    nest = NestAnalysis(batch)
+    sizes = TileSizes(NestAnalysis(batch))
     limits = {i: level.capacity_bits // level.multiple_buffering
               for i, level in enumerate(batch.arch.levels) if level.capacity_bits is not None}  # fmt: skip
-    bits = {i: used_bits(nest, i) for i in limits}
+    bits = {i: sizes.kept_bits(i) for i in limits}
     over = {i: bits[i] > usable for i, usable in limits.items()}  # (mapping,)
     full = sorted((i for i in limits if over[i].any()), key=lambda i: -int(over[i].sum()))
     levels = sum(over[i].astype(int) for i in full)  # (mapping,) how many overflow
@@ -70,7 +70,7 @@ def _capacity(batch: MappingBatch) -> str:
     for i in full:
         nearest = int(np.where(over[i], bits[i], np.inf).argmin())
         kept = (t for v, t in enumerate(batch.workload.tensors) if batch.keep[nearest, i, v])
-        tiles = ", ".join(f"{tensor.name} {nest.tile(i, tensor)[nearest]:,.0f}" for tensor in kept)
+        tiles = ", ".join(f"{tensor.name} {sizes.words(i, tensor)[nearest]:,.0f}" for tensor in kept)
         held = f"it holds {limits[i]:,} bits, and the nearest needs {bits[i][nearest]:,.0f} (tile words: {tiles})"
         alone = f", alone in {(over[i] & (levels == 1)).mean():.1%}" if len(full) > 1 else ""
         lines.append(f"{batch.arch.levels[i].name} overflows in {over[i].mean():.1%} of these{alone}; {held}")

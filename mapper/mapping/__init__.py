@@ -1,7 +1,21 @@
 """Mappings as arrays, and as Timeloop's files."""
 
-from .batch import Bools, ChainTable, Floats, Ints, MappingBatch, Numbers, floats, take_rows, unique_rows
-from .timeloop_read import mapping_yaml, read_mapping, write_mapping
+from .batch import (
+    Bools,
+    ChainTable,
+    Floats,
+    Ints,
+    MappingBatch,
+    Mappings,
+    Numbers,
+    floats,
+    keeper_pairs,
+    position_in,
+    take_rows,
+    unique_rows,
+)
+from .timeloop_read import read_mapping
+from .timeloop_write import mapping_yaml, write_mapping
 
 __all__ = [
     "Bools",
@@ -9,11 +23,14 @@ __all__ = [
     "Floats",
     "Ints",
     "MappingBatch",
+    "Mappings",
     "Numbers",
     "floats",
-    "take_rows",
+    "keeper_pairs",
     "mapping_yaml",
+    "position_in",
     "read_mapping",
+    "take_rows",
     "unique_rows",
     "write_mapping",
 ]

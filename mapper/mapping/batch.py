@@ -1,11 +1,12 @@
 """A batch of mappings as a structure of arrays, and the chains of bounds it points into."""
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from math import prod
 from operator import add
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,15 +67,16 @@ class ChainTable:
         return np.concatenate([inner, np.ones((len(self.bounds), 1), np.int64)], axis=1)
 
 
-@dataclass(eq=False)
-class MappingBatch:
-    """Mappings of one workload on one architecture. Axes in this order: mapping, level (or slot), dim or tensor."""
+class Mappings(ABC):
+    """Mappings of one workload on one architecture, in whatever way a batch holds their loop orders.
+
+    Axes in this order: mapping, level (or slot), dim or tensor.
+    """
 
     arch: Architecture
     workload: Workload
     tables: tuple[ChainTable, ...]  # one per dim of the workload
     rows: Ints  # (mapping, dim): the row of the dim's table
-    order: NDArray[np.int8]  # (mapping, level, position): the dim at each loop position, outermost first
     keep: Bools  # (mapping, level, tensor)
 
     def __len__(self) -> int:
@@ -90,10 +92,43 @@ class MappingBatch:
         """The residuals R. # (mapping, slot, dim)"""
         return np.stack([table.residuals[self.rows[:, d]] for d, table in enumerate(self.tables)], axis=2)
 
+    @property
+    def numbers(self) -> type:
+        """The type that the figures of the mappings have (ChainTable)."""
+        return self.tables[0].numbers
+
+    @abstractmethod
     def position(self, level: int, d: int) -> NDArray[np.int8]:
         """Where in the loop order of `level` the loop of dim d stands, 0 outermost. # (mapping,)"""
-        order = self.order[:, level]
-        return reduce(add, (np.int8(i) * (order[:, i] == d) for i in range(order.shape[1])))
+
+    @abstractmethod
+    def arranged(self) -> "MappingBatch":
+        """The same mappings with their loop orders in one array."""
+
+    @abstractmethod
+    def take(self, index: Ints | slice | Sequence[int]) -> Self:
+        """The mappings at `index`, sharing the tables."""
+
+    @classmethod
+    @abstractmethod
+    def joined(cls, batches: Sequence[Self]) -> Self:
+        """All mappings of `batches`, in turn; they share their tables."""
+
+
+@dataclass(eq=False)
+class MappingBatch(Mappings):
+    """Mappings with their loop orders in one array."""
+
+    arch: Architecture
+    workload: Workload
+    tables: tuple[ChainTable, ...]
+    rows: Ints
+    order: NDArray[np.int8]  # (mapping, level, position): the dim at each loop position, outermost first
+    keep: Bools
+
+    def position(self, level: int, d: int) -> NDArray[np.int8]:
+        """Where in the loop order of `level` the loop of dim d stands, 0 outermost. # (mapping,)"""
+        return position_in(self.order[:, level], d)
 
     def take(self, index: Ints | slice | Sequence[int]) -> "MappingBatch":
         """The mappings at `index`, sharing the tables."""
@@ -108,10 +143,11 @@ class MappingBatch:
             self.arch, self.workload, self.tables, self.rows[index], self.order[index], self.keep[index]
         )
 
-    @property
-    def numbers(self) -> type:
-        """What its figures are held in (ChainTable)."""
-        return self.tables[0].numbers
+    @classmethod
+    def joined(cls, batches: "Sequence[MappingBatch]") -> "MappingBatch":
+        """All mappings of `batches`, in turn; they share their tables."""
+        rows, order, keep = (np.concatenate([getattr(b, name) for b in batches]) for name in ("rows", "order", "keep"))
+        return cls(batches[0].arch, batches[0].workload, batches[0].tables, rows, order, keep)
 
     def arranged(self) -> "MappingBatch":
         """The mappings with their loop orders at hand: these."""
@@ -138,6 +174,30 @@ class MappingBatch:
             chains, rows[:, d] = unique_rows(factors[:, :, d])
             tables.append(ChainTable(size, chains.astype(np.int64), numbers))
         return cls(arch, workload, tuple(tables), rows, order.astype(np.int8), keep.astype(bool))
+
+
+def position_in(order: NDArray[np.int8], d: int) -> NDArray[np.int8]:
+    """Where dim d stands in each loop order # (mapping, position) of a level, 0 outermost. # (mapping,)"""
+    return reduce(add, (np.int8(i) * (order[:, i] == d) for i in range(order.shape[1])))
+
+
+def keeper_pairs(keep: Bools) -> Iterator[tuple[int, int, Ints]]:
+    """(parent, child, mappings) for the neighbouring levels that keep a tensor, of `keep` # (mapping, level).
+
+    The MACs are child len(levels). Every mapping keeps the tensor at level 0.
+    """
+    n, levels = keep.shape
+    if n > 1 and (keep == keep[0]).all():  # mostly; then the pairs of one mapping are those of all
+        yield from ((parent, child, np.arange(n)) for parent, child, _ in keeper_pairs(keep[:1]))
+        return
+    columns = np.concatenate([keep, np.ones((n, 1), bool)], axis=1)
+    for parent in range(levels):
+        free = columns[:, parent].copy()
+        for child in range(parent + 1, levels + 1):
+            where = np.flatnonzero(free & columns[:, child])
+            if len(where):
+                yield parent, child, where
+            free &= ~columns[:, child]
 
 
 def take_rows(column: NDArray[Any], row: Ints) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Timeloop mapping files: target, type, factors, permutation (innermost first), split, keep and bypass.
+"""Timeloop's mapping files, read: target, type, factors, permutation (innermost first), split, keep and bypass.
 
 A bound P and its residual R stand as `M=4,2`. Residuals are derived here, so a file may leave them out: then each dim
 is tiled upwards from the innermost loop, with ceil(tiles / P) tiles left outside each.
@@ -12,9 +12,6 @@ from ...arch import Architecture
 from ...workloads import Document, Keys, Workload
 from ...workloads.timeloop import Factor, Reader, choices, read_timeloop
 from .batch import MappingBatch
-from .timeloop_write import mapping_yaml, write_mapping
-
-__all__ = ["mapping_yaml", "read_mapping", "write_mapping"]
 
 KEYS = ("target", "type", "factors", "permutation", "split", "keep", "bypass", "no_link_transfer")
 _TYPES = {
@@ -32,44 +29,105 @@ _REFUSED = (
 )
 
 
+class _Bounds:
+    """The bounds and residuals of a mapping as its file gives them, and whether they make a nest of the workload."""
+
+    def __init__(self, reader: Reader, arch: Architecture, workload: Workload) -> None:
+        self.reader, self.arch, self.workload, self.dims = reader, arch, workload, workload.dims
+        self.bounds = np.ones((len(arch.slots), len(self.dims)), np.int64)  # (slot, dim)
+        self.residuals = np.zeros_like(self.bounds)  # as written, 0: not written. (slot, dim)
+        self.where: dict[tuple[int, int], Keys] = {}  # (slot, dim) -> the factors that speak of it
+
+    def put(self, path: Keys, slot: int, factor: Factor) -> None:
+        """Take in one factor of the entry at `path`."""
+        d = self.dims.index(factor.dim)
+        self.bounds[slot, d] = min(factor.bound, 2**62)  # more than any dim has, and in int64
+        self.residuals[slot, d] = factor.residual or 0
+        self.where[slot, d] = (*path, "factors")
+
+    def check(self, root: Keys) -> None:
+        """Report what does not make the sizes or does not fit the axes; bring the bounds to canonical form."""
+        for d in range(len(self.dims)):
+            self._chain(root, d)
+        self._fanouts(root)
+
+    def _chain(self, root: Keys, d: int) -> None:
+        """Check that the bounds and residuals of dim `d` make its size; bring the bounds to canonical form."""
+        dim, size = self.dims[d], self.workload.sizes[d]
+        bounds, given = self.bounds[:, d].tolist(), self.residuals[:, d].tolist()
+        at = next((self.where[slot, d] for slot in range(len(bounds)) if (slot, d) in self.where), root)
+        explicit = any(given)
+        total = 0  # the last index along the dim: the residuals are its digits
+        for bound, residual in zip(bounds, given, strict=True):
+            total = total * bound + (residual if explicit and residual else bound) - 1
+        text = self._product(d)
+        if total + 1 < size or (explicit and total + 1 != size):
+            return self.reader.fault(
+                at, f"the factors of {dim} must make its size {size}, but {text} makes {total + 1}"
+            )
+        left = size
+        for slot in range(len(bounds) - 1, -1, -1):
+            if bounds[slot] > left and not explicit:
+                tiles = f"only {left} tiles are" if left > 1 else "one tile is"
+                return self.reader.fault(
+                    self.where[slot, d],
+                    f"the factors of {dim} must make its size {size}, but {text} is more: "
+                    f"at {self.arch.slots[slot].name} {tiles} left for a bound of {bounds[slot]}",
+                )
+            bounds[slot] = min(bounds[slot], left)  # one tile is left outside: only the residual ever runs
+            left = -(-left // bounds[slot])
+        self.bounds[:, d] = bounds
+        return None
+
+    def _product(self, d: int) -> str:
+        """`2 * 3 * 4,2`, outermost first, ones left out."""
+        pairs = zip(self.bounds[:, d], self.residuals[:, d], strict=True)
+        factors = [f"{bound},{last}" if last else str(bound) for bound, last in pairs if bound > 1 or last]
+        return " * ".join(factors) or "1"
+
+    def _fanouts(self, root: Keys) -> None:
+        """The spatial bounds must fit their axes."""
+        for number, slot in enumerate(self.arch.slots):
+            used = 1
+            for bound in self.bounds[number]:
+                used *= int(bound)
+            if slot.axis is not None and used > slot.axis.size:
+                at = next((self.where[number, d] for d in range(len(self.dims)) if (number, d) in self.where), root)
+                size = slot.axis.size
+                self.reader.fault(
+                    at, f"{slot.name} has {size} instances on mesh {slot.axis.mesh}, the loops need {used}"
+                )
+
+
 class _Mapping:
-    """One mapping while its file is read."""
+    """One mapping while the entries of its file are read: where each speaks of, and what it says there."""
 
     def __init__(self, reader: Reader, arch: Architecture, workload: Workload):
         self.reader, self.arch, self.workload = reader, arch, workload
         self.dims = workload.dims
         self.tensors = [tensor.name for tensor in workload.tensors]
-        slots = arch.slots
-        self.bounds = np.ones((len(slots), len(self.dims)), np.int64)  # (slot, dim)
-        self.given = np.zeros_like(self.bounds)  # residuals as written, 0: not written. (slot, dim)
-        self.where: dict[tuple[int, int], Keys] = {}  # (slot, dim) -> the factors that speak of it
+        self.bounds = _Bounds(reader, arch, workload)
         # Missing dims come after those named, in their own order, further out.
         self.order = np.tile(np.arange(len(self.dims), dtype=np.int8)[::-1], (len(arch.levels), 1))
         self.keep = np.array([[name not in level.bypass for name in self.tensors] for level in arch.levels])
         self.keep[0] = True
         self.seen: dict[tuple[str, int], Keys] = {}  # (type, slot) -> the entry that described it
         self.levels = {level.name: number for number, level in enumerate(arch.levels)}
-        self.temporal_slots = [number for number, slot in enumerate(slots) if not slot.spatial]
-        self.axes: dict[str, int] = {}  # every name of an axis -> its slot
-        names = [slot.axis.name for slot in slots if slot.axis]
-        for number, slot in enumerate(slots):
-            if slot.axis is not None:
-                self.axes[slot.name] = number
-                if names.count(slot.axis.name) == 1 and slot.axis.name not in self.levels:
-                    self.axes |= {slot.axis.name: number, f"inter_{slot.axis.name}_spatial": number}
+        self.temporal_slots = [number for number, slot in enumerate(arch.slots) if not slot.spatial]
+        self.axes = _axis_slots(arch)
 
     def entry(self, path: Keys) -> None:
         """Take in one entry of the list."""
-        found = self.reader.mapping(path, (*KEYS, *_REFUSED))
+        entry = self.reader.mapping(path, (*KEYS, *_REFUSED))
         for key in _REFUSED:
-            if found.get(key) not in (None, []):
+            if entry.get(key) not in (None, []):
                 self.reader.fault((*path, key), f"{key} is not supported")
-        target, told = self.target(path), self.reader.text((*path, "type"), required=True)
-        kind = _TYPES.get(told or "")
-        if told == "skew":
+        target, written = self.target(path), self.reader.text((*path, "type"), required=True)
+        kind = _TYPES.get(written or "")
+        if written == "skew":
             self.reader.fault((*path, "type"), "skew is not supported")
-        elif told is not None and kind is None:
-            self.reader.fault((*path, "type"), f"unknown type {told!r}{choices(told, _TYPES)}")
+        elif written is not None and kind is None:
+            self.reader.fault((*path, "type"), f"unknown type {written!r}{choices(written, _TYPES)}")
         if target is not None and kind is not None:
             getattr(self, kind)(path, target)
 
@@ -82,6 +140,7 @@ class _Mapping:
         return None
 
     def once(self, path: Keys, kind: str, slot: int) -> None:
+        """Report an entry that describes what another entry has described already."""
         first = self.seen.setdefault((kind, slot), path)
         if first != path:
             line = self.reader.document.line(first)
@@ -117,13 +176,8 @@ class _Mapping:
             return factor._replace(bound=bound, residual=None)
         return factor._replace(bound=bound)
 
-    def put(self, path: Keys, slot: int, factor: Factor) -> None:
-        d = self.dims.index(factor.dim)
-        self.bounds[slot, d] = min(factor.bound, 2**62)  # more than any dim has, and in int64
-        self.given[slot, d] = factor.residual or 0
-        self.where[slot, d] = (*path, "factors")
-
     def temporal(self, path: Keys, target: str) -> None:
+        """Take in the loops of a level and their order."""
         factors, inner_first = self.loops(path)
         if self.reader.value((*path, "split")) is not None:
             self.reader.fault((*path, "split"), "only spatial entries have a split")
@@ -136,7 +190,7 @@ class _Mapping:
         self.once(path, "temporal", slot)
         self.order[level] = [self.dims.index(dim) for dim in reversed(inner_first)]
         for factor in factors.values():
-            self.put(path, slot, factor)
+            self.bounds.put(path, slot, factor)
 
     def spatial(self, path: Keys, target: str) -> None:
         """The first `split` loops of the permutation go to mesh X, the others to Y; with one axis all go to it."""
@@ -160,7 +214,7 @@ class _Mapping:
         for factor in factors.values():
             mesh = "X" if inner_first.index(factor.dim) < split else "Y"
             if slots:
-                self.put(path, slots.get("", slots.get(mesh, 0)), factor)
+                self.bounds.put(path, slots.get("", slots.get(mesh, 0)), factor)
             elif factor.bound > 1:
                 self.reader.fault(path, f"{target} has no fan-out below it, got {factor.dim}={factor.bound}")
 
@@ -187,57 +241,23 @@ class _Mapping:
                 if name in self.tensors:
                     self.keep[level, self.tensors.index(name)] = key == "keep"
 
-    def chain(self, root: Keys, d: int) -> None:
-        """Check that the bounds and residuals of dim `d` make its size; bring the bounds to canonical form."""
-        dim, size = self.dims[d], self.workload.sizes[d]
-        bounds, given = [int(b) for b in self.bounds[:, d]], [int(r) for r in self.given[:, d]]
-        at = next((self.where[slot, d] for slot in range(len(bounds)) if (slot, d) in self.where), root)
-        explicit = any(given)
-        total = 0  # the last index along the dim: the residuals are its digits
-        for bound, residual in zip(bounds, given, strict=True):
-            total = total * bound + (residual if explicit and residual else bound) - 1
-        text = self.product(d)
-        if total + 1 < size or (explicit and total + 1 != size):
-            return self.reader.fault(
-                at, f"the factors of {dim} must make its size {size}, but {text} makes {total + 1}"
-            )
-        left = size
-        for slot in range(len(bounds) - 1, -1, -1):
-            if bounds[slot] > left and not explicit:
-                tiles = f"only {left} tiles are" if left > 1 else "one tile is"
-                return self.reader.fault(
-                    self.where[slot, d],
-                    f"the factors of {dim} must make its size {size}, but {text} is more: "
-                    f"at {self.arch.slots[slot].name} {tiles} left for a bound of {bounds[slot]}",
-                )
-            bounds[slot] = min(bounds[slot], left)  # one tile is left outside: only the residual ever runs
-            left = -(-left // bounds[slot])
-        self.bounds[:, d] = bounds
-        return None
-
-    def product(self, d: int) -> str:
-        """`2 * 3 * 4,2`, outermost first, ones left out."""
-        pairs = zip(self.bounds[:, d], self.given[:, d], strict=True)
-        told = [f"{bound},{residual}" if residual else str(bound) for bound, residual in pairs if bound > 1 or residual]
-        return " * ".join(told) or "1"
-
-    def fanouts(self, root: Keys) -> None:
-        """The spatial bounds must fit their axes."""
-        for number, slot in enumerate(self.arch.slots):
-            used = 1
-            for bound in self.bounds[number]:
-                used *= int(bound)
-            if slot.axis is not None and used > slot.axis.size:
-                at = next((self.where[number, d] for d in range(len(self.dims)) if (number, d) in self.where), root)
-                size = slot.axis.size
-                self.reader.fault(
-                    at, f"{slot.name} has {size} instances on mesh {slot.axis.mesh}, the loops need {used}"
-                )
-
     def batch(self) -> MappingBatch:
+        """The mapping as a batch of one."""
         return MappingBatch.of(
-            self.arch, self.workload, self.bounds[np.newaxis], self.order[np.newaxis], self.keep[np.newaxis]
+            self.arch, self.workload, self.bounds.bounds[np.newaxis], self.order[np.newaxis], self.keep[np.newaxis]
         )
+
+
+def _axis_slots(arch: Architecture) -> dict[str, int]:
+    """The slot of each fanout axis, by every name that a file may give it."""
+    slots: dict[str, int] = {}
+    levels, names = {level.name for level in arch.levels}, [slot.axis.name for slot in arch.slots if slot.axis]
+    for number, slot in enumerate(arch.slots):
+        if slot.axis is not None:
+            slots[slot.name] = number
+            if names.count(slot.axis.name) == 1 and slot.axis.name not in levels:
+                slots |= {slot.axis.name: number, f"inter_{slot.axis.name}_spatial": number}
+    return slots
 
 
 def read_mapping(source: Document | Path | str, arch: Architecture, workload: Workload) -> MappingBatch:
@@ -255,8 +275,6 @@ def read_mapping(source: Document | Path | str, arch: Architecture, workload: Wo
     for path in reader.items(root):
         mapping.entry(path)
     if not reader.faults:
-        for d in range(len(mapping.dims)):
-            mapping.chain(root, d)
-        mapping.fanouts(root)
+        mapping.bounds.check(root)
     reader.finish()
     return mapping.batch()

@@ -12,10 +12,10 @@ Entry = dict[str, Any]
 
 def _factors(names: tuple[str, ...], bounds: Ints, residuals: Ints) -> str:
     """`M=4,2 N=1`: a bound, and its residual where that differs. `bounds`, `residuals`: (dim,)."""
-    told = []
+    factors = []
     for name, bound, residual in zip(names, bounds.tolist(), residuals.tolist(), strict=True):
-        told.append(f"{name}={bound}" + (f",{residual}" if residual != bound else ""))
-    return " ".join(told)
+        factors.append(f"{name}={bound}" + (f",{residual}" if residual != bound else ""))
+    return " ".join(factors)
 
 
 def _permutation(names: list[str]) -> str | list[str]:

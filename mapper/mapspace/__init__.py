@@ -1,8 +1,9 @@
 """Which mappings there are: counted, numbered, sampled."""
 
-from .chains import SAFE
+from .chain_tables import LISTED, every_chain
+from .integers import SAFE
 from .lazy_batch import LazyBatch
-from .mapspace import LISTED, Mapspace, every_chain
+from .mapspace import Mapspace
 from .orders import LevelOrder, Order
 from .presets import PRESETS, Preset, array_fill, perfect_rules
 from .violations import violations

@@ -9,16 +9,14 @@ counts all chains. docs/mapspace.md has the equations.
 from dataclasses import dataclass
 from functools import cached_property
 from math import isqrt
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..mapping import Ints
+from .integers import BigInts, divide, fitting
 
-# int64 while every sum stays below SAFE, Python integers (dtype object) from there on
-BigInts = NDArray[Any]
-SAFE = 2.0**62
 MOST_EDGES = 2**22  # of a dim, and candidates for the bounds of a slot: half a gigabyte
 MOST_VALUES = 2**18  # that reach one slot: seconds
 MOST_COUNTS = 2**25  # of one slot, twice as many of a dim: a gigabyte
@@ -26,7 +24,7 @@ WIDE = 4  # times as much memory do Python integers take
 
 
 class TooLargeError(Exception):
-    """What is asked for can be told exactly, but its tables would not fit in memory; the message says how large."""
+    """The answer is exact, but its tables would not fit in memory; the message says how large."""
 
 
 def divisors(n: int, most: int | None = None) -> Ints:
@@ -141,17 +139,6 @@ def _column(steps: list[tuple[Ints, Ints, Ints, Ints]], column: int) -> Ints:
     return np.concatenate([np.zeros(0, np.int64), *(step[column] for step in steps)])
 
 
-def fitting(array: BigInts, bound: float) -> BigInts:
-    """`array` in int64 if no sum over it can pass `bound` < SAFE, else as Python integers."""
-    return array if array.dtype == object or bound < SAFE else array.astype(object)
-
-
-def divide(array: BigInts, by: BigInts | int) -> tuple[BigInts, BigInts]:
-    """Quotient and remainder; numpy's divmod knows no Python integers."""
-    quotient = array // by
-    return quotient, array - quotient * by
-
-
 class ChainSpace:
     """All canonical chains of a dim of `size` under one rule per slot (outermost first), grouped by signature.
 
@@ -253,9 +240,9 @@ class ChainSpace:
     def _edge(self, slot: int, state: Ints, bounds: Ints) -> tuple[Ints, Ints]:
         """The label and the edge of each chain at `slot`."""
         node, bound = self._nodes[slot], bounds[:, slot]
-        told = {"nothing": 0 * bound, "loop": (bound > 1).astype(np.int64), "bound": bound}[self.rules[slot].tell]
-        label = np.minimum(np.searchsorted(node.labels, told), len(node.labels) - 1)
-        self._require(node.labels[label] == told, bounds)
+        value = {"nothing": 0 * bound, "loop": (bound > 1).astype(np.int64), "bound": bound}[self.rules[slot].tell]
+        label = np.minimum(np.searchsorted(node.labels, value), len(node.labels) - 1)
+        self._require(node.labels[label] == value, bounds)
         runs = node.run_end - node.run_start
         run = np.repeat(np.arange(runs.size), runs.reshape(-1))
         far = self.size + 1

@@ -1,19 +1,19 @@
-"""The dims together: how many chain combinations there are, by number and by chance, when dims share axes.
+"""The dims together: combinations of one chain per dim by number and by chance, when the dims share axes.
 
-The state after some dims is what they share so far: the product of their bounds on each contended axis, the number of
-loops at each limited level. `weights[d][state]` counts the ways to choose the chains of dims d, d+1, ... from there.
+The tables go dim by dim over the states that ways.py defines: what the dims before share so far.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import factorial
 
 import numpy as np
 
 from ..mapping import Ints
-from .chains import SAFE, BigInts, ChainSpace, TooLargeError, divide, fitting
+from .chains import ChainSpace, TooLargeError
 from .constraints import Shared
+from .integers import BigInts, compact, divide
+from .ways import Ways
 
 MOST_ENTRIES = 2**21  # of the table that samples and numbers need for one dim: half a gigabyte
 PLACES = 16  # of the table that finds an entry, for each entry,
@@ -39,67 +39,16 @@ class _Step:
 
 
 class Joint:
-    """All combinations of one chain per dim that respect what the dims share, each counted `orders` times.
-
-    `fixed_orders` is the number of loop orders of every combination; what is shared may multiply it (`Shared.orders`).
-    """
+    """All combinations of one chain per dim that respect what the dims share, by number and by chance (see Ways)."""
 
     def __init__(self, spaces: Sequence[ChainSpace], shared: Sequence[Shared], fixed_orders: int = 1):
         self.spaces = tuple(spaces)
-        self.shared = tuple(shared) or (Shared("loops", 0, frozenset(), 0),)
-        self._products = np.array([one.kind == "product" for one in self.shared])
-        self.shapes = [state_shape(self.shared, dim) for dim in range(len(self.spaces) + 1)]
-        self.weights = [self._last(fixed_orders)]
-        for dim in reversed(range(len(self.spaces))):
-            self.weights.insert(0, self._before(dim, self.weights[0]))
-        self.total = int(self.weights[0].flat[0])
+        self._ways = Ways(spaces, shared, fixed_orders)
 
-    def _told(self, dim: int) -> Ints:
-        """What a group of `dim` adds to what is shared: a factor to a product, a loop. # (group, shared)"""
-        signature = self.spaces[dim].signature
-        told = np.repeat(self._products.astype(np.int64)[None], len(signature), axis=0)
-        for column, one in enumerate(self.shared):
-            if dim in one.members:
-                told[:, column] = signature[:, one.slot]
-        return told
-
-    def _counts(self, dim: int) -> BigInts:
-        return self.spaces[dim].counts.astype(object)
-
-    def _last(self, fixed_orders: int) -> BigInts:
-        """The weight of each final state: its number of loop orders, 0 where an axis is used too little."""
-        shape = self.shapes[-1]
-        weight = np.full(shape, fixed_orders, dtype=object)
-        for column, one in enumerate(self.shared):
-            if one.kind == "product":
-                values = [int(value >= one.least) for value in one.values]
-            else:
-                values = [factorial(value) if one.orders else 1 for value in range(shape[column])]
-            along = [-1 if axis == column else 1 for axis in range(len(shape))]
-            weight = weight * np.array(values, dtype=object).reshape(along)
-        return weight
-
-    def _moves(self, dim: int) -> Iterator[tuple[tuple[slice, ...], tuple[slice, ...]]]:
-        """For each group of `dim`: the states that it fits, and in the same order the states it leads to."""
-        for told in self._told(dim).tolist():
-            here, there = [], []
-            for before, after, value, product in zip(
-                self.shapes[dim], self.shapes[dim + 1], told, self._products, strict=True
-            ):
-                fits = after // value if product else max(0, min(before, after - value))
-                here.append(slice(fits))
-                there.append(slice(value - 1, None, value) if product else slice(value, value + fits))
-            yield tuple(here), tuple(there)
-
-    def _before(self, dim: int, after: BigInts) -> BigInts:
-        """weights[dim] from weights[dim + 1]: sum over groups of chains * weights[dim + 1][state with the group]."""
-        counts = self._counts(dim)
-        after = _compact(after)
-        after = fitting(after, float(after.max()) * float(counts.sum()))
-        weight = np.zeros(self.shapes[dim], after.dtype)
-        for count, (here, there) in zip(counts, self._moves(dim), strict=True):
-            weight[here] += count * after[there]
-        return weight
+    @property
+    def total(self) -> int:
+        """The number of combinations, each counted as often as it has loop orders."""
+        return self._ways.total
 
     @cached_property
     def steps(self) -> list[_Step]:
@@ -112,13 +61,13 @@ class Joint:
 
     def _entries(self, dim: int, states: Ints) -> tuple[Ints, Ints, Ints]:
         """The choices of `dim` that can be completed, state by state: place in `states`, group, state led to."""
-        flats = np.arange(self.weights[dim + 1].size).reshape(self.shapes[dim + 1])
-        place = np.full(self.weights[dim].size, -1)
+        flats = np.arange(self._ways.weights[dim + 1].size).reshape(self._ways.shapes[dim + 1])
+        place = np.full(self._ways.weights[dim].size, -1)
         place[states] = np.arange(len(states))
-        place = place.reshape(self.shapes[dim])
-        leads_on = self.weights[dim + 1].reshape(-1) != 0
+        place = place.reshape(self._ways.shapes[dim])
+        leads_on = self._ways.weights[dim + 1].reshape(-1) != 0
         found, entries = [], 0
-        for number, (here, there) in enumerate(self._moves(dim)):
+        for number, (here, there) in enumerate(self._ways.moves(dim)):
             state, flat = place[here].reshape(-1), flats[there].reshape(-1)
             kept = np.flatnonzero((state >= 0) & leads_on[flat])
             entries += len(kept)
@@ -132,16 +81,16 @@ class Joint:
     def _step(self, dim: int, states: Ints) -> tuple[_Step, Ints]:
         """The tables of `dim` for the `states` reachable before it, and the states reachable after it."""
         state, group, flat = self._entries(dim, states)
-        counts = self._counts(dim)
+        counts = self._ways.counts(dim)
         start = np.searchsorted(state, np.arange(len(states) + 1))
         next_states, following = np.unique(flat, return_inverse=True)
-        onward = self.weights[dim + 1].reshape(-1)[flat].astype(object)
+        onward = self._ways.weights[dim + 1].reshape(-1)[flat].astype(object)
         ways = counts[group] * onward
         end = np.cumsum(ways)
         bits = BITS - len(states).bit_length()
-        ways_on = self.weights[dim].reshape(-1)[states].astype(object)
+        ways_on = self._ways.weights[dim].reshape(-1)[states].astype(object)
         share = (end - (end - ways)[start[state]]) * 2**bits // ways_on[state]
-        before = _compact(np.concatenate([np.zeros(1, dtype=object), end]))
+        before = compact(np.concatenate([np.zeros(1, dtype=object), end]))
         onward = onward.astype(before.dtype)  # both wide or neither: chains * onward is as large as before
         threshold = (state << bits) + share.astype(np.int64)
         step = _Step(
@@ -176,7 +125,7 @@ class Joint:
             sought = step.before[step.start[state]] + rest
             entry = np.searchsorted(step.before, sought, side="right") - 1
             rank, rest = divide(sought - step.before[entry], step.onward[entry])
-            ranks.append(_compact(rank))
+            ranks.append(compact(rank))
             groups[:, dim], state = step.group[entry], step.next[entry]
         return groups, ranks, rest
 
@@ -193,25 +142,12 @@ class Joint:
         return index
 
 
-def state_shape(shared: Sequence[Shared], dim: int) -> tuple[int, ...]:
-    """How many values each shared quantity may have before `dim`: no more loops than the dims before it."""
-    return tuple(
-        len(one.values) if one.kind == "product" else 1 + min(one.most, sum(d < dim for d in one.members))
-        for one in shared
-    )
-
-
 def _guide(threshold: Ints, bits: int, states: int) -> tuple[int, Ints]:
     """By how much to shift a number to its place, and the entry of each place; -1 where a threshold lies within."""
     places = min(PLACES * len(threshold), MOST_PLACES) // states  # of each state
     shift = max(0, bits - max(places - 1, 1).bit_length())
     ends = np.searchsorted(threshold, np.arange((states << (bits - shift)) + 1) << shift)  # thresholds before each
     return shift, np.where(ends[1:] == ends[:-1], ends[:-1], -1)
-
-
-def _compact(values: BigInts) -> BigInts:
-    """Python integers as int64 if all are below SAFE."""
-    return values.astype(np.int64) if float(values.max(initial=0)) < SAFE else values
 
 
 def _decide(step: _Step, state: int, drawn: int, rng: np.random.Generator) -> int:

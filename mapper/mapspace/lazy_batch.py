@@ -4,36 +4,32 @@ Most mappings of a search are ruled out before anything depends on their loop or
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
 from ...arch import Architecture
 from ...workloads import Workload
-from ..mapping import Bools, ChainTable, Ints, MappingBatch
+from ..mapping import Bools, ChainTable, Ints, MappingBatch, Mappings, position_in
 from .orders import Order, Orders, Positions
 
 Digits = Callable[[Ints], Order]  # of the mappings at these places; what nobody asks for is not drawn
-OverOne = Callable[[Sequence[ChainTable], Ints], Bools | None]  # see Orders.arrange
 
 
-class LazyBatch(MappingBatch):
-    """A MappingBatch whose loop orders are made from their digits when first asked for."""
+@dataclass(eq=False)
+class LazyBatch(Mappings):
+    """Mappings whose loop orders are made from their digits when first asked for."""
 
-    def __init__(
-        self,
-        arch: Architecture,
-        workload: Workload,
-        tables: tuple[ChainTable, ...],
-        rows: Ints,
-        keep: Bools,
-        orders: Orders,
-        digits: Digits,
-        over_one: OverOne,
-    ) -> None:
-        self.arch, self.workload, self.tables, self.rows, self.keep = arch, workload, tables, rows, keep
-        self.orders, self._digits, self._over_one = orders, digits, over_one
-        self._positions: dict[int, Positions | None] = {}  # by level
+    arch: Architecture
+    workload: Workload
+    tables: tuple[ChainTable, ...]
+    rows: Ints
+    keep: Bools
+    orders: Orders
+    digits_at: Digits
+    _positions: dict[int, Positions | None] = field(default_factory=dict, init=False)  # by level
 
     def arranged(self) -> MappingBatch:
         """The same with its loop orders."""
@@ -42,39 +38,39 @@ class LazyBatch(MappingBatch):
     @cached_property
     def digits(self) -> Order:
         """What the orders are made from. # (digit, mapping)"""
-        return self._digits(np.arange(len(self)))
+        return self.digits_at(np.arange(len(self)))
 
     @cached_property
-    def order(self) -> Order:  # type: ignore[override]
-        """# (mapping, level, position)"""
-        return self.orders.arrange(self.digits, len(self), self._over_one(self.tables, self.rows))
+    def order(self) -> Order:
+        """The dim at each loop position, outermost first. # (mapping, level, position)"""
+        return self.orders.arrange(self.digits, len(self), self.orders.over_one(self.tables, self.rows))
 
     def position(self, level: int, d: int) -> Order:
         """Where in the loop order of `level` the loop of dim d stands, 0 outermost. # (mapping,)"""
         if level not in self._positions:
             self._positions[level] = self.orders.positions(self.digits, level)
-        found = self._positions[level]
-        return super().position(level, d) if found is None else found.of(d)
+        positions = self._positions[level]
+        return position_in(self.order[:, level], d) if positions is None else positions.of(d)
 
-    def take(self, index: Ints | slice | Sequence[int]) -> "LazyBatch":
+    def take(self, index: Ints | slice | Sequence[int]) -> Self:
         """The mappings at `index`, sharing the tables."""
         where = np.arange(len(self))[index]
         rows = self.rows.T.take(where, axis=1).T
-        return self._with(rows, self.keep[where], lambda places: self._digits(where[places]))
+        return self._with(rows, self.keep[where], lambda places: self.digits_at(where[places]))
 
     @classmethod
-    def joined(cls, batches: "Sequence[LazyBatch]") -> "LazyBatch":
+    def joined(cls, batches: Sequence[Self]) -> Self:
         """All mappings of `batches`, of one mapspace with one table of chains per dim, in turn."""
-        rows, keep = np.concatenate([one.rows.T for one in batches], axis=1).T, [one.keep for one in batches]
+        rows, keep = np.concatenate([batch.rows.T for batch in batches], axis=1).T, [batch.keep for batch in batches]
         first = np.cumsum([0, *map(len, batches)])
 
         def digits(places: Ints) -> Order:
             sort = np.argsort(places, kind="stable")
             parts = np.split(places[sort], np.searchsorted(places[sort], first[1:-1]))
-            found = [one._digits(part - start) for one, part, start in zip(batches, parts, first, strict=False)]
-            return np.concatenate(found, axis=1).take(np.argsort(sort, kind="stable"), axis=1)
+            drawn = [batch.digits_at(part - start) for batch, part, start in zip(batches, parts, first, strict=False)]
+            return np.concatenate(drawn, axis=1).take(np.argsort(sort, kind="stable"), axis=1)
 
         return batches[0]._with(rows, np.concatenate(keep), digits)
 
-    def _with(self, rows: Ints, keep: Bools, digits: Digits) -> "LazyBatch":
-        return LazyBatch(self.arch, self.workload, self.tables, rows, keep, self.orders, digits, self._over_one)
+    def _with(self, rows: Ints, keep: Bools, digits_at: Digits) -> Self:
+        return type(self)(self.arch, self.workload, self.tables, rows, keep, self.orders, digits_at)

@@ -1,5 +1,6 @@
 """Loop orders: permutations of the loops whose place at a level is free, by number and by chance."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice, pairwise
@@ -10,8 +11,8 @@ from numpy.typing import NDArray
 
 from ...arch import Architecture
 from ...workloads import Workload
-from ..mapping import Bools, Ints, take_rows
-from .chains import SAFE, BigInts, divide
+from ..mapping import Bools, ChainTable, Ints, take_rows
+from .integers import SAFE, BigInts, divide
 
 Order = NDArray[np.int8]
 BITS = 3  # of a place below MOST_FREE
@@ -89,13 +90,15 @@ def _listed_places(m: int) -> NDArray[np.int32]:
 
 
 class Orders:
-    """All loop orders of all levels. With `distinct`, free loops of bound 1 stay in front, the others are permuted.
+    """All loop orders of all levels, whose temporal loops stand in the slots `temporal`.
+
+    With `distinct`, free loops of bound 1 stay in front, the others are permuted.
 
     A permutation of m loops is m digits: digit i, below m - i, says which of the loops not yet placed comes next.
     """
 
-    def __init__(self, levels: tuple[LevelOrder, ...], distinct: bool):
-        self.levels, self.distinct = levels, distinct
+    def __init__(self, levels: tuple[LevelOrder, ...], temporal: tuple[int, ...], distinct: bool):
+        self.levels, self.temporal, self.distinct = levels, temporal, distinct
 
     @property
     def count(self) -> int:
@@ -106,6 +109,16 @@ class Orders:
     def digits(self) -> int:
         """How many digits all levels have together."""
         return sum(len(level.free) for level in self.levels)
+
+    def over_one(self, tables: Sequence[ChainTable], rows: Ints) -> Bools | None:
+        """With `distinct`, which temporal loops have a bound over 1 # (mapping, level, dim); else None.
+
+        `tables` has the chains of each dim, `rows` # (mapping, dim) the row of each mapping.
+        """
+        if not self.distinct:
+            return None
+        slots = list(self.temporal)
+        return np.stack([t.bounds[rows[:, d]][:, slots] > 1 for d, t in enumerate(tables)], axis=2)
 
     def sample(self, rng: np.random.Generator, n: int, over_one: Bools | None) -> Order:
         """`n` uniform orders # (mapping, level, position); `over_one` # (mapping, level, dim) with `distinct`."""

@@ -9,7 +9,7 @@ from .constraints import Limit, limits
 def violations(batch: MappingBatch) -> list[str]:
     """What the one mapping of `batch` does that its architecture's constraints rule out, a line each.
 
-    Loops of bound 1 break no order. Sizes of axes, utilisation and capacity are told by `misfits`.
+    Loops of bound 1 break no order. Sizes of axes, utilisation and capacity are left to `misfits`.
     """
     return [*_bounds(batch), *_remainders(batch), *_orders(batch), *_kept(batch)]
 

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from ...arch import Architecture
 from ...energy import EnergyTable
 from ...workloads import Fault
-from ..mapping import Bools, Floats, MappingBatch, Numbers, floats, take_rows
+from ..mapping import Bools, Floats, Mappings, Numbers, floats, take_rows
 from .counts import Counts, count
 from .exactness import Rate, rate
 from .interconnect import word_hops
 from .nest_analysis import NestAnalysis
+from .tile_sizes import TileSizes
 
 # Reason codes of `validity`: the index is the code, 0 is valid.
 REASONS = ("valid", "capacity", "fanout", "utilization")
@@ -37,6 +38,13 @@ class CostOptions:
     def word_hop_pj(self, bits: int) -> float:
         """Energy of one hop of a word of so many bits."""
         return self.hop_pj or bits * self.tile_mm * self.wire_pj_per_bit_mm
+
+    def leak_pj_per_cycle(self, arch: Architecture, table: EnergyTable) -> float:
+        """Leakage of all instances, used or not, in one cycle; 0 where it is not charged."""
+        if not self.leakage:
+            return 0.0
+        figures = [level.leak_pj_per_cycle for level in table.levels] + [table.compute.leak_pj_per_cycle]
+        return sum(pj * arch.instances(level) for level, pj in enumerate(figures))
 
     @property
     def network_text(self) -> str:
@@ -85,14 +93,16 @@ class Costs:
         return self.energy_pj * floats(self.cycles)
 
 
-def validity(batch: MappingBatch) -> NDArray[np.int8]:
+def validity(batch: Mappings, nest: NestAnalysis | None = None) -> NDArray[np.int8]:
     """The reason code of each mapping: 0 valid, else an index of REASONS, the first that applies. # (mapping,)
+
+    `nest` is the analysis of `batch`, where the caller has it.
 
     Capacity: the kept tiles, clipped at the sizes, fit every instance (a level with multiple buffering offers
     that share of its capacity). Fanout: the bounds on an axis multiply to at most its size. Utilization: and to
     at least the share of it that a constraint asks for.
     """
-    nest = NestAnalysis(batch)
+    nest = nest or NestAnalysis(batch)
     xp, outside, idle = nest.xp, nest.no(), nest.no()
     for s, slot in enumerate(batch.arch.slots):
         if slot.axis is None:
@@ -114,50 +124,36 @@ def validity(batch: MappingBatch) -> NDArray[np.int8]:
 
 def overfull(nest: NestAnalysis) -> Bools:
     """Where the kept tiles of some level do not fit. # (mapping,)"""
-    found = nest.no()
+    found, tiles = nest.no(), TileSizes(nest)
     for level, storage in enumerate(nest.batch.arch.levels):
         if storage.capacity_bits is not None:
-            found = found | (used_bits(nest, level) > storage.capacity_bits // storage.multiple_buffering)
+            found = found | (tiles.kept_bits(level) > storage.capacity_bits // storage.multiple_buffering)
     return found
 
 
-def used_bits(nest: NestAnalysis, level: int) -> Numbers:
-    """Bits of the tiles kept in one instance of `level`. # (mapping,)"""
-    storage = nest.batch.arch.levels[level]
-    used = nest.zeros()
-    for v, tensor in enumerate(nest.batch.workload.tensors):
-        keep = nest.batch.keep[:, level, v]
-        told = isinstance(keep, np.ndarray)  # while JAX traces, it may be data
-        if told and not keep.any():
-            continue
-        bits = nest.tile(level, tensor) * storage.bits(tensor.name, tensor.word_bits)
-        used = used + (bits if told and keep.all() else keep * bits)
-    return used
-
-
 def evaluate(
-    batch: MappingBatch, table: EnergyTable, options: CostOptions | None = None, counts: Counts | None = None
+    batch: Mappings, table: EnergyTable, options: CostOptions | None = None, counts: Counts | None = None
 ) -> Costs:
     """Costs of every mapping of `batch`, valid or not; from its `counts` where they are known already."""
-    counts, options = counts or count(batch), options or CostOptions()
-    workload, arch = batch.workload, batch.arch
-    xp = NestAnalysis(batch).xp
-    level_cycles = bandwidth_cycles(batch, counts)
+    nest, options = NestAnalysis(batch), options or CostOptions()
+    counts = counts or count(batch, nest)
+    workload, arch, xp = batch.workload, batch.arch, nest.xp
+    level_cycles = bandwidth_cycles(nest, counts)
     cycles = counts.cycles
     for level, storage in enumerate(arch.levels):
         if storage.limited:
             cycles = xp.maximum(cycles, level_cycles[:, level])
-    energy = level_energies(batch, counts, table)
+    energy = level_energies(nest, counts, table)
     compute = workload.macs * table.compute.compute_pj
     leak = xp.zeros(len(batch))
     if options.leakage:
-        leak = floats(cycles) * leak_pj_per_cycle(arch, table)
+        leak = floats(cycles) * options.leak_pj_per_cycle(arch, table)
     # one after the other, so that the batch's size does not change how sums round
     places = np.ndindex(len(arch.levels), len(workload.tensors))
     total = sum((energy[:, level, v] for level, v in places), compute + leak)
     network = xp.zeros_like(energy)
     if options.network:
-        network = network_energies(batch, counts, options)
+        network = network_energies(nest, counts, options)
         total += network.sum(axis=(1, 2))
     units = arch.instances(len(arch.levels))
     return Costs(
@@ -174,8 +170,9 @@ def evaluate(
     )
 
 
-def level_energies(batch: MappingBatch, counts: Counts, table: EnergyTable) -> Floats:
+def level_energies(nest: NestAnalysis, counts: Counts, table: EnergyTable) -> Floats:
     """Words times energy per word; a word is a fraction of a vector access. # (mapping, level, tensor)"""
+    batch = nest.batch
     tensors, columns = batch.workload.tensors, []
     reads, fills, updates = floats(counts.reads), floats(counts.fills), floats(counts.updates)
     for level, (storage, figures) in enumerate(zip(batch.arch.levels, table.levels, strict=True)):
@@ -185,21 +182,21 @@ def level_energies(batch: MappingBatch, counts: Counts, table: EnergyTable) -> F
             pj += fills[:, level, v] * figures.write_pj
             pj += updates[:, level, v] * figures.update_pj
             columns.append(pj * vectors_per_word)
-    return NestAnalysis(batch).together(columns, len(batch.arch.levels), len(tensors))
+    return nest.together(columns, len(batch.arch.levels), len(tensors))
 
 
-def network_energies(batch: MappingBatch, counts: Counts, options: CostOptions) -> Floats:
+def network_energies(nest: NestAnalysis, counts: Counts, options: CostOptions) -> Floats:
     """Words times hops times energy per hop. # (mapping, level, tensor)"""
+    batch = nest.batch
     tensors = batch.workload.tensors
     pj = [[options.word_hop_pj(level.bits(t.name, t.word_bits)) for t in tensors] for level in batch.arch.levels]
-    energy: Floats = word_hops(batch, counts) * np.array(pj)
+    energy: Floats = word_hops(batch, counts, nest) * np.array(pj)
     return energy
 
 
-def bandwidth_cycles(batch: MappingBatch, counts: Counts) -> Numbers:
+def bandwidth_cycles(nest: NestAnalysis, counts: Counts) -> Numbers:
     """Cycles each level's busiest instance needs for its words, reads and writes apart. # (mapping, level)"""
-    nest = NestAnalysis(batch)
-    xp, columns = nest.xp, []
+    batch, xp, columns = nest.batch, nest.xp, list[Numbers]()
     for level, storage in enumerate(batch.arch.levels):
         cycles = xp.zeros(len(batch), dtype=counts.reads.dtype)
         for bandwidth, words in (
@@ -220,9 +217,3 @@ def _rounded_up(words: Numbers, bandwidth: Rate | float) -> Numbers:
     else:
         needed = words.__array_namespace__().ceil(words * cycles / many)
     return needed
-
-
-def leak_pj_per_cycle(arch: Architecture, table: EnergyTable) -> float:
-    """Leakage of all instances, used or not, in one cycle."""
-    figures = [level.leak_pj_per_cycle for level in table.levels] + [table.compute.leak_pj_per_cycle]
-    return sum(pj * arch.instances(level) for level, pj in enumerate(figures))

@@ -1,16 +1,17 @@
 """Exact access counts of a batch of mappings on the reference machine (docs/model.md)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from itertools import product
 from typing import Any
 
 import numpy as np
 
 from ...workloads import Tensor
-from ..mapping import Bools, Ints, MappingBatch, Numbers
-from .nest_analysis import DataMovement, NestAnalysis
+from ..mapping import Bools, Ints, Mappings, Numbers, keeper_pairs
+from .data_movement import DataMovement
+from .nest_analysis import NestAnalysis
+from .tile_sizes import TileSizes
 
 
 @dataclass(eq=False)
@@ -36,12 +37,12 @@ class Counts:
         return self.tiles()
 
 
-def count(batch: MappingBatch) -> Counts:
-    """Count the accesses of every mapping of `batch`.
+def count(batch: Mappings, nest: NestAnalysis | None = None) -> Counts:
+    """Count the accesses of every mapping of `batch`; `nest` is its analysis, where the caller has it.
 
     Origin counts are only filled in for levels that have a bandwidth; elsewhere they are 0.
     """
-    nest = NestAnalysis(batch)
+    nest = nest or NestAnalysis(batch)
     levels, tensors = nest.levels, len(batch.workload.tensors)
     found = _Columns(nest)
     for v, tensor in enumerate(batch.workload.tensors):
@@ -57,7 +58,7 @@ def count(batch: MappingBatch) -> Counts:
         origin_reads=found.stacked("origin_reads", levels),
         origin_writes=found.stacked("origin_writes", levels),
         exact=found.exact,
-        tiles=partial(tile_words, batch),
+        tiles=partial(kept_words, batch),  # of the batch alone: the analysis would live as long as its counts
     )
 
 
@@ -66,28 +67,9 @@ def whole(figures: Numbers) -> Numbers:
     return figures if figures.dtype == object else figures.astype(np.int64).astype(object)
 
 
-def tile_words(batch: MappingBatch) -> Numbers:
+def kept_words(batch: Mappings) -> Numbers:
     """The largest tile of one instance of each level; 0 where bypassed. # (mapping, level, tensor)"""
-    nest, tensors = NestAnalysis(batch), batch.workload.tensors
-    places = product(range(nest.levels), enumerate(tensors))
-    columns = [batch.keep[:, level, v] * nest.tile(level, tensor) for level, (v, tensor) in places]
-    return nest.together(columns, nest.levels, len(tensors))
-
-
-def keeper_pairs(keep: Bools) -> Iterator[tuple[int, int, Ints]]:
-    """(parent, child, mappings) for neighbouring keepers of one tensor; the MACs are child len(levels)."""
-    n, levels = keep.shape
-    if n > 1 and (keep == keep[0]).all():  # mostly; then one mapping says it of all
-        yield from ((parent, child, np.arange(n)) for parent, child, _ in keeper_pairs(keep[:1]))
-        return
-    columns = np.concatenate([keep, np.ones((n, 1), bool)], axis=1)
-    for parent in range(levels):
-        free = columns[:, parent].copy()
-        for child in range(parent + 1, levels + 1):
-            where = np.flatnonzero(free & columns[:, child])
-            if len(where):
-                yield parent, child, where
-            free &= ~columns[:, child]
+    return TileSizes(NestAnalysis(batch)).kept_words()
 
 
 @dataclass(eq=False)

@@ -15,10 +15,10 @@ import numpy as np
 import sympy
 
 from ...workloads import Tensor
-from ..mapping import MappingBatch
+from ..mapping import MappingBatch, keeper_pairs
 from .contexts import Prefixes
-from .counts import keeper_pairs
-from .nest_analysis import DataMovement, NestAnalysis, RankColumns
+from .data_movement import DataMovement, RankColumns
+from .nest_analysis import NestAnalysis
 from .sanity import InternalError
 
 Expr = Any  # sympy has no types
@@ -114,7 +114,7 @@ class _Pair:
             return sympy.Integer(value)  # a sum over classes of diagonals has no short form
         factors = []
         for e, view in flow.irrelevant:
-            cut = level + int(self.nest.before(level, e, d)[0])
+            cut = level + int(self.nest.positions.before(level, e, d)[0])
             if e == d:
                 factors.append(self._number(e, view, level + 1) - self._number(e, view, level))
             else:

@@ -13,9 +13,10 @@ import numpy as np
 
 from ...arch import Architecture
 from ...workloads import Tensor
-from ..mapping import Floats, Ints, MappingBatch, Numbers, floats, unique_rows
-from .counts import Counts, keeper_pairs
-from .nest_analysis import DataMovement, NestAnalysis
+from ..mapping import Floats, Ints, Mappings, Numbers, floats, keeper_pairs, unique_rows
+from .counts import Counts
+from .data_movement import DataMovement
+from .nest_analysis import NestAnalysis
 
 Axes = tuple[tuple[bool, int, int], ...]  # of each axis of one level: along X, size, instances of the axes inside it
 # How the words differ from one iteration of a loop to the next: not at all, wholly, or by a move along each rank.
@@ -25,24 +26,27 @@ OTHER: Moves = None
 Loops = tuple[tuple[tuple[int, Moves], ...], ...]  # bound and moves of the loops on each axis, innermost first
 
 
-def word_hops(batch: MappingBatch, counts: Counts) -> Floats:
+def word_hops(batch: Mappings, counts: Counts, nest: NestAnalysis | None = None) -> Floats:
     """Words that enter the array below each level, times the hops of each there. # (mapping, level, tensor)
+
+    `nest` is the analysis of `batch`, where the caller has it.
 
     Inputs go in, outputs come out; an output's words that go in again are not charged, as in Timeloop. A word passes
     the arrays of all levels from where it is kept to where it is kept next.
     """
-    total = np.zeros(counts.reads.shape)
+    nest, total = nest or NestAnalysis(batch), np.zeros(counts.reads.shape)
     for v, tensor in enumerate(batch.workload.tensors):
-        for level, where, words in _crossings(batch, counts, v):
+        for level, where, words in _crossings(nest, counts, v):
             total[where, level, v] += floats(words) * hops(batch.take(where), level, tensor)
     return total
 
 
-def _crossings(batch: MappingBatch, counts: Counts, v: int) -> Iterator[tuple[int, Ints, Numbers]]:
+def _crossings(nest: NestAnalysis, counts: Counts, v: int) -> Iterator[tuple[int, Ints, Numbers]]:
     """(level, mappings, words) for each array that words of tensor `v` pass. words: (mapping of those,)"""
-    tensor = batch.workload.tensors[v]
+    batch, tensor = nest.batch, nest.batch.workload.tensors[v]
     moved = (counts.updates if tensor.output else counts.reads)[:, :, v]
     for parent, child, where in keeper_pairs(batch.keep[:, :, v]):
+        part = nest if len(where) == len(batch) else NestAnalysis(batch.take(where))
         for level in range(parent, child):
             if batch.arch.levels[level].instances_below == 1:
                 continue
@@ -50,10 +54,10 @@ def _crossings(batch: MappingBatch, counts: Counts, v: int) -> Iterator[tuple[in
                 # of an output all updates, also first ones: each is a word that comes out
                 yield level, where, moved[where, level]
             else:
-                yield level, where, DataMovement(NestAnalysis(batch.take(where)), tensor, child, parent=level).words()
+                yield level, where, DataMovement(part, tensor, child, parent=level).words()
 
 
-def hops(batch: MappingBatch, level: int, tensor: Tensor) -> Floats:
+def hops(batch: Mappings, level: int, tensor: Tensor) -> Floats:
     """Hops of a word of `tensor` in the array below `level`, the mean over its multicast groups. # (mapping,)
 
     Of the full bounds: in an imperfect last round fewer places are in use. Bounds that do not fit the array have no

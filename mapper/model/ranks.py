@@ -2,7 +2,7 @@
 
 A rank is a sum of terms coef*dim. Its tile is the interval from the first to the last index, of length
 sum coef*(extent-1) + 1. Moved words are tile sizes less overlaps of consecutive tiles; this file gives both
-sums along one rank, over all contexts (contexts.py) of the rank's dims. Ranks multiply (counts.py).
+sums along one rank, over all contexts (contexts.py) of the rank's dims. Ranks multiply (data_movement.py).
 
 When two dims of a window are spread over the same fanout, children on a diagonal need the same words and are
 served by one read. Then sums run over distinct tiles; docs/model.md, "windows", has the argument.
@@ -151,7 +151,7 @@ class RankView:
     def wrap(self, cuts: Sequence[int]) -> Overlap:
         """Overlaps at increments of a loop of a dim outside this rank, with this rank's dims cut at `cuts`."""
         contexts = [part.contexts(cut) for part, cut in zip(self.parts, cuts, strict=True)]
-        return self._overlap(contexts, None, np.zeros(self.n, np.int64))
+        return _Increment(self, None, np.zeros(self.n, np.int64)).overlap(contexts)
 
     def shift(self, moving: int, level: int, cuts: Sequence[int]) -> Overlap:
         """Overlaps at increments of the temporal loop of the rank's dim number `moving` at `level`; the other
@@ -161,7 +161,7 @@ class RankView:
             for i, (part, cut) in enumerate(zip(self.parts, cuts, strict=True))
         ]
         step = self.coefs[moving] * self.parts[moving].shift(level)[self.rows[moving]]
-        return self._overlap(contexts, moving, step)
+        return _Increment(self, moving, step).overlap(contexts)
 
     def _choices(self, contexts: Sequence[tuple[Context, ...]]) -> Iterator[tuple[Numbers, list[list[Range]]]]:
         """For each choice of one context per dim: how often it occurs, and the ranges of each dim."""
@@ -179,29 +179,28 @@ class RankView:
         steps = [coef * self._group(i)[2] for i, coef in enumerate(self.coefs)]
         return distinct_sums(counts[0], counts[1], steps[0], steps[1])
 
-    def _pair(self, parts: Sequence[Range], moving: int | None, step: Ints) -> tuple[Ints, Ints]:
-        """|T| and |O| of an increment that moves the tile by `step` along dim `moving` and wraps the others."""
-        delta, before = step, []
-        for i, (coef, part) in enumerate(zip(self.coefs, parts, strict=True)):
-            if i == moving:
-                before.append(self.parts[i].tile[self.rows[i]])
-            else:
-                delta = delta - coef * part.offset
-                before.append(part.last)
-        size, old = self.length([part.first for part in parts]), self.length(before)
-        overlap = np.minimum(old, delta + size) - np.maximum(delta, 0)
-        return size, np.maximum(overlap, 0)
 
-    def _overlap(self, contexts: Sequence[tuple[Context, ...]], moving: int | None, step: Ints) -> Overlap:
-        words: Numbers = np.zeros(self.n, self.numbers)
+@dataclass(frozen=True, eq=False)
+class _Increment:
+    """An increment of one loop, for every combination: the tile moves by `step` along dim `moving`, the loops inside
+    start anew. `moving` None: the loop is of a dim outside the rank, and nothing of the rank moves by itself.
+    """
+
+    view: RankView
+    moving: int | None
+    step: Ints  # (combination,)
+
+    def overlap(self, contexts: Sequence[tuple[Context, ...]]) -> Overlap:
+        """Overlaps of the tiles of `contexts`, per dim those that the increments lead into, with the tiles before."""
+        view = self.view
+        words: Numbers = np.zeros(view.n, view.numbers)
         kept, by_all = words, words
-        for times, ranges in self._choices(contexts):
-            classes = self._classes(ranges, moving, step)
-            missed = np.zeros(self.n, np.int64)
-            for parts in classes:
-                self.deadline()
-                size, overlap = self._pair(parts, moving, step)
-                distinct = self._distinct(parts)
+        for times, ranges in view._choices(contexts):
+            missed = np.zeros(view.n, np.int64)
+            for parts in self._classes(ranges):
+                view.deadline()
+                size, overlap = self._pair(parts)
+                distinct = view._distinct(parts)
                 every = times * distinct
                 words = words + every * overlap
                 held = np.where(overlap > 0, every * size, 0)
@@ -210,13 +209,26 @@ class RankView:
                 by_all = by_all + np.where(apart, held, 0)
                 missed = missed + np.where(apart | (overlap > 0), 0, distinct)
             full = [Range(_whole(r), r[0].offset, r[0].first, r[0].last) for r in ranges]
-            common = np.maximum(self._distinct(full) - missed, 0)
-            by_all = by_all + times * common * self.length([part.first for part in full])
+            common = np.maximum(view._distinct(full) - missed, 0)
+            by_all = by_all + times * common * view.length([part.first for part in full])
         return Overlap(words, kept, by_all)
 
-    def _classes(self, ranges: list[list[Range]], moving: int | None, step: Ints) -> list[tuple[Range, ...]]:
-        """One range per dim each; a last range whose overlap is that of the one below it joins that one, where the
-        other dims' coordinates are all alike."""
+    def _pair(self, parts: Sequence[Range]) -> tuple[Ints, Ints]:
+        """|T| and |O| of the tiles with these ranges. # (combination,) each"""
+        view, delta, before = self.view, self.step, []
+        for i, (coef, part) in enumerate(zip(view.coefs, parts, strict=True)):
+            if i == self.moving:
+                before.append(view.parts[i].tile[view.rows[i]])
+            else:
+                delta = delta - coef * part.offset
+                before.append(part.last)
+        size, old = view.length([part.first for part in parts]), view.length(before)
+        overlap = np.minimum(old, delta + size) - np.maximum(delta, 0)
+        return size, np.maximum(overlap, 0)
+
+    def _classes(self, ranges: list[list[Range]]) -> list[tuple[Range, ...]]:
+        """One range per dim each; a last range whose overlap is that of the range below it joins that range, where
+        the other dims' coordinates are all alike."""
         others = [parts[0] for parts in ranges]
         joined = []
         for i, parts in enumerate(ranges):
@@ -226,8 +238,8 @@ class RankView:
             below, last, *above = parts
             low, high = ([*others[:i], part, *others[i + 1 :]] for part in (below, last))
             same = (below.offset == last.offset) & (below.first == last.first)
-            same &= self._pair(low, moving, step)[1] == self._pair(high, moving, step)[1]
-            for part in (part for j, found in enumerate(ranges) if j != i for part in found[1:]):
+            same &= self._pair(low)[1] == self._pair(high)[1]
+            for part in (part for j, other in enumerate(ranges) if j != i for part in other[1:]):
                 same &= part.count == 0
             joined.append(
                 [with_count(below, below.count + last.count * same), with_count(last, last.count * ~same), *above]

@@ -5,7 +5,7 @@ exactly as the reference machine of docs/model.md moves them.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
 from math import prod
@@ -18,6 +18,7 @@ from .counts import Counts
 
 Box = tuple[tuple[int, int], ...]  # per dim: start, end (clipped at the dim's size)
 Words = frozenset[tuple[int, ...]]
+Instance = tuple[int, ...]  # of a level, by its coordinates along the axes outside it
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class TooLarge(ValueError):
 
 
 def simulate(batch: MappingBatch, limit: int = 20_000_000) -> Counts:
-    """Execute the one mapping of `batch`; a batch of one more axis-compatible Counts comes back.
+    """Execute the one mapping of `batch` and count, in arrays like those of `count`.
 
     Raises TooLarge when MAC steps x instances pass `limit`.
     """
@@ -45,7 +46,19 @@ def simulate(batch: MappingBatch, limit: int = 20_000_000) -> Counts:
     return _Nest(batch, limit).run()
 
 
+@dataclass
+class _Traffic:
+    """Words of one tensor between two keepers."""
+
+    moved: dict[Instance, int] = field(default_factory=dict)  # by parent instance, sets that several need once
+    filled: dict[Instance, int] = field(default_factory=dict)  # by child instance
+    parent_seen: dict[Instance, set[tuple[int, ...]]] = field(default_factory=dict)  # every word, by parent instance
+    child_seen: dict[Instance, set[tuple[int, ...]]] = field(default_factory=dict)  # every word, by child instance
+
+
 class _Nest:
+    """One nest of loops, and what executing it counts."""
+
     def __init__(self, batch: MappingBatch, limit: int) -> None:
         self.workload: Workload = batch.workload
         self.levels = len(batch.arch.levels)
@@ -144,41 +157,42 @@ class _Nest:
         loops = [loop for loop in self.temporal if loop.level < child]
         axes = [loop for loop in self.spatial if loop.level < child]
         outer = sum(loop.level < parent for loop in axes)  # the leading axes tell parent instances apart
-        macs = child == self.levels
-        held: dict[tuple[int, ...], Words] = {}
-        child_seen: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
-        parent_seen: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
-        filled: dict[tuple[int, ...], int] = {}
-        moved: dict[tuple[int, ...], int] = {}
+        traffic = self._traffic(tensor, child, loops, axes, outer)
+        origin_p, origin_c = (0,) * outer, (0,) * len(axes)
+        total = float(sum(traffic.moved.values()))
+        if tensor.output:
+            counts.updates[0, parent, v] += total
+            counts.reads[0, parent, v] += total - sum(map(len, traffic.parent_seen.values()))
+            counts.origin_writes[0, parent] += traffic.moved[origin_p]
+            counts.origin_reads[0, parent] += traffic.moved[origin_p] - len(traffic.parent_seen[origin_p])
+        else:
+            counts.reads[0, parent, v] += total
+            counts.origin_reads[0, parent] += traffic.moved[origin_p]
+        if child < self.levels:
+            first = (0, 0)
+            if tensor.output:
+                first = sum(map(len, traffic.child_seen.values())), len(traffic.child_seen[origin_c])
+            counts.fills[0, child, v] += sum(traffic.filled.values()) - first[0]
+            counts.origin_writes[0, child] += traffic.filled[origin_c] - first[1]
+
+    def _traffic(self, tensor: Tensor, child: int, loops: list[Loop], axes: list[Loop], outer: int) -> "_Traffic":
+        """Step through `loops`, outermost first, with every child instance along `axes`."""
+        traffic = _Traffic()
+        held: dict[Instance, Words] = {}
         for step in product(*(range(loop.bound) for loop in loops)):
-            served: dict[tuple[int, ...], set[Words]] = {}
+            served: dict[Instance, set[Words]] = {}
             for at in product(*(range(loop.bound) for loop in axes)):
                 box = self._box(loops, step, axes, at, child)
                 if box is None:
                     continue
                 tile = self._words(tensor, box)
-                new = tile if macs else tile - held.get(at, frozenset())
+                new = tile if child == self.levels else tile - held.get(at, frozenset())
                 held[at] = tile
-                filled[at] = filled.get(at, 0) + len(new)
-                child_seen.setdefault(at, set()).update(tile)
-                parent_seen.setdefault(at[:outer], set()).update(tile)
+                traffic.filled[at] = traffic.filled.get(at, 0) + len(new)
+                traffic.child_seen.setdefault(at, set()).update(tile)
+                traffic.parent_seen.setdefault(at[:outer], set()).update(tile)
                 if new:
                     served.setdefault(at[:outer], set()).add(new)
             for instance, sets in served.items():
-                moved[instance] = moved.get(instance, 0) + sum(map(len, sets))
-        first_parent = {at: len(words) for at, words in parent_seen.items()}
-        first_child = {at: len(words) for at, words in child_seen.items()}
-        origin_p, origin_c = (0,) * outer, (0,) * len(axes)
-        total = float(sum(moved.values()))
-        if tensor.output:
-            counts.updates[0, parent, v] += total
-            counts.reads[0, parent, v] += total - sum(first_parent.values())
-            counts.origin_writes[0, parent] += moved[origin_p]
-            counts.origin_reads[0, parent] += moved[origin_p] - first_parent[origin_p]
-        else:
-            counts.reads[0, parent, v] += total
-            counts.origin_reads[0, parent] += moved[origin_p]
-        if not macs:
-            first = (sum(first_child.values()), first_child[origin_c]) if tensor.output else (0, 0)
-            counts.fills[0, child, v] += sum(filled.values()) - first[0]
-            counts.origin_writes[0, child] += filled[origin_c] - first[1]
+                traffic.moved[instance] = traffic.moved.get(instance, 0) + sum(map(len, sets))
+        return traffic

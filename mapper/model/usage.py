@@ -26,20 +26,27 @@ def array_usage(batch: MappingBatch) -> Floats:
         steps = active_steps(table, int(row), spatial)
         # one axis per slot: what the dims before have, times what this dim adds, the new one fastest
         share = np.asarray(np.kron(share, steps / steps.flat[0]), np.float64)
-    down, across = sides(batch.arch)
-    sizes = [axis.size for axis in axes_of(batch.arch)]
+    down, across = _sides(batch.arch)
+    sizes = [axis.size for axis in _axes(batch.arch)]
     share = np.pad(share, [(0, max(0, size - used)) for size, used in zip(sizes, share.shape, strict=True)])
     return share.transpose(down + across).reshape(prod(share.shape[i] for i in down), -1)
 
 
-def axes_of(arch: Architecture) -> list[Axis]:
+def sides(arch: Architecture) -> tuple[list[Axis], list[Axis]]:
+    """The fanout axes that run down (Y) and those that run across (X) a map of the array, outer first."""
+    axes = _axes(arch)
+    down, across = _sides(arch)
+    return [axes[i] for i in down], [axes[i] for i in across]
+
+
+def _axes(arch: Architecture) -> list[Axis]:
     """All fanout axes, outermost first."""
     return [slot.axis for slot in arch.slots if slot.axis]
 
 
-def sides(arch: Architecture) -> tuple[list[int], list[int]]:
-    """Which of `axes_of` run down (Y) and which across (X) a map of the array, outer first."""
-    axes = axes_of(arch)
+def _sides(arch: Architecture) -> tuple[list[int], list[int]]:
+    """The two sides of `sides` by places in `_axes`."""
+    axes = _axes(arch)
     if len(axes) > 1 and len({axis.mesh for axis in axes}) == 1:
         return list(range(1, len(axes))), [0]
     return [i for i, axis in enumerate(axes) if axis.mesh == "Y"], [

@@ -3,7 +3,7 @@
 from ...arch import Slot
 from ...workloads import Tensor
 from ..mapping import MappingBatch, Numbers
-from ..model import tile_words
+from ..model import NestAnalysis, TileSizes
 
 
 def loop_nest(batch: MappingBatch) -> str:
@@ -20,7 +20,8 @@ def loop_nest(batch: MappingBatch) -> str:
     """
     if len(batch) != 1:
         raise ValueError(f"a loop nest shows one mapping, got a batch of {len(batch)}")
-    bounds, residuals, order, words = batch.factors[0], batch.residuals[0], batch.order[0], tile_words(batch)[0]
+    bounds, residuals, order = batch.factors[0], batch.residuals[0], batch.order[0]
+    words = TileSizes(NestAnalysis(batch)).kept_words()[0]
     lines: list[str] = []
     depth = 0
     for s, slot in enumerate(batch.arch.slots):

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ..mapping import Floats, MappingBatch
+from ..mapping import Floats, Mappings
 from ..mapspace import LazyBatch, Mapspace
 from .options import SearchOptions
 
@@ -18,7 +18,7 @@ class Scored:
     """A chunk of mappings with the values of the objectives; inf where a mapping is invalid."""
 
     chunk: int
-    batch: MappingBatch
+    batch: Mappings
     values: Floats  # (mapping, objective)
 
 
@@ -50,7 +50,7 @@ class Proposer[M](Protocol):
     def begin(self, space: Mapspace, seed: int) -> M:
         """The memory of the first generation."""
 
-    def propose(self, space: Mapspace, seed: int, memory: M, chunk: int) -> MappingBatch:
+    def propose(self, space: Mapspace, seed: int, memory: M, chunk: int) -> Mappings:
         """The mappings of one chunk."""
 
     def learn(self, space: Mapspace, memory: M, scored: Sequence[Scored]) -> M:

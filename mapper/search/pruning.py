@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...energy import EnergyTable
-from ..mapping import Bools, Floats, Ints, MappingBatch, unique_rows
-from ..mapspace import SAFE, LazyBatch, Mapspace
-from ..model import OBJECTIVES, CostOptions, DataMovement, NestAnalysis, keeper_pairs, leak_pj_per_cycle, validity
+from ..mapping import Bools, Floats, Ints, Mappings, keeper_pairs, unique_rows
+from ..mapspace import SAFE, Mapspace
+from ..model import OBJECTIVES, CostOptions, DataMovement, NestAnalysis, validity
 from ..model.bounds import ROUNDING, DimGroup, Relaxation, grouped, handed_out, ideal, least_between, least_outermost
 from .recorder import ToBeat
 
@@ -32,7 +32,7 @@ class Survivors:
 
     reasons: NDArray[np.int8]  # (mapping,) 0 valid
     where: Ints  # (left,) in the chunk
-    batch: MappingBatch  # of those left
+    batch: Mappings  # of those left
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,11 +46,11 @@ class Pruning:
     costs: CostOptions = CostOptions()
     _relaxations: dict[bytes, Relaxation] = field(default_factory=dict, repr=False)
 
-    def look(self, batch: MappingBatch, known: ToBeat) -> Survivors:
+    def look(self, batch: Mappings, known: ToBeat) -> Survivors:
         """Which mappings are valid and, at first sight, may improve on what is `known`."""
         reasons = validity(batch)
         valid = np.flatnonzero(reasons == 0)
-        left = valid[self._may_improve(batch.take(valid), known, self._ideal_pj)]
+        left = valid[self._may_improve(NestAnalysis(batch.take(valid)), known, self._ideal_pj)]
         return Survivors(reasons, left, batch.take(left))
 
     def look_at_numbers(self, start: int, stop: int, known: ToBeat) -> Survivors:
@@ -69,21 +69,22 @@ class Pruning:
         batch = self.space.at(start + int(i) for i in left)
         return Survivors(looked.reasons[which], left, batch)
 
-    def hopeful(self, batch: MappingBatch, known: ToBeat, seen: int) -> Ints:
+    def hopeful(self, batch: Mappings, known: ToBeat, seen: int) -> Ints:
         """The mappings of `batch`, all valid, that may improve on what is `known` at second sight, after `seen`
         mappings."""
         left = self._any_order(batch, known, seen)
         if len(left):
-            part = batch.take(left)  # from here on loop orders matter
+            part = NestAnalysis(batch.take(left))  # from here on loop orders matter
             left = left[self._may_improve(part, known, self._ends(part))]
         return left
 
-    def _any_order(self, batch: MappingBatch, known: ToBeat, seen: int) -> Ints:
+    def _any_order(self, batch: Mappings, known: ToBeat, seen: int) -> Ints:
         """The mappings that may improve in some loop order; more of them where bounds would not pay."""
-        left = np.flatnonzero(self._may_improve(batch, known, self._inner(batch))) if len(batch) else np.arange(0)
+        nest = NestAnalysis(batch)
+        left = np.flatnonzero(self._may_improve(nest, known, self._inner(nest))) if len(batch) else np.arange(0)
         if 0 < len(left) <= MOST_RELAXED and self._pays(seen):
-            part = batch.take(left)
-            left = left[self._may_improve(part, known, self._relaxed(part))]
+            part = NestAnalysis(batch.take(left))
+            left = left[self._may_improve(part, known, self._relaxed(part.batch))]
         return left
 
     # Energy
@@ -101,22 +102,22 @@ class Pruning:
         arch, workload = self.space.arch, self.space.workload
         return [least_outermost(arch, workload, self.table, tensor) for tensor in workload.tensors]
 
-    def _inner(self, batch: MappingBatch) -> Floats:
+    def _inner(self, nest: NestAnalysis) -> Floats:
         """By the closed form what MACs are handed, which does not depend on loop orders, the least further out.
         # (mapping,) in pJ
 
         A bound of the energy by closed form, by which searches rank: counted exactly, some flagged mappings have less.
         """
-        return self._handed_out(batch, outermost=False)
+        return self._handed_out(nest, outermost=False)
 
-    def _ends(self, batch: MappingBatch) -> Floats:
+    def _ends(self, nest: NestAnalysis) -> Floats:
         """By the closed form what the outermost level hands out and what MACs are handed, the least between.
         # (mapping,) in pJ; of the energy by closed form, as `_inner`
         """
-        return self._handed_out(batch, outermost=True)
+        return self._handed_out(nest, outermost=True)
 
-    def _handed_out(self, batch: MappingBatch, *, outermost: bool) -> Floats:
-        nest = NestAnalysis(batch)
+    def _handed_out(self, nest: NestAnalysis, *, outermost: bool) -> Floats:
+        batch = nest.batch
         energy = np.full(len(batch), self._between_pj)
         for v, tensor in enumerate(batch.workload.tensors):
             for parent, child, where in keeper_pairs(batch.keep[:, :, v]):
@@ -140,7 +141,7 @@ class Pruning:
         every = sum(rows) * self.space.size.bypass
         return bool(rows) and max(rows) <= MOST_ROWS and PAYS * every <= seen
 
-    def _relaxed(self, batch: MappingBatch) -> Floats:
+    def _relaxed(self, batch: Mappings) -> Floats:
         """For all loop orders of the chains of each mapping (relaxation.py). # (mapping,)"""
         energy = np.empty(len(batch))
         kept, which = unique_rows(batch.keep)
@@ -149,7 +150,7 @@ class Pruning:
             energy[mine] = self._relaxed_alike(batch.take(mine), keep)
         return energy
 
-    def _relaxed_alike(self, batch: MappingBatch, keep: Bools) -> Floats:
+    def _relaxed_alike(self, batch: Mappings, keep: Bools) -> Floats:
         key = keep.tobytes()
         if key not in self._relaxations:
             tables = tuple(self.space.table(d) for d in range(len(batch.tables)))
@@ -164,9 +165,9 @@ class Pruning:
 
     # Comparison
 
-    def _may_improve(self, batch: MappingBatch, known: ToBeat, energy: Floats | float) -> Bools:
+    def _may_improve(self, nest: NestAnalysis, known: ToBeat, energy: Floats | float) -> Bools:
         """Where an energy of at least `energy` leaves room for a better best, or a place on the front. # (mapping,)"""
-        return self._leaves_room(NestAnalysis(batch).cycles(), known, energy)
+        return self._leaves_room(nest.cycles(), known, energy)
 
     def first_sight(self, cycles: Floats, known: ToBeat) -> Bools:
         """Where mappings with these cycles of compute may improve on what is `known`. # (mapping,)"""
@@ -174,7 +175,7 @@ class Pruning:
 
     def _leaves_room(self, cycles: Floats, known: ToBeat, energy: Floats | float) -> Bools:
         if self.costs.leakage:
-            energy = energy + cycles * leak_pj_per_cycle(self.space.arch, self.table)
+            energy = energy + cycles * self.costs.leak_pj_per_cycle(self.space.arch, self.table)
         # sums and products of floats in another order may differ by rounding; the cycles are the very same product
         energy = np.broadcast_to(energy, cycles.shape) * (1 - ROUNDING)
         least = {name: OBJECTIVES[name].value(energy, cycles) for name in (*self.objectives, *self.axes)}
@@ -184,13 +185,9 @@ class Pruning:
         return better
 
 
-def joined(batches: Sequence[MappingBatch]) -> MappingBatch:
+def joined(batches: Sequence[Mappings]) -> Mappings:
     """One batch of all, in turn; they share their tables of chains."""
-    first = batches[0]
-    if isinstance(first, LazyBatch):
-        return LazyBatch.joined([one for one in batches if isinstance(one, LazyBatch)])
-    rows, order, keep = (np.concatenate([getattr(one, name) for one in batches]) for name in ("rows", "order", "keep"))
-    return MappingBatch(first.arch, first.workload, first.tables, rows, order, keep)
+    return type(batches[0]).joined(batches)
 
 
 def may_precede(columns: Sequence[Floats], values: tuple[float, ...]) -> Bools:

@@ -12,7 +12,7 @@ from itertools import batched, islice
 from typing import Any
 
 from ...workloads import Fault, InputError, option_fault
-from ..mapping import MappingBatch
+from ..mapping import MappingBatch, Mappings
 from ..runtime import State, in_order
 from .ended import Ended
 from .engines import ENGINES, score
@@ -173,7 +173,7 @@ class _ChunkLoop:
             self.watch.part.offer(self.state)
         return True
 
-    def _propose(self, chunk: int) -> MappingBatch:
+    def _propose(self, chunk: int) -> Mappings:
         """The mappings of one chunk, from the memory of its generation."""
         memory = self.memories[0 if self.generation is None else chunk // self.generation]
         return replace(self.scoring, memory=memory).propose(chunk)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...energy import EnergyTable
-from ..mapping import Floats, Ints, MappingBatch
+from ..mapping import Floats, Ints, Mappings
 from ..mapspace import Mapspace
 from ..model import OBJECTIVES, CostOptions, Objective, evaluate, validity
 from .proposer import CHUNK, Proposer
@@ -55,7 +55,7 @@ class ScoringTask:
         """Bounds for the objectives and the axes."""
         return Pruning(self.space, self.table, self.objectives, self.axes, self.costs)
 
-    def propose(self, chunk: int) -> MappingBatch:
+    def propose(self, chunk: int) -> Mappings:
         """The mappings of chunk number `chunk`; the same at every call."""
         return self.proposer.propose(self.space, self.seed, self.memory, chunk)
 
@@ -107,7 +107,7 @@ def _survivors(task: ScoringTask, chunk: int, known: ToBeat) -> Survivors:
     return Survivors(reasons, valid, batch.take(valid))
 
 
-def _values(task: ScoringTask, batch: MappingBatch, known: ToBeat, chunk: int) -> Floats:
+def _values(task: ScoringTask, batch: Mappings, known: ToBeat, chunk: int) -> Floats:
     """The objectives and the places on the front's axes; inf where the mapping is ruled out. # (mapping, column)"""
     values = np.full((len(batch), len(task.columns)), np.inf)
     ends = [*range(0, len(batch), CHUNK), len(batch)]  # as many at a time as stay in cache

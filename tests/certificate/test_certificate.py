@@ -17,7 +17,7 @@ from ruby_map.mapper.certificate.chains import tied_dims
 from ruby_map.mapper.certificate.columns import Columns
 from ruby_map.mapper.certificate.problem import Problem
 from ruby_map.mapper.certificate.words import RankWords
-from ruby_map.mapper.mapspace.mapspace import Mapspace, every_chain
+from ruby_map.mapper.mapspace import Mapspace, every_chain
 from ruby_map.mapper.model.bounds.dim_groups import grouped
 from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
 from ruby_map.mapper.model.recount import recount

@@ -17,7 +17,7 @@ import pytest
 from ruby_map.arch import load_arch
 from ruby_map.mapper import SearchOptions, evaluate, explore, load, result_json
 from ruby_map.mapper.commands.ruby_map import main
-from ruby_map.mapper.mapping.timeloop_read import mapping_yaml
+from ruby_map.mapper.mapping.timeloop_write import mapping_yaml
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model.cost import evaluate as evaluate_batch
 from ruby_map.mapper.model.counts import count

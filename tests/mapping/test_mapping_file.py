@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage
 from ruby_map.mapper.mapping.batch import MappingBatch
-from ruby_map.mapper.mapping.timeloop_read import mapping_yaml, read_mapping, write_mapping
+from ruby_map.mapper.mapping.timeloop_read import read_mapping
+from ruby_map.mapper.mapping.timeloop_write import mapping_yaml, write_mapping
 from ruby_map.workloads import InputError, Tensor, Term, Workload, parse_yaml
 
 from ..strategies import machines, mappings, paths

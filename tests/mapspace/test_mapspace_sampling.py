@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from ruby_map.arch import Axis, LoopConstraint, load_arch
 from ruby_map.mapper.mapping.batch import MappingBatch
+from ruby_map.mapper.mapspace import chain_tables, orders
 from ruby_map.mapper.mapspace import coupling as joint
-from ruby_map.mapper.mapspace import mapspace, orders
 from ruby_map.mapper.mapspace.lazy_batch import LazyBatch
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.workloads import load_workload
@@ -42,7 +42,7 @@ SMALL = {
 def test_samples_are_uniform(case, distinct, way, monkeypatch):
     """Over the whole of a small space every mapping is equally likely, whichever way chains are drawn."""
     if way == "unlisted":
-        monkeypatch.setattr(mapspace, "LISTED", 0)
+        monkeypatch.setattr(chain_tables, "LISTED", 0)
     if way == "few bits":
         monkeypatch.setattr(joint, "BITS", 8)
     arch, work, preset = SMALL[case]

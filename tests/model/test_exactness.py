@@ -20,8 +20,9 @@ from ruby_map.mapper.model.cost import evaluate as evaluate_batch
 from ruby_map.mapper.model.counts import Counts, count
 from ruby_map.mapper.model.exactness import HELD, RoundingWarning, exactly, figures_exact, largest
 from ruby_map.mapper.model.explain import explain
+from ruby_map.mapper.model.new_words import total
 from ruby_map.mapper.model.ranks import RankView
-from ruby_map.mapper.model.recount import _total, recount
+from ruby_map.mapper.model.recount import recount
 from ruby_map.mapper.model.simulate import simulate
 from ruby_map.mapper.report.difference import difference_json, difference_text
 from ruby_map.mapper.search import Ended
@@ -202,8 +203,8 @@ def test_cycles_of_a_bandwidth_are_rounded_up_exactly():
 
 def test_sums_of_listed_words_beyond_int64():
     """Flagged reads are sums over listed children."""
-    assert _total(np.full(5, 2**62 - 1)) == 5 * (2**62 - 1)
-    assert _total(np.arange(0)) == 0
+    assert total(np.full(5, 2**62 - 1)) == 5 * (2**62 - 1)
+    assert total(np.arange(0)) == 0
 
 
 # How large figures can get

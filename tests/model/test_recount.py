@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage
 from ruby_map.mapper.mapping.batch import MappingBatch
 from ruby_map.mapper.model.counts import Counts, count
-from ruby_map.mapper.model.nest_analysis import DataMovement, NestAnalysis
-from ruby_map.mapper.model.recount import _distinct, _sets, _Tiles, recount, words
+from ruby_map.mapper.model.data_movement import DataMovement
+from ruby_map.mapper.model.nest_analysis import NestAnalysis
+from ruby_map.mapper.model.new_words import Tiles, distinct_words, new_words
+from ruby_map.mapper.model.recount import recount, words
 from ruby_map.mapper.model.simulate import simulate
 from ruby_map.workloads import Tensor, Term, Workload
 
@@ -113,8 +115,8 @@ def test_sets_per_rank_tell_children_apart_as_whole_sets_do(ranks):
         tile, held = (frozenset(product(*(range(a, b + 1) for a, b in box))) for box in zip(*child, strict=True))
         needed.add(tile - held)
     columns = [np.array([[*tile, *held] for tile, held in rank]).T for rank in ranks]
-    sets = [_sets(_Tiles(np.zeros(len(rank[0]), np.int64), *rank), held=True) for rank in columns]
-    assert _distinct(sets) == sum(map(len, needed))
+    sets = [new_words(Tiles(np.zeros(len(rank[0]), np.int64), *rank), held=True) for rank in columns]
+    assert distinct_words(sets) == sum(map(len, needed))
 
 
 def assert_words_equal_flows(batch):

@@ -10,7 +10,7 @@ from ruby_map.arch import Architecture, Axis, Compute, LoopConstraint, Storage, 
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy, energy_table
 from ruby_map.mapper.commands.ruby_map import main
 from ruby_map.mapper.mapping.batch import MappingBatch
-from ruby_map.mapper.mapspace import mapspace
+from ruby_map.mapper.mapspace import every_chain
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model import OBJECTIVES
 from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
@@ -310,4 +310,4 @@ def test_pairs_are_counted_as_they_are_tabulated(monkeypatch):
 def _seen(space, d, c):
     """The chains of a dim as boundary c sees them: the bounds outside it."""
     outside = [s for s, slot in enumerate(space.arch.slots) if slot.level < c]
-    return mapspace.every_chain(space.chains[d]).bounds[:, outside].tolist()
+    return every_chain(space.chains[d]).bounds[:, outside].tolist()

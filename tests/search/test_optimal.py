@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Compute, LoopConstraint, Storage, load_arch
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy, energy_table
-from ruby_map.mapper.mapspace.mapspace import Mapspace, every_chain
+from ruby_map.mapper.mapspace import Mapspace, every_chain
 from ruby_map.mapper.model import OBJECTIVES
 from ruby_map.mapper.model.bounds.charges import charges
 from ruby_map.mapper.model.bounds.dim_groups import DimGroup, RankWords, grouped

@@ -11,6 +11,7 @@ from ruby_map.energy import energy_table
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model import OBJECTIVES
 from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
+from ruby_map.mapper.model.nest_analysis import NestAnalysis
 from ruby_map.mapper.runtime import checkpoint as checkpoint_file
 from ruby_map.mapper.runtime.checkpoint import Checkpoint
 from ruby_map.mapper.search import proposer, score
@@ -110,8 +111,8 @@ def test_bounds_are_below_what_they_bound(problem):
     for batch in space.batches():
         energy = evaluate(batch, table, costs).energy_pj * (1 + 1e-12)
         assert (pruning._ideal_pj <= energy).all()
-        assert (pruning._ends(batch) <= energy).all()
-        assert (pruning._inner(batch) <= energy).all()
+        assert (pruning._ends(NestAnalysis(batch)) <= energy).all()
+        assert (pruning._inner(NestAnalysis(batch)) <= energy).all()
         if pruning._pays(len(batch)):  # not where every dim has size 1
             assert (pruning._relaxed(batch) <= energy).all()
 

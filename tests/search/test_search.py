@@ -17,7 +17,7 @@ from joblib import wrap_non_picklable_objects
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper.mapping.batch import ChainTable
-from ruby_map.mapper.mapspace import mapspace
+from ruby_map.mapper.mapspace import chain_tables
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model.cost import REASONS
 from ruby_map.mapper.runtime.parallel import in_order
@@ -201,7 +201,7 @@ def test_tables_of_a_chunk_are_gone_with_it(prune, monkeypatch):
     arch, work = load_arch("eyeriss_like"), load_workload("resnet50/conv5_x_3x3")
     problem = ScoringTask(Mapspace(arch, work, "ruby"), energy_table(arch), RandomDraws(), prune=prune)
     listed = score(problem, [0, 1])
-    monkeypatch.setattr(mapspace, "LISTED", 100)
+    monkeypatch.setattr(chain_tables, "LISTED", 100)
     made, alive = [], []
 
     class Watched(ChainTable):
@@ -210,7 +210,7 @@ def test_tables_of_a_chunk_are_gone_with_it(prune, monkeypatch):
             alive.append(sum(one() is not None for one in made))
             made.append(weakref.ref(self))
 
-    monkeypatch.setattr(mapspace, "ChainTable", Watched)
+    monkeypatch.setattr(chain_tables, "ChainTable", Watched)
     problem = replace(problem, space=Mapspace(arch, work, "ruby"))
     assert not problem.space.listed
     few = len(made)

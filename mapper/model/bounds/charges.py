@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from ....arch import Architecture
 from ....energy import EnergyTable
 from ....workloads import Tensor, Workload
-from ...mapping import Bools
-from ..counts import keeper_pairs
+from ...mapping import Bools, keeper_pairs
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """Chains of the dims that a window ties together, one row per combination, with what each says about the words moved.
 
 A tensor's words depend on the dims one by one, except that the dims of a window (P and R of P*stride + R*dilation)
-act together. A Group holds such dims, or a single one; whatever the model needs is then a product of one column per
+act together. A DimGroup holds such dims, or a single one; whatever the model needs is then a product of one column per
 group.
 """
 
@@ -16,7 +16,8 @@ from ....arch import Architecture
 from ....workloads import Rank, Tensor, Workload
 from ...mapping import Bools, ChainTable, Floats, Ints
 from ...runtime import Deadline, no_deadline
-from ..contexts import Prefixes, level_slots, prefixes
+from ..contexts import Prefixes, prefixes
+from ..level_slots import level_slots
 from ..ranks import RankView
 from .charges import Charge
 

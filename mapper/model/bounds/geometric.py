@@ -14,7 +14,8 @@ import numpy as np
 
 from ...mapping import Floats, Ints
 from ...runtime import Deadline
-from .relaxation import Product, Relaxation
+from .products import Product
+from .relaxation import Relaxation
 
 STEPS, CHECK = 240, 20  # steps of the ascent, and after how many all rows are looked at
 RATE = 0.25  # of the ascent, at its beginning
@@ -100,17 +101,17 @@ class Geometric:
         """
         relaxed = self.relaxed
         found: list[Term] = [("compute", relaxed.compute_pj, (), 0), ("leak", relaxed.leak_pj, relaxed.cycles, 1)]
-        for charge, one in enumerate(relaxed.charges, 2):
+        for owner, bound in enumerate(relaxed.charges, 2):
             named: dict[Product, str] = {}
-            for name, product in one.terms():
+            for name, product in bound.terms():
                 named.setdefault(product, name)
             for product, name in named.items():
-                pj = one.charge.pj
-                if one.first is not None:  # of the words moved at least so many are not the first of their kind
-                    again = self._least(product, rows, one.first)
-                    pj -= one.charge.first_pj / max(again, 1.0)
+                pj = bound.charge.pj
+                if bound.first is not None:  # of the words moved at least so many are not the first of their kind
+                    again = self._least(product, rows, bound.first)
+                    pj -= bound.charge.first_pj / max(again, 1.0)
                 if self._least(product, rows) > 0:
-                    found.append((name, pj, product, charge))
+                    found.append((name, pj, product, owner))
         return [term for term in found if term[1] > 0]
 
     def _least(self, product: Product, rows: Sequence[Ints], other: Product | None = None) -> float:

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from math import cos, hypot, log10, pi, sin
 from typing import TYPE_CHECKING, Any
 
-from ....arch import Architecture
-from ...model import array_usage, axes_of, sides
+from ....arch import Architecture, Axis
+from ...model import array_usage, sides
 from ..result import NetworkResult, Result
 from ..roofline import RooflinePoint, roofline_point
 from .bars import GREY, PALETTE
@@ -28,7 +28,7 @@ def draw_usage(result: Result, axes: "Axes | None" = None) -> "Figure":
 
     assert result.batch is not None, "no mapping to draw"
     share = array_usage(result.batch)  # (Y, X)
-    down, across = (_axis_names(result.arch, side) for side in sides(result.arch))
+    down, across = (_axis_names(side) for side in sides(result.arch))
     rows, columns = share.shape
     cell = min(0.3, 6 / columns, 6 / rows)
     axes = axes_on(axes, max(4.2, columns * cell + 1.8), max(1.7, rows * cell + 1.2))
@@ -53,8 +53,7 @@ def draw_usage(result: Result, axes: "Axes | None" = None) -> "Figure":
     return figure
 
 
-def _axis_names(arch: Architecture, side: list[int]) -> str:
-    axes = [axes_of(arch)[i] for i in side]
+def _axis_names(axes: list[Axis]) -> str:
     return " \N{MULTIPLICATION SIGN} ".join(f"{axis.name} ({axis.size})" for axis in axes)
 
 

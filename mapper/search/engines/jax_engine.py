@@ -75,24 +75,22 @@ class JaxEngine:
         return compiled
 
     def _first(self, rows: Any, keep: Any) -> tuple[Any, Any]:
-        batch = self._batch(rows, None, keep)
-        return validity(batch), NestAnalysis(batch).cycles()
+        batch = self._batch(self.space.arch, rows, None, keep)
+        nest = NestAnalysis(batch)
+        return validity(batch, nest), nest.cycles()
 
     def _evaluate(self, keep: Bools, rows: Any, digits: Any, bandwidths: Any) -> Any:
         """# (objective, mapping)"""
-        batch = self._batch(rows, digits, keep)
-        batch.arch = with_bandwidths(batch.arch, bandwidths)
+        batch = self._batch(with_bandwidths(self.space.arch, bandwidths), rows, digits, keep)
         costs = evaluate(batch, self.table, self.costs)
         return jax.numpy.stack([objective.of(costs) for objective in self.objectives])
 
-    def _batch(self, rows: Any, digits: Any, keep: Any) -> LazyBatch:
+    def _batch(self, arch: Architecture, rows: Any, digits: Any, keep: Any) -> LazyBatch:
         tables = tuple(self.space.table(d) for d in range(len(rows)))
         if keep is None:
             keep = np.broadcast_to(self.space.every_keep(), (rows.shape[1], *self.space.every_keep().shape[1:]))
         space = self.space
-        return LazyBatch(
-            space.arch, space.workload, tables, rows.T, keep, space.orders, lambda _: digits, lambda *_: None
-        )
+        return LazyBatch(arch, space.workload, tables, rows.T, keep, space.orders, lambda _: digits)
 
     @property
     def _free(self) -> bool:

@@ -1,0 +1,56 @@
+"""Tables of chains of bounds: those that all batches of a mapspace share, and those that a batch makes for itself."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..mapping import ChainTable, Ints
+from .chains import ChainSpace
+from .integers import BigInts
+
+LISTED = 2**17  # chains of one dim in one shared table; beyond that each batch has a table of its own
+
+
+class ChainTables:
+    """The tables of all dims: a dim with LISTED chains at most has one for all batches."""
+
+    def __init__(self, spaces: Sequence[ChainSpace]) -> None:
+        self._spaces = tuple(spaces)
+        # per dim, all its chains and the first row of each group; None where there are too many
+        self._listed = [None if space.total > LISTED else (every_chain(space), _first(space)) for space in spaces]
+
+    @property
+    def shared(self) -> bool:
+        """Whether all batches share all their tables."""
+        return None not in self._listed
+
+    def table(self, d: int) -> ChainTable:
+        """All chains of dim d, which have to be LISTED at most."""
+        listed = self._listed[d]
+        assert listed is not None
+        return listed[0]
+
+    def rows(self, groups: Ints, ranks: Sequence[BigInts]) -> tuple[tuple[ChainTable, ...], Ints]:
+        """The tables of all dims and the row in each # (mapping, dim), from the group and the number within it."""
+        tables, rows = [], np.empty(groups.shape, np.int64, order="F")  # dim by dim, as they are read
+        for d, (space, listed) in enumerate(zip(self._spaces, self._listed, strict=True)):
+            if listed is None:
+                tables.append(ChainTable(space.size, space.unrank(groups[:, d], ranks[d])))
+                rows[:, d] = np.arange(len(groups))
+            else:
+                table, first = listed
+                tables.append(table)
+                rows[:, d] = first[groups[:, d]] + ranks[d]
+        return tuple(tables), rows
+
+
+def every_chain(space: ChainSpace) -> ChainTable:
+    """All chains of one dim, group by group."""
+    group = np.repeat(np.arange(len(space.counts)), space.counts.astype(np.int64))
+    return ChainTable(space.size, space.unrank(group, np.arange(len(group)) - _first(space)[group]))
+
+
+def _first(space: ChainSpace) -> Ints:
+    """The row at which each group begins. # (group,)"""
+    counts: Ints = space.counts.astype(np.int64)
+    return np.cumsum(counts) - counts

@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from ...energy import EnergyTable
-from ..mapping import MappingBatch, write_mapping
+from ..mapping import MappingBatch, uncovered_by_earlier, write_mapping
 from ..model import FIGURES, UNITS, CostOptions, Costs, check_physical, evaluate, exactly, recount
 from .tables import TextTable
 
@@ -29,17 +31,16 @@ def exact_front(
 
     The search may rank by a bound on reads, so exact counts can show that one beats another: that one is left out.
     """
-    found = []
+    mappings = []
     for batch in map(exactly, batches):
         costs = evaluate(batch, table, options, recount(batch))
         check_physical(batch, costs)
-        found.append(FrontMapping(batch, costs))
-    found.sort(key=lambda one: [one.value(axis) for axis in axes])
-    kept: list[FrontMapping] = []
-    for one in found:  # whatever beats it comes before it
-        if not any(all(other.value(axis) <= one.value(axis) for axis in axes) for other in kept):
-            kept.append(one)
-    return tuple(kept)
+        mappings.append(FrontMapping(batch, costs))
+    mappings.sort(key=lambda mapping: [mapping.value(axis) for axis in axes])
+    # as Python numbers: exact counts may pass what a float64 holds
+    points = np.array([[mapping.value(axis) for axis in axes] for mapping in mappings], object)  # (mapping, axis)
+    # in this order whatever covers a point comes before it
+    return tuple(mappings[row] for row in uncovered_by_earlier(points, points))
 
 
 def front_table(

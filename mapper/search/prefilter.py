@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...energy import EnergyTable
-from ..mapping import Floats, Ints
+from ..mapping import Floats, Ints, covered, uncovered_by_earlier
 from ..mapspace import LazyBatch, Mapspace
 from ..model import CostOptions, Costs, evaluate
 from .engines import Engine, Sight
-from .pruning import Pruning, covered, may_precede
-from .recorder import ToBeat, candidates
+from .pruning import Pruning, may_precede
+from .recorder import ToBeat
 
 SLACK = 1e-9  # relative; sums of some hundred energies differ by 1e-14 or so
 FEW = 4096  # mappings, for which NumPy's bounds cost less than drawing loop orders for all of their chunks
@@ -105,8 +105,8 @@ def may_improve(values: Floats, names: list[str], several: int, known: ToBeat) -
     found &= low[:, 0] < before if several == 1 else low[:, 0] <= before
     if several < len(names):
         low, high = low[:, several:], high[:, several:]
-        open_ = np.flatnonzero(~covered(list(low.T), known.front))
-        found[open_[candidates(low[open_], high[open_])]] = True
+        open_ = np.flatnonzero(~covered(low, known.front))
+        found[open_[uncovered_by_earlier(low[open_], high[open_])]] = True
     return np.flatnonzero(found)
 
 

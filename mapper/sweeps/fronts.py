@@ -6,9 +6,9 @@ from itertools import groupby
 
 import numpy as np
 
-from ..mapping import Floats
+from ..mapping import Floats, frontier
 from ..report import Json, plain
-from .pareto import frontier, hypervolume, knee
+from .pareto import hypervolume, knee
 
 ALL = "all mapspaces"
 

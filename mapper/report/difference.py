@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from ..mapping import MappingBatch
 from ..model import Costs
 from .loop_nest import loop_nest
-from .result import Json, Result, plain, result_json
+from .result import Result
+from .result_json import Json, plain, result_json
 from .tables import energy_unit, heading, table_text
 
 FIGURES = ("reads", "fills", "updates")

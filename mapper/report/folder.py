@@ -14,7 +14,8 @@ from ..mapping import mapping_yaml
 from ..model import FIGURES, first
 from .frames import layer_rows
 from .pictures import draw_convergence, draw_convergences, draw_energy, draw_front, draw_layers
-from .result import NetworkResult, Result, result_json
+from .result import NetworkResult, Result
+from .result_json import result_json
 
 DPI = 200  # of pictures
 

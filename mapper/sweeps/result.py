@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..report import Json, Rows, Shown, TextTable
+from .expressions import Values
 from .fronts import ALL, MEASURES, Front, Seeded, candidate_json, candidates, corners, fronts
-from .plan import Plan, Values, design_values
+from .plan import Plan, design_values
 from .store import FAILED, FOUND, NOTHING_VALID, PointOutcome
 from .tables import front_parts
 

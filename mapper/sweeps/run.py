@@ -20,9 +20,10 @@ from ..exploration import explore
 from ..model import InternalError
 from ..report import NetworkResult, Result, result_json
 from ..runtime import in_order
+from .expressions import ExpressionError
 from .file import read_sweep
 from .output import write_outputs
-from .plan import ExpressionError, Plan, Point
+from .plan import Plan, Point
 from .result import SweepResult
 from .store import FAILED, FOUND, NOTHING_VALID, PointOutcome, Store, open_store
 

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from ..report import TextTable
+from .expressions import Values
 from .fronts import MEASURES, Front
-from .plan import LinkedParameters, Plan, Values
+from .plan import LinkedParameters, Plan
 
 APART = ", "  # between parameters that vary together
 

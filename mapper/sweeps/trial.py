@@ -9,7 +9,8 @@ from ...arch import check_fit
 from ...workloads import Document, Fault, InputError, Keys, Network, Workload, collect
 from ..exploration import layers_of
 from .energy import Energies
-from .plan import ExpressionError, Plan, design_values
+from .expressions import ExpressionError
+from .plan import Plan, design_values
 
 TRIED = 100  # designs, to find one that can be used
 

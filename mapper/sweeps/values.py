@@ -7,7 +7,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from ...workloads import Document, Fault, FloatExpr, InputError, Keys, Section, check, collect
-from .plan import MAX_LIMIT, LinkedParameters, SteppedRange, solved
+from .expressions import solved
+from .plan import MAX_LIMIT, LinkedParameters, SteppedRange
 
 
 class _Range(Section):

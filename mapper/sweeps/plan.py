@@ -61,7 +61,7 @@ class Point:
 
     design: int  # the number of the parameters' combination
     workload: str
-    mapspace: str  # a preset, or PRESET+pad
+    mapspace: str  # a preset, or PRESET+NAME of a transformation
     seed: int
 
 

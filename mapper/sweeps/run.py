@@ -16,7 +16,8 @@ from pathlib import Path
 from ...arch import Architecture
 from ...energy import EnergyTable
 from ...workloads import Fault, InputError, collect
-from ..exploration import explore
+from ..exploration import explore, load
+from ..exploration.transforms import transformed
 from ..model import InternalError
 from ..report import NetworkResult, Result, result_json
 from ..runtime import in_order
@@ -117,13 +118,11 @@ def run_point(plan: Plan, number: int) -> PointOutcome:
 
 def _search(plan: Plan, point: Point) -> Result | NetworkResult:
     machine, table, _ = _machine(plan, point.design)
-    preset, _, padding = point.mapspace.partition("+")
+    preset, _, transformation = point.mapspace.partition("+")
     options = replace(plan.options, seed=point.seed)
-    workload = plan.workloads[point.workload]
-    costs = plan.energies.costs
-    return explore(
-        machine, workload, preset, options, pad=bool(padding), distinct=plan.distinct, table=table, costs=costs
-    )
+    machine, work = load(machine, plan.workloads[point.workload])
+    work = transformed(machine, work, [transformation] if transformation else [])
+    return explore(machine, work, preset, options, distinct=plan.distinct, table=table, costs=plan.energies.costs)
 
 
 @lru_cache(maxsize=4)

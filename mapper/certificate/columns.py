@@ -12,30 +12,11 @@ import numpy as np
 from ...workloads import Rank, Tensor
 from ..mapping import Bools, Floats, Ints
 from .chains import Chains, Group
+from .charges import Charge, charges, leakage_pj
 from .contexts import number
 from .problem import Problem
 
 Product = tuple[int, ...]  # a column per group
-
-
-@dataclass(frozen=True, eq=False)
-class Charge:
-    """Energy of the words of a tensor that `parent` hands to `child`, or that `child` receives (`parent` None).
-
-    `pj` per word, less `first_pj` for each distinct word of an output.
-    """
-
-    name: str
-    tensor: Tensor
-    child: int
-    parent: int | None
-    pj: float
-    first_pj: float
-
-    @property
-    def below(self) -> int:
-        """Spatial loops of levels before it count: more children of one parent need no more words of their own."""
-        return self.child if self.parent is None else self.parent
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,44 +45,13 @@ class Columns:
         self.columns: list[list[Floats]] = [[] for _ in self.groups]  # per group # (row,) each
         self._known: list[dict[bytes, int]] = [{} for _ in self.groups]
         self.macs_pj = self.workload.macs * problem.table.compute.compute_pj
-        self.leak_pj = self._leakage() if problem.costs.leakage else 0.0
+        self.leak_pj = leakage_pj(problem.arch, problem.table) if problem.costs.leakage else 0.0
         macs = len(self.arch.levels)
         self.cycles = self._product(partial(_steps, macs=macs), "steps")
-        self.words = [self._words(charge) for charge in self._charges()]
+        self.words = [self._words(charge) for charge in charges(problem, keep)]
         self.idle = [self._product(partial(_idle, level=level), "idle", level) for level in range(macs)]
         self.loops = [self._innermost(level) for level in range(macs)]
         self._limits()
-
-    # What is charged
-
-    def _leakage(self) -> float:
-        """Of all instances in one cycle, in pJ."""
-        table = self.problem.table
-        each = [*(level.leak_pj_per_cycle for level in table.levels), table.compute.leak_pj_per_cycle]
-        return float(sum(pj * self.arch.instances(level) for level, pj in enumerate(each)))
-
-    def _charges(self) -> list[Charge]:
-        names, found = [*(level.name for level in self.arch.levels), self.arch.compute.name], []
-        for v, tensor in enumerate(self.workload.tensors):
-            keepers = [*np.flatnonzero(self.keep[:, v]).tolist(), len(self.arch.levels)]
-            for parent, child in zip(keepers, keepers[1:], strict=False):
-                figures, share = self.problem.table.levels[parent], self._vectors(tensor, parent)
-                pj = share * figures.read_pj
-                to = f"{tensor.name}:{names[parent]}>{names[child]}"
-                more = share * figures.update_pj if tensor.output else 0.0
-                found.append(Charge(to, tensor, child, parent, pj + more, pj if tensor.output else 0.0))
-                if child < len(self.arch.levels):
-                    pj = self._vectors(tensor, child) * self.problem.table.levels[child].write_pj
-                    into = f"{tensor.name}:>{names[child]}"
-                    found.append(Charge(into, tensor, child, None, pj, pj if tensor.output else 0.0))
-        return [charge for charge in found if charge.pj > 0]
-
-    def _vectors(self, tensor: Tensor, level: int) -> float:
-        """Vector accesses per word."""
-        storage = self.arch.levels[level]
-        return storage.bits(tensor.name, tensor.word_bits) / storage.width_bits
-
-    # Columns
 
     def _product(self, column: Callable[[Group], Floats], *what: object) -> Product:
         """A column of each group; `what` tells it from others, for what other choices have worked out."""

@@ -15,8 +15,9 @@ from ...energy import EnergyTable
 from ...workloads import Workload
 from ..mapping import MappingBatch
 from ..model import CostOptions, Counts, TooLarge, evaluate, figures_exact, recount, simulate, validity
+from .claim import Claim
 from .columns import Columns
-from .cover import Claim, Cover, Tally
+from .cover import Cover, Tally
 from .format import TOLERANCE, Choice, Layer, MappingSaid
 from .problem import Problem, Refused
 

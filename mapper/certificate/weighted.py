@@ -26,6 +26,12 @@ class Weighted:
         return found
 
 
+def log_of(value: float) -> float:
+    """The natural logarithm; -inf of 0."""
+    with np.errstate(divide="ignore"):
+        return float(np.log(value))
+
+
 def weighted(columns: Columns, weights: Mapping[str, float], powers: tuple[int, int], rows: Sequence[Ints]) -> Weighted:
     """The bound of energy**powers[0] * cycles**powers[1] by these weights, for the chains `rows` of each group.
 

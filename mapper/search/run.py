@@ -76,7 +76,7 @@ def _run(
     statistics = recorder.statistics
     began = time.monotonic() - statistics.seconds
     try:
-        results = in_order(score, problem, chunks, options.jobs, options.cluster, learnt=recorder.known)
+        results = in_order(score, problem, chunks, options.cluster or options.jobs, learnt=recorder.known)
         with closing(results) as scored:
             for scores in scored:
                 recorder.record(scores, time.monotonic() - began)

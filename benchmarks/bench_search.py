@@ -25,12 +25,13 @@ from ruby_map.arch import load_arch
 from ruby_map.energy import EnergyTable, energy_table
 from ruby_map.mapper.mapspace.lazy_batch import LazyBatch
 from ruby_map.mapper.mapspace.mapspace import Mapspace
+from ruby_map.mapper.model import OBJECTIVES
 from ruby_map.mapper.model.cost import CostOptions, Costs, evaluate, validity
 from ruby_map.mapper.runtime.parallel import in_order
 from ruby_map.mapper.search.engines.engine import ENGINES
 from ruby_map.mapper.search.engines.jax_engine import JaxEngine
 from ruby_map.mapper.search.recorder import Recorder, Scores, Stop, ToBeat
-from ruby_map.mapper.search.score import CHUNK, OBJECTIVES, ScoringTask, score
+from ruby_map.mapper.search.score import CHUNK, ScoringTask, score
 from ruby_map.workloads import load_workload
 
 MAPSPACES = ("pfm", "ruby-s", "ruby-t", "ruby")

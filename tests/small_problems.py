@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, FactorRule, LoopConstraint, Storage
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
 from ruby_map.mapper.mapspace.mapspace import Mapspace
+from ruby_map.mapper.model import OBJECTIVES
 from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
 from ruby_map.mapper.model.recount import recount
-from ruby_map.mapper.search.score import OBJECTIVES
 from ruby_map.workloads import InputError
 
 from .conftest import DEEP
@@ -135,10 +135,10 @@ def values_of(batch, table, objective, costs):
     valid = np.flatnonzero(validity(batch) == 0)
     if len(valid):
         found = evaluate(batch.take(valid), table, costs)
-        values[valid] = OBJECTIVES[objective](found)
+        values[valid] = OBJECTIVES[objective].of(found)
         for i in valid[~found.counts.exact]:
             one = batch.take([i])
-            values[i] = OBJECTIVES[objective](evaluate(one, table, costs, recount(one)))[0]
+            values[i] = OBJECTIVES[objective].of(evaluate(one, table, costs, recount(one)))[0]
     return values
 
 

@@ -14,7 +14,7 @@ from ...arch import Architecture, Storage
 from ...energy import EnergyTable
 from ...workloads import Workload
 from ..mapping import MappingBatch
-from ..model import CostOptions, Counts, TooLarge, evaluate, figures_exact, recount, simulate, validity
+from ..model import OBJECTIVES, CostOptions, Counts, TooLarge, evaluate, figures_exact, recount, simulate, validity
 from .claim import Claim
 from .columns import Columns
 from .cover import Cover, Tally
@@ -22,7 +22,7 @@ from .format import TOLERANCE, Choice, Layer, MappingSaid
 from .problem import Problem, Refused
 
 EXECUTED = 100_000  # (step, MAC) pairs of a mapping that is executed
-POWERS = {"edp": (1, 1), "energy": (1, 0), "delay": (0, 1), "front": None}  # of energy and cycles
+FRONT = "front"  # in place of an objective
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,10 @@ def verify(layer: Layer, arch: Architecture, workload: Workload, table: EnergyTa
 
 
 def _verify(layer: Layer, arch: Architecture, workload: Workload, table: EnergyTable) -> Verified:
-    if layer.objective not in POWERS:
+    if layer.objective not in (FRONT, *OBJECTIVES):
         raise Refused(f"it is of the objective {layer.objective}, which has no proofs")
-    problem, powers = _problem(layer, arch, workload, table), POWERS[layer.objective]
+    problem = _problem(layer, arch, workload, table)
+    powers = None if layer.objective == FRONT else OBJECTIVES[layer.objective].powers
     _check_said(layer)
     points = [_worth(problem, said) for said in layer.best]
     value = 0.0 if powers is None else points[0][0] ** powers[1] * points[0][1] ** powers[0]

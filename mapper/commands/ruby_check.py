@@ -13,11 +13,11 @@ from ...workloads import Workload
 from ..certificate import Certificate, Refused, Verified, read_certificate, verify
 from ..exploration import alike, layers_of, load
 from ..exploration.transforms import transformed
+from ..model import OBJECTIVES
 from ..runtime import say
 from .shared import FOUND, NOTHING_VALID, WITH, echo_json, new_app
 from .timeloop_options import reference_tables
 
-NAMES = {"edp": "EDP", "energy": "energy", "delay": "number of cycles"}
 REFUSED = NOTHING_VALID
 
 
@@ -73,7 +73,7 @@ def _line(one: Verified, machine: Architecture) -> str:
     if one.objective == "front":
         what = "the front of energy and cycles" if one.optimal else "lower bounds of the front of energy and cycles"
         return f"verified: {where}: {what}, {one.points} mappings\n  {work}"
-    name = NAMES[one.objective]
+    name = OBJECTIVES[one.objective].title
     if one.optimal:
         return f"verified: {where}: no mapping has a lower {name} than {one.value:.6g}\n  {work}"
     gap = 1 - one.lower_bound / one.value

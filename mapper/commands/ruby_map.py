@@ -15,11 +15,11 @@ from ...energy import EnergyTable, energy_table
 from ...workloads import Fault, InputError, collect, library_workloads
 from ..exploration import alike, explore, layers_of, load, spaces
 from ..mapspace import PRESETS, Mapspace
-from ..model import CostOptions
+from ..model import OBJECTIVES, CostOptions
 from ..report import NetworkResult, Result, certificate_faults, result_json, write_folder, write_proof
 from ..runtime import KINDS, Checkpoint, folder_faults, identity, say, tell
 from ..runtime import NAME as CHECKPOINT
-from ..search import OBJECTIVES, STRATEGIES, SearchOptions, idle_faults, read_patience, unknown
+from ..search import STRATEGIES, SearchOptions, idle_faults, read_patience, unknown
 from ..search.engines import ENGINES
 from .progress import progress
 from .shared import FOUND, HOP, INTERRUPTED, LEAKAGE, NOTHING_VALID, TILE, WIRE, WITH, echo_json, new_app

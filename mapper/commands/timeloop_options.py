@@ -8,7 +8,7 @@ from typing import Any
 from ...arch import arch_documents
 from ...workloads import Document, InputError
 from ...workloads.timeloop_values import Reader, choices
-from ..search import OBJECTIVES
+from ..model import OBJECTIVES
 
 # Where a mapspace has remainders the constraints say, so both templates are perfect elsewhere.
 TEMPLATES = {"uber": "pfm", "ruby": "pfm"}

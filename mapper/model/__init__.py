@@ -5,7 +5,7 @@ from .cost import REASONS, CostOptions, Costs, evaluate, leak_pj_per_cycle, used
 from .counts import Counts, count, keeper_pairs, tile_words
 from .exactness import HELD, RoundingWarning, exactly, figures_exact, rate, tell_rounding
 from .nest_analysis import DataMovement, NestAnalysis
-from .objectives import FIGURES, POWERS, UNITS, first, value
+from .objectives import OBJECTIVES, Objective, first_objective
 from .recount import Steps, recount
 from .sanity import InternalError, check_physical
 from .simulate import TooLarge, simulate
@@ -15,17 +15,16 @@ __all__ = [
     "CostOptions",
     "Costs",
     "Counts",
-    "FIGURES",
     "DataMovement",
     "HELD",
     "InternalError",
     "NestAnalysis",
-    "POWERS",
+    "OBJECTIVES",
+    "Objective",
     "REASONS",
     "RoundingWarning",
     "Steps",
     "TooLarge",
-    "UNITS",
     "array_usage",
     "axes_of",
     "check_physical",
@@ -33,7 +32,7 @@ __all__ = [
     "evaluate",
     "exactly",
     "figures_exact",
-    "first",
+    "first_objective",
     "keeper_pairs",
     "leak_pj_per_cycle",
     "outside",
@@ -45,5 +44,4 @@ __all__ = [
     "tile_words",
     "used_bits",
     "validity",
-    "value",
 ]

@@ -1,25 +1,55 @@
-"""What can be minimised: how each objective follows from energy and cycles, and what it is called where."""
+"""What can be minimised: the table of objectives."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from ..mapping import Floats
-
-POWERS: Mapping[str, tuple[int, int]] = {"edp": (1, 1), "energy": (1, 0), "delay": (0, 1)}  # of energy and of cycles
-FIGURES = {"edp": "edp", "energy": "energy_pj", "delay": "cycles"}  # attributes of costs and results, keys of files
-UNITS = {"edp": "EDP [pJ cycles]", "energy": "energy [pJ]", "delay": "delay [cycles]"}  # in tables and pictures
+from .cost import Costs
 
 
-def value(objective: str, energy_pj: Floats, cycles: Floats) -> Floats:
-    """The objective of energies and cycles. # (mapping,)
+@dataclass(frozen=True)
+class Objective:
+    """One objective, energy ** a * cycles ** b: less is better, and it grows with both, as bounds and proofs need."""
 
-    Raises KeyError for a name that is none of them: what it means is not guessed where things are proven.
-    """
-    by_energy, by_cycles = POWERS[objective]
-    if by_energy and by_cycles:
-        return energy_pj * cycles
-    return energy_pj if by_energy else cycles
+    name: str  # of options and files
+    column: str  # attribute of costs and results, key of JSON and tables
+    title: str  # in sentences
+    label: str  # with its unit, in tables and on axes of pictures
+    powers: tuple[int, int]  # a of the energy, b of the cycles; each 0 or 1, not both 0
+
+    @property
+    def whole(self) -> bool:
+        """Whether its values are whole numbers."""
+        return not self.powers[0]
+
+    @property
+    def in_pj(self) -> bool:
+        """Whether its values are energies."""
+        return not self.powers[1]
+
+    def of(self, costs: Costs) -> Floats:
+        """Its values. # (mapping,)"""
+        values: Floats = getattr(costs, self.column)
+        return values
+
+    def value(self, energy_pj: Floats, cycles: Floats) -> Floats:
+        """Its values from energies and cycles. # (mapping,)"""
+        by_energy, by_cycles = self.powers
+        if by_energy and by_cycles:
+            return energy_pj * cycles
+        return energy_pj if by_energy else cycles
 
 
-def first(objective: str) -> str:
-    """The first of a list of objectives: what proofs and traces are about."""
-    return objective.split(",")[0].strip()
+OBJECTIVES: Mapping[str, Objective] = {
+    objective.name: objective
+    for objective in (
+        Objective("edp", "edp", "EDP", "EDP [pJ cycles]", (1, 1)),
+        Objective("energy", "energy_pj", "energy", "energy [pJ]", (1, 0)),
+        Objective("delay", "cycles", "number of cycles", "delay [cycles]", (0, 1)),
+    )
+}
+
+
+def first_objective(names: str) -> Objective:
+    """The first of a list of objectives: what proofs and traces are about. Raises KeyError for an unknown name."""
+    return OBJECTIVES[names.split(",")[0].strip()]

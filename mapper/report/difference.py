@@ -14,14 +14,14 @@ from .result import Result
 from .result_json import Json, plain, result_json
 from .tables import energy_unit, heading, table_text
 
-FIGURES = ("reads", "fills", "updates")
+ACCESSES = ("reads", "fills", "updates")
 
 
 @dataclass(frozen=True)
 class Change:
     """A figure that differs, and what that costs."""
 
-    figure: str  # one of FIGURES
+    figure: str  # one of ACCESSES
     a: int  # words, over all instances
     b: int
     energy_pj: float  # that B needs more than A
@@ -62,7 +62,7 @@ def _row(a: Result, b: Result, level: int, v: int) -> Row:
     vectors_per_word = storage.bits(tensor.name, tensor.word_bits) / storage.width_bits
     (batch_a, costs_a), (batch_b, costs_b) = _found(a), _found(b)
     changes = []
-    for figure, pj in zip(FIGURES, (costs.read_pj, costs.write_pj, costs.update_pj), strict=True):
+    for figure, pj in zip(ACCESSES, (costs.read_pj, costs.write_pj, costs.update_pj), strict=True):
         x, y = (int(getattr(one.counts, figure)[0, level, v]) for one in (costs_a, costs_b))
         if x != y:
             changes.append(Change(figure, x, y, (y - x) * vectors_per_word * pj))

@@ -11,7 +11,7 @@ from pathlib import Path
 from ...workloads import Fault, written_together
 from ..certificate import Certificate, write_certificate
 from ..mapping import mapping_yaml
-from ..model import FIGURES, first
+from ..model import OBJECTIVES, first_objective
 from .frames import layer_rows
 from .pictures import draw_convergence, draw_convergences, draw_energy, draw_front, draw_layers
 from .result import NetworkResult, Result
@@ -84,7 +84,7 @@ def _write_layer(result: Result, folder: Path) -> None:
     assert result.batch is not None, "nothing was found, so nothing is written"
     _write_json(result, folder)
     (folder / "mapping.yaml").write_text(mapping_yaml(result.batch))
-    objective = FIGURES[first(str(result.objective))]
+    objective = first_objective(str(result.objective)).column
     _write_csv(folder / "trace.csv", ["mappings", f"best_{objective}"], result.statistics.trace)
     if result.axes:
         _write_front(result, folder)
@@ -97,7 +97,7 @@ def _write_front(result: Result, folder: Path) -> None:
         name = f"front/{number:03d}.yaml"
         (folder / name).write_text(mapping_yaml(one.batch))
         rows.append([name, *(one.value(axis) for axis in result.axes)])
-    _write_csv(folder / "front.csv", ["mapping", *(FIGURES[axis] for axis in result.axes)], rows)
+    _write_csv(folder / "front.csv", ["mapping", *(OBJECTIVES[axis].column for axis in result.axes)], rows)
 
 
 def _write_json(result: Result | NetworkResult, folder: Path) -> None:

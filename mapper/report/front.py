@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...energy import EnergyTable
-from ..mapping import MappingBatch, uncovered_by_earlier, write_mapping
-from ..model import FIGURES, UNITS, CostOptions, Costs, check_physical, evaluate, exactly, recount
+from ..mapping import MappingBatch, Numbers, uncovered_by_earlier, write_mapping
+from ..model import OBJECTIVES, CostOptions, Costs, check_physical, evaluate, exactly, recount
 from .tables import TextTable
 
 
@@ -20,8 +20,25 @@ class FrontMapping:
 
     def value(self, axis: str) -> float:
         """Its place on the axis: pJ, cycles or pJ * cycles."""
-        (value,) = getattr(self.costs, FIGURES[axis]).tolist()
-        return value  # type: ignore[no-any-return]
+        return _number(OBJECTIVES[axis].of(self.costs))
+
+    @property
+    def cycles(self) -> float:
+        return _number(self.costs.cycles)
+
+    @property
+    def energy_pj(self) -> float:
+        return _number(self.costs.energy_pj)
+
+    @property
+    def edp(self) -> float:
+        return _number(self.costs.edp)
+
+
+def _number(column: Numbers) -> float:
+    """The only number of a column; cycles stay whole."""
+    (number,) = column.tolist()
+    return number  # type: ignore[no-any-return]
 
 
 def exact_front(
@@ -47,22 +64,22 @@ def front_table(
     front: Sequence[FrontMapping], axes: Sequence[str], cycles: int, energy_pj: float, of: str = ""
 ) -> TextTable:
     """A line per mapping of the front (`of` a layer); the one of so many cycles and pJ is what the search reports."""
-    forms = {"delay": ","}
     rows = []
     for i, one in enumerate(front, 1):
-        mark = "reported" if (one.value("delay"), one.value("energy")) == (cycles, energy_pj) else ""
-        rows.append([str(i), *(format(one.value(axis), forms.get(axis, ".6g")) for axis in axes), mark])
+        mark = "reported" if (one.cycles, one.energy_pj) == (cycles, energy_pj) else ""
+        places = [format(one.value(axis), "," if OBJECTIVES[axis].whole else ".6g") for axis in axes]
+        rows.append([str(i), *places, mark])
     title = f"front of {of}" if of else "front"
-    return TextTable(["", *(UNITS[axis] for axis in axes), ""], rows, left=(len(axes) + 1,), title=title)
+    return TextTable(["", *(OBJECTIVES[axis].label for axis in axes), ""], rows, left=(len(axes) + 1,), title=title)
 
 
 def front_json(front: Sequence[FrontMapping]) -> list[dict[str, object]]:
     """Costs and mapping of each, as in the object of `--json`."""
     return [
         {
-            "cycles": one.value("delay"),
-            "energy_pj": one.value("energy"),
-            "edp": one.value("edp"),
+            "cycles": one.cycles,
+            "energy_pj": one.energy_pj,
+            "edp": one.edp,
             "mapping": write_mapping(one.batch),
         }
         for one in front

@@ -5,18 +5,16 @@ from math import sqrt
 
 import numpy as np
 
-from ..model import first
+from ..model import first_objective
 from ..model.bounds import ROUNDING
 from ..search import FrontProof
 from .front import FrontMapping
 from .tables import TextTable
 
-NAMES = {"edp": "EDP", "delay": "number of cycles", "energy": "energy"}
-
 
 def proof_line(objective: str, optimal: bool, gap: float, attained: bool = False) -> str:
     """How far a result can be from the best of its mapspace; `attained`: the best is known."""
-    name = NAMES[first(objective)]
+    name = first_objective(objective).title
     if optimal:
         return f"proof        no mapping of this mapspace has a lower {name}"
     if attained:
@@ -32,14 +30,14 @@ def network_bound(objective: str, layers: Iterable[tuple[float, int]]) -> float:
     EDP is (sum of energies) x (sum of cycles), by the inequality of Cauchy and Schwarz at least the square of the sum
     of sqrt(energy x cycles) over the layers, whatever mapping each of them has.
     """
-    if first(objective) == "edp":
+    if all(first_objective(objective).powers):
         return sum(count * sqrt(bound) for bound, count in layers) ** 2
     return sum(count * bound for bound, count in layers)
 
 
 def network_line(objective: str, optimal: bool, gap: float, open_layers: Sequence[tuple[str, float]]) -> str:
     """The same of a network; `open_layers`: those without a proof, with their gaps."""
-    name = NAMES[first(objective)]
+    name = first_objective(objective).title
     every = "every layer's mapping is the best of its mapspace"
     if open_layers:
         told = ", ".join(f"{layer} within {each:.2%}" for layer, each in open_layers)
@@ -51,14 +49,14 @@ def network_line(objective: str, optimal: bool, gap: float, open_layers: Sequenc
 
 def front_gap(front: Sequence[FrontMapping], proof: FrontProof) -> float:
     """No mapping is more than this share below the whole front on both axes; 0 where the front is proven."""
-    points = sorted((one.value("delay"), one.value("energy")) for one in front)
+    points = sorted((one.cycles, one.energy_pj) for one in front)
     cycles, energy_pj = np.array(points, np.float64).reshape(-1, 2).T
     return proof.gap(energy_pj, cycles)
 
 
 def least_energy_pj(one: FrontMapping, proof: FrontProof) -> tuple[float, bool]:
     """What no mapping with as few cycles as this one is below, in pJ; and whether that is its own energy."""
-    own, least = one.value("energy"), proof.energy_pj(one.value("delay"))
+    own, least = one.energy_pj, proof.energy_pj(one.cycles)
     return (own, True) if least >= own * (1 - ROUNDING) else (least, False)
 
 
@@ -71,7 +69,7 @@ def front_proof_parts(front: Sequence[FrontMapping], proof: FrontProof) -> list[
     rows = []
     for i, one in enumerate(front, 1):
         least, proven = least_energy_pj(one, proof)
-        rows.append([str(i), f"{one.value('delay'):,}", f"{least:.6g}", "yes" if proven else ""])
+        rows.append([str(i), f"{one.cycles:,}", f"{least:.6g}", "yes" if proven else ""])
     return [told, TextTable(["", "with at most [cycles]", "energy at least [pJ]", "reached"], rows)]
 
 

@@ -8,7 +8,7 @@ from ...energy import EnergyTable
 from ...workloads import Workload
 from ..certificate import Layer
 from ..mapping import MappingBatch
-from ..model import FIGURES, REASONS, Costs, first
+from ..model import REASONS, Costs, first_objective
 from ..model.bounds import ROUNDING, Ideal, ideal
 from ..search import Coverage, FrontProof, Statistics
 from . import proof_text as proof
@@ -56,7 +56,7 @@ class Result(Shown):
         """The share of the objective by which the best mapping may be lower; None where the search proved nothing."""
         if self.lower_bound is None or self.objective is None or self.batch is None:
             return None
-        return _gap(float(getattr(self, FIGURES[first(self.objective)])), self.lower_bound)
+        return _gap(float(getattr(self, first_objective(self.objective).column)), self.lower_bound)
 
     @property
     def cycles(self) -> int:
@@ -208,7 +208,8 @@ class NetworkResult(Shown):
         """The share of the objective by which the best choice of mappings may be lower; None without a proof."""
         if (bound := self.lower_bound) is None:
             return None
-        return _gap(float(getattr(self, FIGURES[first(str(self.layers[0][0].objective))])), bound)
+        objective = first_objective(str(self.layers[0][0].objective))
+        return _gap(float(getattr(self, objective.column)), bound)
 
     @property
     def optimal(self) -> bool:

@@ -5,7 +5,7 @@ from .coverage import Coverage
 from .options import NEVER, SearchOptions, idle_faults, read_patience, stop_rules, unknown
 from .outcome import FrontProof
 from .recorder import Recorder, Statistics
-from .score import CHUNK, OBJECTIVES, STRATEGIES, ScoringTask
+from .score import CHUNK, STRATEGIES, ScoringTask
 from .start import search
 
 __all__ = [
@@ -14,7 +14,6 @@ __all__ = [
     "FrontProof",
     "Mark",
     "NEVER",
-    "OBJECTIVES",
     "ScoringTask",
     "Recorder",
     "STRATEGIES",

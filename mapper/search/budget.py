@@ -14,7 +14,7 @@ from math import inf
 from typing import NamedTuple
 
 from ...workloads import Fault, InputError
-from ..model import POWERS
+from ..model import OBJECTIVES
 
 DECAY = 1.5  # the expected gain of one more mapping falls as this power of those seen
 SLICES = 100  # of an even share: how finely the rest is given out
@@ -112,7 +112,7 @@ def weights(shares: Sequence[Share], objective: str) -> dict[int, float]:
     found = [(number, count, mark) for number, count, mark in found if mark.energy_pj < inf]
     energy = sum(count * mark.energy_pj for _, count, mark in found)
     cycles = sum(count * mark.cycles for _, count, mark in found)
-    by = POWERS[objective]
+    by = OBJECTIVES[objective].powers
     known = {
         number: count * (by[0] * mark.energy_pj / energy + by[1] * mark.cycles / cycles)
         for number, count, mark in found

@@ -5,11 +5,12 @@ from dataclasses import dataclass, fields, replace
 from numbers import Integral, Real
 
 from ...workloads import Fault, InputError, near
+from ..model import OBJECTIVES
 from ..runtime import cluster_faults
 from .budget import read_budget
 from .engines import engine_faults
 from .recorder import GIVE_UP, Stop
-from .score import OBJECTIVES, STRATEGIES
+from .score import STRATEGIES
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ An engine's energies may differ from NumPy's in the last bits. So they decide no
 improvement, or on the front, if its values were off by SLACK is evaluated again. After the first chunks those are few.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ...energy import EnergyTable
 from ..mapping import Floats, Ints, covered, uncovered_by_earlier
 from ..mapspace import LazyBatch, Mapspace
-from ..model import CostOptions, Costs, evaluate
+from ..model import CostOptions, Objective, evaluate
 from .engines import Engine, Sight
 from .pruning import Pruning, may_precede
 from .recorder import ToBeat
@@ -21,8 +21,6 @@ from .recorder import ToBeat
 SLACK = 1e-9  # relative; sums of some hundred energies differ by 1e-14 or so
 FEW = 4096  # mappings, for which NumPy's bounds cost less than drawing loop orders for all of their chunks
 WHOLE = 2.0**53  # whole numbers below are the same in every engine
-
-Objective = Callable[[Costs], Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +39,7 @@ class Prefilter:
     space: Mapspace
     table: EnergyTable
     costs: CostOptions
-    objectives: tuple[tuple[str, Objective], ...]  # those to minimise, then the axes of the front
+    objectives: tuple[Objective, ...]  # those to minimise, then the axes of the front
     several: int  # of them to minimise
     pruning: Pruning | None = None
 
@@ -60,8 +58,7 @@ class Prefilter:
         """What runs the model."""
         from .engines.jax_engine import BLOCK, SMALL_BLOCK, jax_engine  # which imports jax
 
-        objectives = tuple(objective for _, objective in self.objectives)
-        return jax_engine(self.space, self.table, self.costs, objectives, SMALL_BLOCK if self.pruning else BLOCK)
+        return jax_engine(self.space, self.table, self.costs, self.objectives, SMALL_BLOCK if self.pruning else BLOCK)
 
     def _first(self, sight: Sight, known: ToBeat) -> tuple[NDArray[np.int8], Ints]:
         """The reason codes, and which mappings are valid and may improve on what is `known` at first sight."""
@@ -78,11 +75,10 @@ class Prefilter:
         if self.pruning and len(draw) <= FEW:
             left = self.pruning.hopeful(draw, known, seen)
         if left.size:
-            names = [name for name, _ in self.objectives]
-            left = left[may_improve(engine.values(draw.take(left)), names, self.several, known)]
+            left = left[may_improve(engine.values(draw.take(left)), self.objectives, self.several, known)]
         if left.size:
             costs = evaluate(draw.take(left), self.table, self.costs)
-            values[left] = np.stack([objective(costs) for _, objective in self.objectives], axis=1)
+            values[left] = np.stack([objective.of(costs) for objective in self.objectives], axis=1)
         return values
 
 
@@ -96,24 +92,24 @@ def _ahead[T](items: Iterable[T]) -> Iterator[T]:
     yield from waiting
 
 
-def may_improve(values: Floats, names: list[str], several: int, known: ToBeat) -> Ints:
-    """Which mappings could be recorded, of values that may be off by SLACK # (mapping, name), `several` of them to
+def may_improve(values: Floats, objectives: Sequence[Objective], several: int, known: ToBeat) -> Ints:
+    """Which mappings could be recorded, of values that may be off by SLACK # (mapping, objective), `several` to
     minimise and the rest axes of a front: those not surely behind `known`, or behind one before them. # (found,)"""
-    low, high = _around(values, names)
+    low, high = _around(values, objectives)
     before = np.minimum.accumulate(np.concatenate([[np.inf], high[:-1, 0]]))
     found = may_precede(list(low[:, :several].T), known.values)
     found &= low[:, 0] < before if several == 1 else low[:, 0] <= before
-    if several < len(names):
+    if several < len(objectives):
         low, high = low[:, several:], high[:, several:]
         open_ = np.flatnonzero(~covered(low, known.front))
         found[open_[uncovered_by_earlier(low[open_], high[open_])]] = True
     return np.flatnonzero(found)
 
 
-def _around(values: Floats, names: list[str]) -> tuple[Floats, Floats]:
+def _around(values: Floats, objectives: Sequence[Objective]) -> tuple[Floats, Floats]:
     """Bounds on NumPy's values: cycles are whole numbers, the same in every engine while they are small enough."""
     slack = np.full_like(values, SLACK)
-    for column, name in enumerate(names):
-        if name == "delay":
+    for column, objective in enumerate(objectives):
+        if objective.whole:
             slack[values[:, column] < WHOLE, column] = 0.0
     return values * (1 - slack), values * (1 + slack)

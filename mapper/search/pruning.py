@@ -8,7 +8,7 @@ counts. docs/performance.md, "Pruning", has the argument and figures.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from math import prod
 
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ...energy import EnergyTable
 from ..mapping import Bools, Floats, Ints, MappingBatch, covered, unique_rows
 from ..mapspace import SAFE, LazyBatch, Mapspace
-from ..model import CostOptions, DataMovement, NestAnalysis, keeper_pairs, leak_pj_per_cycle, validity, value
+from ..model import OBJECTIVES, CostOptions, DataMovement, NestAnalysis, keeper_pairs, leak_pj_per_cycle, validity
 from ..model.bounds import ROUNDING, DimGroup, Relaxation, grouped, handed_out, ideal, least_between, least_outermost
 from .recorder import ToBeat
 
@@ -177,10 +177,10 @@ class Pruning:
             energy = energy + cycles * leak_pj_per_cycle(self.space.arch, self.table)
         # sums and products of floats in another order may differ by rounding; the cycles are the very same product
         energy = np.broadcast_to(energy, cycles.shape) * (1 - ROUNDING)
-        least = partial(value, energy_pj=energy, cycles=cycles)
-        better = may_precede([least(name) for name in self.objectives], known.values)
+        least = {name: OBJECTIVES[name].value(energy, cycles) for name in (*self.objectives, *self.axes)}
+        better = may_precede([least[name] for name in self.objectives], known.values)
         if self.axes:
-            better |= ~covered(np.stack([least(name) for name in self.axes]).T, known.front)
+            better |= ~covered(np.stack([least[name] for name in self.axes]).T, known.front)
         return better
 
 

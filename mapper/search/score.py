@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from ...energy import EnergyTable
 from ..mapping import Floats, MappingBatch
 from ..mapspace import LazyBatch, Mapspace
-from ..model import FIGURES, CostOptions, Costs, evaluate, validity
+from ..model import OBJECTIVES, CostOptions, evaluate, validity
 from .prefilter import Prefilter, Prefiltered
 from .pruning import Pruning, Survivors, joined
 from .recorder import Scores, ToBeat
@@ -23,8 +22,6 @@ from .recorder import Scores, ToBeat
 NOTHING = ToBeat()
 FIRST = 512  # mappings of a search, evaluated before there is anything to compare with
 CHUNK = 8192  # mappings; fewer calls per mapping, and the arrays of a chunk still stay in cache
-
-OBJECTIVES: dict[str, Callable[[Costs], Floats]] = {name: attrgetter(figure) for name, figure in FIGURES.items()}
 
 
 @dataclass(frozen=True)
@@ -95,7 +92,7 @@ class ScoringTask:
     @property
     def screen(self) -> Prefilter:
         """What finds the mappings worth NumPy's time, where another engine runs the model."""
-        objectives = tuple((name, OBJECTIVES[name]) for name in (*self.objectives, *self.axes))
+        objectives = tuple(OBJECTIVES[name] for name in (*self.objectives, *self.axes))
         pruning, several = self.pruning if self.prune else None, len(self.objectives)
         return Prefilter(self.space, self.table, self.costs or CostOptions(), objectives, several, pruning)
 
@@ -149,7 +146,7 @@ def _values(problem: ScoringTask, batch: MappingBatch, known: ToBeat, chunk: int
             left = left[problem.pruning.hopeful(batch.take(left), known, chunk * CHUNK)]
         if left.size:
             costs = evaluate(batch.take(left), problem.table, problem.costs)
-            values[left] = np.stack([OBJECTIVES[name](costs) for name in names], axis=1)
+            values[left] = np.stack([OBJECTIVES[name].of(costs) for name in names], axis=1)
             if problem.prune:
                 known = known.after(_scores_of(problem, 0, np.zeros(len(batch), np.int8), values))
     return values

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from importlib.resources import files
 from typing import Any
 
-from ..model import FIGURES
+from ..model import OBJECTIVES
 from ..report import Json, energy_unit
 from ..report.pictures import PALETTE
 from .fronts import ALL, MEASURES, Candidate, candidates
@@ -63,7 +63,7 @@ Key = tuple[int, str, str]  # design, workload, mapspace
 
 def _best(found: SweepResult) -> dict[Key, PointOutcome]:
     """Of each design, workload and mapspace the outcome of the seed with the least objective."""
-    column = FIGURES[found.plan.options.objectives[0]]
+    column = OBJECTIVES[found.plan.options.objectives[0]].column
     best: dict[Key, PointOutcome] = {}
     for number, outcome in found.outcomes.items():
         point = found.plan.point(number)

@@ -12,6 +12,7 @@ from ruby_map.mapper.commands.ruby_map import main
 from ruby_map.mapper.mapping.batch import MappingBatch
 from ruby_map.mapper.mapspace import mapspace
 from ruby_map.mapper.mapspace.mapspace import Mapspace
+from ruby_map.mapper.model import OBJECTIVES
 from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
 from ruby_map.mapper.model.nest_analysis import NestAnalysis
 from ruby_map.mapper.search import prefilter as screen
@@ -19,7 +20,7 @@ from ruby_map.mapper.search.engines import engine
 from ruby_map.mapper.search.engines.engine import engine_faults, space_faults
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.recorder import Scores, ToBeat
-from ruby_map.mapper.search.score import OBJECTIVES, ScoringTask, random_batch
+from ruby_map.mapper.search.score import ScoringTask, random_batch
 from ruby_map.mapper.search.start import search
 from ruby_map.workloads import InputError, Tensor, Term, Workload, load_workload
 from typer.testing import CliRunner
@@ -87,7 +88,7 @@ def agree(space, table, costs):
     np.testing.assert_array_equal(sight.reasons(), reasons)
     np.testing.assert_array_equal(sight.cycles(), NestAnalysis(batch).cycles())
     found = evaluate(batch, table, costs)
-    expected = np.stack([OBJECTIVES[name](found) for name in NAMES], axis=1)
+    expected = np.stack([OBJECTIVES[name].of(found) for name in NAMES], axis=1)
     np.testing.assert_allclose(compiled.values(draw), expected, rtol=screen.SLACK / 1e4)
     np.testing.assert_array_equal(compiled.values(draw)[:, 2], expected[:, 2])
     return reasons
@@ -201,7 +202,7 @@ def columns(draw):
 def test_screening_leaves_nothing_out(case):
     """Whatever could be recorded of the true values is among what the rounded ones point at."""
     names, several, values, noisy, known = case
-    near = set(screen.may_improve(noisy, list(names), several, known).tolist())
+    near = set(screen.may_improve(noisy, [OBJECTIVES[name] for name in names], several, known).tolist())
     points = values[:, several:] if len(names) > several else None
     scores = Scores.of(0, np.zeros(len(values), np.int8), values[:, :several], points)
     better = {
@@ -218,7 +219,7 @@ def test_screening_leaves_nothing_out(case):
 def test_screening_leaves_little():
     """Values far apart point at the records alone."""
     values = np.array([[5.0], [7.0], [3.0], [3.5], [2.0], [2.1]])
-    assert screen.may_improve(values, ["edp"], 1, ToBeat((4.0,))).tolist() == [2, 4]
+    assert screen.may_improve(values, [OBJECTIVES["edp"]], 1, ToBeat((4.0,))).tolist() == [2, 4]
 
 
 # draws

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Compute, LoopConstraint, Storage, load_arch
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy, energy_table
 from ruby_map.mapper.mapspace.mapspace import Mapspace, every_chain
+from ruby_map.mapper.model import OBJECTIVES
 from ruby_map.mapper.model.bounds.charges import charges
 from ruby_map.mapper.model.bounds.dim_groups import DimGroup, RankWords, grouped
 from ruby_map.mapper.model.bounds.relaxation import Relaxation
@@ -22,7 +23,6 @@ from ruby_map.mapper.search.optimal.best_orders import best_orders
 from ruby_map.mapper.search.optimal.branch_and_bound import Branching, combination
 from ruby_map.mapper.search.optimal.prove import lower_bound, optimal
 from ruby_map.mapper.search.options import SearchOptions
-from ruby_map.mapper.search.score import OBJECTIVES
 from ruby_map.mapper.search.start import search
 from ruby_map.workloads import load_workload
 
@@ -216,7 +216,7 @@ def test_never_above_random_search(mapspace, objective):
     assert proven.optimal
     for seed in range(3):
         found = search(space, table, SearchOptions(objective=objective, seed=seed, samples=20_000))
-        value = OBJECTIVES[objective](evaluate(found.best, table))[0]
+        value = OBJECTIVES[objective].of(evaluate(found.best, table))[0]
         assert proven.lower_bound <= value * (1 + 1e-9)
 
 

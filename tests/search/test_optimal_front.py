@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper.mapspace.mapspace import Mapspace
+from ruby_map.mapper.model import OBJECTIVES
 from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
 from ruby_map.mapper.model.recount import recount
 from ruby_map.mapper.report.front import exact_front
@@ -84,7 +85,7 @@ def test_equals_the_front_of_every_mapping(problem):
     assert [energy for _, energy in found] == pytest.approx([energy for _, energy in expected], rel=1e-8)
     assert outcome.optimal
     assert outcome.proof.corners == ()
-    least = aims.value(objective, points[:, 0], points[:, 1]).min()
+    least = OBJECTIVES[objective].value(points[:, 0], points[:, 1]).min()
     assert outcome.lower_bound == pytest.approx(least, rel=1e-8)
 
 
@@ -136,20 +137,20 @@ def test_a_wrong_pruning_rule_is_noticed(monkeypatch, wrong):
 )
 def test_reach_is_the_largest_factor_of_a_point_of_the_front(members, points):
     """The reach equals the definition, tried for each point of the front; a front keeps what no other beats."""
-    front = FrontIncumbents("edp")
+    front = FrontIncumbents(OBJECTIVES["edp"])
     for cycles, energy in members:
         front.offer(None, float(energy), float(cycles))
     assert list(zip(front.cycles, front.energy_pj, strict=True)) == front_of(np.array([(e, c) for c, e in members]))
     for cycles, energy in points:
         factors = [min(cycles / c, energy / e if e else np.inf) for c, e in zip(front.cycles, front.energy_pj)]  # noqa: B905
-        assert front.of(np.array([float(energy)]), np.array([float(cycles)]))[0] == pytest.approx(max(factors))
+        assert front.merit(np.array([float(energy)]), np.array([float(cycles)]))[0] == pytest.approx(max(factors))
 
 
 @pytest.mark.parametrize("before", [[], [(10, 30), (20, 20), (30, 10)]])
 @pytest.mark.parametrize("call", [1, 2])
 def test_interrupted_while_a_point_is_taken(monkeypatch, before, call):
     """Ctrl-C while a front takes a point: its mappings, cycles and energies are those of one front."""
-    front, calls, insert = FrontIncumbents("edp"), Counter(), np.insert
+    front, calls, insert = FrontIncumbents(OBJECTIVES["edp"]), Counter(), np.insert
     for cycles, energy in before:
         front.offer((cycles, energy), float(energy), float(cycles))
 

@@ -8,10 +8,10 @@ from ruby_map.arch import Architecture, Compute, LoopConstraint, Storage, load_a
 from ruby_map.arch.spec import FactorRule
 from ruby_map.energy import energy_table
 from ruby_map.mapper.mapspace.mapspace import Mapspace, every_chain
+from ruby_map.mapper.model import OBJECTIVES
 from ruby_map.mapper.model.bounds.dim_groups import DimGroup, grouped
 from ruby_map.mapper.model.bounds.geometric import Geometric, _Ascent
 from ruby_map.mapper.model.bounds.relaxation import Relaxation
-from ruby_map.mapper.model.objectives import POWERS
 from ruby_map.mapper.search.optimal.prove import SEEN_ALL, optimal
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.workloads import load_workload
@@ -30,7 +30,7 @@ def groups_of(space):
 
 def excess(relaxed, objective, rows, rng):
     """The largest share by which the bound by products exceeds that of a combination of `rows`; -inf without any."""
-    powers = POWERS[objective]
+    powers = OBJECTIVES[objective].powers
     found = Geometric(relaxed, powers).factors(rows)
     n = min(MOST, int(np.prod([float(len(mine)) for mine in rows])))
     picked = [rng.integers(0, len(mine), n) for mine in rows]

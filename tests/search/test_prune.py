@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper.mapspace.mapspace import Mapspace
+from ruby_map.mapper.model import OBJECTIVES
 from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
 from ruby_map.mapper.runtime import checkpoint as checkpoint_file
 from ruby_map.mapper.runtime.checkpoint import Checkpoint
@@ -17,7 +18,6 @@ from ruby_map.mapper.search import score, search
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.pruning import Pruning, joined
 from ruby_map.mapper.search.recorder import Scores, ToBeat
-from ruby_map.mapper.search.score import OBJECTIVES
 from ruby_map.workloads import InputError, load_workload
 
 from ..conftest import DEEP

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from ...model import UNITS, first
+from ...model import first_objective
 from ..result import NetworkResult, Result
 from .palette import GREY, LINES, MARKERS, PALETTE, finish
 
@@ -27,7 +27,7 @@ def draw_convergence(result: Result, axes: "Axes | None" = None) -> "Figure":
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel("mappings looked at", fontsize=9)
-    axes.set_ylabel(f"best {UNITS[first(str(result.objective))]}", fontsize=9)
+    axes.set_ylabel(f"best {first_objective(str(result.objective)).label}", fontsize=9)
     axes.legend(fontsize=8, frameon=False)
     finish(axes, f"{result.workload.name} on {result.arch.name}")
     return picture_of(axes)
@@ -54,7 +54,7 @@ def draw_convergences(result: NetworkResult, axes: "Axes | None" = None) -> "Fig
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel("mappings of the layer looked at", fontsize=9)
-    objective = UNITS[first(str(result.layers[0][0].objective))].split(" [")[0]
+    objective = first_objective(str(result.layers[0][0].objective)).label.split(" [")[0]
     axes.set_ylabel(f"best {objective} / the last best", fontsize=9)
     which = f", {SLOWEST} of {len(layers)} layers: the last to come within 10 % of their best"
     title = f"{result.name} on {result.layers[0][0].arch.name}"

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ...model import UNITS
+from ...model import OBJECTIVES
 from ..result import Result
 from ..tables import energy_unit
 from .palette import LINES, MARKERS, PALETTE, finish, symbol
@@ -34,7 +34,7 @@ def draw_front(result: Result, axes: "Axes | None" = None) -> "Figure":
     axes.set_xlabel(units[0][0], fontsize=9)
     axes.set_ylabel(units[1][0], fontsize=9)
     for drawn, name in zip((axes.xaxis, axes.yaxis), result.axes, strict=False):
-        if name != "edp":
+        if not all(OBJECTIVES[name].powers):
             drawn.set_major_formatter(lambda value, _: f"{value:,.10g}")
     axes.legend(fontsize=8, frameon=False)
     finish(axes, f"{result.workload.name} on {result.arch.name}")
@@ -43,7 +43,7 @@ def draw_front(result: Result, axes: "Axes | None" = None) -> "Figure":
 
 def _unit(axis: str, largest: float) -> tuple[str, float]:
     """The label of an axis of the front, and the size of its unit; energies in a unit in which they are legible."""
-    if axis != "energy":
-        return UNITS[axis], 1.0
+    if not OBJECTIVES[axis].in_pj:
+        return OBJECTIVES[axis].label, 1.0
     unit, size = energy_unit(largest)
     return f"energy [{symbol(unit)}]", size

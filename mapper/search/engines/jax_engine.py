@@ -17,13 +17,11 @@ from ....arch import Architecture
 from ....energy import EnergyTable
 from ...mapping import Bools, Floats, Ints
 from ...mapspace import LazyBatch, Mapspace
-from ...model import CostOptions, Costs, NestAnalysis, evaluate, rate, validity
+from ...model import CostOptions, NestAnalysis, Objective, evaluate, rate, validity
 
 BLOCK = 8192  # mappings evaluated at once: their arrays stay in cache, and calls cost little beside them
 SMALL_BLOCK = 1024  # where bounds have left few: a block is filled up
 MOST_ENGINES = 16  # mapspaces whose compiled functions are kept
-
-Objective = Callable[[Costs], Floats]
 
 
 class JaxEngine:
@@ -85,7 +83,7 @@ class JaxEngine:
         batch = self._batch(rows, digits, keep)
         batch.arch = with_bandwidths(batch.arch, bandwidths)
         costs = evaluate(batch, self.table, self.costs)
-        return jax.numpy.stack([objective(costs) for objective in self.objectives])
+        return jax.numpy.stack([objective.of(costs) for objective in self.objectives])
 
     def _batch(self, rows: Any, digits: Any, keep: Any) -> LazyBatch:
         tables = tuple(self.space.table(d) for d in range(len(rows)))

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from ...mapping import Bools, Floats, Ints, MappingBatch, covered
-from ...model import value
+from ...model import Objective
 from ...model.bounds import ROUNDING
 from ..outcome import Point, reach
 
@@ -50,7 +50,7 @@ class Incumbents(Protocol):
 class BestIncumbent:
     """The least of one objective."""
 
-    objective: str
+    objective: Objective
     best: MappingBatch | None = None
     least: float = np.inf
 
@@ -60,18 +60,18 @@ class BestIncumbent:
 
     @property
     def by_energy(self) -> bool:
-        return self.objective != "delay"
+        return self.objective.powers[0] > 0
 
     def merit(self, energy_pj: Floats, cycles: Floats) -> Floats:
         """The objective itself."""
-        return value(self.objective, energy_pj, cycles)
+        return self.objective.value(energy_pj, cycles)
 
     def promising(self, energy_pj: Floats, cycles: Floats) -> Ints:
         """The least of them."""
         return self.merit(energy_pj, cycles).argmin(keepdims=True)
 
     def offer(self, batch: MappingBatch, energy_pj: float, cycles: float) -> bool:
-        found = float(value(self.objective, np.float64(energy_pj), np.float64(cycles)))  # type: ignore[arg-type]
+        (found,) = self.objective.value(np.array([energy_pj]), np.array([cycles])).tolist()
         if found < self.least:
             self.best, self.least = batch, found
             return True
@@ -85,7 +85,7 @@ class FrontIncumbents:
     The least of any objective is among them, for each objective grows with energy and cycles.
     """
 
-    objective: str
+    objective: Objective
     cutoff: float = 1.0
     by_energy: bool = True
     # batches, cycles, energy_pj: in one attribute, so that Ctrl-C finds all of a front or all of the next
@@ -108,7 +108,7 @@ class FrontIncumbents:
 
     @property
     def _at(self) -> int:
-        return int(value(self.objective, self.energy_pj, self.cycles).argmin())
+        return int(self.objective.value(self.energy_pj, self.cycles).argmin())
 
     @property
     def best(self) -> MappingBatch | None:
@@ -116,7 +116,7 @@ class FrontIncumbents:
 
     @property
     def least(self) -> float:
-        return float(value(self.objective, self.energy_pj, self.cycles)[self._at]) if self.batches else np.inf
+        return float(self.objective.value(self.energy_pj, self.cycles)[self._at]) if self.batches else np.inf
 
     def merit(self, energy_pj: Floats, cycles: Floats) -> Floats:
         """The reach of each point; before anything is found below 0, the larger the EDP."""

@@ -16,7 +16,7 @@ from ....energy import EnergyTable
 from ...certificate import Choice, Layer
 from ...mapping import Floats, MappingBatch
 from ...mapspace import Mapspace
-from ...model import POWERS, CostOptions, InternalError, figures_exact, value
+from ...model import OBJECTIVES, CostOptions, InternalError, Objective, figures_exact
 from ...model.bounds import ROUNDING, Bound, Geometric, Relaxation, ideal
 from ...runtime import Part, TimeUp
 from ..coverage import Coverage
@@ -142,9 +142,9 @@ class _Optimal:
         return self._outcome()
 
     @property
-    def objective(self) -> str:
+    def objective(self) -> Objective:
         """The one to minimise."""
-        return self.options.objectives[0]
+        return OBJECTIVES[self.options.objectives[0]]
 
     @property
     def waiting(self) -> tuple[KeepChoice, ...]:
@@ -203,7 +203,7 @@ class _Optimal:
     def _bound(self) -> None:
         """Bound every choice of kept tensors; those above the best are dropped at once, with their columns."""
         root, limit = np.inf, self.incumbents.cutoff
-        powers = POWERS.get(self.objective if isinstance(self.incumbents, BestIncumbent) else "front")
+        powers = self.objective.powers if isinstance(self.incumbents, BestIncumbent) else None
         for i, keep in enumerate(self.space.every_keep(), 1):
             self._check()
             relaxed = Relaxation(self.every.groups, self.table, keep, self.costs.leakage)
@@ -323,7 +323,7 @@ class _Optimal:
         if isinstance(self.incumbents, FrontIncumbents):
             aim, corners = self.incumbents, self._corners(self.incumbents)
             cycles, energy_pj = np.array(corners).reshape(-1, 2).T
-            pending = float(value(self.objective, energy_pj, cycles).min(initial=np.inf))
+            pending = float(self.objective.value(energy_pj, cycles).min(initial=np.inf))
             proofs = [FrontProof.of(corners), *([found.proof] if found.proof else [])]
             tightest = min(proofs, key=lambda proof: proof.gap(aim.energy_pj, aim.cycles))
             found = replace(found, proof=tightest)
@@ -342,7 +342,8 @@ class _Optimal:
         if isinstance(self.incumbents, FrontIncumbents):
             return layer_said(*problem, "front", self.incumbents.batches, 0.0, self._corners(self.incumbents), choices)
         assert found.best is not None
-        return layer_said(*problem, self.objective, (found.best,), min(pending, self.incumbents.least), (), choices)
+        bound = min(pending, self.incumbents.least)
+        return layer_said(*problem, self.objective.name, (found.best,), bound, (), choices)
 
     @property
     def coverage(self) -> Coverage:
@@ -354,7 +355,7 @@ class _Optimal:
     def _ideal_value(self) -> float:
         """What the objective is at least by the ideal bounds."""
         energy_pj, cycles = np.array([self.ideal.energy_pj]), np.array([float(self.ideal.cycles)])
-        return float(value(self.objective, energy_pj, cycles)[0])
+        return float(self.objective.value(energy_pj, cycles)[0])
 
     @property
     def _pending(self) -> float:

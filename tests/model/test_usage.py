@@ -13,7 +13,7 @@ from ruby_map.mapper.model.cost import evaluate
 from ruby_map.mapper.model.usage import active_steps, array_usage
 from ruby_map.mapper.report import pictures as machine_figures
 from ruby_map.mapper.report.result import NetworkResult, Result
-from ruby_map.mapper.report.roofline import limit
+from ruby_map.mapper.report.roofline import roofline_point
 from ruby_map.workloads import load_workload
 
 from ..strategies import machines, mappings
@@ -89,7 +89,7 @@ def test_no_point_is_above_the_roofline(batch, rate, both):
     outer = replace(batch.arch.levels[0], read_bandwidth=rate, write_bandwidth=rate if both else None)
     batch = replace(batch, arch=replace(batch.arch, levels=(outer, *batch.arch.levels[1:])))
     found = result(batch)
-    point = limit(found)
+    point = roofline_point(found)
     assert point.macs_per_cycle <= batch.arch.instances(len(batch.arch.levels))
     assert point.macs_per_cycle <= point.intensity * rate * (1 + 1e-9)
     names = [batch.arch.compute.name, *(level.name for level in batch.arch.levels)]

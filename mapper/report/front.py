@@ -1,4 +1,4 @@
-"""The Pareto front of the mappings of one search: counted exactly, as a table, as JSON."""
+"""The Pareto front of the mappings of a search: counted exactly, as a table, as JSON."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ from .tables import TextTable
 
 @dataclass(frozen=True, eq=False)
 class FrontMapping:
-    """A mapping that no other of the search beats on one axis without losing on another."""
+    """A mapping that no other mapping of the search dominates."""
 
-    batch: MappingBatch  # of one mapping
+    batch: MappingBatch  # of a single mapping
     costs: Costs
 
     def value(self, axis: str) -> float:
@@ -44,9 +44,10 @@ def _number(column: Numbers) -> float:
 def exact_front(
     batches: Sequence[MappingBatch], axes: Sequence[str], table: EnergyTable, options: CostOptions | None
 ) -> tuple[FrontMapping, ...]:
-    """The mappings of a search's front counted exactly, by their first axis.
+    """Count the mappings of a search's front exactly, and order them by their first axis.
 
-    The search may rank by a bound on reads, so exact counts can show that one beats another: that one is left out.
+    The search may rank by a bound on reads, so exact counts can show that some mapping covers another: the other is
+    left out.
     """
     mappings = []
     for batch in map(exactly, batches):
@@ -63,24 +64,24 @@ def exact_front(
 def front_table(
     front: Sequence[FrontMapping], axes: Sequence[str], cycles: int, energy_pj: float, of: str = ""
 ) -> TextTable:
-    """A line per mapping of the front (`of` a layer); the one of so many cycles and pJ is what the search reports."""
+    """Tabulate the mappings of a front (`of` a layer); the mapping of so many cycles and pJ is marked as reported."""
     rows = []
-    for i, one in enumerate(front, 1):
-        mark = "reported" if (one.cycles, one.energy_pj) == (cycles, energy_pj) else ""
-        places = [format(one.value(axis), "," if OBJECTIVES[axis].whole else ".6g") for axis in axes]
+    for i, member in enumerate(front, 1):
+        mark = "reported" if (member.cycles, member.energy_pj) == (cycles, energy_pj) else ""
+        places = [format(member.value(axis), "," if OBJECTIVES[axis].whole else ".6g") for axis in axes]
         rows.append([str(i), *places, mark])
     title = f"front of {of}" if of else "front"
     return TextTable(["", *(OBJECTIVES[axis].label for axis in axes), ""], rows, left=(len(axes) + 1,), title=title)
 
 
 def front_json(front: Sequence[FrontMapping]) -> list[dict[str, object]]:
-    """Costs and mapping of each, as in the object of `--json`."""
+    """Write costs and mapping of each, as in the object of `--json`."""
     return [
         {
-            "cycles": one.cycles,
-            "energy_pj": one.energy_pj,
-            "edp": one.edp,
-            "mapping": write_mapping(one.batch),
+            "cycles": member.cycles,
+            "energy_pj": member.energy_pj,
+            "edp": member.edp,
+            "mapping": write_mapping(member.batch),
         }
-        for one in front
+        for member in front
     ]

@@ -27,7 +27,7 @@ from .cluster import Shared, on_cluster
 from .streams import tell
 
 MOST = 16  # chunks in one task: enough that handing it out costs nothing beside it
-LOSSES = 3  # times in a row that all workers may be lost without one result between
+LOSSES = 3  # times in a row that all workers may be lost without a result between
 LOOK = 1.0  # seconds after which a worker looks whether its parent is still there
 HELD = (signal.SIGINT, signal.SIGTERM)  # reach every process; the parent alone decides
 
@@ -81,7 +81,7 @@ def in_order(
 def _by_cluster(
     cluster: str, content: tuple[Any, Any], tasks: Iterator[tuple[Any, ...]], learnt: Callable[[], Any] | None
 ) -> Generator[Any]:
-    """The results of `tasks` by the workers of a cluster; `content` is the work and what its chunks share."""
+    """Yield the results of `tasks` by the workers of a cluster; `content` is the work and what its chunks share."""
     payload = Shared(uuid4().hex, pickle.dumps(content, pickle.HIGHEST_PROTOCOL))
     with on_cluster(cluster, payload) as (parallel, shared):
         yield from _ordered(lambda some: _rounds(parallel, some), shared, deque(), tasks, learnt)
@@ -90,7 +90,7 @@ def _by_cluster(
 def _by_processes(
     jobs: int, content: tuple[Any, Any], tasks: Iterator[tuple[Any, ...]], learnt: Callable[[], Any] | None
 ) -> Generator[Any]:
-    """The results of `tasks` by processes of this machine; new ones take over where some die."""
+    """Yield the results of `tasks` by processes of this machine; new ones take over where some die."""
     _check_folder()
     from joblib import Parallel  # a fifth of a second that a search in one process need not wait for
 
@@ -122,7 +122,7 @@ def _ordered(
     rest: Iterator[tuple[Any, ...]],
     learnt: Callable[[], Any] | None,
 ) -> Generator[Any]:
-    """The results of the tasks in `waiting` (handed out before, never read) and then of `rest`, chunk by chunk.
+    """Yield the results of the tasks in `waiting` (handed out before, never read) and then of `rest`, chunk by chunk.
 
     Tasks handed out and not read are left in `waiting`.
     """
@@ -153,7 +153,7 @@ def _ordered(
 
 
 def _growing(chunks: Iterable[Any], workers: int, most: int) -> Iterator[tuple[Any, ...]]:
-    """Chunks in tasks of one, then two, then four... up to `most`; each size for every worker twice."""
+    """Put chunks into tasks of 1, 2, 4... up to `most` chunks; each size for every worker twice."""
     every = iter(chunks)
     for number in count():
         if not (task := tuple(islice(every, min(most, 2 ** min(number // (2 * workers), 10))))):
@@ -162,7 +162,7 @@ def _growing(chunks: Iterable[Any], workers: int, most: int) -> Iterator[tuple[A
 
 
 def _rounds(parallel: Any, tasks: Iterable[Any]) -> Generator[list[Any]]:
-    """Results as they come, where the back end can; else round by round."""
+    """Yield results as they come, where the back end can; else round by round."""
     if parallel.return_generator:
         yield from parallel(tasks)
     else:
@@ -185,7 +185,7 @@ def _check_folder() -> None:
 
 @contextmanager
 def _held_back() -> Iterator[None]:
-    """Ctrl-C and SIGTERM wait, and never reach processes that begin meanwhile, not even while Python starts in them."""
+    """Hold Ctrl-C and SIGTERM back: they never reach processes that begin meanwhile, not even while Python starts."""
     resource_tracker.ensure_running()  # beginning, it would let them through again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, HELD)
     try:
@@ -216,7 +216,7 @@ def _work(shared: Shared, parent: int, task: tuple[Any, ...], learnt: Any) -> li
 
 
 def _done(work: Callable[..., Any], given: object, task: tuple[Any, ...], learnt: Any) -> Iterable[Any]:
-    """The results of a task; one by one where they do not need it as a whole."""
+    """The results of a task; computed one after the other where the work does not take whole tasks."""
     return (work(given, chunk) for chunk in task) if learnt is None else work(given, task, learnt)
 
 

@@ -1,6 +1,6 @@
-"""What bounds are made of, for one choice of what is kept: docs/optimal.md, section 3, written anew for the checker.
+"""The columns that bounds are made of, for a choice of what is kept: docs/optimal.md, section 3, written anew.
 
-All is a product of one column per group of dims, with an entry for each combination of the group's chains.
+Every figure is a product of a column per group of dims, with an entry for each combination of the group's chains.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ Product = tuple[int, ...]  # a column per group
 
 @dataclass(frozen=True, eq=False)
 class Words:
-    """At least so many words are moved: as many as each of these products says."""
+    """Lower bounds of the words that a charge moves: each of these products."""
 
     charge: Charge
     always: Product
@@ -30,7 +30,7 @@ class Words:
     first: Product | None  # one over the distinct words
 
     def terms(self) -> Iterator[tuple[str, Product]]:
-        """What holds for all loop orders, by name."""
+        """Yield the products that hold for all loop orders, by name."""
         yield f"{self.charge.name}:always", self.always
         for level, by_rank in enumerate(self.changing):
             yield from ((f"{self.charge.name}:{level}.{rank}", product) for rank, product in by_rank.items())
@@ -54,7 +54,7 @@ class Columns:
         self._limits()
 
     def _product(self, column: Callable[[Group], Floats], *what: object) -> Product:
-        """A column of each group; `what` tells it from others, for what other choices have worked out."""
+        """Add a column of each group, unless it is there; `what` identifies it among all choices of what is kept."""
         ids = []
         for g, (name, array) in enumerate(self.problem.columns(what, column)):
             ids.append(self._known[g].setdefault(name, len(self.columns[g])))
@@ -78,14 +78,16 @@ class Columns:
         return Words(charge, self._moved(charge, [0] * dims), tuple(changing), tuple(innermost), first)
 
     def _inside(self, d: int, level: int) -> list[int]:
-        """The cuts where the loop of dim d is the innermost of a level: all other loops of it stand outside."""
+        """The cuts where the loop of dim d is the innermost of a level: all its other loops stand outside."""
         return [level + (e != d) for e in range(len(self.workload.dims))]
 
     def _moved(
         self, charge: Charge, cuts: Sequence[int], changing: int | None = None, loop: tuple[int, int] | None = None
     ) -> Product:
-        """Words moved at least where rank number `changing` changes inside the cuts; `loop`, a dim and a level: of the
-        chains with that loop."""
+        """The least words moved where rank number `changing` changes inside the cuts.
+
+        With `loop`, a dim and a level, of the chains that have that loop; inf elsewhere.
+        """
 
         def column(group: Group) -> Floats:
             found = np.ones(len(group))
@@ -131,7 +133,7 @@ class Columns:
         return {d: self._product(partial(_looping, d=d, level=level), "loop", d, level) for d in dims}
 
     def _limits(self) -> None:
-        """What has to fit: tiles in capacities, bounds on axes, numbers of loops."""
+        """List what has to fit: tiles in capacities, bounds on axes, numbers of loops."""
         self.capacities = [
             (storage.capacity_bits // storage.multiple_buffering, self._tiles(level))
             for level, storage in enumerate(self.arch.levels)

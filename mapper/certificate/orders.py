@@ -1,4 +1,4 @@
-"""The least that single combinations of chains cost, over all loop orders: what a certificate calls evaluated.
+"""The least cost of single combinations of chains over all loop orders: what a certificate calls evaluated.
 
 Each order is given to the model (mapper/model/counts.py), which is compared with the executor elsewhere. Without
 bandwidths and wires the loops of one level save energy whatever the orders of the others (docs/optimal.md, section 2),

@@ -1,4 +1,4 @@
-"""Bounds that are one number per chain: weighted products, docs/optimal.md, section 3, written anew for the checker."""
+"""Bounds with a number per chain: weighted products, docs/optimal.md, section 3, written anew for the checker."""
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
@@ -14,7 +14,7 @@ ROUNDED = 2e-14  # of a power times a logarithm, and of the power: more than is 
 
 
 class Weighted:
-    """A bound that is one number per chain: a constant and one score per group, in logarithms."""
+    """A bound with a number per chain: a constant and a score per group, in logarithms."""
 
     def __init__(self, constant: float, scores: tuple[Floats, ...]) -> None:
         self.constant, self.scores = constant, scores
@@ -48,7 +48,7 @@ def weighted(columns: Columns, weights: Mapping[str, float], powers: tuple[int, 
 
 
 def _times(power: float, logarithm: Floats | np.float64) -> Floats:
-    """A power times a logarithm, less what may be lost by rounding: large powers cancel, their errors do not."""
+    """Multiply a power and a logarithm, less what may be lost by rounding: large powers cancel, their errors do not."""
     lost = np.where(np.isfinite(logarithm), ROUNDED * power * (1 + np.abs(logarithm)), 0.0)
     found: Floats = power * logarithm - lost if power else np.zeros_like(lost)
     return found

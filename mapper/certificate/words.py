@@ -2,7 +2,7 @@
 
 Written anew for the checker, from docs/optimal.md section 3. `once`: of one pass over the tiles of each context, which
 begins with nothing held. `again`: of a pass that follows an equal one. Where children that one parent serves may need
-the same tile, different tiles are told apart by listing them.
+the same tile, different tiles are distinguished by listing them.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ from .chains import Chains
 from .contexts import Contexts, alike, contexts
 
 Cuts = tuple[int, ...]  # per dim of the rank
-LISTED = 1 << 20  # children told apart at once
+LISTED = 1 << 20  # children distinguished at once
 
 
 @dataclass(eq=False)
@@ -176,12 +176,12 @@ class RankWords:
         free, shared = np.arange(self.n), np.zeros(self.n, bool)
         served = _served(dims[0], parent, child)
         if served is not None and parent is not None and len(dims) > 1:
-            shared, told = _sharing(dims, grid, parent, child, served)
+            shared, listed = _sharing(dims, grid, parent, child, served)
             free = np.flatnonzero(~shared)
-            if told.any():
-                self._add(np.flatnonzero(told), coefs, grid, (child,) * len(dims), served)
-            for kept in range(len(dims) if shared.any() else 0):  # fewer children are never handed more
-                below = tuple(child if i == kept else parent for i in range(len(dims)))
+            if listed.any():
+                self._add(np.flatnonzero(listed), coefs, grid, (child,) * len(dims), served)
+            for full in range(len(dims) if shared.any() else 0):  # fewer children are never handed more
+                below = tuple(child if i == full else parent for i in range(len(dims)))
                 self._add(np.arange(self.n), coefs, grid, below, None)
         if len(free):
             self._add(free, coefs, grid, (child,) * len(dims), None)

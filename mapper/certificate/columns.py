@@ -90,21 +90,21 @@ class Columns:
         """
 
         def column(group: Group) -> Floats:
-            found = np.ones(len(group))
+            entries = np.ones(len(group))
             for d in group.dims:
                 if self.workload.dims[d] not in charge.tensor.dims:
                     dim, rows = group.of(d)
-                    found = found * number(dim, charge.child, cuts[d], charge.below)[rows]
+                    entries = entries * number(dim, charge.child, cuts[d], charge.below)[rows]
             for r, rank in enumerate(charge.tensor.ranks):
                 mine = tuple(d for d in self._dims_of(rank) if d in group.dims)
                 if mine:
                     words = self.problem.words(group, charge.tensor, rank, charge.child, charge.parent)
                     at = tuple(cuts[d] for d in mine)
-                    found = found * (words.again(at) if r == changing else words.once(at))
+                    entries = entries * (words.again(at) if r == changing else words.once(at))
             if loop is not None and loop[0] in group.dims:
                 dim, rows = group.of(loop[0])
-                found = np.where((dim.time[:, loop[1]] > 1)[rows], found, np.inf)
-            return found
+                entries = np.where((dim.time[:, loop[1]] > 1)[rows], entries, np.inf)
+            return entries
 
         key = charge.tensor.name, charge.child, charge.parent, tuple(cuts), changing, loop
         return self._product(column, "moved", *key)
@@ -151,16 +151,16 @@ class Columns:
 
     def _tiles(self, level: int) -> list[tuple[str, int, Product]]:
         """Of each tensor kept at a level its name, the bits of a word, and the words of its largest tile."""
-        storage, found = self.arch.levels[level], []
+        storage, tiles = self.arch.levels[level], []
         for v, tensor in enumerate(self.workload.tensors):
             if self.keep[level, v]:
                 tile = self._product(partial(self._tile, tensor=tensor, level=level), "tile", tensor.name, level)
-                found.append((f"tile:{storage.name}:{tensor.name}", storage.bits(tensor.name, tensor.word_bits), tile))
-        return found
+                tiles.append((f"tile:{storage.name}:{tensor.name}", storage.bits(tensor.name, tensor.word_bits), tile))
+        return tiles
 
     def _tile(self, group: Group, tensor: Tensor, level: int) -> Floats:
         """Words of the largest tile, as far as a group's dims say."""
-        found = np.ones(len(group))
+        words = np.ones(len(group))
         for rank in tensor.ranks:
             length = np.ones(len(group))
             for term in rank:
@@ -168,17 +168,17 @@ class Columns:
                 if d in group.dims:
                     dim, rows = group.of(d)
                     length = length + term.coef * (np.minimum(dim.tile(level), dim.size)[rows] - 1)
-            found = found * length
-        return found
+            words = words * length
+        return words
 
 
 def _over_dims(group: Group, column: Callable[[int, Chains], Ints]) -> Floats:
     """The product over a group's dims of a column of their chains. # (row,)"""
-    found = np.ones(len(group))
+    entries = np.ones(len(group))
     for d in group.dims:
         dim, rows = group.of(d)
-        found = found * column(d, dim)[rows]
-    return found
+        entries = entries * column(d, dim)[rows]
+    return entries
 
 
 def _loops(group: Group, level: int) -> Bools:

@@ -39,10 +39,14 @@ def covered(points: Floats, front: Front) -> Bools:
     >>> covered(np.array([[2.0, 2.0], [1.0, 4.0]]), [(1.0, 3.0), (2.0, 2.0)]).tolist()
     [True, True]
     """
-    found = np.zeros(len(points), dtype=np.bool_)
+    marked = np.zeros(len(points), dtype=np.bool_)
+    columns = list(points.T)
     for member in front:
-        found |= np.logical_and.reduce([place <= column for place, column in zip(member, points.T, strict=True)])
-    return found
+        inside = ~marked
+        for place, column in zip(member, columns, strict=True):
+            inside &= place <= column
+        marked |= inside
+    return marked
 
 
 def uncovered_by_earlier(low: Floats, high: Floats) -> Ints:
@@ -51,12 +55,12 @@ def uncovered_by_earlier(low: Floats, high: Floats) -> Ints:
     Each is compared with the rows of this list alone: of exact points (`low` is `high`) that is enough, for what covers
     a covered point covers whatever that one would.
     """
-    left, found = np.arange(len(low)), []
+    left, rows = np.arange(len(low)), []
     while left.size:
         first, left = left[0], left[1:]
-        found.append(first)
+        rows.append(first)
         left = left[(low[left] < high[first]).any(axis=1)]
-    return np.array(found, np.int64)
+    return np.array(rows, np.int64)
 
 
 def staircase(first: Floats, second: Floats) -> Ints:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from common import LINES, MARKERS, Result, arguments, save, tell
 from networks import Floats, Searches, spread, together
-from ruby_map.mapper.report.pictures.bars import PALETTE
-from ruby_map.mapper.sweeps.pareto import frontier
+from ruby_map.mapper.mapping import frontier
+from ruby_map.mapper.report.pictures import PALETTE
 from searches import Json, Task, jobs_option, layers_of, run
 
 ARRAYS = ((2, 7), (4, 8), (8, 11), (11, 13), (12, 14), (14, 15), (16, 16))  # rows, columns

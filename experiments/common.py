@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ruby_map.mapper.report.pictures.bars import LINES, MARKERS, PALETTE
+from ruby_map.mapper.report.pictures import LINES, MARKERS, PALETTE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

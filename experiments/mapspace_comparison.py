@@ -24,7 +24,7 @@ from ruby_map.mapper import Result as Found
 from ruby_map.mapper import SearchOptions, explore
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model.cost import evaluate, validity
-from ruby_map.mapper.report.pictures.bars import PALETTE
+from ruby_map.mapper.report.pictures import PALETTE
 from ruby_map.workloads import Workload, load_workload
 
 PANELS = {

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from common import save, tell
 from numpy.typing import NDArray
-from ruby_map.mapper.report.pictures.bars import PALETTE
+from ruby_map.mapper.report.pictures import PALETTE
 from searches import COLUMNS, Json, Measure, Task
 
 if TYPE_CHECKING:

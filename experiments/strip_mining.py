@@ -18,7 +18,7 @@ from ruby_map.arch import Architecture, FactorRule, load_arch
 from ruby_map.energy import EnergyTable, energy_table
 from ruby_map.mapper import Result as Found
 from ruby_map.mapper import SearchOptions, evaluate, explore
-from ruby_map.mapper.report.pictures.bars import GREY, HATCHES, PALETTE
+from ruby_map.mapper.report.pictures import GREY, HATCHES, PALETTE
 
 HERE = Path(__file__).parent
 LAYER = "alexnet_conv2_paper"

@@ -28,7 +28,7 @@ from ruby_map.energy import energy_table
 from ruby_map.mapper import Result as Found
 from ruby_map.mapper import SearchOptions, explore
 from ruby_map.mapper.mapspace.mapspace import Mapspace
-from ruby_map.mapper.report.pictures.bars import PALETTE
+from ruby_map.mapper.report.pictures import PALETTE
 from ruby_map.mapper.runtime.checkpoint import FORMAT
 from ruby_map.mapper.runtime.parallel import in_order
 from ruby_map.mapper.search.recorder import Recorder, Stop

@@ -7,7 +7,7 @@ no seed.
 
 from common import arguments, save, tell
 from ruby_map.mapper import Result, SearchOptions, explore
-from ruby_map.mapper.report.pictures.bars import PALETTE
+from ruby_map.mapper.report.pictures import PALETTE
 
 ARCH, WORKLOAD = "toy_6pe_linear", "rank1_100"
 PRESETS = ("pfm", "ruby-s", "ruby-t", "ruby")

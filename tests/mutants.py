@@ -96,15 +96,15 @@ MUTANTS = [
     ),
     Mutant(
         "a point is reached where two mappings together reach it",
-        "mapper/search/optimal/incumbents.py",
+        "mapper/search/outcome.py",
         "return np.asarray(np.maximum(before, after))",
         "return np.asarray(before + after)",
     ),
     Mutant(
         "a front keeps what another mapping beats",
         "mapper/search/optimal/incumbents.py",
-        "stay = (self.cycles < cycles) | (self.energy_pj < energy_pj)",
-        "stay = (self.cycles < cycles) & (self.energy_pj < energy_pj)",
+        "stay = ~covered(np.stack([self.cycles, self.energy_pj]).T, [(cycles, energy_pj)])",
+        "stay = np.ones(len(self.cycles), bool)",
     ),
     Mutant(
         "the worst orders are taken for the best",

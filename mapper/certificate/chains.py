@@ -107,10 +107,10 @@ def _limits(slot: Slot, dim: str, size: int) -> tuple[int, int]:
 def _choices(left: Ints, low: int, high: int, *, remainders: bool) -> tuple[Ints, Ints]:
     """Which bounds each number of tiles may be given: whose choice, and the bound."""
     values, which = np.unique(left, return_inverse=True)
-    found = [_bounds(int(n), low, high, remainders=remainders) for n in values]
-    numbers = np.array([len(each) for each in found])
+    by_number = [_bounds(int(n), low, high, remainders=remainders) for n in values]
+    numbers = np.array([len(each) for each in by_number])
     owner = np.repeat(np.arange(len(left)), numbers[which])
-    bounds = [found[i] for i in which.tolist()]
+    bounds = [by_number[i] for i in which.tolist()]
     return owner, np.concatenate(bounds) if bounds else np.zeros(0, np.int64)
 
 

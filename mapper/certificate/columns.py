@@ -1,6 +1,6 @@
-"""What bounds are made of, for one choice of what is kept: docs/optimal.md, section 3, written anew for the checker.
+"""The columns that bounds are made of, for a choice of what is kept: docs/optimal.md, section 3, written anew.
 
-All is a product of one column per group of dims, with an entry for each combination of the group's chains.
+Every figure is a product of a column per group of dims, with an entry for each combination of the group's chains.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,6 +12,7 @@ import numpy as np
 from ...workloads import Rank, Tensor
 from ..mapping import Bools, Floats, Ints
 from .chains import Chains, Group
+from .charges import Charge, charges, leakage_pj
 from .contexts import number
 from .problem import Problem
 
@@ -19,28 +20,8 @@ Product = tuple[int, ...]  # a column per group
 
 
 @dataclass(frozen=True, eq=False)
-class Charge:
-    """Energy of the words of a tensor that `parent` hands to `child`, or that `child` receives (`parent` None).
-
-    `pj` per word, less `first_pj` for each distinct word of an output.
-    """
-
-    name: str
-    tensor: Tensor
-    child: int
-    parent: int | None
-    pj: float
-    first_pj: float
-
-    @property
-    def below(self) -> int:
-        """Spatial loops of levels before it count: more children of one parent need no more words of their own."""
-        return self.child if self.parent is None else self.parent
-
-
-@dataclass(frozen=True, eq=False)
 class Words:
-    """At least so many words are moved: as many as each of these products says."""
+    """Lower bounds of the words that a charge moves: each of these products."""
 
     charge: Charge
     always: Product
@@ -49,7 +30,7 @@ class Words:
     first: Product | None  # one over the distinct words
 
     def terms(self) -> Iterator[tuple[str, Product]]:
-        """What holds for all loop orders, by name."""
+        """Yield the products that hold for all loop orders, by name."""
         yield f"{self.charge.name}:always", self.always
         for level, by_rank in enumerate(self.changing):
             yield from ((f"{self.charge.name}:{level}.{rank}", product) for rank, product in by_rank.items())
@@ -64,47 +45,16 @@ class Columns:
         self.columns: list[list[Floats]] = [[] for _ in self.groups]  # per group # (row,) each
         self._known: list[dict[bytes, int]] = [{} for _ in self.groups]
         self.macs_pj = self.workload.macs * problem.table.compute.compute_pj
-        self.leak_pj = self._leakage() if problem.costs.leakage else 0.0
+        self.leak_pj = leakage_pj(problem.arch, problem.table) if problem.costs.leakage else 0.0
         macs = len(self.arch.levels)
         self.cycles = self._product(partial(_steps, macs=macs), "steps")
-        self.words = [self._words(charge) for charge in self._charges()]
+        self.words = [self._words(charge) for charge in charges(problem, keep)]
         self.idle = [self._product(partial(_idle, level=level), "idle", level) for level in range(macs)]
         self.loops = [self._innermost(level) for level in range(macs)]
         self._limits()
 
-    # What is charged
-
-    def _leakage(self) -> float:
-        """Of all instances in one cycle, in pJ."""
-        table = self.problem.table
-        each = [*(level.leak_pj_per_cycle for level in table.levels), table.compute.leak_pj_per_cycle]
-        return float(sum(pj * self.arch.instances(level) for level, pj in enumerate(each)))
-
-    def _charges(self) -> list[Charge]:
-        names, found = [*(level.name for level in self.arch.levels), self.arch.compute.name], []
-        for v, tensor in enumerate(self.workload.tensors):
-            keepers = [*np.flatnonzero(self.keep[:, v]).tolist(), len(self.arch.levels)]
-            for parent, child in zip(keepers, keepers[1:], strict=False):
-                figures, share = self.problem.table.levels[parent], self._vectors(tensor, parent)
-                pj = share * figures.read_pj
-                to = f"{tensor.name}:{names[parent]}>{names[child]}"
-                more = share * figures.update_pj if tensor.output else 0.0
-                found.append(Charge(to, tensor, child, parent, pj + more, pj if tensor.output else 0.0))
-                if child < len(self.arch.levels):
-                    pj = self._vectors(tensor, child) * self.problem.table.levels[child].write_pj
-                    into = f"{tensor.name}:>{names[child]}"
-                    found.append(Charge(into, tensor, child, None, pj, pj if tensor.output else 0.0))
-        return [charge for charge in found if charge.pj > 0]
-
-    def _vectors(self, tensor: Tensor, level: int) -> float:
-        """Vector accesses per word."""
-        storage = self.arch.levels[level]
-        return storage.bits(tensor.name, tensor.word_bits) / storage.width_bits
-
-    # Columns
-
     def _product(self, column: Callable[[Group], Floats], *what: object) -> Product:
-        """A column of each group; `what` tells it from others, for what other choices have worked out."""
+        """Add a column of each group, unless it is there; `what` identifies it among all choices of what is kept."""
         ids = []
         for g, (name, array) in enumerate(self.problem.columns(what, column)):
             ids.append(self._known[g].setdefault(name, len(self.columns[g])))
@@ -128,31 +78,33 @@ class Columns:
         return Words(charge, self._moved(charge, [0] * dims), tuple(changing), tuple(innermost), first)
 
     def _inside(self, d: int, level: int) -> list[int]:
-        """The cuts where the loop of dim d is the innermost of a level: all other loops of it stand outside."""
+        """The cuts where the loop of dim d is the innermost of a level: all its other loops stand outside."""
         return [level + (e != d) for e in range(len(self.workload.dims))]
 
     def _moved(
         self, charge: Charge, cuts: Sequence[int], changing: int | None = None, loop: tuple[int, int] | None = None
     ) -> Product:
-        """Words moved at least where rank number `changing` changes inside the cuts; `loop`, a dim and a level: of the
-        chains with that loop."""
+        """The least words moved where rank number `changing` changes inside the cuts.
+
+        With `loop`, a dim and a level, of the chains that have that loop; inf elsewhere.
+        """
 
         def column(group: Group) -> Floats:
-            found = np.ones(len(group))
+            entries = np.ones(len(group))
             for d in group.dims:
                 if self.workload.dims[d] not in charge.tensor.dims:
                     dim, rows = group.of(d)
-                    found = found * number(dim, charge.child, cuts[d], charge.below)[rows]
+                    entries = entries * number(dim, charge.child, cuts[d], charge.below)[rows]
             for r, rank in enumerate(charge.tensor.ranks):
                 mine = tuple(d for d in self._dims_of(rank) if d in group.dims)
                 if mine:
                     words = self.problem.words(group, charge.tensor, rank, charge.child, charge.parent)
                     at = tuple(cuts[d] for d in mine)
-                    found = found * (words.again(at) if r == changing else words.once(at))
+                    entries = entries * (words.again(at) if r == changing else words.once(at))
             if loop is not None and loop[0] in group.dims:
                 dim, rows = group.of(loop[0])
-                found = np.where((dim.time[:, loop[1]] > 1)[rows], found, np.inf)
-            return found
+                entries = np.where((dim.time[:, loop[1]] > 1)[rows], entries, np.inf)
+            return entries
 
         key = charge.tensor.name, charge.child, charge.parent, tuple(cuts), changing, loop
         return self._product(column, "moved", *key)
@@ -181,7 +133,7 @@ class Columns:
         return {d: self._product(partial(_looping, d=d, level=level), "loop", d, level) for d in dims}
 
     def _limits(self) -> None:
-        """What has to fit: tiles in capacities, bounds on axes, numbers of loops."""
+        """List what has to fit: tiles in capacities, bounds on axes, numbers of loops."""
         self.capacities = [
             (storage.capacity_bits // storage.multiple_buffering, self._tiles(level))
             for level, storage in enumerate(self.arch.levels)
@@ -199,16 +151,16 @@ class Columns:
 
     def _tiles(self, level: int) -> list[tuple[str, int, Product]]:
         """Of each tensor kept at a level its name, the bits of a word, and the words of its largest tile."""
-        storage, found = self.arch.levels[level], []
+        storage, tiles = self.arch.levels[level], []
         for v, tensor in enumerate(self.workload.tensors):
             if self.keep[level, v]:
                 tile = self._product(partial(self._tile, tensor=tensor, level=level), "tile", tensor.name, level)
-                found.append((f"tile:{storage.name}:{tensor.name}", storage.bits(tensor.name, tensor.word_bits), tile))
-        return found
+                tiles.append((f"tile:{storage.name}:{tensor.name}", storage.bits(tensor.name, tensor.word_bits), tile))
+        return tiles
 
     def _tile(self, group: Group, tensor: Tensor, level: int) -> Floats:
         """Words of the largest tile, as far as a group's dims say."""
-        found = np.ones(len(group))
+        words = np.ones(len(group))
         for rank in tensor.ranks:
             length = np.ones(len(group))
             for term in rank:
@@ -216,17 +168,17 @@ class Columns:
                 if d in group.dims:
                     dim, rows = group.of(d)
                     length = length + term.coef * (np.minimum(dim.tile(level), dim.size)[rows] - 1)
-            found = found * length
-        return found
+            words = words * length
+        return words
 
 
 def _over_dims(group: Group, column: Callable[[int, Chains], Ints]) -> Floats:
     """The product over a group's dims of a column of their chains. # (row,)"""
-    found = np.ones(len(group))
+    entries = np.ones(len(group))
     for d in group.dims:
         dim, rows = group.of(d)
-        found = found * column(d, dim)[rows]
-    return found
+        entries = entries * column(d, dim)[rows]
+    return entries
 
 
 def _loops(group: Group, level: int) -> Bools:

@@ -54,11 +54,11 @@ def _merged(kinds: Kinds) -> Contexts:
         np.concatenate([each.reshape(-1) for each in column]) for column in zip(*some, strict=True)
     )
     used = number > 0
-    found, which = unique_rows(np.stack([each[used] for each in (row, way, first, last)], axis=1))
-    place = np.arange(len(found)) - np.searchsorted(found[:, 0], found[:, 0])  # among the kinds of its chain
+    distinct, which = unique_rows(np.stack([each[used] for each in (row, way, first, last)], axis=1))
+    place = np.arange(len(distinct)) - np.searchsorted(distinct[:, 0], distinct[:, 0])  # among the kinds of its chain
     columns = np.zeros((4, len(kinds[0][0]), int(place.max(initial=0)) + 1, 1), np.int64)
-    columns[0, found[:, 0], place, 0] = np.bincount(which, number[used], len(found)).astype(np.int64)
-    columns[1:, found[:, 0], place, 0] = found.T[1:]
+    columns[0, distinct[:, 0], place, 0] = np.bincount(which, number[used], len(distinct)).astype(np.int64)
+    columns[1:, distinct[:, 0], place, 0] = distinct.T[1:]
     return Contexts(columns[0, :, :, 0], columns[0] > 0, np.zeros_like(columns[0]), *columns[1:])
 
 
@@ -179,8 +179,8 @@ class _Blocks:
         for level in range(self.cut, self.boundary):
             step, bound = self.dim.time_step[rows, level, None], self.dim.time[rows, level, None]
             last = last + np.clip((rest - last) // step, 0, bound - 1) * step
-        one, other = (np.where(there, np.minimum(tile, rest - at + 1), 1) for at in (first, last))
-        return number[rows], there, start, np.where(there, last - first, 0), one, other
+        first_extent, last_extent = (np.where(there, np.minimum(tile, rest - at + 1), 1) for at in (first, last))
+        return number[rows], there, start, np.where(there, last - first, 0), first_extent, last_extent
 
 
 def alike(chains: Chains, boundary: int) -> tuple[Chains, Ints]:

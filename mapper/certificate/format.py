@@ -1,4 +1,4 @@
-"""What a certificate says, and its file: JSON, compressed where its name ends in `.gz` (docs/certificates.md).
+"""The contents of a certificate, and its file: JSON, compressed where its name ends in `.gz` (docs/certificates.md).
 
 A certificate speaks of one or more layers. For each it names the problem, the best mapping with its value, a lower
 bound, and for every choice of what is kept how the sets of chains were divided and why each part holds nothing better.
@@ -21,12 +21,12 @@ BOUNDED, WEIGHED, EVALUATED = "C", "W", "E"  # ruled out by columns; by weighted
 TOLERANCE = 1e-9  # relative: nothing is lower by more
 
 
-class _Said(BaseModel):
+class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-class MappingSaid(_Said):
-    """One mapping, and what it is worth."""
+class MappingSaid(_Part):
+    """A mapping with its cost."""
 
     bounds: dict[str, list[int]]  # per dim, a bound per slot, the outermost first
     orders: dict[str, list[str]]  # per level its temporal loops, the outermost first
@@ -35,15 +35,15 @@ class MappingSaid(_Said):
     cycles: float
 
 
-class Tree(_Said):
-    """Sets of the chains of one group of dims: a tree whose every node is an interval of `chains`."""
+class Tree(_Part):
+    """Sets of the chains of a group of dims: a tree whose every node is an interval of `chains`."""
 
     chains: list[int]  # numbers of combinations of chains; those left out are ruled out by the weights
     parts: list[int]  # per node, level by level, into how many intervals it is divided; 0: one chain
 
 
-class Choice(_Said):
-    """What became of the chains with one choice of what is kept."""
+class Choice(_Part):
+    """The proof for a choice of what is kept: how the sets of chains are divided and ruled out."""
 
     keep: dict[str, list[str]]  # per level
     weights: list[
@@ -53,8 +53,8 @@ class Choice(_Said):
     verdicts: str  # a letter for every set, level by level
 
 
-class Layer(_Said):
-    """The proof of one layer."""
+class Layer(_Part):
+    """The proof of a layer."""
 
     workload: str
     sizes: dict[str, Annotated[int, Field(ge=1)]]  # per dim
@@ -72,8 +72,8 @@ class Layer(_Said):
     choices: list[Choice]
 
 
-class Certificate(_Said):
-    """All of it."""
+class Certificate(_Part):
+    """The whole file."""
 
     format: Literal[1] = FORMAT
     program: str
@@ -82,7 +82,7 @@ class Certificate(_Said):
 
 
 def write_certificate(certificate: Certificate, path: Path) -> None:
-    """Write it, as gzip where the name says so. Raises InputError where that cannot be, with nothing changed."""
+    """Write the file, as gzip where its name ends so. Raises InputError where that fails, with nothing changed."""
     content = certificate.model_dump_json().encode()
     write_whole(path, gzip.compress(content, 6) if ".gz" in path.suffixes else content)
 
@@ -105,8 +105,8 @@ def read_certificate(path: Path) -> Certificate:
 
 
 def _faults(path: Path, error: ValidationError) -> list[Fault]:
-    """What is wrong with it, the first few."""
+    """The first few faults of a file."""
     return [
-        Fault(str(path), None, ".".join(map(str, one["loc"])), f"is no certificate: {one['msg']}")
-        for one in error.errors(include_url=False)[:5]
+        Fault(str(path), None, ".".join(map(str, detail["loc"])), f"is no certificate: {detail['msg']}")
+        for detail in error.errors(include_url=False)[:5]
     ]

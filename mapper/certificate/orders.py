@@ -1,4 +1,4 @@
-"""The least that single combinations of chains cost, over all loop orders: what a certificate calls evaluated.
+"""The least cost of single combinations of chains over all loop orders: what a certificate calls evaluated.
 
 Each order is given to the model (mapper/model/counts.py), which is compared with the executor elsewhere. Without
 bandwidths and wires the loops of one level save energy whatever the orders of the others (docs/optimal.md, section 2),
@@ -37,21 +37,21 @@ class Orders:
             tables.append(ChainTable(dim.size, dim.bounds[used]))
         nothing = np.zeros((len(problem.arch.levels), len(problem.workload.dims)), bool)
         first = np.array([next(self._every(level, moving)) for level, moving in enumerate(nothing)], np.int8)
-        order, kept = np.repeat(first[None], len(chains), axis=0), np.repeat(keep[None], len(chains), axis=0)
-        self._batch = MappingBatch(plain, problem.workload, tuple(tables), rows, order, kept)
+        order, keeps = np.repeat(first[None], len(chains), axis=0), np.repeat(keep[None], len(chains), axis=0)
+        self._batch = MappingBatch(plain, problem.workload, tuple(tables), rows, order, keeps)
         each = [dim.time[chains[:, d]] > 1 for d, dim in enumerate(problem.chains)]
         self._moving = np.stack(each, axis=2)  # (combination, level, dim) whether it has a loop there
 
     def settled(self, settled: Settled) -> Bools:
         """Of which combinations every loop order is settled, or none is valid. # (combination,)"""
-        found: Bools = validity(self._batch) != 0
-        left = np.flatnonzero(~found)
+        done: Bools = validity(self._batch) != 0
+        left = np.flatnonzero(~done)
         for part in np.array_split(left, -(-len(left) // TOGETHER)) if len(left) else ():
-            found[part] = settled(*self._least(part))
+            done[part] = settled(*self._least(part))
         if self.problem.costs.network or any(level.limited for level in self.problem.arch.levels):
-            for i in np.flatnonzero(~found).tolist():
-                found[i] = self._all_settled(i, settled)
-        return found
+            for i in np.flatnonzero(~done).tolist():
+                done[i] = self._all_settled(i, settled)
+        return done
 
     def _every(self, level: int, moving: Bools) -> Iterator[list[int]]:
         """The orders that a level allows, of those that differ in loops with more than one step."""
@@ -82,12 +82,12 @@ class Orders:
 
     def _tried(self, some: Ints, level: int, every: Sequence[list[int]]) -> Floats:
         """The energy of each combination with each order at one level. # (order, combination)"""
-        found = []
+        energies = []
         for order in np.array(every, np.int8):
             orders = self._batch.order[some].copy()
             orders[:, level] = order
-            found.append(self._costs(some, orders).energy_pj)
-        return np.stack(found)
+            energies.append(self._costs(some, orders).energy_pj)
+        return np.stack(energies)
 
     def _costs(self, some: Ints, orders: Order) -> Costs:
         """Costs of some combinations in these orders, without bandwidths and wires, counted exactly."""
@@ -101,14 +101,14 @@ class Orders:
     @cache  # noqa: B019 - gone with the few combinations that this object is about
     def _flagged(self, i: int) -> list[tuple[int, int, int]]:
         """The tensors, parents and children whose reads the closed form may count too high, for combination i."""
-        one, found = self._batch.take([i]), []
-        nest, levels = NestAnalysis(one), len(one.arch.levels)
-        for v, tensor in enumerate(one.workload.tensors):
+        single, flagged = self._batch.take([i]), []
+        nest, levels = NestAnalysis(single), len(single.arch.levels)
+        for v, tensor in enumerate(single.workload.tensors):
             keepers = [*np.flatnonzero(self.keep[:, v]).tolist(), levels]
             for parent, child in zip(keepers, keepers[1:], strict=False):
                 if not DataMovement(nest, tensor, child, parent=parent).exact()[0]:
-                    found.append((v, parent, child))
-        return found
+                    flagged.append((v, parent, child))
+        return flagged
 
     @cache  # noqa: B019
     def _steps(self, i: int, v: int, parent: int, child: int) -> Steps:
@@ -137,8 +137,8 @@ class Orders:
             costs = evaluate(batch, table, options)
             energy, cycles = costs.energy_pj.copy(), costs.cycles.copy()
             for j in np.flatnonzero(~costs.counts.exact).tolist():
-                one = batch.take([j])
-                exact = evaluate(one, table, options, recount(one))
+                single = batch.take([j])
+                exact = evaluate(single, table, options, recount(single))
                 energy[j], cycles[j] = exact.energy_pj[0], exact.cycles[0]
             if not settled(energy, cycles).all():
                 return False

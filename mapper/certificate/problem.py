@@ -76,8 +76,8 @@ class Problem:
         keep[0] = True
         for chosen in product((False, True), repeat=len(self.free)):
             each = keep.copy()
-            for (level, v), kept in zip(self.free, chosen, strict=True):
-                each[level, v] = kept
+            for (level, v), choice in zip(self.free, chosen, strict=True):
+                each[level, v] = choice
             yield each
 
     def columns(self, what: object, column: Callable[[Group], Floats]) -> list[tuple[bytes, Floats]]:

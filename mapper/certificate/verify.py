@@ -1,8 +1,8 @@
-"""Is a certificate right? Its sets are followed, its bounds computed anew, its mapping counted: nothing is believed.
+"""Verify a certificate: follow its sets, compute its bounds anew, count its mappings.
 
-What is believed: the files of the architecture, the workload and the energies as they are read, the exact counts of
-single mappings (mapper/model/counts.py, compared with the executor in the tests), and floating-point arithmetic to
-1e-12.
+Nothing in it is believed. The checker relies on the files of the architecture, the workload and the energies as they
+are read, on the exact counts of single mappings (mapper/model/counts.py, compared with the executor in the tests), and
+on floating-point arithmetic to 1e-12.
 """
 
 from collections.abc import Sequence
@@ -15,8 +15,9 @@ from ...energy import EnergyTable
 from ...workloads import Workload
 from ..mapping import MappingBatch
 from ..model import OBJECTIVES, CostOptions, Counts, TooLarge, evaluate, figures_exact, recount, simulate, validity
+from .claim import Claim
 from .columns import Columns
-from .cover import Claim, Cover, Tally
+from .cover import Cover, Tally
 from .format import TOLERANCE, Choice, Layer, MappingSaid
 from .problem import Problem, Refused
 
@@ -26,25 +27,25 @@ FRONT = "front"  # in place of an objective
 
 @dataclass(frozen=True)
 class Verified:
-    """What was found right of one layer."""
+    """The facts of a layer that hold."""
 
     workload: str
     remainders: tuple[str, ...]  # the slots that may have them
     objective: str
-    points: int  # mappings said to be the best: one, or a front
+    points: int  # best mappings: a single one, or a front
     value: float  # of the best; of a front 0
     lower_bound: float
     optimal: bool
-    pad: bool  # whether it is of the layer with dims rounded up
+    pad: bool  # whether the proof is of the layer with dims rounded up
     sizes: dict[str, int]  # per dim
     costs: CostOptions
     combinations: int  # of chains and choices of what is kept, all accounted for
-    evaluated: int  # of these, one by one
-    sets: int  # of chains, looked at
+    evaluated: int  # of these, in every loop order
+    sets: int  # sets of chains that were checked
 
 
 def verify(layer: Layer, arch: Architecture, workload: Workload, table: EnergyTable) -> Verified:
-    """Check the proof of one layer. Raises Refused with the first reason against it."""
+    """Check the proof of a layer. Raises Refused with the first reason against it."""
     with np.errstate(all="ignore"):  # what overflows, or is no number, is never at least what is claimed
         return _verify(layer, arch, workload, table)
 
@@ -54,8 +55,8 @@ def _verify(layer: Layer, arch: Architecture, workload: Workload, table: EnergyT
         raise Refused(f"it is of the objective {layer.objective}, which has no proofs")
     problem = _problem(layer, arch, workload, table)
     powers = None if layer.objective == FRONT else OBJECTIVES[layer.objective].powers
-    _check_said(layer)
-    points = [_worth(problem, said) for said in layer.best]
+    _check_fields(layer)
+    points = [_worth(problem, claimed) for claimed in layer.best]
     value = 0.0 if powers is None else points[0][0] ** powers[1] * points[0][1] ** powers[0]
     if not np.isfinite(value):
         raise Refused(f"its mapping has a value of {value}")
@@ -88,8 +89,8 @@ def _verify(layer: Layer, arch: Architecture, workload: Workload, table: EnergyT
     )
 
 
-def _check_said(layer: Layer) -> None:
-    """Whether what belongs to a front, or to a single objective, is there and nothing else."""
+def _check_fields(layer: Layer) -> None:
+    """Raise Refused unless what belongs to a front, or to a single objective, is there and nothing else."""
     front = layer.objective == "front"
     if not layer.best or (not front and len(layer.best) > 1):
         raise Refused(f"{len(layer.best)} mappings are said to be the best")
@@ -100,19 +101,19 @@ def _check_said(layer: Layer) -> None:
 
 
 def _front(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The points of a front, those that are the same but for rounding once. Raises Refused where one is beaten."""
-    found: list[tuple[float, float]] = []
+    """The points of a front, those that are equal but for rounding once. Raises Refused where a point is beaten."""
+    front: list[tuple[float, float]] = []
     for cycles, energy_pj in sorted(points):
-        if found and energy_pj >= found[-1][1] * (1 - TOLERANCE):
-            if energy_pj > found[-1][1] * (1 + TOLERANCE):
+        if front and energy_pj >= front[-1][1] * (1 - TOLERANCE):
+            if energy_pj > front[-1][1] * (1 + TOLERANCE):
                 raise Refused(f"its mapping of {cycles:.12g} cycles and {energy_pj:.12g} pJ is beaten by another of it")
         else:
-            found.append((cycles, energy_pj))
-    return found
+            front.append((cycles, energy_pj))
+    return front
 
 
 def _problem(layer: Layer, arch: Architecture, workload: Workload, table: EnergyTable) -> Problem:
-    """The problem, if the certificate is of it."""
+    """Make the problem. Raises Refused where the certificate is of another."""
     sizes = dict(zip(workload.dims, workload.sizes, strict=True))
     if not figures_exact(arch, workload):
         raise Refused("figures of this layer may pass 2^53, where float64 rounds them")
@@ -138,72 +139,77 @@ def _problem(layer: Layer, arch: Architecture, workload: Workload, table: Energy
 
 
 def energies_said(table: EnergyTable) -> dict[str, list[float]]:
-    """The figures of a table as a certificate has them."""
-    found = {
+    """The figures of a table in the form of a certificate."""
+    figures = {
         level.name: [level.read_pj, level.write_pj, level.update_pj, level.leak_pj_per_cycle] for level in table.levels
     }
-    return found | {table.compute.name: [table.compute.compute_pj, table.compute.leak_pj_per_cycle]}
+    return figures | {table.compute.name: [table.compute.compute_pj, table.compute.leak_pj_per_cycle]}
 
 
 def _choices(problem: Problem, choices: Sequence[Choice]) -> list[Choice]:
-    """What is said of each choice of what is kept, in the order of `every_keep`; each has to be there once."""
+    """Put the choices of what is kept in the order of `every_keep`. Raises Refused unless each is there once."""
     levels, tensors = problem.arch.levels, problem.workload.tensors
-    said: dict[tuple[tuple[str, ...], ...], Choice] = {}
+    by_names: dict[tuple[tuple[str, ...], ...], Choice] = {}
     for choice in choices:
         if set(choice.keep) != {level.name for level in levels}:
             raise Refused("a choice of what is kept names other levels")
         key = tuple(tuple(sorted(choice.keep[level.name])) for level in levels)
-        if key in said:
+        if key in by_names:
             raise Refused(f"a choice of what is kept is there twice: {choice.keep}")
-        said[key] = choice
-    found = []
+        by_names[key] = choice
+    ordered = []
     for keep in problem.every_keep():
         names = [[tensor.name for v, tensor in enumerate(tensors) if row[v]] for row in keep]
         key = tuple(tuple(sorted(each)) for each in names)
-        if key not in said:
-            told = dict(zip((level.name for level in levels), names, strict=True))
-            raise Refused(f"nothing is said of the choice to keep {told}")
-        found.append(said.pop(key))
-    if said:
-        raise Refused(f"a choice of what is kept is none of the mapspace: {next(iter(said.values())).keep}")
-    return found
+        if key not in by_names:
+            missing = dict(zip((level.name for level in levels), names, strict=True))
+            raise Refused(f"nothing is said of the choice to keep {missing}")
+        ordered.append(by_names.pop(key))
+    if by_names:
+        raise Refused(f"a choice of what is kept is none of the mapspace: {next(iter(by_names.values())).keep}")
+    return ordered
 
 
-def _worth(problem: Problem, said: MappingSaid) -> tuple[float, float]:
-    """Cycles and energy of a mapping, which has to be valid, of the mapspace, and to cost what is said."""
-    batch = _mapping(problem, said)
+def _worth(problem: Problem, claimed: MappingSaid) -> tuple[float, float]:
+    """Count cycles and energy of a mapping.
+
+    Raises Refused unless it is valid, of the mapspace, and costs what is claimed.
+    """
+    batch = _mapping(problem, claimed)
     if reason := _invalid(problem, batch):
         raise Refused(f"its mapping is not valid: {reason}")
     costs = evaluate(batch, problem.table, problem.costs, _counts(batch))
     cycles, energy_pj = float(costs.cycles[0]), float(costs.energy_pj[0])
-    for name, found, told in (("cycles", cycles, said.cycles), ("pJ", energy_pj, said.energy_pj)):
-        if not (np.isfinite(found) and abs(found - told) <= TOLERANCE * abs(found)):
-            raise Refused(f"its mapping takes {found:.12g} {name}, and not {told:.12g}")
+    for name, counted, claim in (("cycles", cycles, claimed.cycles), ("pJ", energy_pj, claimed.energy_pj)):
+        if not (np.isfinite(counted) and abs(counted - claim) <= TOLERANCE * abs(counted)):
+            raise Refused(f"its mapping takes {counted:.12g} {name}, and not {claim:.12g}")
     return cycles, energy_pj
 
 
 def _counts(batch: MappingBatch) -> Counts:
-    """Counts of one mapping: executed where that is quick, else by the model."""
+    """Count a mapping: by executing it where that is quick, else by the model."""
     try:
         return simulate(batch, EXECUTED)
     except TooLarge:
         return recount(batch)
 
 
-def _mapping(problem: Problem, said: MappingSaid) -> MappingBatch:
-    """The mapping, if its chains, orders and kept tensors are of the mapspace."""
+def _mapping(problem: Problem, claimed: MappingSaid) -> MappingBatch:
+    """Make the mapping. Raises Refused unless its chains, orders and kept tensors are of the mapspace."""
     workload, levels = problem.workload, problem.arch.levels
     names = {level.name for level in levels}
-    if set(said.bounds) != set(workload.dims) or set(said.orders) != names or set(said.keep) != names:
+    if set(claimed.bounds) != set(workload.dims) or set(claimed.orders) != names or set(claimed.keep) != names:
         raise Refused("its mapping is of other dims or levels")
     chains = []
     for dim, known in zip(workload.dims, problem.chains, strict=True):
-        bounds = said.bounds.get(dim, [])
+        bounds = claimed.bounds.get(dim, [])
         if len(bounds) != known.bounds.shape[1] or not (known.bounds == bounds).all(axis=1).any():
             raise Refused(f"its mapping's bounds {bounds} of {dim} are not of the mapspace")
         chains.append(bounds)
-    order = [_order(workload, level, said.orders.get(level.name, [])) for level in levels]
-    keep = np.array([[tensor.name in said.keep.get(level.name, []) for tensor in workload.tensors] for level in levels])
+    order = [_order(workload, level, claimed.orders.get(level.name, [])) for level in levels]
+    keep = np.array(
+        [[tensor.name in claimed.keep.get(level.name, []) for tensor in workload.tensors] for level in levels]
+    )
     if not any((keep == each).all() for each in problem.every_keep()):
         raise Refused("what its mapping keeps is not of the mapspace")
     factors = np.array(chains, np.int64).T[None]
@@ -211,7 +217,7 @@ def _mapping(problem: Problem, said: MappingSaid) -> MappingBatch:
 
 
 def _order(workload: Workload, level: Storage, dims: list[str]) -> list[int]:
-    """A loop order in numbers, if the level allows it."""
+    """Read a loop order as numbers. Raises Refused where the level does not allow it."""
     front = [dim for dim in level.temporal.outermost if dim in workload.dims]
     back = [dim for dim in level.temporal.innermost if dim in workload.dims]
     ends = dims[: len(front)] == front and dims[len(dims) - len(back) :] == back
@@ -221,7 +227,7 @@ def _order(workload: Workload, level: Storage, dims: list[str]) -> list[int]:
 
 
 def _invalid(problem: Problem, batch: MappingBatch) -> str:
-    """Which limit the one mapping of `batch` breaks; nothing if it keeps them all."""
+    """Say which limit the single mapping of `batch` breaks; an empty text if it keeps them all."""
     bounds, workload = batch.factors[0].astype(object), problem.workload  # (slot, dim), as Python integers
     for s, slot in enumerate(problem.arch.slots):
         spread, loops = int(np.prod(bounds[s])), sum(int(bound) > 1 for bound in bounds[s])

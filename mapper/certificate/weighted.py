@@ -1,4 +1,4 @@
-"""Bounds that are one number per chain: weighted products, docs/optimal.md, section 3, written anew for the checker."""
+"""Bounds with a number per chain: weighted products, docs/optimal.md, section 3, written anew for the checker."""
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
@@ -14,7 +14,7 @@ ROUNDED = 2e-14  # of a power times a logarithm, and of the power: more than is 
 
 
 class Weighted:
-    """A bound that is one number per chain: a constant and one score per group, in logarithms."""
+    """A bound with a number per chain: a constant and a score per group, in logarithms."""
 
     def __init__(self, constant: float, scores: tuple[Floats, ...]) -> None:
         self.constant, self.scores = constant, scores
@@ -22,8 +22,14 @@ class Weighted:
     def of_rows(self, g: int) -> Floats:
         """The logarithm of the bound of all combinations with each row of group g. # (row,)"""
         others = sum(float(score.min()) for h, score in enumerate(self.scores) if h != g)
-        found: Floats = self.scores[g] + (self.constant + others)
-        return found
+        bound: Floats = self.scores[g] + (self.constant + others)
+        return bound
+
+
+def log_of(value: float) -> float:
+    """The natural logarithm; -inf of 0."""
+    with np.errstate(divide="ignore"):
+        return float(np.log(value))
 
 
 def weighted(columns: Columns, weights: Mapping[str, float], powers: tuple[int, int], rows: Sequence[Ints]) -> Weighted:
@@ -42,10 +48,10 @@ def weighted(columns: Columns, weights: Mapping[str, float], powers: tuple[int, 
 
 
 def _times(power: float, logarithm: Floats | np.float64) -> Floats:
-    """A power times a logarithm, less what may be lost by rounding: large powers cancel, their errors do not."""
+    """Multiply a power and a logarithm, less what may be lost by rounding: large powers cancel, their errors do not."""
     lost = np.where(np.isfinite(logarithm), ROUNDED * power * (1 + np.abs(logarithm)), 0.0)
-    found: Floats = power * logarithm - lost if power else np.zeros_like(lost)
-    return found
+    product: Floats = power * logarithm - lost if power else np.zeros_like(lost)
+    return product
 
 
 def _terms(columns: Columns, weights: Mapping[str, float], power: int, rows: Sequence[Ints]) -> list[Factor]:
@@ -64,7 +70,7 @@ def _terms(columns: Columns, weights: Mapping[str, float], power: int, rows: Seq
     total = sum(weights.get(name, 0.0) for mine in owners for name in mine)
     if not 0 < total < np.inf:
         raise ValueError("the weights of what makes up the energy must not all be 0, nor add up to more than a float")
-    found = []
+    factors = []
     for mine in owners:
         share = sum(weights.get(name, 0.0) for name in mine) / total
         for name, (product, pj) in mine.items():
@@ -73,13 +79,13 @@ def _terms(columns: Columns, weights: Mapping[str, float], power: int, rows: Seq
                 if not mine_of_it > 0:
                     raise ValueError(f"the weight of {name} is too small beside the others")
                 constant = np.log(pj) - np.log(share) if pj > 0 else -np.inf
-                found.append((power * mine_of_it, product, float(constant)))
-    return found
+                factors.append((power * mine_of_it, product, float(constant)))
+    return factors
 
 
 def _limits(columns: Columns, weights: Mapping[str, float]) -> list[Factor]:
     """The same of what has to fit: at most 1, to any power."""
-    found = []
+    factors = []
     for capacity, tiles in columns.capacities:
         total = sum(weights.get(name, 0.0) for name, _, _ in tiles)
         for name, bits, tile in tiles:
@@ -87,11 +93,11 @@ def _limits(columns: Columns, weights: Mapping[str, float]) -> list[Factor]:
                 part = weights[name] / total
                 if not part > 0:
                     raise ValueError(f"the weight of {name} is too small beside the others")
-                found.append((weights[name], tile, float(np.log(bits / capacity) - np.log(part))))
+                factors.append((weights[name], tile, float(np.log(bits / capacity) - np.log(part))))
     for name, size, _, spread, _ in columns.axes:
         if weights.get(name, 0.0) > 0:
-            found.append((weights[name], spread, float(-np.log(size))))
-    return found
+            factors.append((weights[name], spread, float(-np.log(size))))
+    return factors
 
 
 def _least_product(columns: Columns, products: Sequence[Product], rows: Sequence[Ints]) -> float:

@@ -2,7 +2,7 @@
 
 Written anew for the checker, from docs/optimal.md section 3. `once`: of one pass over the tiles of each context, which
 begins with nothing held. `again`: of a pass that follows an equal one. Where children that one parent serves may need
-the same tile, different tiles are told apart by listing them.
+the same tile, different tiles are distinguished by listing them.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ from .chains import Chains
 from .contexts import Contexts, alike, contexts
 
 Cuts = tuple[int, ...]  # per dim of the rank
-LISTED = 1 << 20  # children told apart at once
+LISTED = 1 << 20  # children distinguished at once
 
 
 @dataclass(eq=False)
@@ -66,15 +66,15 @@ class View:
             contexts(dim, self.boundary, cut, below, moved, self.served)
             for dim, (cut, moved), below in zip(self.dims, cuts, self.below, strict=True)
         ]
-        found = np.zeros(len(self.rows[0]), np.int64)
+        total = np.zeros(len(self.rows[0]), np.int64)
         for choice in product(*(range(each.kinds) for each in kinds)):
             times = reduce(mul, (each.number[rows, k] for each, rows, k in zip(kinds, self.rows, choice, strict=True)))
             some = np.flatnonzero(times)
             children = prod(each.there.shape[2] for each in kinds)
             for part in np.array_split(some, -(-len(some) * children // LISTED)) if len(some) else ():
                 tiles = [_Tiles.of(each, rows[part], k) for each, rows, k in zip(kinds, self.rows, choice, strict=True)]
-                found[part] += times[part] * self._words(tiles, cuts, moving, overlaps, part)
-        return found.astype(float)
+                total[part] += times[part] * self._words(tiles, cuts, moving, overlaps, part)
+        return total.astype(float)
 
     def _words(
         self, tiles: "list[_Tiles]", cuts: tuple[tuple[int, bool], ...], moving: int | None, overlaps: bool, part: Ints
@@ -152,8 +152,8 @@ def _of_different(grid: list[_Tiles], coefs: Sequence[int], size: Ints, words: I
     key = np.sort(tile * span + (span - 1 - most), axis=1)  # equal tiles together, the largest words first
     new = np.ones(key.shape, bool)
     new[:, 1:] = key[:, 1:] // span != key[:, :-1] // span
-    found: Ints = ((span - 1 - key % span) * (new & (key >= 0))).sum(axis=1)
-    return found
+    total: Ints = ((span - 1 - key % span) * (new & (key >= 0))).sum(axis=1)
+    return total
 
 
 class RankWords:
@@ -176,12 +176,12 @@ class RankWords:
         free, shared = np.arange(self.n), np.zeros(self.n, bool)
         served = _served(dims[0], parent, child)
         if served is not None and parent is not None and len(dims) > 1:
-            shared, told = _sharing(dims, grid, parent, child, served)
+            shared, listed = _sharing(dims, grid, parent, child, served)
             free = np.flatnonzero(~shared)
-            if told.any():
-                self._add(np.flatnonzero(told), coefs, grid, (child,) * len(dims), served)
-            for kept in range(len(dims) if shared.any() else 0):  # fewer children are never handed more
-                below = tuple(child if i == kept else parent for i in range(len(dims)))
+            if listed.any():
+                self._add(np.flatnonzero(listed), coefs, grid, (child,) * len(dims), served)
+            for full in range(len(dims) if shared.any() else 0):  # fewer children are never handed more
+                below = tuple(child if i == full else parent for i in range(len(dims)))
                 self._add(np.arange(self.n), coefs, grid, below, None)
         if len(free):
             self._add(free, coefs, grid, (child,) * len(dims), None)
@@ -204,19 +204,19 @@ class RankWords:
 
     def _stay(self, view: View, cuts: Cuts, inner: bool) -> Floats:
         """The most that stays at the steps of the rank's own loops inside `cuts`, or outside."""
-        found = np.zeros(len(view.rows[0]))
+        most = np.zeros(len(view.rows[0]))
         for i, dim in enumerate(self.dims if len(self.dims) > 1 else ()):  # a tile of one dim moves by its own length
             for level in range(cuts[i], self.child) if inner else range(cuts[i]):
                 if (dim.time[:, level] > 1).any():
                     choices = product(*((level,) if j == i else (level, level + 1) for j in range(len(self.dims))))
-                    found = found + reduce(np.maximum, (view.shift(i, level, others) for others in choices))
-        return found
+                    most = most + reduce(np.maximum, (view.shift(i, level, others) for others in choices))
+        return most
 
     def _best(self, words: Callable[[View], Floats]) -> Floats:
-        found = np.zeros(self.n)
+        most = np.zeros(self.n)
         for some, view in self._views:
-            found[some] = np.maximum(found[some], words(view))
-        return found[self.which]
+            most[some] = np.maximum(most[some], words(view))
+        return most[self.which]
 
 
 def _served(dim: Chains, parent: int | None, child: int) -> int | None:

@@ -12,7 +12,7 @@ from ...energy import EnergyTable, energy_table
 from ...workloads import Workload
 from ..certificate import Certificate, Refused, Verified, read_certificate, verify
 from ..exploration import alike, layers_of, load
-from ..exploration.transforms import padded
+from ..exploration.transforms import transformed
 from ..model import OBJECTIVES
 from ..runtime import say
 from .shared import FOUND, NOTHING_VALID, WITH, Request, echo_json, new_app
@@ -67,7 +67,8 @@ def _verified(said: Certificate, machine: Architecture, layer: Workload, table: 
     mine = [one for one in said.layers if one.workload == layer.name]
     if len(mine) != 1:
         raise Refused("it is spoken of more than once" if mine else "nothing is said of it")
-    return verify(mine[0], machine, padded(machine, layer) if mine[0].pad else layer, table)
+    (layer,) = layers_of(transformed(machine, layer, ("pad",) if mine[0].pad else ()))
+    return verify(mine[0], machine, layer, table)
 
 
 def _line(one: Verified, machine: Architecture) -> str:

@@ -27,7 +27,7 @@ from .inputs import Spec, alike, layers_of, load
 from .layer import Progress
 from .layers import Layers
 from .time_slices import Study
-from .transforms import padded
+from .transforms import transformed
 
 
 def explore(
@@ -60,7 +60,8 @@ def explore(
     if faults or loaded is None or preset is None:
         raise InputError(faults)
     machine, work = loaded
-    every = [padded(machine, layer) if pad else layer for layer in layers_of(work)]
+    work = transformed(machine, work, ("pad",) if pad else ())
+    every = layers_of(work)
     groups = alike(every)
     tell_rounding(machine, every)
     study = Study(machine, tuple(every[group[0]] for group in groups), preset, distinct,

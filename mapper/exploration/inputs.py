@@ -8,7 +8,7 @@ from pathlib import Path
 from ...arch import Architecture, check_fit, load_arch
 from ...workloads import Fault, InputError, Network, Workload, collect, load_workload, size_faults, unknown_choice
 from ..mapspace import PRESETS, Mapspace
-from .transforms import padded
+from .transforms import transformed
 
 Spec = str | os.PathLike[str]  # a name of the library or a path
 
@@ -82,7 +82,7 @@ def spaces(
     faults: list[Fault] = []
     found = [
         collect(faults, lambda layer=layer: Mapspace(arch, layer, preset, distinct=distinct))  # type: ignore[misc]
-        for layer in (padded(arch, layer) if pad else layer for layer in layers_of(workload))
+        for layer in layers_of(transformed(arch, workload, ("pad",) if pad else ()))
     ]
     if faults:
         raise InputError(dict.fromkeys(faults))

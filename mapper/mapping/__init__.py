@@ -14,6 +14,7 @@ from .batch import (
     take_rows,
     unique_rows,
 )
+from .pareto import covered, frontier, staircase, uncovered_by_earlier
 from .timeloop_read import read_mapping
 from .timeloop_write import mapping_yaml, write_mapping
 
@@ -25,12 +26,16 @@ __all__ = [
     "MappingBatch",
     "Mappings",
     "Numbers",
+    "covered",
     "floats",
+    "frontier",
     "keeper_pairs",
     "mapping_yaml",
     "position_in",
     "read_mapping",
+    "staircase",
     "take_rows",
+    "uncovered_by_earlier",
     "unique_rows",
     "write_mapping",
 ]

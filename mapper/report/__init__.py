@@ -6,7 +6,8 @@ from .folder import certificate_faults, write_folder, write_proof
 from .frames import layer_rows, level_rows
 from .front import exact_front
 from .renderers import OF_LAYER, OF_NETWORK
-from .result import Json, NetworkResult, Result, plain, result_json
+from .result import NetworkResult, Result
+from .result_json import Json, plain, result_json
 from .show import Drawing, Renderer, Rows, Shown, register
 from .tables import WIDTH, TextTable, energy_unit
 

@@ -1,4 +1,4 @@
-"""The model's counts beside the executor's."""
+"""The counts of the model beside those of the executor."""
 
 from ..mapping import MappingBatch
 from ..model import Counts
@@ -8,7 +8,7 @@ WORDS = ("tile_words", "reads", "fills", "updates")
 
 
 def differences(batch: MappingBatch, model: Counts, truth: Counts) -> list[tuple[str, str, str, int, int]]:
-    """(level, tensor, figure, model, executor) of every figure of one mapping, cycles first."""
+    """List every figure of a mapping, cycles first: (level, tensor, figure, model, executor)."""
     rows = [("", "", "cycles", int(model.cycles[0]), int(truth.cycles[0]))]
     for i, level in enumerate(batch.arch.levels):
         for v, tensor in enumerate(batch.workload.tensors):
@@ -20,7 +20,7 @@ def differences(batch: MappingBatch, model: Counts, truth: Counts) -> list[tuple
 
 
 def comparison(batch: MappingBatch, model: Counts, truth: Counts) -> str:
-    """Both side by side; a figure that differs is marked."""
+    """Tabulate both side by side; a figure that differs is marked."""
     rows = differences(batch, model, truth)
     lines = [
         [level, tensor, name, f"{mine:,}", f"{true:,}", "" if mine == true else f"{mine - true:+,}"]
@@ -33,7 +33,7 @@ def comparison(batch: MappingBatch, model: Counts, truth: Counts) -> str:
 
 
 def comparison_json(batch: MappingBatch, model: Counts, truth: Counts) -> dict[str, object]:
-    """The executor's cycles and words, as the levels of the result, and whether all are equal."""
+    """Write the executor's cycles and words by level and tensor, and whether all are equal."""
     rows = differences(batch, model, truth)
     levels: dict[str, dict[str, dict[str, int]]] = {}
     for level, tensor, name, _, true in rows[1:]:

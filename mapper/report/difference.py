@@ -1,6 +1,6 @@
-"""Why one mapping is better than another: two results of one layer on one machine, difference by difference.
+"""Why a mapping is better than another: two results of a layer on a machine, difference by difference.
 
-A row is what one level does for one tensor. Its energy is split by reads, fills and updates, so that each difference
+A row is what a level does for a tensor. Its energy is split by reads, fills and updates, so that each difference
 of energy has the words that make it.
 """
 
@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from ..mapping import MappingBatch
 from ..model import Costs
 from .loop_nest import loop_nest
-from .result import Json, Result, plain, result_json
+from .result import Result
+from .result_json import Json, plain, result_json
 from .tables import energy_unit, heading, table_text
 
 ACCESSES = ("reads", "fills", "updates")
@@ -18,7 +19,7 @@ ACCESSES = ("reads", "fills", "updates")
 
 @dataclass(frozen=True)
 class Change:
-    """A figure that differs, and what that costs."""
+    """A figure that differs, and the energy of the difference."""
 
     figure: str  # one of ACCESSES
     a: int  # words, over all instances
@@ -28,7 +29,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Row:
-    """One level and tensor in both mappings."""
+    """A level and a tensor in both mappings."""
 
     level: str
     tensor: str
@@ -44,7 +45,7 @@ class Row:
 
 
 def rows(a: Result, b: Result) -> list[Row]:
-    """Every level and tensor that A or B keeps there, the largest difference of energy first.
+    """List every level with each tensor that A or B keeps there, the largest difference of energy first.
 
     Both must have costs, of one workload, architecture and energy table. The differences of energy add up to that of
     the totals, leakage and network aside.
@@ -52,17 +53,17 @@ def rows(a: Result, b: Result) -> list[Row]:
     if (a.workload, a.arch, a.table) != (b.workload, b.arch, b.table):
         raise ValueError("two mappings of one workload on one architecture with one energy table are expected")
     levels, tensors = range(len(a.arch.levels)), range(len(a.workload.tensors))
-    found = [_row(a, b, level, v) for level in levels for v in tensors]
-    return sorted((row for row in found if any(row.kept)), key=lambda row: -abs(row.energy_pj))
+    every = [_row(a, b, level, v) for level in levels for v in tensors]
+    return sorted((row for row in every if any(row.kept)), key=lambda row: -abs(row.energy_pj))
 
 
 def _row(a: Result, b: Result, level: int, v: int) -> Row:
     storage, tensor, costs = a.arch.levels[level], a.workload.tensors[v], a.table.levels[level]
     vectors_per_word = storage.bits(tensor.name, tensor.word_bits) / storage.width_bits
-    (batch_a, costs_a), (batch_b, costs_b) = _found(a), _found(b)
+    (batch_a, costs_a), (batch_b, costs_b) = _mapping(a), _mapping(b)
     changes = []
     for figure, pj in zip(ACCESSES, (costs.read_pj, costs.write_pj, costs.update_pj), strict=True):
-        x, y = (int(getattr(one.counts, figure)[0, level, v]) for one in (costs_a, costs_b))
+        x, y = (int(getattr(costs_of.counts, figure)[0, level, v]) for costs_of in (costs_a, costs_b))
         if x != y:
             changes.append(Change(figure, x, y, (y - x) * vectors_per_word * pj))
     return Row(
@@ -75,30 +76,31 @@ def _row(a: Result, b: Result, level: int, v: int) -> Row:
     )
 
 
-def _found(result: Result) -> tuple[MappingBatch, Costs]:
+def _mapping(result: Result) -> tuple[MappingBatch, Costs]:
+    """The mapping of a result and its costs. Raises ValueError where there is none."""
     if result.batch is None or result.costs is None:
         raise ValueError(f"no valid mapping of {result.workload.name} was found, so there is nothing to compare")
     return result.batch, result.costs
 
 
 def difference_text(a: Result, b: Result, names: tuple[str, str]) -> str:
-    """Both nests, their totals, and what differs by level and tensor; `names` say where A and B come from."""
+    """Print both loop nests, the totals, and what differs by level and tensor; `names` say where A and B come from."""
     nests = [
-        f"{letter}  {name}\n\n{loop_nest(_found(result)[0])}"
+        f"{letter}  {name}\n\n{loop_nest(_mapping(result)[0])}"
         for letter, name, result in zip("AB", names, (a, b), strict=True)
     ]
-    found = rows(a, b)
-    differing = [row for row in found if row.changes]
+    compared = rows(a, b)
+    differing = [row for row in compared if row.changes]
     parts = [heading(a.arch, a.workload), *nests, _totals(a, b)]
     if differing:
         parts.append(_table(differing, b.energy_pj - a.energy_pj, max(a.energy_pj, b.energy_pj)))
-    same = len(found) - len(differing)
-    parts.append(f"{same} of {len(found)} pairs of level and tensor have equal reads, fills and updates")
+    same = len(compared) - len(differing)
+    parts.append(f"{same} of {len(compared)} pairs of level and tensor have equal reads, fills and updates")
     return "\n\n".join(parts)
 
 
 def _totals(a: Result, b: Result) -> str:
-    """Cycles of the whole and of each level with a bandwidth, energy, utilisation, EDP."""
+    """Tabulate cycles, also of each level with a bandwidth, energy, utilisation and EDP."""
     unit, size = energy_unit(max(a.energy_pj, b.energy_pj))
     lines = [_line("cycles", a.cycles, b.cycles)]
     lines += [_line(f"  of {name}", x, y) for name, x, y in _level_cycles(a, b)]
@@ -112,21 +114,21 @@ def _totals(a: Result, b: Result) -> str:
 
 
 def _network_line(a: Result, b: Result, unit: str, size: float) -> Iterator[list[str]]:
-    """The energy of the hops, where it is counted."""
-    if _found(a)[1].options.network:
-        x, y = (float(_found(one)[1].network_energy_pj[0].sum()) / size for one in (a, b))
+    """Yield the line of the energy of the hops, where it is counted."""
+    if _mapping(a)[1].options.network:
+        x, y = (float(_mapping(result)[1].network_energy_pj[0].sum()) / size for result in (a, b))
         yield _line(f"  of network [{unit}]", x, y, ",.4g")
 
 
 def _level_cycles(a: Result, b: Result) -> Iterator[tuple[str, int, int]]:
-    """Name and cycles in A and in B of each level with a bandwidth."""
+    """Yield name and cycles in A and in B of each level with a bandwidth."""
     for i, level in enumerate(a.arch.levels):
         if level.limited:
-            yield level.name, *(int(_found(one)[1].level_cycles[0, i]) for one in (a, b))  # type: ignore[misc]
+            yield level.name, *(int(_mapping(result)[1].level_cycles[0, i]) for result in (a, b))  # type: ignore[misc]
 
 
 def _table(differing: list[Row], net_pj: float, largest_pj: float) -> str:
-    """Each row's energy with its share of the net difference, and below it the words that make it."""
+    """Tabulate each row's energy with its share of the net difference, and below it the words that make it."""
     unit, size = energy_unit(largest_pj)
     lines = []
     for row in differing:
@@ -153,10 +155,10 @@ def _share(energy_pj: float, net_pj: float) -> str:
 
 
 def difference_json(a: Result, b: Result) -> Json:
-    """Both results as `result_json` gives them, and their differences, the dearest rows first.
+    """Write both results as `result_json` does, and their differences, the dearest rows first.
 
     A difference is B less A; `relative` is that over A, null where A is 0. Figures of a row that are equal are left
-    out; `energy_pj` inside one is what its difference costs.
+    out; `energy_pj` inside a figure is what its difference costs.
     """
     totals = {name: (getattr(a, name), getattr(b, name)) for name in ("cycles", "energy_pj", "edp", "utilization")}
     return {

@@ -14,16 +14,17 @@ from ..mapping import mapping_yaml
 from ..model import OBJECTIVES, first_objective
 from .frames import layer_rows
 from .pictures import draw_convergence, draw_convergences, draw_energy, draw_front, draw_layers
-from .result import NetworkResult, Result, result_json
+from .result import NetworkResult, Result
+from .result_json import result_json
 
 DPI = 200  # of pictures
 
 
 def write_folder(result: Result | NetworkResult, folder: Path) -> None:
-    """Write `result`, which has a mapping, at least of one layer; a network has a folder per layer besides.
+    """Write `result`, which has a mapping, at least of one layer; a network also has a folder per layer.
 
-    All files or none, `stats.json` last, so what it describes is there. Files of the same run, written when it was
-    interrupted, are replaced. Raises InputError where that fails.
+    All files or none; `stats.json` comes last, so that what it describes is there. Files of the same run, written when
+    it was interrupted, are replaced. Raises InputError where that fails.
     """
     with written_together(folder, "stats.json", "make room and give --resume to write them") as part:
         _write(result, part)
@@ -31,21 +32,21 @@ def write_folder(result: Result | NetworkResult, folder: Path) -> None:
 
 def certificate_faults(path: Path, *, proves: bool) -> list[Fault]:
     """Why no certificate can be written to `path`, or there would be nothing to write."""
-    found = [] if proves else [Fault("certificate", None, "", "needs a proof: give --search optimal, or --bound")]
+    faults = [] if proves else [Fault("certificate", None, "", "needs a proof: give --search optimal, or --bound")]
     if (path.exists() and not path.is_file()) or not os.access(path.absolute().parent, os.W_OK):
-        found.append(Fault("certificate", None, str(path), "must be a file in a folder that you may write to"))
-    return found
+        faults.append(Fault("certificate", None, str(path), "must be a file in a folder that you may write to"))
+    return faults
 
 
 def write_proof(result: Result | NetworkResult, path: Path, pad: bool) -> str:
-    """Write the certificate of all layers of `result`; or why there is none. Raises InputError where that fails."""
+    """Write the certificate of all layers; returns why there is none. Raises InputError where that fails."""
     layers = [result] if isinstance(result, Result) else [layer for layer, _ in result.layers]
     missing = [layer.workload.name for layer in layers if layer.certificate is None]
     if missing or (isinstance(result, NetworkResult) and result.missing):
         what = ", ".join(missing) or "some layers"
         return f"{path}: not written: nothing is proven of {what} by this run, but for ideal bounds"
-    said = [layer.certificate.model_copy(update={"pad": pad}) for layer in layers if layer.certificate is not None]
-    write_certificate(Certificate(program=version("ruby-map"), arch=layers[0].arch.name, layers=said), path)
+    proofs = [layer.certificate.model_copy(update={"pad": pad}) for layer in layers if layer.certificate is not None]
+    write_certificate(Certificate(program=version("ruby-map"), arch=layers[0].arch.name, layers=proofs), path)
     return ""
 
 
@@ -61,9 +62,9 @@ def _write(result: Result | NetworkResult, folder: Path) -> None:
 
 
 def _write_network(network: NetworkResult, folder: Path) -> None:
-    """The totals, and a folder per layer without pictures: of many layers they would take longer than the search.
+    """Write the totals, and a folder per layer without pictures, which would take longer than the search.
 
-    Of an interrupted search only what there is: layers that have a mapping, no shares of a whole.
+    An interrupted search has only some of it: layers that have a mapping, no shares of a whole.
     """
     _write_json(network, folder)
     for number, (layer, _) in zip(network.numbers or count(), network.layers, strict=False):
@@ -92,10 +93,10 @@ def _write_layer(result: Result, folder: Path) -> None:
 def _write_front(result: Result, folder: Path) -> None:
     (folder / "front").mkdir()
     rows = []
-    for number, one in enumerate(result.front, 1):
+    for number, member in enumerate(result.front, 1):
         name = f"front/{number:03d}.yaml"
-        (folder / name).write_text(mapping_yaml(one.batch))
-        rows.append([name, *(one.value(axis) for axis in result.axes)])
+        (folder / name).write_text(mapping_yaml(member.batch))
+        rows.append([name, *(member.value(axis) for axis in result.axes)])
     _write_csv(folder / "front.csv", ["mapping", *(OBJECTIVES[axis].column for axis in result.axes)], rows)
 
 

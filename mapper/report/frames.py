@@ -1,9 +1,10 @@
-"""The rows of the data frames that results turn into: plain values by column, as in the JSON."""
+"""The rows of data frames of results: plain values by column, as in the JSON."""
 
 from collections.abc import Iterator, Mapping
 
 from ...workloads import Fault, InputError
-from .result import NetworkResult, Result, plain
+from .result import NetworkResult, Result
+from .result_json import plain
 from .roofline import roofline_point
 from .show import Rows
 
@@ -11,7 +12,7 @@ Row = dict[str, object]
 
 
 def level_rows(result: Result) -> Rows:
-    """A row per level and kept tensor, then the MAC units, and leakage and network where they are counted.
+    """Make a row per level and kept tensor, then the MAC units, and leakage and network where they are counted.
 
     Counts are words over all instances, energies pJ; the energies add up to that of the result.
     """
@@ -41,7 +42,7 @@ def _row(level: str, tensor: str | None, instances: int | None, words: Mapping[s
 
 
 def layer_rows(network: NetworkResult) -> Rows:
-    """A row per layer, figures of one occurrence; without costs where no mapping was found."""
+    """Make a row per layer with figures of one occurrence; without costs where there is no mapping."""
     return list(_layers(network))
 
 

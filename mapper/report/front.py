@@ -1,19 +1,21 @@
-"""The Pareto front of the mappings of one search: counted exactly, as a table, as JSON."""
+"""The Pareto front of the mappings of a search: counted exactly, as a table, as JSON."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from ...energy import EnergyTable
-from ..mapping import MappingBatch, Numbers, write_mapping
+from ..mapping import MappingBatch, Numbers, uncovered_by_earlier, write_mapping
 from ..model import OBJECTIVES, CostOptions, Costs, check_physical, evaluate, exactly, recount
 from .tables import TextTable
 
 
 @dataclass(frozen=True, eq=False)
 class FrontMapping:
-    """A mapping that no other of the search beats on one axis without losing on another."""
+    """A mapping that no other mapping of the search dominates."""
 
-    batch: MappingBatch  # of one mapping
+    batch: MappingBatch  # of a single mapping
     costs: Costs
 
     def value(self, axis: str) -> float:
@@ -42,44 +44,44 @@ def _number(column: Numbers) -> float:
 def exact_front(
     batches: Sequence[MappingBatch], axes: Sequence[str], table: EnergyTable, options: CostOptions | None
 ) -> tuple[FrontMapping, ...]:
-    """The mappings of a search's front counted exactly, by their first axis.
+    """Count the mappings of a search's front exactly, and order them by their first axis.
 
-    The search may rank by a bound on reads, so exact counts can show that one beats another: that one is left out.
+    The search may rank by a bound on reads, so exact counts can show that some mapping covers another: the other is
+    left out.
     """
-    found = []
+    mappings = []
     for batch in map(exactly, batches):
         costs = evaluate(batch, table, options, recount(batch))
         check_physical(batch, costs)
-        found.append(FrontMapping(batch, costs))
-    found.sort(key=lambda one: [one.value(axis) for axis in axes])
-    kept: list[FrontMapping] = []
-    for one in found:  # whatever beats it comes before it
-        if not any(all(other.value(axis) <= one.value(axis) for axis in axes) for other in kept):
-            kept.append(one)
-    return tuple(kept)
+        mappings.append(FrontMapping(batch, costs))
+    mappings.sort(key=lambda mapping: [mapping.value(axis) for axis in axes])
+    # as Python numbers: exact counts may pass what a float64 holds
+    points = np.array([[mapping.value(axis) for axis in axes] for mapping in mappings], object)  # (mapping, axis)
+    # in this order whatever covers a point comes before it
+    return tuple(mappings[row] for row in uncovered_by_earlier(points, points))
 
 
 def front_table(
     front: Sequence[FrontMapping], axes: Sequence[str], cycles: int, energy_pj: float, of: str = ""
 ) -> TextTable:
-    """A line per mapping of the front (`of` a layer); the one of so many cycles and pJ is what the search reports."""
+    """Tabulate the mappings of a front (`of` a layer); the mapping of so many cycles and pJ is marked as reported."""
     rows = []
-    for i, one in enumerate(front, 1):
-        mark = "reported" if (one.cycles, one.energy_pj) == (cycles, energy_pj) else ""
-        places = [format(one.value(axis), "," if OBJECTIVES[axis].whole else ".6g") for axis in axes]
+    for i, member in enumerate(front, 1):
+        mark = "reported" if (member.cycles, member.energy_pj) == (cycles, energy_pj) else ""
+        places = [format(member.value(axis), "," if OBJECTIVES[axis].whole else ".6g") for axis in axes]
         rows.append([str(i), *places, mark])
     title = f"front of {of}" if of else "front"
     return TextTable(["", *(OBJECTIVES[axis].label for axis in axes), ""], rows, left=(len(axes) + 1,), title=title)
 
 
 def front_json(front: Sequence[FrontMapping]) -> list[dict[str, object]]:
-    """Costs and mapping of each, as in the object of `--json`."""
+    """Write costs and mapping of each, as in the object of `--json`."""
     return [
         {
-            "cycles": one.cycles,
-            "energy_pj": one.energy_pj,
-            "edp": one.edp,
-            "mapping": write_mapping(one.batch),
+            "cycles": member.cycles,
+            "energy_pj": member.energy_pj,
+            "edp": member.edp,
+            "mapping": write_mapping(member.batch),
         }
-        for one in front
+        for member in front
     ]

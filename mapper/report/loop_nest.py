@@ -7,11 +7,11 @@ from ..model import NestAnalysis, TileSizes
 
 
 def loop_nest(batch: MappingBatch) -> str:
-    """The one mapping of `batch` as text, outermost loop first; loops of one round are left out.
+    """Print the single mapping of `batch`, outermost loop first; loops of a single round are left out.
 
     `for M in 0:4, last round 3` runs 4 rounds, but 3 where every loop of M outside it is in its last round
     (the residual). `parFor` is spread over the named fanout axis instead. Words are those of the largest tile
-    of one instance:
+    of an instance:
 
         DRAM [D: 100 words]
         for D in 0:17
@@ -45,13 +45,13 @@ def _loop(slot: Slot, dim: str, bound: int, residual: int) -> str:
 
 
 def _header(batch: MappingBatch, level: int, words: Numbers) -> str:
-    kept = zip(batch.workload.tensors, words, batch.keep[0, level], strict=True)
-    held = [f"{tensor.name}: {int(tile):,}" for tensor, tile, keep in kept if keep]
-    return f"{batch.arch.levels[level].name} [{', '.join(held) + ' words' if held else 'bypassed'}]"
+    tensors = zip(batch.workload.tensors, words, batch.keep[0, level], strict=True)
+    tiles = [f"{tensor.name}: {int(tile):,}" for tensor, tile, keep in tensors if keep]
+    return f"{batch.arch.levels[level].name} [{', '.join(tiles) + ' words' if tiles else 'bypassed'}]"
 
 
 def _statement(batch: MappingBatch) -> str:
-    """One MAC as an assignment: `Z[M, N] += A[M, K] * B[K, N]`."""
+    """Write a MAC as an assignment: `Z[M, N] += A[M, K] * B[K, N]`."""
     inputs = [_term(tensor) for tensor in batch.workload.tensors if not tensor.output]
     return f"{_term(batch.workload.output)} += {' * '.join(inputs)}"
 

@@ -1,4 +1,4 @@
-"""What is proven about results, as text and numbers: of a mapping, of a front, of a network."""
+"""Proofs about results, as text and numbers: of a mapping, of a front, of a network."""
 
 from collections.abc import Iterable, Sequence
 from math import sqrt
@@ -13,7 +13,7 @@ from .tables import TextTable
 
 
 def proof_line(objective: str, optimal: bool, gap: float, attained: bool = False) -> str:
-    """How far a result can be from the best of its mapspace; `attained`: the best is known."""
+    """Say how far a result can be from the best of its mapspace; `attained`: the best value is known."""
     name = first_objective(objective).title
     if optimal:
         return f"proof        no mapping of this mapspace has a lower {name}"
@@ -36,46 +36,46 @@ def network_bound(objective: str, layers: Iterable[tuple[float, int]]) -> float:
 
 
 def network_line(objective: str, optimal: bool, gap: float, open_layers: Sequence[tuple[str, float]]) -> str:
-    """The same of a network; `open_layers`: those without a proof, with their gaps."""
+    """Say how far a network can be from its best; `open_layers`: those that are not proven best, with their gaps."""
     name = first_objective(objective).title
     every = "every layer's mapping is the best of its mapspace"
     if open_layers:
-        told = ", ".join(f"{layer} within {each:.2%}" for layer, each in open_layers)
-        every = f"not proven best: {told}" if len(open_layers) < 9 else f"{len(open_layers)} layers are not proven best"
+        gaps = ", ".join(f"{layer} within {each:.2%}" for layer, each in open_layers)
+        every = f"not proven best: {gaps}" if len(open_layers) < 9 else f"{len(open_layers)} layers are not proven best"
     if optimal:
         return f"proof        {every}; no choice of mappings gives the network a lower {name}"
     return f"proof        {every}; the best {name} possible of the network is at most {gap:.2%} below this one"
 
 
 def front_gap(front: Sequence[FrontMapping], proof: FrontProof) -> float:
-    """No mapping is more than this share below the whole front on both axes; 0 where the front is proven."""
-    points = sorted((one.cycles, one.energy_pj) for one in front)
+    """The share by which some mapping may lie below the whole front on both axes; 0 where the front is proven."""
+    points = sorted((member.cycles, member.energy_pj) for member in front)
     cycles, energy_pj = np.array(points, np.float64).reshape(-1, 2).T
     return proof.gap(energy_pj, cycles)
 
 
-def least_energy_pj(one: FrontMapping, proof: FrontProof) -> tuple[float, bool]:
-    """What no mapping with as few cycles as this one is below, in pJ; and whether that is its own energy."""
-    own, least = one.energy_pj, proof.energy_pj(one.cycles)
+def least_energy_pj(member: FrontMapping, proof: FrontProof) -> tuple[float, bool]:
+    """The least energy of mappings with at most the cycles of `member`, in pJ; and whether `member` has it."""
+    own, least = member.energy_pj, proof.energy_pj(member.cycles)
     return (own, True) if least >= own * (1 - ROUNDING) else (least, False)
 
 
 def front_proof_parts(front: Sequence[FrontMapping], proof: FrontProof) -> list[str | TextTable]:
-    """The proof of a front: a line, and where it is not complete, what is known of each of its mappings."""
+    """Say what is proven of a front: a line, and where the proof is not complete, a table with each of its mappings."""
     if not proof.corners:
         return ["proof        no mapping of this mapspace has fewer cycles or less energy without losing on the other"]
     gap = front_gap(front, proof)
-    told = f"proof        within {gap:.2%} of the front possible: no mapping is lower by more in both energy and cycles"
+    line = f"proof        within {gap:.2%} of the front possible: no mapping is lower by more in both energy and cycles"
     rows = []
-    for i, one in enumerate(front, 1):
-        least, proven = least_energy_pj(one, proof)
-        rows.append([str(i), f"{one.cycles:,}", f"{least:.6g}", "yes" if proven else ""])
-    return [told, TextTable(["", "with at most [cycles]", "energy at least [pJ]", "reached"], rows)]
+    for i, member in enumerate(front, 1):
+        least, proven = least_energy_pj(member, proof)
+        rows.append([str(i), f"{member.cycles:,}", f"{least:.6g}", "yes" if proven else ""])
+    return [line, TextTable(["", "with at most [cycles]", "energy at least [pJ]", "reached"], rows)]
 
 
 def front_proof_json(front: Sequence[FrontMapping], proof: FrontProof) -> dict[str, object]:
     """`front_optimal`, `front_gap`, and for each mapping of the front what `least_energy_pj` says."""
-    known = [least_energy_pj(one, proof) for one in front]
+    known = [least_energy_pj(member, proof) for member in front]
     gap = front_gap(front, proof)
     each = [{"energy_lower_bound_pj": least, "optimal": proven} for least, proven in known]
     return {"front_optimal": gap == 0.0, "front_gap": gap, "front_proof": each}

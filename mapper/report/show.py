@@ -1,4 +1,4 @@
-"""How results show themselves: as text, as tables in a notebook, as a data frame, as pictures."""
+"""What all results can do: print themselves, and become tables in a notebook, data frames and pictures."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,17 +17,17 @@ Rows = Sequence[Mapping[str, object]]
 
 
 class Renderer[R](Protocol):
-    """One picture of a result."""
+    """A way to draw a result."""
 
     @property
     def name(self) -> str:
-        """As `plot` is given it."""
+        """The name that `plot` takes."""
 
     def why_not(self, result: R) -> str:
         """Why it cannot be drawn; empty where it can."""
 
     def __call__(self, result: R, axes: "Axes | None" = None) -> "Figure":
-        """The picture, on a figure of its own or on the given axes."""
+        """Draw the result on a figure of its own or on the given axes."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Drawing[R]:
 
 @dataclass(frozen=True)
 class NoDrawing:
-    """The name of a picture that a result never has, and where to look instead."""
+    """A picture that a type of result never has, and where to look instead."""
 
     name: str
     instead: str
@@ -68,13 +68,13 @@ _RENDERERS: dict[type, Mapping[str, Renderer[Any]]] = {}
 
 
 def register[R](kind: type[R], rows: Callable[[R], Rows], renderers: Sequence[Renderer[R]]) -> None:
-    """Say what results of a type look like as a data frame and as pictures."""
+    """Register the rows of the data frame and the pictures of a type of results."""
     _ROWS[kind] = rows
     _RENDERERS[kind] = {renderer.name: renderer for renderer in renderers}
 
 
 class Shown:
-    """What all results can do; each says by `_title` and `_parts` what is printed, and is registered with the rest."""
+    """A result: each type says by `_title` and `_parts` what is printed, and registers how it is drawn."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._title()}>"
@@ -83,13 +83,13 @@ class Shown:
         return "\n\n".join(map(str, self._parts()))
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the same parts, tables as tables."""
+        """Show the same parts in a notebook, tables as tables."""
         return "".join(
             part.html() if isinstance(part, TextTable) else f"<pre>{escape(part)}</pre>" for part in self._parts()
         )
 
     def to_pandas(self) -> "DataFrame":
-        """The figures as a data frame, in pJ, cycles, words and um2 (extra `pandas`).
+        """Make a data frame of the figures, in pJ, cycles, words and um2 (extra `pandas`).
 
         A row per level and tensor of a layer; per layer of a network; per point of a sweep. Raises InputError where
         pandas is missing.
@@ -104,7 +104,7 @@ class Shown:
         return frame.astype({name: "Int64" for name in frame if _whole([row.get(name) for row in rows])})
 
     def plot(self, what: str, axes: "Axes | None" = None) -> "Figure":
-        """The picture `what`, on a figure of its own or on the given `axes`.
+        """Draw the picture `what` on a figure of its own or on the given `axes`.
 
         A figure of its own shows itself in a notebook; `savefig(path)` writes it. Raises InputError for a picture that
         this result does not have.

@@ -1,9 +1,10 @@
-"""Tables and lines of text for a person: accesses by level and tensor, totals, layers of a network."""
+"""Tables and lines of text for a reader: accesses by level and tensor, totals, layers of a network."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from io import StringIO
+from typing import Protocol
 
 from rich import box
 from rich.console import Console
@@ -22,13 +23,13 @@ _UNITS = (("J", 1e12), ("mJ", 1e9), ("uJ", 1e6), ("nJ", 1e3), ("pJ", 1.0))
 
 
 def energy_unit(largest_pj: float) -> tuple[str, float]:
-    """The unit in which `largest_pj` is at least 1, and its size in pJ."""
+    """Choose the unit in which `largest_pj` is at least 1; returns its name and its size in pJ."""
     return next((unit for unit in _UNITS if largest_pj >= unit[1]), _UNITS[-1])
 
 
 @dataclass(frozen=True)
 class TextTable:
-    """A table to be printed, or shown in a notebook."""
+    """A table of text, printed in columns or shown in a notebook."""
 
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -39,12 +40,12 @@ class TextTable:
         return (f"{self.title}\n" if self.title else "") + table_text(self.head, self.rows, self.left)
 
     def html(self) -> str:
-        """As an HTML table, aligned alike where a notebook is edited and where only its tags are kept."""
+        """Write the table in HTML, aligned by styles and by tags, for viewers of notebooks that drop the styles."""
         sides = ['style="text-align:left"' if i in self.left else 'align="right"' for i in range(len(self.head))]
 
         def line(tag: str, cells: Sequence[str]) -> str:
-            told = (f"<{tag} {side}>{escape(cell)}</{tag}>" for side, cell in zip(sides, cells, strict=True))
-            return f"<tr>{''.join(told)}</tr>"
+            row = (f"<{tag} {side}>{escape(cell)}</{tag}>" for side, cell in zip(sides, cells, strict=True))
+            return f"<tr>{''.join(row)}</tr>"
 
         title = f"<caption>{escape(self.title)}</caption>" if self.title else ""
         body = "".join(line("td", row) for row in self.rows)
@@ -52,7 +53,7 @@ class TextTable:
 
 
 def level_table(batch: MappingBatch, costs: Costs) -> TextTable:
-    """Reads, fills, updates and energy of the one mapping of `batch`, per level and kept tensor."""
+    """Tabulate reads, fills, updates and energy of the single mapping of `batch`, per level and kept tensor."""
     total = float(costs.energy_pj[0])
     unit, size = energy_unit(total)
     counts, rows = costs.counts, []
@@ -74,7 +75,7 @@ def level_table(batch: MappingBatch, costs: Costs) -> TextTable:
 
 
 def layer_table(rows: Iterable[tuple[str, int, int, float, float]]) -> TextTable:
-    """A line per layer: name, count, cycles, energy in pJ (both of one occurrence), utilisation."""
+    """Tabulate layers, a row each: name, count, cycles, energy in pJ (both of one occurrence), utilisation."""
     rows = list(rows)
     unit, size = energy_unit(max(energy for _, _, _, energy, _ in rows))
     time = sum(count * cycles for _, count, cycles, _, _ in rows)
@@ -89,33 +90,45 @@ def layer_table(rows: Iterable[tuple[str, int, int, float, float]]) -> TextTable
     return TextTable([*head, "share of cycles", "share of energy"], lines, left=(0,), title=title)
 
 
-def totals(
-    cycles: int,
-    energy_pj: float,
-    used: float,
-    macs: int,
-    zeros: int,
-    area_um2: float,
-    best: Ideal,
-    options: CostOptions,
-) -> str:
-    """Totals with how far each is from its lower bound, and what they count; `zeros` of the MACs are on padding."""
+class Totals(Protocol):
+    """What is totalled of a layer or a network."""
+
+    @property
+    def cycles(self) -> int: ...
+    @property
+    def energy_pj(self) -> float: ...
+    @property
+    def utilization(self) -> float: ...
+    @property
+    def macs(self) -> int: ...
+    @property
+    def ineffectual_macs(self) -> int: ...
+    @property
+    def area_um2(self) -> float: ...
+    @property
+    def ideal(self) -> Ideal: ...
+
+
+def totals(sums: Totals, options: CostOptions) -> str:
+    """Print the totals, a line each, with how far each is above its lower bound, and what `options` count."""
+    cycles, energy_pj, best = sums.cycles, sums.energy_pj, sums.ideal
+    macs, zeros = sums.macs, sums.ineffectual_macs
     unit, size = energy_unit(energy_pj)
     edp, per_mac = cycles * energy_pj, energy_pj / macs
     lines = [
         ("cycles", f"{cycles:,}", _over(cycles, best.cycles)),
-        ("utilisation", f"{used:.1%}", ""),
+        ("utilisation", f"{sums.utilization:.1%}", ""),
         ("energy", f"{energy_pj / size:,.5g} {unit} ({per_mac:,.4g} pJ per MAC)", _over(energy_pj, best.energy_pj)),
         ("EDP", f"{edp:.5g} pJ cycles", _over(edp, best.edp)),
         ("MACs", f"{macs:,}", f", {zeros:,} of them on the zeros of padding ({zeros / macs:.1%})" if zeros else ""),
-        ("area", f"{area_um2 / 1e6:,.4g} mm2", ""),
+        ("area", f"{sums.area_um2 / 1e6:,.4g} mm2", ""),
         ("network", options.network_text, ""),
     ]
     return "\n".join(f"{name:<12} {value}{over}" for name, value, over in lines)
 
 
 def search_line(statistics: Statistics) -> str:
-    """How the search went, in one line."""
+    """Say in one line how the search went."""
     reasons = ", ".join(f"{reason} {n:,}" for reason, n in statistics.invalid.items() if n)
     seen = f"{statistics.evaluated:,} mappings, {statistics.valid:,} valid" + (f" (not: {reasons})" if reasons else "")
     time = f"{statistics.seconds:.2f} s, {statistics.rate:,.0f} mappings/s"
@@ -123,7 +136,7 @@ def search_line(statistics: Statistics) -> str:
 
 
 def heading(arch: Architecture, workload: Workload) -> str:
-    """What is mapped on what."""
+    """Name the workload with its dims, and the architecture."""
     dims = " ".join(f"{dim}={size}" for dim, size in zip(workload.dims, workload.sizes, strict=True))
     return f"{workload.name} ({dims}) on {arch.name}"
 
@@ -141,11 +154,12 @@ def _over(value: float, bound: float) -> str:
 
 
 def _blank_repeats(rows: list[list[str]]) -> list[list[str]]:
-    """A level's name and instances once, on its first line."""
+    """Leave a level's name and instances on its first row alone."""
     return [["", ""] + row[2:] if i and row[0] == rows[i - 1][0] else row for i, row in enumerate(rows)]
 
 
 def table_text(head: Sequence[str], rows: Iterable[Sequence[str]], left: Sequence[int]) -> str:
+    """Set rows in columns below their heads; columns numbered in `left` hold words and are aligned left."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for i, name in enumerate(head):
         table.add_column(name, justify="left" if i in left else "right", no_wrap=True)

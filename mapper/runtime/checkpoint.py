@@ -36,18 +36,18 @@ def _plain(value: object) -> object:
         shown = {field.name: _plain(getattr(value, field.name)) for field in fields(value) if field.repr}
         return [type(value).__name__, shown]
     if isinstance(value, Mapping):
-        return sorted(([_plain(key), _plain(one)] for key, one in value.items()), key=repr)
+        return sorted(([_plain(key), _plain(entry)] for key, entry in value.items()), key=repr)
     if isinstance(value, set | frozenset):
-        return sorted((_plain(one) for one in value), key=repr)
+        return sorted((_plain(entry) for entry in value), key=repr)
     if isinstance(value, tuple | list):
-        return [_plain(one) for one in value]
+        return [_plain(entry) for entry in value]
     if isinstance(value, Path):
         return str(value)
     raise TypeError(f"no fingerprint of {type(value).__name__}")
 
 
 def identity(options: object, without: Sequence[str] = (), **problem: object) -> State:
-    """What tells one problem from another: the options but those in `without`; of what is no plain value name, hash."""
+    """The identity of a problem: its options but those in `without`; name and hash of what is no plain value."""
     chosen = {field.name: getattr(options, field.name) for field in fields(options) if field.name not in without}  # type: ignore[arg-type]
     every = problem | chosen
     return {key: _named(value) if is_dataclass(value) else value for key, value in every.items()}
@@ -58,13 +58,14 @@ def _named(value: object) -> State:
 
 
 def _difference(key: str, there: object, here: object) -> str:
-    """How a value differs, by names and not by hashes."""
+    """Say how a value differs, by names and not by hashes."""
     if isinstance(there, dict) and isinstance(here, dict):
         name, other = there.get("name"), here.get("name")
         if name == other:
             return f"{key} (other contents{f' of the same name, {json.dumps(name)}' if name else ''})"
         there, here = name, other
-    shown = ["none" if one is None or one == "" else json.dumps(one, ensure_ascii=False) for one in (there, here)]
+    values = (there, here)
+    shown = ["none" if value is None or value == "" else json.dumps(value, ensure_ascii=False) for value in values]
     return f"{key} (there {shown[0]}, here {shown[1]})"
 
 
@@ -106,19 +107,19 @@ class Checkpoint:
         self._file.put("run", (FORMAT, version("ruby-map"), json.dumps(identity)))
 
     def _format(self) -> str:
-        """Who wrote the file. Raises InputError where that is another version."""
-        found = self._file.database.execute("SELECT format, program FROM run").fetchall()
-        if len(found) != 1:
-            raise self._file.damaged(f"{len(found)} runs in it")
-        ((form, program),) = found
+        """Read the format of the file. Raises InputError where another version wrote it."""
+        runs = self._file.database.execute("SELECT format, program FROM run").fetchall()
+        if len(runs) != 1:
+            raise self._file.damaged(f"{len(runs)} runs in it")
+        ((form, program),) = runs
         here = version("ruby-map")
         if program != here or form not in (BEFORE, FORMAT):
-            said = f"was written by ruby-map {program} (format {form}), and this is {here} (format {FORMAT})"
-            raise self._file.fault(f"{said}: finish it with that version, or name another folder")
+            origin = f"was written by ruby-map {program} (format {form}), and this is {here} (format {FORMAT})"
+            raise self._file.fault(f"{origin}: finish it with that version, or name another folder")
         return str(form)
 
     def _renew(self) -> None:
-        """Give a file of the format before its checksums, if it holds what such a file does."""
+        """Add checksums to a file of the format before. Raises InputError where it is damaged."""
         for _, text in self._file.database.execute("SELECT part, state FROM search"):
             state = self._plain(text)
             if not isinstance(state.get("statistics"), dict) or "stopped_by" not in state["statistics"]:
@@ -134,28 +135,28 @@ class Checkpoint:
             ((_, _, text),) = self._file.rows("run")
         other = self._plain(text)
         differing = [key for key in identity | other if key not in self._free and identity.get(key) != other.get(key)]
-        told = "; ".join(_difference(key, other.get(key), identity.get(key)) for key in differing)
-        rule = f"is of another problem, and results are never mixed: {told}"
-        return [Fault("out", None, str(self.path), rule)] if told else []
+        differences = "; ".join(_difference(key, other.get(key), identity.get(key)) for key in differing)
+        rule = f"is of another problem, and results are never mixed: {differences}"
+        return [Fault("out", None, str(self.path), rule)] if differences else []
 
     def _plain(self, text: object) -> State:
-        """The object that a text of the file is. Raises InputError where it is none."""
+        """Read a text of the file as a JSON object. Raises InputError where it is none."""
         try:
-            found = json.loads(text) if isinstance(text, str) else None
+            state = json.loads(text) if isinstance(text, str) else None
         except ValueError as error:
             raise self._file.damaged(str(error)) from None
-        if not isinstance(found, dict):
+        if not isinstance(state, dict):
             raise self._file.damaged("not an object where one was written")
-        return found
+        return state
 
     def part(self, number: int) -> "Part":
         """The place of the search of layer `number`."""
         return Part(self, number)
 
     def load(self, number: int) -> State | None:
-        """The state last saved of that search."""
-        found = self._file.rows("search", "part = ?", number)
-        return self._plain(found[0][1]) if found else None
+        """Read the state last saved of that search; None before the first."""
+        rows = self._file.rows("search", "part = ?", number)
+        return self._plain(rows[0][1]) if rows else None
 
     def save(self, number: int, state: State) -> None:
         """Replace the state of that search, wholly or not at all. Raises InputError where it cannot be written."""
@@ -167,7 +168,7 @@ class Checkpoint:
             raise self._file.fault("was removed or replaced while the run went on: no results are written there")
 
     def discard(self) -> None:
-        """Remove the file, and its folder if nothing else is in it: of a run that found nothing to keep."""
+        """Remove the file, and its folder if nothing else is in it: after a run without a result."""
         self.check_place()
         self.close()
         self.path.unlink()
@@ -190,23 +191,23 @@ HELD = "holds a run of this problem: give --resume to go on with it"
 
 @dataclass
 class Part:
-    """Where one search keeps its state."""
+    """The place in a checkpoint where a search keeps its state."""
 
     checkpoint: Checkpoint
     number: int
     saved: float = 0.0  # when, by the monotonic clock
-    final: bool = False  # what has ended is told again, whatever the time limit is now
+    final: bool = False  # a search that has ended is reported again, whatever the time limit is now
 
     def load(self) -> State | None:
-        """The state to go on from; None at the beginning."""
+        """Read the state to go on from; None at the beginning."""
         return self.checkpoint.load(self.number)
 
     def save(self, state: State) -> None:
-        """Keep `state`."""
+        """Save `state`."""
         self.checkpoint.save(self.number, state)
         self.saved = time.monotonic()
 
     def offer(self, state: Callable[[], State]) -> None:
-        """Keep what `state` gives, if the last was kept long enough ago."""
+        """Save what `state` gives, if the last save was long enough ago."""
         if time.monotonic() - self.saved >= EVERY:
             self.save(state())

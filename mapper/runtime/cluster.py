@@ -16,9 +16,9 @@ KINDS = "dask://HOST:PORT, or ray (for the Ray cluster that this machine belongs
 
 @dataclass(frozen=True)
 class Shared:
-    """What all chunks share: in the file `key`, or the bytes themselves, or where Ray keeps them."""
+    """The content that all chunks share: in the file `key`, in bytes at hand, or in an object of Ray."""
 
-    key: str  # tells one run's from another's
+    key: str  # differs from run to run
     bytes_: bytes | None = field(default=None, compare=False, repr=False)
     ray: Any = field(default=None, compare=False, repr=False)
 
@@ -28,17 +28,17 @@ class Shared:
         return self.bytes_ is None and self.ray is None
 
     def content(self) -> bytes:
-        """The pickle, wherever it is."""
+        """Read the pickle, wherever it is."""
         if self.ray is not None:
             import ray
 
-            found: bytes = ray.get(self.ray)
-            return found
+            content: bytes = ray.get(self.ray)
+            return content
         return Path(self.key).read_bytes() if self.bytes_ is None else self.bytes_
 
 
 def cluster_faults(cluster: str | None) -> list[Fault]:
-    """What is wrong with a cluster's name; nothing is connected yet."""
+    """Check the name of a cluster, without connecting to it."""
     if cluster is None or cluster == "ray":
         return []
     host, _, port = cluster.removeprefix("dask://").rpartition(":")
@@ -49,7 +49,7 @@ def cluster_faults(cluster: str | None) -> list[Fault]:
 
 @contextmanager
 def on_cluster(cluster: str, shared: Shared) -> Iterator[tuple[Any, Shared]]:
-    """joblib's Parallel on that cluster, and `shared` as its tasks are to be given it.
+    """Open joblib's Parallel on a cluster, with `shared` in the form that tasks there receive.
 
     Raises InputError where the package is missing, nothing answers, or the workers have other versions.
     """
@@ -57,7 +57,7 @@ def on_cluster(cluster: str, shared: Shared) -> Iterator[tuple[Any, Shared]]:
 
 
 def versions() -> dict[str, str]:
-    """What must be alike on all workers for all to give the same answer."""
+    """The versions that all workers must share to give the same answer."""
     return {name: version(name) for name in ("ruby-map", "numpy")}
 
 
@@ -86,16 +86,16 @@ def _on_dask(address: str, shared: Shared) -> Generator[tuple[Any, Shared]]:
 def _check_workers(client: Any) -> None:
     """Raise InputError where workers lack the package, or have versions that may count differently."""
     try:
-        found = client.run(versions)
+        by_worker = client.run(versions)
     except Exception as error:  # whatever a worker raises on reading a function that it cannot import
         raise InputError(_fault(f"its workers cannot run ruby-map: {type(error).__name__}: {error}")) from None
-    for worker, theirs in found.items():
+    for worker, theirs in by_worker.items():
         if theirs != versions():
-            raise InputError(_fault(f"the worker {worker} has {_told(theirs)}, this machine {_told(versions())}"))
+            raise InputError(_fault(f"the worker {worker} has {_shown(theirs)}, this machine {_shown(versions())}"))
 
 
-def _told(found: dict[str, str]) -> str:
-    return ", ".join(f"{name} {number}" for name, number in found.items())
+def _shown(numbers: dict[str, str]) -> str:
+    return ", ".join(f"{name} {number}" for name, number in numbers.items())
 
 
 def _on_ray(shared: Shared) -> Generator[tuple[Any, Shared]]:

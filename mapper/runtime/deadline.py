@@ -1,4 +1,4 @@
-"""Long steps ask now and then whether time is up; whoever set the limit raises `TimeUp` there, and catches it again."""
+"""Deadlines of long steps: a step calls its deadline now and then, which raises `TimeUp` once time is up."""
 
 from collections.abc import Callable
 
@@ -6,8 +6,8 @@ Deadline = Callable[[], None]
 
 
 class TimeUp(Exception):
-    """Time is up in the middle of a step; what it was about to make is not there."""
+    """Time is up in the middle of a step, which returns nothing."""
 
 
 def no_deadline() -> None:
-    """The check without a limit."""
+    """A deadline that never comes."""

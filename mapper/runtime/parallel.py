@@ -27,7 +27,7 @@ from .cluster import Shared, on_cluster
 from .streams import tell
 
 MOST = 16  # chunks in one task: enough that handing it out costs nothing beside it
-LOSSES = 3  # times in a row that all workers may be lost without one result between
+LOSSES = 3  # times in a row that all workers may be lost without a result between
 LOOK = 1.0  # seconds after which a worker looks whether its parent is still there
 HELD = (signal.SIGINT, signal.SIGTERM)  # reach every process; the parent alone decides
 
@@ -37,8 +37,7 @@ def in_order[P, C, T](
     work: Callable[[P, C], T],
     shared: P,
     chunks: Iterable[C],
-    jobs: int = 1,
-    cluster: str | None = None,
+    jobs: int | str = 1,
     most: int = MOST,
 ) -> Generator[T]: ...
 @overload
@@ -46,8 +45,7 @@ def in_order[P, C, K, T](
     work: Callable[[P, Sequence[C], K], list[T]],
     shared: P,
     chunks: Iterable[C],
-    jobs: int = 1,
-    cluster: str | None = None,
+    jobs: int | str = 1,
     most: int = MOST,
     *,
     learnt: Callable[[], K],
@@ -56,47 +54,57 @@ def in_order(
     work: Callable[..., Any],
     shared: Any,
     chunks: Iterable[Any],
-    jobs: int = 1,
-    cluster: str | None = None,
+    jobs: int | str = 1,
     most: int = MOST,
     *,
     learnt: Callable[[], Any] | None = None,
 ) -> Generator[Any]:
     """Yield `work(shared, chunk)` for each chunk, in the order of `chunks`, by `jobs` processes or a cluster's workers.
 
-    Work begins ahead of the reader (two tasks per worker); closing the generator lets that work finish unread. Tasks
-    start at one chunk and grow, to `most`, so that a short search does not wait for work that it will not read. Where
-    processes die (killed, out of memory) others do their work again; a chunk gives the same result wherever it is done.
-    Processes end with this one. Raises InputError where none can begin, or they die time after time.
+    `jobs` is a number of processes, or the name of a cluster (cluster.py). Work begins ahead of the reader (two tasks
+    per worker); closing the generator lets that work finish unread. Tasks start at one chunk and grow, to `most`, so
+    that a short search does not wait for work that it will not read. Where processes die (killed, out of memory) others
+    do their work again; a chunk gives the same result wherever it is done. Processes end with this one. Raises
+    InputError where none can begin, or they die time after time.
 
-    With `learnt`, work is done by the task, `work(shared, chunks, learnt())` for a list of results, given what the
+    With `learnt`, work is done by the task, `work(shared, chunks, learnt())` for a list of results, with what the
     reader has learnt by the time the task is handed out.
     """
-    if cluster:
-        payload = Shared(uuid4().hex, pickle.dumps((work, shared), pickle.HIGHEST_PROTOCOL))
-        with on_cluster(cluster, payload) as (parallel, given):
-            rest = _growing(chunks, 2, most)
-            yield from _ordered(lambda tasks: _rounds(parallel, tasks), given, deque(), rest, learnt)
-        return
+    if isinstance(jobs, str):
+        return _by_cluster(jobs, (work, shared), _growing(chunks, 2, most), learnt)
     if jobs == 1:
-        for task in _growing(chunks, 1, most):
-            yield from _done(work, shared, task, learnt and learnt())
-        return
+        tasks = _growing(chunks, 1, most)
+        return (result for task in tasks for result in _done(work, shared, task, learnt and learnt()))
+    return _by_processes(jobs, (work, shared), _growing(chunks, jobs, most), learnt)
+
+
+def _by_cluster(
+    cluster: str, content: tuple[Any, Any], tasks: Iterator[tuple[Any, ...]], learnt: Callable[[], Any] | None
+) -> Generator[Any]:
+    """Yield the results of `tasks` by the workers of a cluster; `content` is the work and what its chunks share."""
+    payload = Shared(uuid4().hex, pickle.dumps(content, pickle.HIGHEST_PROTOCOL))
+    with on_cluster(cluster, payload) as (parallel, shared):
+        yield from _ordered(lambda some: _rounds(parallel, some), shared, deque(), tasks, learnt)
+
+
+def _by_processes(
+    jobs: int, content: tuple[Any, Any], tasks: Iterator[tuple[Any, ...]], learnt: Callable[[], Any] | None
+) -> Generator[Any]:
+    """Yield the results of `tasks` by processes of this machine; new ones take over where some die."""
     _check_folder()
     from joblib import Parallel  # a fifth of a second that a search in one process need not wait for
 
     with TemporaryDirectory(prefix="ruby-map-") as folder:
         path = Path(folder) / "shared.pickle"
-        path.write_bytes(pickle.dumps((work, shared), pickle.HIGHEST_PROTOCOL))
+        path.write_bytes(pickle.dumps(content, pickle.HIGHEST_PROTOCOL))
         waiting: deque[tuple[Any, ...]] = deque()
-        rest = _growing(chunks, jobs, most)
         lost = 0
         while lost < LOSSES:
             # joblib begins its own resource tracker here, and workers with the first task
             with Parallel(jobs, return_as="generator", batch_size=1, pre_dispatch=2 * jobs,
                           initializer=_begin_worker, initargs=(os.getpid(),)) as parallel:  # fmt: skip
                 try:
-                    for result in _ordered(parallel, Shared(str(path)), waiting, rest, learnt):
+                    for result in _ordered(parallel, Shared(str(path)), waiting, tasks, learnt):
                         yield result
                         lost = 0
                     return
@@ -114,7 +122,7 @@ def _ordered(
     rest: Iterator[tuple[Any, ...]],
     learnt: Callable[[], Any] | None,
 ) -> Generator[Any]:
-    """The results of the tasks in `waiting` (handed out before, never read) and then of `rest`, chunk by chunk.
+    """Yield the results of the tasks in `waiting` (handed out before, never read) and then of `rest`, chunk by chunk.
 
     Tasks handed out and not read are left in `waiting`.
     """
@@ -145,7 +153,7 @@ def _ordered(
 
 
 def _growing(chunks: Iterable[Any], workers: int, most: int) -> Iterator[tuple[Any, ...]]:
-    """Chunks in tasks of one, then two, then four... up to `most`; each size for every worker twice."""
+    """Put chunks into tasks of 1, 2, 4... up to `most` chunks; each size for every worker twice."""
     every = iter(chunks)
     for number in count():
         if not (task := tuple(islice(every, min(most, 2 ** min(number // (2 * workers), 10))))):
@@ -154,7 +162,7 @@ def _growing(chunks: Iterable[Any], workers: int, most: int) -> Iterator[tuple[A
 
 
 def _rounds(parallel: Any, tasks: Iterable[Any]) -> Generator[list[Any]]:
-    """Results as they come, where the back end can; else round by round."""
+    """Yield results as they come, where the back end can; else round by round."""
     if parallel.return_generator:
         yield from parallel(tasks)
     else:
@@ -177,7 +185,7 @@ def _check_folder() -> None:
 
 @contextmanager
 def _held_back() -> Iterator[None]:
-    """Ctrl-C and SIGTERM wait, and never reach processes that begin meanwhile, not even while Python starts in them."""
+    """Hold Ctrl-C and SIGTERM back: they never reach processes that begin meanwhile, not even while Python starts."""
     resource_tracker.ensure_running()  # beginning, it would let them through again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, HELD)
     try:
@@ -208,7 +216,7 @@ def _work(shared: Shared, parent: int, task: tuple[Any, ...], learnt: Any) -> li
 
 
 def _done(work: Callable[..., Any], given: object, task: tuple[Any, ...], learnt: Any) -> Iterable[Any]:
-    """The results of a task; one by one where they do not need it as a whole."""
+    """The results of a task; computed one after the other where the work does not take whole tasks."""
     return (work(given, chunk) for chunk in task) if learnt is None else work(given, task, learnt)
 
 

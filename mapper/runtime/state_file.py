@@ -1,7 +1,7 @@
-"""State on disk: an SQLite file that one run uses at a time, each row with a checksum of what it says.
+"""State on disk: an SQLite file that a single run uses at a time, with a checksum in each row.
 
 A change is one transaction, so a kill at any moment leaves what was there before it or after it. Whatever is wrong with
-the file is told in the user's words; nothing in it is then changed, and it is never removed.
+the file is reported in the user's words; nothing in it is then changed, and it is never removed.
 """
 
 import hashlib
@@ -30,9 +30,9 @@ Row = tuple[Any, ...]
 
 
 def folder_faults(folder: Path, name: str) -> list[Fault]:
-    """Why a run cannot begin, or go on, in `folder`, where the state of runs is in the file `name`.
+    """Say why a run cannot begin, or go on, in `folder`, where the state of runs is in the file `name`.
 
-    Asked before anything is computed, so that nothing is lost. A state that is there says itself who may go on.
+    Called before anything is computed, so that nothing is lost. A state that is there decides itself who may go on.
     """
     try:
         message = _folder_fault(folder, name)
@@ -88,16 +88,16 @@ class StateFile:
         return [name for _, name, *_ in self.database.execute(f"PRAGMA table_info({table})")]
 
     def rows(self, table: str, where: str = "true", *values: object) -> list[Row]:
-        """Rows of a table, without their checksums. Raises InputError where one does not say what was written."""
+        """Read rows of a table, without their checksums. Raises InputError where a row is not what was written."""
         with self.guarded():
-            found = self.database.execute(f"SELECT * FROM {table} WHERE {where}", values).fetchall()
-        damaged = sum(row[-1] != checksum(row[:-1]) for row in found)
+            rows = self.database.execute(f"SELECT * FROM {table} WHERE {where}", values).fetchall()
+        damaged = sum(row[-1] != checksum(row[:-1]) for row in rows)
         if damaged:
-            raise self.damaged(f"{damaged:,} of {len(found):,} rows of {table} do not say what was written")
-        return [row[:-1] for row in found]
+            raise self.damaged(f"{damaged:,} of {len(rows):,} rows of {table} do not say what was written")
+        return [row[:-1] for row in rows]
 
     def put(self, table: str, row: Sequence[object]) -> None:
-        """Write a row, in the place of one with its key; for good once this returns, outside of a transaction."""
+        """Write a row, in the place of a row with its key; outside of a transaction it is durable on return."""
         with self.guarded():
             places = ", ".join("?" * (len(row) + 1))
             self.database.execute(f"INSERT OR REPLACE INTO {table} VALUES ({places})", (*row, checksum(row)))
@@ -110,7 +110,7 @@ class StateFile:
         self.database.executemany(f"UPDATE {table} SET checksum = ? WHERE rowid = ?", sums)
 
     def commit(self) -> None:
-        """End the transaction in which the file was opened; from here on each row is one."""
+        """End the transaction in which the file was opened; from here on each row is its own transaction."""
         with self.guarded():
             self.database.execute("COMMIT")
 
@@ -124,23 +124,26 @@ class StateFile:
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
-        """Errors of the file as faults; SQLite has then put the last transaction right."""
+        """Turn errors of the file into faults; SQLite has then rolled back the last transaction."""
         try:
             yield
         except sqlite3.Error as error:
-            raise self._told(error) from None
+            raise self._fault_of(error) from None
         except UnicodeDecodeError as error:
             raise self.damaged(str(error)) from None
         except OSError as error:
             raise self.fault(f"cannot be made ({error.strerror})") from None
 
     def fault(self, message: str) -> InputError:
+        """Make the error of a fault in the file."""
         return InputError(Fault("out", None, str(self.path), message))
 
     def damaged(self, how: str) -> InputError:
+        """Make the error of a file that is damaged, or of another kind."""
         return self.fault(f"is no {self.kind}, or damaged ({how}); it is left as it is: name another folder")
 
-    def _told(self, error: sqlite3.Error) -> InputError:
+    def _fault_of(self, error: sqlite3.Error) -> InputError:
+        """Say what an error of SQLite means to the user."""
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF  # the rest of it says how
         if code in IN_USE:
             return self.fault("is in use by another run")
@@ -150,23 +153,23 @@ class StateFile:
 
     def _sound(self) -> None:
         """Raise InputError where the file's own structure is broken."""
-        ((found,),) = self.database.execute("PRAGMA integrity_check(1)").fetchall()
-        if found != "ok":
-            raise self.damaged(" ".join(found.split()))
+        ((verdict,),) = self.database.execute("PRAGMA integrity_check(1)").fetchall()
+        if verdict != "ok":
+            raise self.damaged(" ".join(verdict.split()))
 
     def _where(self) -> tuple[int, int] | None:
-        """What tells the file at the path from any other; None where there is none."""
+        """Device and inode of the file at the path; None where there is none."""
         if self.path is None:
             return None
         try:
-            found = os.stat(self.path)
+            status = os.stat(self.path)
         except OSError:
             return None
-        return found.st_dev, found.st_ino
+        return status.st_dev, status.st_ino
 
 
 def checksum(row: Sequence[object]) -> str:
-    """Of the values of a row, in their order; the same in every process.
+    """Hash the values of a row, in their order; the same in every process.
 
     >>> checksum([1, "a"])
     '4a72386a027702c1'

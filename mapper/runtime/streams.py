@@ -8,7 +8,7 @@ from ...workloads import Fault, InputError
 
 
 def say(text: str, nl: bool = True) -> None:
-    """Results, to standard output. Raises InputError where they cannot be written.
+    """Write results to standard output. Raises InputError where they cannot be written.
 
     Characters that its encoding lacks are written as their numbers.
     """
@@ -27,7 +27,7 @@ def say(text: str, nl: bool = True) -> None:
 
 
 def tell(text: str) -> None:
-    """All else, to standard error. What cannot be written there ends nothing: it is told to nobody."""
+    """Write all else to standard error. What cannot be written there is dropped, and the run goes on."""
     with suppress(OSError):
         if sys.stderr is not None:
             sys.stderr.write(f"{text}\n")
@@ -35,7 +35,7 @@ def tell(text: str) -> None:
 
 
 def refused(error: OSError | MemoryError) -> None:
-    """Tell what the system did not give, and let go of standard output, which it may be."""
+    """Report what the system refused, and let go of standard output, which may be the cause."""
     _let_go()
     tell(f"not enough memory: {error}" if isinstance(error, MemoryError) else f"the system refused: {error}")
 

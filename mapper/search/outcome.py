@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..certificate import Layer
-from ..mapping import Floats, MappingBatch
+from ..mapping import Floats, MappingBatch, staircase
 from ..model.bounds import ROUNDING
 from .coverage import Coverage
 from .recorder import Statistics
@@ -40,11 +40,9 @@ class FrontProof:
     @classmethod
     def of(cls, corners: Sequence[Point]) -> "FrontProof":
         """From any corners: those above another are left out."""
-        kept: list[Point] = []
-        for cycles, energy_pj in sorted(corners):
-            if not kept or energy_pj < kept[-1][1]:
-                kept.append((cycles, energy_pj))
-        return cls(tuple(kept))
+        cycles, energy_pj = np.array(corners, np.float64).reshape(-1, 2).T
+        rows = staircase(cycles, energy_pj)
+        return cls(tuple(zip(cycles[rows].tolist(), energy_pj[rows].tolist(), strict=True)))
 
     def energy_pj(self, cycles: float) -> float:
         """No mapping that is not seen, with at most so many cycles, has less energy; inf where there is none."""

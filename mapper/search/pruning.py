@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...energy import EnergyTable
-from ..mapping import Bools, Floats, Ints, Mappings, keeper_pairs, unique_rows
+from ..mapping import Bools, Floats, Ints, Mappings, covered, keeper_pairs, unique_rows
 from ..mapspace import SAFE, Mapspace
 from ..model import OBJECTIVES, CostOptions, DataMovement, NestAnalysis, validity
 from ..model.bounds import ROUNDING, DimGroup, Relaxation, grouped, handed_out, ideal, least_between, least_outermost
@@ -181,7 +181,7 @@ class Pruning:
         least = {name: OBJECTIVES[name].value(energy, cycles) for name in (*self.objectives, *self.axes)}
         better = may_precede([least[name] for name in self.objectives], known.values)
         if self.axes:
-            better |= ~covered([least[name] for name in self.axes], known.front)
+            better |= ~covered(np.stack([least[name] for name in self.axes]).T, known.front)
         return better
 
 
@@ -197,12 +197,4 @@ def may_precede(columns: Sequence[Floats], values: tuple[float, ...]) -> Bools:
     for column, best in zip(columns, values, strict=False):  # a search that has no best yet knows one value, inf
         found |= equal & (column < best)
         equal &= column == best
-    return found
-
-
-def covered(columns: Sequence[Floats], front: Sequence[tuple[float, ...]]) -> Bools:
-    """Where some point of `front` is as good on every axis. # (mapping,)"""
-    found = np.zeros(len(columns[0]), bool)
-    for point in front:
-        found |= np.logical_and.reduce([place <= column for place, column in zip(point, columns, strict=True)])
     return found

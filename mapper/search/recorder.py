@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..mapping import Bools, Floats, Ints
+from ..mapping import Bools, Floats, Ints, covered, frontier, uncovered_by_earlier
 from ..model import REASONS
 from .ended import Ended
 
@@ -46,7 +46,7 @@ class Scores:
         front, chosen = np.empty(0, np.int64), np.empty((0, 0))
         if points is not None:
             finite = np.flatnonzero(np.isfinite(points).all(axis=1))
-            front = finite[candidates(points[finite], points[finite])]
+            front = finite[uncovered_by_earlier(points[finite], points[finite])]
             chosen = points[front]
         return cls(chunk, reasons, records, values[records], front, chosen, pruned)
 
@@ -70,19 +70,6 @@ def _records(values: Floats) -> Ints:
     return np.array(found, np.int64)
 
 
-def candidates(low: Floats, high: Floats) -> Ints:
-    """The rows, of values from `low` to `high`, that none before them surely equals or beats on every axis.
-
-    # (candidate,)
-    """
-    left, found = np.arange(len(low)), []
-    while left.size:
-        first, left = left[0], left[1:]
-        found.append(first)
-        left = left[(low[left] < high[first]).any(axis=1)]
-    return np.array(found, np.int64)
-
-
 @dataclass(frozen=True)
 class ToBeat:
     """What a search has found in the chunks before those that it is told to: what they must beat, at least.
@@ -96,8 +83,8 @@ class ToBeat:
     def after(self, scores: Scores) -> "ToBeat":
         """With what the chunk of `scores` found, for those after it."""
         rows = [self.values, *map(tuple, scores.values[-1:].tolist())]
-        points = [tuple(one) for one in scores.points.tolist() if not any(_covers(other, one) for other in self.front)]
-        return ToBeat(min(rows), (*self.front, *points))
+        points = scores.points[~covered(scores.points, self.front)]
+        return ToBeat(min(rows), (*self.front, *map(tuple, points.tolist())))
 
 
 @dataclass(frozen=True)
@@ -262,10 +249,17 @@ class Recorder:
 
     def _extend(self, scores: Scores, end: int) -> None:
         """Take the candidates that no point of the front equals or beats, and drop the points that they beat."""
-        for index, point in zip(scores.candidates.tolist(), scores.points.tolist(), strict=True):
-            if index < end and not any(_covers(one.values, point) for one in self.front):
-                self.front = [one for one in self.front if not _covers(point, one.values)]
-                self.front.append(FrontPoint(scores.chunk, index, tuple(point)))
+        number = int(np.searchsorted(scores.candidates, end))  # the candidates up to the one that ends the search
+        if not number:
+            return
+        new = np.flatnonzero(~covered(scores.points[:number], [point.values for point in self.front]))
+        new = new[frontier(scores.points[new])]  # no candidate covers a later one
+        points = scores.points[new]
+        if self.front:
+            stay = ~covered(np.array([point.values for point in self.front]), points)
+            self.front = [point for point, stays in zip(self.front, stay.tolist(), strict=True) if stays]
+        indices = scores.candidates[new].tolist()
+        self.front += [FrontPoint(scores.chunk, i, tuple(p)) for i, p in zip(indices, points.tolist(), strict=True)]
 
     def state(self) -> dict[str, Any]:
         """All that a later run needs to go on from here, as plain values; `restore` takes it."""
@@ -288,11 +282,6 @@ class Recorder:
         self.where = None if state["where"] is None else (state["where"][0], state["where"][1])
         self.front = [FrontPoint(one["chunk"], one["index"], tuple(one["values"])) for one in state["front"]]
         self._since, self._idle, self._dry = state["runs"]
-
-
-def _covers(one: tuple[float, ...] | list[float], other: tuple[float, ...] | list[float]) -> bool:
-    """Whether `one` is as good as `other` on every axis."""
-    return all(a <= b for a, b in zip(one, other, strict=True))
 
 
 def _at(events: list[tuple[int, Any]], length: int) -> Bools:

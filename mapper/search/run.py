@@ -148,7 +148,7 @@ class _ChunkLoop:
         """
         task, recorder, learnt = replace(self.scoring, memory=self.memories[number]), self.recorder, list[Scored]()
         options = self.options
-        results = in_order(score, task, chunks, options.jobs, options.cluster, learnt=recorder.known)
+        results = in_order(score, task, chunks, options.cluster or options.jobs, learnt=recorder.known)
         with closing(results) as scored:
             for scores in scored:
                 if scores.chunk >= recorder.chunks and not self._take(scores, began):

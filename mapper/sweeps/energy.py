@@ -39,7 +39,7 @@ class Energies:
 
     @cached_property
     def identity(self) -> Mapping[str, Any]:
-        """Plain values that tell one from another: the files by what they say."""
+        """Plain values that differ where energies do: of files the text."""
         files = {
             name: path and path.read_text(encoding="utf-8") for name, path in (("ert", self.ert), ("art", self.art))
         }
@@ -49,10 +49,10 @@ class Energies:
 def read_energies(document: Document, section: EnergySection, folder: Path, faults: list[Fault]) -> Energies:
     """What the section says, files relative to `folder`; its faults go to `faults`."""
     costs = CostOptions(section.leakage, section.wire_pj_per_bit_mm, section.tile_mm, section.hop_pj)
-    found = [(fault.source.replace("-", "_"), fault.message) for fault in costs.faults()]
+    wrong = [(fault.source.replace("-", "_"), fault.message) for fault in costs.faults()]
     if section.engine not in ENGINES:
-        found.append(("engine", unknown_choice("engine", section.engine, ENGINES).message))
-    faults += [document.fault(("energy", key), message.replace("-per-bit-mm", "_per_bit_mm")) for key, message in found]
+        wrong.append(("engine", unknown_choice("engine", section.engine, ENGINES).message))
+    faults += [document.fault(("energy", key), message.replace("-per-bit-mm", "_per_bit_mm")) for key, message in wrong]
     ert = _table(document, "ert", section.ert, folder, read_ert, faults)
     art = _table(document, "art", section.art, folder, read_art, faults)
     return Energies(section.engine, ert, art, costs)
@@ -69,10 +69,11 @@ def _table(
     """The file of a table, where one is named; those of its faults that have no line, at the line that names it."""
     if not name:
         return None
-    told = list[Fault]()
-    path = collect(told, lambda: folder / expanded(name))
-    collect(told, lambda: path and read(path))
+    own = list[Fault]()
+    path = collect(own, lambda: folder / expanded(name))
+    collect(own, lambda: path and read(path))
     faults += [
-        document.fault(("energy", key), f"{path or name}: {one.message}") if one.line is None else one for one in told
+        document.fault(("energy", key), f"{path or name}: {fault.message}") if fault.line is None else fault
+        for fault in own
     ]
     return path

@@ -26,6 +26,7 @@ from ...workloads import (
     near,
     read_yaml,
 )
+from ..exploration.transforms import TRANSFORMATIONS
 from ..mapspace import PRESETS
 from ..search import SearchOptions, ignored_options, option_faults, read_patience
 from .energy import EnergySection, read_energies
@@ -159,9 +160,10 @@ def _beside(spec: str, folder: Path) -> str:
 
 def _choices(document: Document, written: SweepFile) -> list[Fault]:
     """Names that are none of the choices, and what is listed twice."""
+    ends = ["", *(f"+{name}" for name in TRANSFORMATIONS)]
     lists: dict[str, tuple[Sequence[Any], list[str]]] = {
         "workloads": (written.workloads, []),
-        "mapspaces": (written.mapspaces, [f"{name}{end}" for name in PRESETS for end in ("", "+pad")]),
+        "mapspaces": (written.mapspaces, [f"{name}{end}" for name in PRESETS for end in ends]),
         "pareto": (written.pareto, list(AXES)),
         "seeds": (written.seeds, []),
     }

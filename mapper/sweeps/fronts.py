@@ -6,9 +6,9 @@ from itertools import groupby
 
 import numpy as np
 
-from ..mapping import Floats
+from ..mapping import Floats, frontier
 from ..report import Json, plain
-from .pareto import frontier, hypervolume, knee
+from .pareto import hypervolume, knee
 
 ALL = "all mapspaces"
 
@@ -69,14 +69,14 @@ Seeded = tuple[int, str, str, int, Mapping[str, float]]  # design, workload, map
 
 
 def candidates(points: Iterable[Seeded], axes: tuple[str, ...]) -> list[Candidate]:
-    """The points with a mapping, put together over their seeds."""
-    found = []
+    """Put the points with a mapping together over their seeds."""
+    pool = []
     ordered = sorted(points, key=lambda point: (point[1], point[2], point[0], point[3]))
     for (workload, mapspace, design), same in groupby(ordered, key=lambda point: (point[1], point[2], point[0])):
         group = list(same)
         values = np.array([[point[4][axis] for axis in axes] for point in group], dtype=np.float64)
-        found.append(Candidate(design, workload, mapspace, tuple(point[3] for point in group), values))
-    return found
+        pool.append(Candidate(design, workload, mapspace, tuple(point[3] for point in group), values))
+    return pool
 
 
 def corners(pool: list[Candidate]) -> tuple[Floats, Floats]:
@@ -87,17 +87,17 @@ def corners(pool: list[Candidate]) -> tuple[Floats, Floats]:
 
 
 def fronts(pool: list[Candidate], mapspaces: Iterable[str]) -> list[Front]:
-    """Of one workload's candidates: the frontier of each mapspace that has any, and that of all together."""
+    """The fronts of the candidates of a workload: of each mapspace that has any, then of all mapspaces together."""
     if not pool:
         return []
     ideal, reference = corners(pool)
     box = float(np.prod(reference - ideal))
-    found = []
+    result = []
     for mapspace in (*mapspaces, ALL):
         own = [candidate for candidate in pool if mapspace in (candidate.mapspace, ALL)]
         if own:
-            found.append(_front(own, mapspace, reference, box))
-    return found
+            result.append(_front(own, mapspace, reference, box))
+    return result
 
 
 def _front(pool: list[Candidate], mapspace: str, reference: Floats, box: float) -> Front:

@@ -11,24 +11,24 @@ from .picture import draw_pareto
 from .result import SweepResult, flat_rows, result_rows
 
 
-def write_outputs(found: SweepResult, folder: Path) -> None:
-    """Write the results to `folder`, over those of an earlier run, all or none; the picture where something was found.
+def write_outputs(swept: SweepResult, folder: Path) -> None:
+    """Write the results to `folder`, over those of an earlier run, all or none; a picture if a point has a mapping.
 
     Raises InputError where that fails.
     """
     with written_together(folder, "results.json", "make room and run the same command again to write them") as part:
-        _write(found, part)
+        _write(swept, part)
 
 
-def _write(found: SweepResult, folder: Path) -> None:
-    rows = list(result_rows(found))
-    _write_csv(flat_rows(found), folder / "results.csv")
-    whole = [row | {"result": found.outcomes[number].result} for number, row in zip(found.outcomes, rows, strict=True)]
-    _write_json({"sweep": found.plan.name, "points": whole}, folder / "results.json")
-    _write_json(found.pareto_json(), folder / "pareto.json")
-    (folder / "report.html").write_text(report_html(found), encoding="utf-8")
-    if found.fronts:
-        draw_pareto(found).savefig(folder / "pareto.png", dpi=150)
+def _write(swept: SweepResult, folder: Path) -> None:
+    rows = list(result_rows(swept))
+    _write_csv(flat_rows(swept), folder / "results.csv")
+    whole = [row | {"result": swept.outcomes[number].result} for number, row in zip(swept.outcomes, rows, strict=True)]
+    _write_json({"sweep": swept.plan.name, "points": whole}, folder / "results.json")
+    _write_json(swept.pareto_json(), folder / "pareto.json")
+    (folder / "report.html").write_text(report_html(swept), encoding="utf-8")
+    if swept.fronts:
+        draw_pareto(swept).savefig(folder / "pareto.png", dpi=150)
 
 
 def _write_json(value: object, path: Path) -> None:

@@ -16,33 +16,34 @@ from .tables import given_once, parameter_columns
 MACS, NETWORK, LEAKAGE = "MACs", "network", "leakage"  # beside the levels
 
 
-def report_html(found: SweepResult) -> str:
-    """The page with the data of `found` in it."""
+def report_html(swept: SweepResult) -> str:
+    """Fill the page with the data of a sweep."""
     page = (files(__package__) / "page.html").read_text(encoding="utf-8")
-    data = json.dumps(_data(found), allow_nan=False)
+    data = json.dumps(_data(swept), allow_nan=False)
     # inside a script element only its end tag and comments could be misread
     return page.replace(">DATA<", ">" + data.replace("<", "\\u003c") + "<", 1)
 
 
-def _data(found: SweepResult) -> Json:
-    plan = found.plan
-    best = _best(found)
+def _data(swept: SweepResult) -> Json:
+    plan = swept.plan
+    best = _best(swept)
     layers = {key: _layers(outcome) for key, outcome in best.items()}
     parts = _parts(layers)
     largest = max((sum(layer["energy"].values()) for own in layers.values() for layer in own), default=1.0)
     unit, size = energy_unit(largest)
     designs = []
-    for one, on, knee in _placed(found):
-        told = [_scaled(layer, parts, size) for layer in layers[one.design, one.workload, one.mapspace]]
-        designs.append(_design(found, one) | {"front": on, "knee": knee, "layers": told})
+    for candidate, on, knee in _placed(swept):
+        own = layers[candidate.design, candidate.workload, candidate.mapspace]
+        layer_rows = [_scaled(layer, parts, size) for layer in own]
+        designs.append(_design(swept, candidate) | {"front": on, "knee": knee, "layers": layer_rows})
     return {
         "sweep": plan.name,
-        "counts": str(found).split("\n", 1)[0],
+        "counts": str(swept).split("\n", 1)[0],
         "axes": [{"name": MEASURES[axis].name, "unit": MEASURES[axis].unit} for axis in plan.axes],
         "parameters": list(plan.parameters),
         "columns": [{"head": head, "names": names} for head, names in parameter_columns(plan).items()],
-        "once": list(given_once(plan, found.values)),
-        "workloads": list(dict.fromkeys(front.workload for front in found.fronts)),
+        "once": list(given_once(plan, swept.values)),
+        "workloads": list(dict.fromkeys(front.workload for front in swept.fronts)),
         "mapspaces": list(plan.mapspaces),
         "palette": list(PALETTE),
         "parts": parts,
@@ -52,21 +53,21 @@ def _data(found: SweepResult) -> Json:
         "fronts": [
             {"workload": front.workload, "mapspace": front.mapspace, "size": len(front.members),
              "hypervolume": front.hypervolume, "knee": f"design {front.knee.design}, {front.knee.mapspace}"}
-            for front in found.fronts
+            for front in swept.fronts
         ],
-        "problems": list(_problems(found)),
+        "problems": list(_problems(swept)),
     }  # fmt: skip
 
 
 Key = tuple[int, str, str]  # design, workload, mapspace
 
 
-def _best(found: SweepResult) -> dict[Key, PointOutcome]:
+def _best(swept: SweepResult) -> dict[Key, PointOutcome]:
     """Of each design, workload and mapspace the outcome of the seed with the least objective."""
-    column = OBJECTIVES[found.plan.options.objectives[0]].column
+    column = OBJECTIVES[swept.plan.options.objectives[0]].column
     best: dict[Key, PointOutcome] = {}
-    for number, outcome in found.outcomes.items():
-        point = found.plan.point(number)
+    for number, outcome in swept.outcomes.items():
+        point = swept.plan.point(number)
         key = (point.design, point.workload, point.mapspace)
         if outcome.status == FOUND and (key not in best or measures(outcome)[column] < measures(best[key])[column]):
             best[key] = outcome
@@ -76,7 +77,7 @@ def _best(found: SweepResult) -> dict[Key, PointOutcome]:
 def _layers(outcome: PointOutcome) -> list[dict[str, Any]]:
     """Cycles and energy in pJ by level of each layer, all its occurrences; the rest of the energy is leakage."""
     result: Any = outcome.result
-    told = []
+    layer_rows = []
     for layer in result.get("layers", [result]):
         count = layer.get("count", 1)
         levels = {name: count * level["energy_pj"] for name, level in layer["levels"].items()}
@@ -84,9 +85,9 @@ def _layers(outcome: PointOutcome) -> list[dict[str, Any]]:
         rest = count * layer["energy_pj"] - sum(levels.values()) - compute - hops
         energy = levels | {MACS: compute} | ({NETWORK: hops} if hops else {})
         energy |= {LEAKAGE: rest} if rest > 1e-9 * layer["energy_pj"] * count else {}
-        told.append({"name": layer["workload"], "count": count, "energy": energy,
+        layer_rows.append({"name": layer["workload"], "count": count, "energy": energy,
                      "cycles": count * layer["cycles"], "utilization": layer["utilization"]})  # fmt: skip
-    return told
+    return layer_rows
 
 
 def _parts(layers: dict[Key, list[dict[str, Any]]]) -> list[str]:
@@ -100,36 +101,37 @@ def _scaled(layer: dict[str, Any], parts: list[str], size: float) -> Json:
     return {**layer, "energy": [layer["energy"].get(name, 0.0) / size for name in parts]}
 
 
-def _placed(found: SweepResult) -> Iterator[tuple[Candidate, bool, bool]]:
-    """Every candidate, with whether it is on the frontier of its mapspace, and whether it is its knee."""
-    own = [front for front in found.fronts if front.mapspace != ALL]
-    members = {(one.design, one.workload, one.mapspace): one for front in own for one in front.members}
+def _placed(swept: SweepResult) -> Iterator[tuple[Candidate, bool, bool]]:
+    """Yield every candidate, with whether it is on the frontier of its mapspace, and whether it is its knee."""
+    own = [front for front in swept.fronts if front.mapspace != ALL]
+    members = {(member.design, member.workload, member.mapspace): member for front in own for member in front.members}
     knees = {(front.knee.design, front.workload, front.mapspace) for front in own}
-    for one in candidates(found.found_points(), found.plan.axes):
-        key = (one.design, one.workload, one.mapspace)
-        yield members.get(key, one), key in members, key in knees
+    for candidate in candidates(swept.found_points(), swept.plan.axes):
+        key = (candidate.design, candidate.workload, candidate.mapspace)
+        yield members.get(key, candidate), key in members, key in knees
 
 
-def _design(found: SweepResult, one: Candidate) -> Json:
-    sizes = [MEASURES[axis].size for axis in found.plan.axes]
+def _design(swept: SweepResult, candidate: Candidate) -> Json:
+    """A candidate as the page shows it: its values, and the median and range of each measure in its unit."""
+    sizes = [MEASURES[axis].size for axis in swept.plan.axes]
     return {
-        "design": one.design,
-        "values": found.values[one.design],
-        "workload": one.workload,
-        "mapspace": one.mapspace,
-        "seeds": len(one.seeds),
-        "share": one.share,
-        "middle": (one.middle / sizes).tolist(),
-        "low": (one.values.min(axis=0) / sizes).tolist(),
-        "high": (one.values.max(axis=0) / sizes).tolist(),
+        "design": candidate.design,
+        "values": swept.values[candidate.design],
+        "workload": candidate.workload,
+        "mapspace": candidate.mapspace,
+        "seeds": len(candidate.seeds),
+        "share": candidate.share,
+        "middle": (candidate.middle / sizes).tolist(),
+        "low": (candidate.values.min(axis=0) / sizes).tolist(),
+        "high": (candidate.values.max(axis=0) / sizes).tolist(),
     }
 
 
-def _problems(found: SweepResult) -> Iterator[Json]:
-    """The points without a mapping."""
-    for number, outcome in found.outcomes.items():
+def _problems(swept: SweepResult) -> Iterator[Json]:
+    """Yield the points without a mapping."""
+    for number, outcome in swept.outcomes.items():
         if outcome.status != FOUND:
-            point = found.plan.point(number)
-            yield {"design": point.design, "values": found.values[point.design], "workload": point.workload,
+            point = swept.plan.point(number)
+            yield {"design": point.design, "values": swept.values[point.design], "workload": point.workload,
                    "mapspace": point.mapspace, "seed": point.seed, "status": outcome.status,
                    "message": outcome.message}  # fmt: skip

@@ -20,14 +20,14 @@ def fields(document: Document) -> dict[str, Keys]:
     """The path of every variable and field of an architecture file, as a user writes it, and where it stands."""
     data = document.data
     variables = _mapping(data.get("variables"))
-    found: dict[str, Keys] = {name: ("variables", name) for name in variables}
-    found |= {f"variables.{name}": ("variables", name) for name in variables}
+    places: dict[str, Keys] = {name: ("variables", name) for name in variables}
+    places |= {f"variables.{name}": ("variables", name) for name in variables}
     for name in ("technology", "clock_ns"):
-        found.setdefault(name, (name,))
+        places.setdefault(name, (name,))
     for index, level in _named(data.get("levels")):
-        found |= _below(f"levels.{level['name']}", ("levels", index), Level, level)
-    found |= _below("compute", ("compute",), ComputeUnit, _mapping(data.get("compute")))
-    return found
+        places |= _below(f"levels.{level['name']}", ("levels", index), Level, level)
+    places |= _below("compute", ("compute",), ComputeUnit, _mapping(data.get("compute")))
+    return places
 
 
 def with_values(document: Document, values: Mapping[Keys, Any]) -> Document:
@@ -71,7 +71,7 @@ def _section(annotation: Any) -> type[BaseModel] | None:
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
-    """`value` where it is what it should be; a wrong one is told when the file is checked."""
+    """`value` where it is what it should be; the check of the file reports a wrong one."""
     return value if isinstance(value, dict) else {}
 
 

@@ -1,35 +1,11 @@
-"""Pareto frontiers: what nothing beats on every axis at once, where their knee is, and how much they dominate.
+"""Where the knee of a Pareto frontier is, and how much the frontier dominates.
 
-Less is better on every axis. A point is a row, an axis a column; a row with a value that is not finite has no place
-on a frontier. All of it is exact, for any number of axes.
+Less is better on every axis. A point is a row, an axis a column. Both figures are exact, for any number of axes.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..mapping import Floats
-
-Mask = NDArray[np.bool_]
-
-
-def frontier(values: Floats) -> Mask:
-    """Which rows of `values` (point, axis) no other row dominates: none is as good on every axis and better on one.
-
-    Equal rows stand or fall together.
-
-    >>> frontier(np.array([[1, 3], [2, 2], [2, 2], [3, 2]])).tolist()
-    [True, True, True, False]
-    """
-    on = np.zeros(len(values), dtype=np.bool_)  # (point,)
-    kept = np.empty((0, values.shape[1]))
-    rows = np.flatnonzero(np.isfinite(values).all(axis=1))
-    # in lexicographic order nothing dominates what stands before it, so what is on the frontier stays there
-    for row in rows[np.lexsort(values[rows].T[::-1])]:
-        point = values[row]
-        if not ((kept <= point).all(axis=1) & (kept < point).any(axis=1)).any():
-            on[row] = True
-            kept = np.concatenate([kept, point[None]])
-    return on
+from ..mapping import Floats, frontier
 
 
 def knee(values: Floats) -> int | None:

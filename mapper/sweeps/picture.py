@@ -27,68 +27,70 @@ class Style:
 
 
 def style(number: int, mapspaces: int) -> Style:
-    """Of mapspace `number` among so many."""
+    """The style of mapspace `number` among so many."""
     wider = (mapspaces - 1 - number) * min(2.5, 8 / mapspaces)
     return Style(PALETTE[number % len(PALETTE)], MARKERS[number % len(MARKERS)], LINES[number % len(LINES)], 5 + wider)
 
 
-def draw_pareto(found: SweepResult, axes: "Axes | None" = None) -> "Figure":
-    """The points and the frontier of each mapspace on the first two measures, a panel per workload.
+def draw_pareto(swept: SweepResult, axes: "Axes | None" = None) -> "Figure":
+    """Draw the points and the frontier of each mapspace on the first two measures, a panel per workload.
 
     Raises InputError where `axes` are given and there are several workloads.
     """
     from ..report.pictures.style import Picture, picture_of
 
-    measures = [MEASURES[axis] for axis in found.plan.axes]
-    workloads = list(dict.fromkeys(front.workload for front in found.fronts))
+    measures = [MEASURES[axis] for axis in swept.plan.axes]
+    workloads = list(dict.fromkeys(front.workload for front in swept.fronts))
     if axes is not None:
         if len(workloads) > 1:
             rule = f"hold one workload, and there are {len(workloads)}: {', '.join(workloads)}"
             raise InputError(Fault("axes", None, "", rule))
-        _draw_workload(axes, found, workloads[0], measures)
+        _draw_workload(axes, swept, workloads[0], measures)
         axes.legend(fontsize=8, frameon=False)
         return picture_of(axes)
     figure = Picture(figsize=(6.5, 0.8 + 3.6 * len(workloads)), layout="constrained")
     panels = figure.subplots(len(workloads), 1, squeeze=False)[:, 0]
     for panel, workload in zip(panels, workloads, strict=True):
-        _draw_workload(panel, found, workload, measures)
+        _draw_workload(panel, swept, workload, measures)
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, fontsize=8, frameon=False, loc="outside lower center", ncols=min(len(labels), 4))
     top = panels[0]
-    top.set_title("\n".join([*_heading(found, measures), top.get_title(loc="left")]), fontsize=9, loc="left")
+    top.set_title("\n".join([*_heading(swept, measures), top.get_title(loc="left")]), fontsize=9, loc="left")
     return figure
 
 
-def _heading(found: SweepResult, measures: list[Measure]) -> Iterator[str]:
-    """What the marks cannot say."""
-    yield f"{found.plan.name}: less is better on both axes"
+def _heading(swept: SweepResult, measures: list[Measure]) -> Iterator[str]:
+    """Yield the lines that say what the marks cannot."""
+    yield f"{swept.plan.name}: less is better on both axes"
     if len(measures) > 2:
         yield f"{measures[2].name} [{measures[2].unit}] is the third axis, not drawn: the frontier may look beaten"
-    if len(found.plan.mapspaces) > 1:
+    if len(swept.plan.mapspaces) > 1:
         yield "marks inside one another: equal designs"
 
 
-def _draw_workload(panel: "Axes", found: SweepResult, workload: str, measures: list[Measure]) -> None:
-    pool = [one for one in candidates(found.found_points(), found.plan.axes) if one.workload == workload]
-    for front in found.fronts:
+def _draw_workload(panel: "Axes", swept: SweepResult, workload: str, measures: list[Measure]) -> None:
+    pool = [
+        candidate for candidate in candidates(swept.found_points(), swept.plan.axes) if candidate.workload == workload
+    ]
+    for front in swept.fronts:
         if front.workload == workload and front.mapspace != ALL:
-            number = found.plan.mapspaces.index(front.mapspace)
-            mine = [one for one in pool if one.mapspace == front.mapspace]
-            _draw_front(panel, front, mine, measures, style(number, len(found.plan.mapspaces)))
+            number = swept.plan.mapspaces.index(front.mapspace)
+            mine = [candidate for candidate in pool if candidate.mapspace == front.mapspace]
+            _draw_front(panel, front, mine, measures, style(number, len(swept.plan.mapspaces)))
     _label(panel, workload, measures)
 
 
 def _draw_front(panel: "Axes", front: Front, pool: list[Candidate], axes: list[Measure], look: Style) -> None:
-    """All points pale, those of the frontier full, with bars over the seeds; a line bounds what is dominated."""
+    """Draw all points pale, those of the frontier full with bars over the seeds; a line bounds what they dominate."""
     units = np.array([axis.size for axis in axes])
-    every = np.array([one.middle for one in pool]) / units  # (candidate, axis)
+    every = np.array([candidate.middle for candidate in pool]) / units  # (candidate, axis)
     panel.plot(
         every[:, 0], every[:, 1], look.marker, color=look.colour, alpha=0.3, markersize=0.7 * look.size, linewidth=0
     )
-    middles = np.array([one.middle for one in front.members]) / units
-    low = middles - np.array([one.values.min(axis=0) for one in front.members]) / units
-    high = np.array([one.values.max(axis=0) for one in front.members]) / units - middles
-    if max(len(one.seeds) for one in front.members) > 1:
+    middles = np.array([candidate.middle for candidate in front.members]) / units
+    low = middles - np.array([candidate.values.min(axis=0) for candidate in front.members]) / units
+    high = np.array([candidate.values.max(axis=0) for candidate in front.members]) / units - middles
+    if max(len(candidate.seeds) for candidate in front.members) > 1:
         spread = (np.stack([low[:, i], high[:, i]]) for i in (0, 1))
         x_bars, y_bars = spread
         panel.errorbar(
@@ -113,18 +115,18 @@ def _label(panel: "Axes", workload: str, axes: list[Measure]) -> None:
 
 
 def _scale(panel: "Axes") -> None:
-    """Logarithmic axes where figures differ much; of moderate size as plain numbers, there at 1, 2, 5, 10..."""
+    """Scale axes logarithmically where figures differ much; moderate ticks at 1, 2, 5, 10... in plain numbers."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-    limits, axis = panel.dataLim, (panel.xaxis, panel.yaxis)
+    limits, axes = panel.dataLim, (panel.xaxis, panel.yaxis)
     scales = (panel.set_xscale, panel.set_yscale)
-    for (low, high), one, scale in zip((limits.intervalx, limits.intervaly), axis, scales, strict=True):
+    for (low, high), drawn, scale in zip((limits.intervalx, limits.intervaly), axes, scales, strict=True):
         if low <= 0 or high < 5 * low:
             if high < 1e7:
-                one.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+                drawn.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
             continue
         scale("log")
         if low > 1e-3 and high < 1e4:
-            one.set_major_locator(LogLocator(subs=(1, 2, 5)))
-            one.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-            one.set_minor_formatter(NullFormatter())
+            drawn.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            drawn.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            drawn.set_minor_formatter(NullFormatter())

@@ -1,19 +1,20 @@
-"""What a sweep found: its points, their measures, the frontiers; as rows, JSON and text."""
+"""The result of a sweep: its points, their measures, the frontiers; as rows, JSON and text."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from ..report import Json, Rows, Shown, TextTable
+from .expressions import Values
 from .fronts import ALL, MEASURES, Front, Seeded, candidate_json, candidates, corners, fronts
-from .plan import Plan, Values, design_values
+from .plan import Plan, design_values
 from .store import FAILED, FOUND, NOTHING_VALID, PointOutcome
 from .tables import front_parts
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SweepResult(Shown):
-    """What a sweep found, point by point; its frontiers follow."""
+    """The outcome of every point of a sweep; the frontiers follow from them."""
 
     plan: Plan
     outcomes: Mapping[int, PointOutcome]  # by the point's number; an interrupted sweep lacks some
@@ -26,47 +27,47 @@ class SweepResult(Shown):
     @cached_property
     def values(self) -> Mapping[int, Values]:
         """The parameters' values of each design that has an outcome."""
-        found: dict[int, Values] = {}
+        by_design: dict[int, Values] = {}
         for number in self.outcomes:
             design = self.plan.point(number).design
-            if design not in found:
-                found[design] = design_values(self.plan, design)
-        return found
+            if design not in by_design:
+                by_design[design] = design_values(self.plan, design)
+        return by_design
 
     @cached_property
     def fronts(self) -> tuple[Front, ...]:
         """Of each workload: the frontier of each mapspace, then of all mapspaces together where there are several."""
         pool = candidates(self.found_points(), self.plan.axes)
-        found: list[Front] = []
+        all_fronts: list[Front] = []
         for workload in self.plan.workloads:
-            own = fronts([one for one in pool if one.workload == workload], self.plan.mapspaces)
-            found += [front for front in own if front.mapspace != ALL or len(self.plan.mapspaces) > 1]
-        return tuple(found)
+            own = fronts([candidate for candidate in pool if candidate.workload == workload], self.plan.mapspaces)
+            all_fronts += [front for front in own if front.mapspace != ALL or len(self.plan.mapspaces) > 1]
+        return tuple(all_fronts)
 
     def found_points(self) -> list[Seeded]:
         """The points with a mapping and their measures."""
-        found: list[Seeded] = []
+        points: list[Seeded] = []
         for number, outcome in self.outcomes.items():
             if outcome.status == FOUND:
                 point = self.plan.point(number)
-                found.append((point.design, point.workload, point.mapspace, point.seed, measures(outcome)))
-        return found
+                points.append((point.design, point.workload, point.mapspace, point.seed, measures(outcome)))
+        return points
 
     def pareto_json(self) -> Json:
         """The object of pareto.json: frontiers with their knee and hypervolume, by workload and mapspace."""
         pool, axes = candidates(self.found_points(), self.plan.axes), self.plan.axes
         workloads: dict[str, Json] = {}
         for front in self.fronts:
-            ideal, reference = corners([one for one in pool if one.workload == front.workload])
-            told = workloads.setdefault(front.workload, {
+            ideal, reference = corners([candidate for candidate in pool if candidate.workload == front.workload])
+            entry = workloads.setdefault(front.workload, {
                 "ideal": dict(zip(axes, ideal.tolist(), strict=True)),
                 "reference": dict(zip(axes, reference.tolist(), strict=True)), "fronts": {}})  # fmt: skip
-            inner = told["fronts"]
+            inner = entry["fronts"]
             assert isinstance(inner, dict)
             inner[front.mapspace] = {
                 "hypervolume": front.hypervolume,
                 "knee": front.knee.design,
-                "points": [candidate_json(one, axes, self.values[one.design]) for one in front.members],
+                "points": [candidate_json(member, axes, self.values[member.design]) for member in front.members],
             }
         return {"sweep": self.plan.name, "axes": list(axes), "workloads": workloads}
 
@@ -83,12 +84,12 @@ class SweepResult(Shown):
 
     def _title(self) -> str:
         """How many points there are, and what came of them."""
-        plan, told = self.plan, [f"{self.count(FOUND):,} found"]
-        told += [f"{self.count(status):,} {status}" for status in (NOTHING_VALID, FAILED) if self.count(status)]
+        plan, counts = self.plan, [f"{self.count(FOUND):,} found"]
+        counts += [f"{self.count(status):,} {status}" for status in (NOTHING_VALID, FAILED) if self.count(status)]
         missing = plan.points - len(self.outcomes)
-        told += [f"{missing:,} not run"] if missing else []
+        counts += [f"{missing:,} not run"] if missing else []
         points = f"{plan.points:,} points" if plan.points == plan.size else f"{plan.points:,} points drawn"
-        return f"{plan.name}: {points} ({plan.size_text}); {', '.join(told)}"
+        return f"{plan.name}: {points} ({plan.size_text}); {', '.join(counts)}"
 
     def _parts(self) -> list[str | TextTable]:
         """The counts and the frontiers."""
@@ -96,23 +97,23 @@ class SweepResult(Shown):
 
 
 def measures(outcome: PointOutcome) -> dict[str, float]:
-    """The measures of a point that was found, by column."""
+    """The measures of a point that has a mapping, by column."""
     assert outcome.result is not None
     known = outcome.result | {"power_pj_per_cycle": outcome.power_pj_per_cycle}
-    return {column: float(known[column]) for column in MEASURES}  # type: ignore[arg-type]  # numbers, as it was found
+    return {column: float(known[column]) for column in MEASURES}  # type: ignore[arg-type]  # numbers, as it has a mapping
 
 
-def result_rows(found: SweepResult) -> Iterator[Json]:
-    """A row per point: what it is, how it ended, and its figures, null where nothing was found."""
-    for number, outcome in found.outcomes.items():
-        point = found.plan.point(number)
+def result_rows(swept: SweepResult) -> Iterator[Json]:
+    """A row per point: what it is, how it ended, and its figures, null where there is no mapping."""
+    for number, outcome in swept.outcomes.items():
+        point = swept.plan.point(number)
         result = outcome.result or {}
         figures = measures(outcome) if outcome.status == FOUND else dict.fromkeys(MEASURES)
         search = result.get("search")
         assert search is None or isinstance(search, dict)
         yield {
             "design": point.design,
-            "parameters": found.values[point.design],
+            "parameters": swept.values[point.design],
             "workload": point.workload,
             "mapspace": point.mapspace,
             "seed": point.seed,
@@ -126,16 +127,16 @@ def result_rows(found: SweepResult) -> Iterator[Json]:
         }
 
 
-def flat_rows(found: SweepResult) -> Rows:
+def flat_rows(swept: SweepResult) -> Rows:
     """The rows with a column per parameter."""
-    return list(_flat(found))
+    return list(_flat(swept))
 
 
-def _flat(found: SweepResult) -> Iterator[Json]:
-    for row in result_rows(found):
+def _flat(swept: SweepResult) -> Iterator[Json]:
+    for row in result_rows(swept):
         values = row.pop("parameters")
         assert isinstance(values, dict)
-        design = {"design": row.pop("design")} | {name: values.get(name) for name in found.plan.parameters}
+        design = {"design": row.pop("design")} | {name: values.get(name) for name in swept.plan.parameters}
         yield {name: _cell(value) for name, value in (design | row).items()}
 
 

@@ -2,8 +2,8 @@
 
 from ruby_map.mapper import sweep
 
-found = sweep("experiments/array_sizes.yaml", "DIR", jobs=2)
-print(found)        # counts, and the frontier of each mapspace
+result = sweep("experiments/array_sizes.yaml", "DIR", jobs=2)
+print(result)       # counts, and the frontier of each mapspace
 """
 
 import warnings
@@ -16,13 +16,15 @@ from pathlib import Path
 from ...arch import Architecture
 from ...energy import EnergyTable
 from ...workloads import Fault, InputError, collect
-from ..exploration import explore
+from ..exploration import explore, load
+from ..exploration.transforms import transformed
 from ..model import InternalError
 from ..report import NetworkResult, Result, result_json
 from ..runtime import in_order
+from .expressions import ExpressionError
 from .file import read_sweep
 from .output import write_outputs
-from .plan import ExpressionError, Plan, Point
+from .plan import Plan, Point
 from .result import SweepResult
 from .store import FAILED, FOUND, NOTHING_VALID, PointOutcome, Store, open_store
 
@@ -38,7 +40,7 @@ class SweepProgress:
     failed: int  # in this run
 
 
-Progress = Callable[[SweepProgress], None]  # told after each point
+Progress = Callable[[SweepProgress], None]  # called after each point
 
 
 def sweep(
@@ -50,7 +52,7 @@ def sweep(
     fresh: bool = False,
     progress: Progress | None = None,
 ) -> SweepResult:
-    """Run the sweep in the file `path`, or what is left of it; write what it found to the folder `out`.
+    """Run the sweep in the file `path`, or what is left of it; write the results to the folder `out`.
 
     Points that are in `out` already are not run again unless `fresh`; those that failed are. Ctrl-C ends the sweep
     with the points that are done. Raises InputError with every fault of the file, and for an `out` of another sweep.
@@ -61,10 +63,10 @@ def sweep(
     plan = collect(faults, lambda: read_sweep(path, limit))
     if faults or plan is None:
         raise InputError(faults)
-    found = _run(plan, folder, jobs, fresh, progress)
+    result = _run(plan, folder, jobs, fresh, progress)
     if folder is not None:
-        write_outputs(found, folder)
-    return found
+        write_outputs(result, folder)
+    return result
 
 
 def _run(plan: Plan, folder: Path | None, jobs: int, fresh: bool, progress: Progress | None) -> SweepResult:
@@ -74,9 +76,9 @@ def _run(plan: Plan, folder: Path | None, jobs: int, fresh: bool, progress: Prog
         missing = [number for number in range(plan.points) if number not in outcomes]
         interrupted = False
         try:
-            with closing(in_order(run_point, plan, missing, jobs, most=1)) as found:
+            with closing(in_order(run_point, plan, missing, jobs, most=1)) as results:
                 failed = 0  # those of an earlier run are not among `outcomes`
-                for number, outcome in zip(missing, found, strict=True):
+                for number, outcome in zip(missing, results, strict=True):
                     store.add(keys[number], outcome)
                     outcomes[number] = outcome
                     failed += outcome.status == FAILED
@@ -108,21 +110,19 @@ def run_point(plan: Plan, number: int) -> PointOutcome:
             return PointOutcome(FAILED, message=f"{type(error).__name__}: {error}")
     if result.statistics.interrupted:
         raise KeyboardInterrupt
-    told = _texts([*_machine(plan, point.design)[2], *caught])
+    texts = _texts([*_machine(plan, point.design)[2], *caught])
     if not result.found:
-        return PointOutcome(NOTHING_VALID, result_json(result), _hint(result), told)
-    return PointOutcome(FOUND, result_json(result), "", told, result.energy_pj / result.cycles)
+        return PointOutcome(NOTHING_VALID, result_json(result), _hint(result), texts)
+    return PointOutcome(FOUND, result_json(result), "", texts, result.energy_pj / result.cycles)
 
 
 def _search(plan: Plan, point: Point) -> Result | NetworkResult:
     machine, table, _ = _machine(plan, point.design)
-    preset, _, padding = point.mapspace.partition("+")
+    preset, _, transformation = point.mapspace.partition("+")
     options = replace(plan.options, seed=point.seed)
-    workload = plan.workloads[point.workload]
-    costs = plan.energies.costs
-    return explore(
-        machine, workload, preset, options, pad=bool(padding), distinct=plan.distinct, table=table, costs=costs
-    )
+    machine, work = load(machine, plan.workloads[point.workload])
+    work = transformed(machine, work, [transformation] if transformation else [])
+    return explore(machine, work, preset, options, distinct=plan.distinct, table=table, costs=plan.energies.costs)
 
 
 @lru_cache(maxsize=4)
@@ -145,5 +145,5 @@ def _texts(caught: Iterable[warnings.WarningMessage]) -> tuple[str, ...]:
 
 def _hint(result: Result | NetworkResult) -> str:
     layers = [result] if isinstance(result, Result) else [layer for layer, _ in result.layers]
-    told = {layer.workload.name: layer.hint.splitlines() for layer in layers if not layer.found}
-    return "; ".join(f"{name}: {'; '.join(map(str.strip, lines))}" for name, lines in told.items())
+    hints = {layer.workload.name: layer.hint.splitlines() for layer in layers if not layer.found}
+    return "; ".join(f"{name}: {'; '.join(map(str.strip, lines))}" for name, lines in hints.items())

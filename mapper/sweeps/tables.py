@@ -1,11 +1,12 @@
-"""The frontiers of a sweep as tables for a person: short heads, and what is alike in all designs said once."""
+"""The frontiers of a sweep as tables of text: short heads, and notes on what all designs share."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from ..report import TextTable
+from .expressions import Values
 from .fronts import MEASURES, Front
-from .plan import LinkedParameters, Plan, Values
+from .plan import LinkedParameters, Plan
 
 APART = ", "  # between parameters that vary together
 
@@ -14,7 +15,7 @@ def front_parts(plan: Plan, values: Mapping[int, Values], fronts: Sequence[Front
     """What all designs share, then a table per frontier; `values` are those of each design by its number.
 
     A column per parameter that varies, linked ones in one. A parameter of one value, or computed from others, and the
-    path behind a short head are said once, before the tables.
+    path behind a short head stand once, before the tables.
     """
     if not fronts:
         return []
@@ -33,12 +34,12 @@ def parameter_columns(plan: Plan) -> dict[str, tuple[str, ...]]:
 
 def short_names(names: Sequence[str]) -> dict[str, str]:
     """Of each path its last parts, as many as tell it from the others."""
-    found = {}
+    short = {}
     for name in names:
         parts = name.split(".")
         ends = (".".join(parts[-count:]) for count in range(1, len(parts) + 1))
-        found[name] = next(end for end in ends if sum(_ends(other, end) for other in names) == 1)
-    return found
+        short[name] = next(end for end in ends if sum(_ends(other, end) for other in names) == 1)
+    return short
 
 
 def _ends(name: str, end: str) -> bool:
@@ -48,8 +49,8 @@ def _ends(name: str, end: str) -> bool:
 def given_once(plan: Plan, values: Mapping[int, Values]) -> Iterator[str]:
     """The parameters that are given once: their value, or how they follow from others."""
     for name, written in _written_once(plan.groups):
-        found = {str(one[name]): None for one in values.values() if name in one}
-        yield f"in every design: {name} {next(iter(found))}" if len(found) == 1 else f"computed: {name} = {written}"
+        shown = {str(design[name]): None for design in values.values() if name in design}
+        yield f"in every design: {name} {next(iter(shown))}" if len(shown) == 1 else f"computed: {name} = {written}"
 
 
 def _written_once(groups: Sequence[LinkedParameters]) -> Iterator[tuple[str, object]]:
@@ -71,12 +72,13 @@ def _table(plan: Plan, values: Mapping[int, Values], columns: Mapping[str, Seque
     head = ["design", *columns, "mapspace", *(f"{axis.name} [{axis.unit}]" for axis in axes), ""]
     forms = [",.0f" if axis.name == "delay" else ",.5g" for axis in axes]
     rows = []
-    for one in front.members:
-        mark = ["knee"] if one.design == front.knee.design and one.mapspace == front.knee.mapspace else []
-        sure = [f"on it in {one.share:.0%} of seeds"] if several else []
-        figures = [format(value / axis.size, form) for value, axis, form in zip(one.middle, axes, forms, strict=True)]
-        mine = [APART.join(str(values[one.design][name]) for name in names) for names in columns.values()]
-        rows.append([str(one.design), *mine, one.mapspace, *figures, APART.join(sure + mark)])
+    for member in front.members:
+        mark = ["knee"] if member.design == front.knee.design and member.mapspace == front.knee.mapspace else []
+        sure = [f"on it in {member.share:.0%} of seeds"] if several else []
+        places = zip(member.middle, axes, forms, strict=True)
+        figures = [format(value / axis.size, form) for value, axis, form in places]
+        mine = [APART.join(str(values[member.design][name]) for name in names) for names in columns.values()]
+        rows.append([str(member.design), *mine, member.mapspace, *figures, APART.join(sure + mark)])
     title = f"{front.workload}, {front.mapspace}: frontier of {len(front.members)}, hypervolume"
     left = (len(columns) + 1, len(head) - 1)  # the mapspace, and the remark
     return TextTable(head, rows, left, f"{title} {front.hypervolume:.4f}")

@@ -9,7 +9,8 @@ from ...arch import check_fit
 from ...workloads import Document, Fault, InputError, Keys, Network, Workload, collect
 from ..exploration import layers_of
 from .energy import Energies
-from .plan import ExpressionError, Plan, design_values
+from .expressions import ExpressionError
+from .plan import Plan, design_values
 
 TRIED = 100  # designs, to find one that can be used
 
@@ -21,19 +22,19 @@ def named(document: Document, at: Keys, name: str, faults: Iterable[Fault]) -> l
 
 def nothing_fits(document: Document, plan: Plan) -> list[Fault]:
     """Faults of each workload that fits none of the first designs. One that fails later is recorded."""
-    found: list[Fault] = []
+    misfits: list[Fault] = []
     for name, workload in plan.workloads.items():
         tries = (_misfits(document, plan, design, workload) for design in islice(plan.designs, TRIED))
         first = next(tries)
         if first and all(tries):
-            found += named(document, ("workloads", list(plan.workloads).index(name)), name, first)
-    return found
+            misfits += named(document, ("workloads", list(plan.workloads).index(name)), name, first)
+    return misfits
 
 
 def not_charged(document: Document, plan: Plan) -> list[Fault]:
     """Why none of the first designs has energies; of files and engines that the sweep names, why the first has none."""
     built_in = plan.energies == Energies(costs=plan.energies.costs)
-    found: list[Fault] = []
+    misfits: list[Fault] = []
     for design in islice(plan.designs, TRIED if built_in else 1):
         try:
             machine = plan.arch(design)
@@ -44,8 +45,8 @@ def not_charged(document: Document, plan: Plan) -> list[Fault]:
             collect(faults, lambda machine=machine: plan.energies.table(machine))  # type: ignore[misc]
         if not faults:
             return []
-        found = found or _of_design(plan, design, faults)
-    return [document.fault(("energy",), fault.message) if fault.line is None else fault for fault in found]
+        misfits = misfits or _of_design(plan, design, faults)
+    return [document.fault(("energy",), fault.message) if fault.line is None else fault for fault in misfits]
 
 
 def _of_design(plan: Plan, design: int, faults: Iterable[Fault]) -> list[Fault]:

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from ...workloads import Document, Fault, FloatExpr, InputError, Keys, Section, check, collect
-from .plan import MAX_LIMIT, LinkedParameters, SteppedRange, solved
+from .expressions import solved
+from .plan import MAX_LIMIT, LinkedParameters, SteppedRange
 
 
 class _Range(Section):
@@ -24,9 +25,9 @@ def read_groups(document: Document, places: Sequence[Sequence[Keys]], faults: li
 
     A group with faults is left out; expressions are tried only where no group is.
     """
-    found = [_group(document, ways, faults) for ways in places]
-    groups = [group for group in found if group is not None]
-    if len(groups) == len(found):
+    read = [_group(document, ways, faults) for ways in places]
+    groups = [group for group in read if group is not None]
+    if len(groups) == len(read):
         faults += _expression_faults(document, {at[-1]: at for ways in places for at in ways}, groups)
     return groups
 
@@ -86,11 +87,11 @@ def _expression_faults(
 ) -> list[Fault]:
     """Faults of each expression, the other parameters having their first values."""
     first = {name: value for group in groups for name, value in group.values(0).items()}
-    found, together = [], dict[str, str]()  # those computed from each other are told of once, at the first
+    faults, together = [], dict[str, str]()  # of those computed from each other the first has the fault
     for group in groups:
         for name, column in zip(group.names, group.columns, strict=True):
             for value in column if isinstance(column, tuple) else ():
                 reason = solved(first | {name: value})[1].get(name)
                 if reason and together.setdefault(reason, name) == name:
-                    found.append(document.fault(places[name], reason))
-    return found
+                    faults.append(document.fault(places[name], reason))
+    return faults

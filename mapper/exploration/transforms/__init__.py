@@ -1,7 +1,9 @@
 """Other problems that compute the same as the one given."""
 
-from .padding import padded
+from .registry import TRANSFORMATIONS, Transformation, transformed
 
 __all__ = [
-    "padded",
+    "TRANSFORMATIONS",
+    "Transformation",
+    "transformed",
 ]

@@ -1,21 +1,33 @@
 """Padding: dims rounded up so that perfect factors fill the array, at the price of MACs on zeros."""
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from math import prod
 
 from ....arch import Architecture
-from ....workloads import Workload
+from ....workloads import Network, Workload
 from ...mapspace import array_fill, perfect_rules
 
 
-def padded(arch: Architecture, workload: Workload) -> Workload:
-    """`workload` with dims rounded up where that saves steps with perfect factors.
+@dataclass(frozen=True)
+class Padding:
+    """The transformation that pads every layer; a layer that padding does not help stays as it is."""
 
-    Each axis is given to one dim at least as large, or to none; a dim becomes a multiple of the axes it was given. The
-    choice with the fewest steps is taken, MACs / places used; among equals the one with the fewest MACs, but on an
-    array of one axis the one that fills it. `ineffectual_macs` counts the MACs added.
+    name: str = "pad"
+
+    def apply(self, arch: Architecture, work: Network) -> Iterator[Network]:
+        """Yield the padded network, the only alternative."""
+        yield replace(work, layers=tuple((padded(arch, layer), count) for layer, count in work.layers))
+
+
+def padded(arch: Architecture, workload: Workload) -> Workload:
+    """Round dims up where that saves steps with perfect factors.
+
+    Each axis goes to a single dim at least as large, or to none; a dim becomes a multiple of its axes. The choice with
+    the fewest steps, MACs / places used, is taken; of equal choices that with the fewest MACs, but on an array of a
+    single axis that which fills it. `ineffectual_macs` counts the MACs added.
     docs/decisions/010-padding.md has the reasons.
     """
     rules = perfect_rules(arch, workload)
@@ -33,6 +45,6 @@ def padded(arch: Architecture, workload: Workload) -> Workload:
 
 
 def _rounded_up(sizes: tuple[int, ...], choice: tuple[int | None, ...], steps: list[int]) -> tuple[int, ...]:
-    """`sizes` rounded up to multiples of the axes each dim was given."""
-    given = [prod(step for d, step in zip(choice, steps, strict=True) if d == dim) for dim in range(len(sizes))]
-    return tuple(-(-size // step) * step for size, step in zip(sizes, given, strict=True))
+    """Round `sizes` up to multiples of the axes that go to each dim by `choice`."""
+    multiples = [prod(step for d, step in zip(choice, steps, strict=True) if d == dim) for dim in range(len(sizes))]
+    return tuple(-(-size // step) * step for size, step in zip(sizes, multiples, strict=True))

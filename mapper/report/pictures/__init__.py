@@ -1,21 +1,15 @@
 """What results look like in a paper."""
 
-from .array_map import draw_roofline, draw_usage
-from .bars import (
-    GREY,
-    LINES,
-    MARKERS,
-    PALETTE,
-    draw_convergence,
-    draw_convergences,
-    draw_cycles,
-    draw_energy,
-    draw_front,
-    draw_layers,
-)
+from .array_map import draw_usage
+from .bars import draw_cycles, draw_energy, draw_layers
+from .convergence import draw_convergence, draw_convergences
+from .front import draw_front
+from .palette import GREY, HATCHES, LINES, MARKERS, PALETTE
+from .roofline import draw_roofline
 
 __all__ = [
     "GREY",
+    "HATCHES",
     "LINES",
     "MARKERS",
     "PALETTE",

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....energy import EnergyTable
-from ...mapping import Floats, Ints
+from ...mapping import Floats, Ints, covered, uncovered_by_earlier
 from ...mapspace import LazyBatch, Mapspace
 from ...model import CostOptions, Objective, evaluate
-from ..pruning import Pruning, covered, may_precede
-from ..recorder import ToBeat, candidates
+from ..pruning import Pruning, may_precede
+from ..recorder import ToBeat
 from .engine import Engine, Sight
 
 SLACK = 1e-9  # relative; sums of some hundred energies differ by 1e-14 or so
@@ -101,8 +101,8 @@ def may_improve(values: Floats, objectives: Sequence[Objective], several: int, k
     found &= low[:, 0] < before if several == 1 else low[:, 0] <= before
     if several < len(objectives):
         low, high = low[:, several:], high[:, several:]
-        open_ = np.flatnonzero(~covered(list(low.T), known.front))
-        found[open_[candidates(low[open_], high[open_])]] = True
+        open_ = np.flatnonzero(~covered(low, known.front))
+        found[open_[uncovered_by_earlier(low[open_], high[open_])]] = True
     return np.flatnonzero(found)
 
 

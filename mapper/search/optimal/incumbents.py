@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ...mapping import Bools, Floats, Ints, MappingBatch
+from ...mapping import Bools, Floats, Ints, MappingBatch, covered
 from ...model import Objective
 from ...model.bounds import ROUNDING
 from ..outcome import Point, reach
@@ -132,7 +132,7 @@ class FrontIncumbents:
         if self.merit(np.array([energy_pj]), np.array([cycles]))[0] >= 1 - ROUNDING:
             return False
         before = self.least
-        stay = (self.cycles < cycles) | (self.energy_pj < energy_pj)
+        stay = ~covered(np.stack([self.cycles, self.energy_pj]).T, [(cycles, energy_pj)])
         place = int((self.cycles[stay] < cycles).sum())
         kept = [one for one, stays in zip(self.batches, stay.tolist(), strict=True) if stays]
         batches = (*kept[:place], batch, *kept[place:])

@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 
 from ...certificate import BOUNDED, WEIGHED, Choice, Tree
-from ...mapping import Floats, Ints
+from ...mapping import Floats, Ints, staircase
 from ...model.bounds import ROUNDING, Bound, Factors, Geometric, Relaxation
 from ..coverage import Coverage
 from ..outcome import Point
@@ -99,8 +99,5 @@ class KeepChoice:
 def _points(bound: Bound) -> list[Point]:
     """The bounds that are possible, without those above others."""
     some = np.flatnonzero(bound.possible)
-    some = some[np.lexsort((bound.energy_pj[some], bound.cycles[some]))]
-    energy = bound.energy_pj[some]
-    before = np.minimum.accumulate(np.concatenate([[np.inf], energy[:-1]])) if len(some) else energy
-    low = some[energy < before]
+    low = some[staircase(bound.cycles[some], bound.energy_pj[some])]
     return list(zip(bound.cycles[low].tolist(), bound.energy_pj[low].tolist(), strict=True))

@@ -1,0 +1,61 @@
+"""What is charged in a mapping, for one choice of what is kept: energy per word that moves, and leakage."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...arch import Architecture
+from ...energy import EnergyTable
+from ...workloads import Tensor
+from ..mapping import Bools
+from .problem import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class Charge:
+    """Energy of the words of a tensor that `parent` hands to `child`, or that `child` receives (`parent` None).
+
+    `pj` per word, less `first_pj` for each distinct word of an output.
+    """
+
+    name: str
+    tensor: Tensor
+    child: int
+    parent: int | None
+    pj: float
+    first_pj: float
+
+    @property
+    def below(self) -> int:
+        """Spatial loops of levels before it count: more children of one parent need no more words of their own."""
+        return self.child if self.parent is None else self.parent
+
+
+def charges(problem: Problem, keep: Bools) -> list[Charge]:
+    """List the charges of all pairs of neighbouring keepers that are not 0; `keep` # (level, tensor)."""
+    arch, table = problem.arch, problem.table
+    names, listed = [*(level.name for level in arch.levels), arch.compute.name], []
+    for v, tensor in enumerate(problem.workload.tensors):
+        keepers = [*np.flatnonzero(keep[:, v]).tolist(), len(arch.levels)]
+        for parent, child in zip(keepers, keepers[1:], strict=False):
+            figures, share = table.levels[parent], _vectors_per_word(arch, tensor, parent)
+            pj = share * figures.read_pj
+            update_pj = share * figures.update_pj if tensor.output else 0.0
+            between = f"{tensor.name}:{names[parent]}>{names[child]}"
+            listed.append(Charge(between, tensor, child, parent, pj + update_pj, pj if tensor.output else 0.0))
+            if child < len(arch.levels):
+                pj = _vectors_per_word(arch, tensor, child) * table.levels[child].write_pj
+                into = f"{tensor.name}:>{names[child]}"
+                listed.append(Charge(into, tensor, child, None, pj, pj if tensor.output else 0.0))
+    return [charge for charge in listed if charge.pj > 0]
+
+
+def leakage_pj(arch: Architecture, table: EnergyTable) -> float:
+    """The leakage of all instances in one cycle."""
+    each = [*(level.leak_pj_per_cycle for level in table.levels), table.compute.leak_pj_per_cycle]
+    return float(sum(pj * arch.instances(level) for level, pj in enumerate(each)))
+
+
+def _vectors_per_word(arch: Architecture, tensor: Tensor, level: int) -> float:
+    storage = arch.levels[level]
+    return storage.bits(tensor.name, tensor.word_bits) / storage.width_bits

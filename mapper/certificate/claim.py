@@ -1,0 +1,40 @@
+"""What a certificate claims of a layer: no mapping has a lower objective, or lies below the front."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..mapping import Bools, Floats
+from .bounds import SLACK
+from .format import TOLERANCE
+
+
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """A lower bound of an objective, or the points of a front with lower bounds of what is open beside it."""
+
+    powers: tuple[int, int] | None  # of energy and cycles; None: a front
+    lower_bound: float
+    points: tuple[tuple[float, float], ...] = ()  # of a front: (cycles, pJ) on it, and below what is open
+
+    @property
+    def least(self) -> float:
+        """The value that a bound has to reach."""
+        return self.lower_bound * (1 - TOLERANCE) * (1 - SLACK)
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is claimed: no energy and no number of cycles is below 0."""
+        return self.powers is not None and self.lower_bound <= 0
+
+    def settled(self, energy_pj: Floats, cycles: Floats) -> Bools:
+        """Whether mappings that cost at least so much are no better than claimed. # (set,)"""
+        settled: Bools = np.isinf(energy_pj)
+        if self.powers is not None:
+            by_energy, by_cycles = self.powers
+            value = energy_pj**by_energy * cycles**by_cycles
+            return settled | (value >= self.least)
+        slack = (1 - TOLERANCE) * (1 - SLACK)
+        for most_cycles, most_pj in self.points:
+            settled = settled | (cycles >= most_cycles * slack) & (energy_pj >= most_pj * slack)
+        return settled

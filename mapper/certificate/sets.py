@@ -1,0 +1,141 @@
+"""Sets of chains: a tree over the chains of each group of dims, and sets that are a product of nodes of these trees."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import mul
+
+import numpy as np
+
+from ..mapping import Floats, Ints
+from .format import Tree
+from .problem import Refused
+
+
+@dataclass(eq=False)
+class ChainTree:
+    """The tree over the chains of one group: nodes numbered level by level, each an interval of its parent's."""
+
+    tree: Tree
+    rows: Ints = field(init=False)  # (leaf,) the chains, from left to right
+    parts: Ints = field(init=False)  # (node,)
+    first: Ints = field(init=False)  # (node,) the first part
+    size: Ints = field(init=False)  # (node,) how many chains
+    start: Ints = field(init=False)  # (node,) where its interval begins
+    levels: list[tuple[int, int]] = field(init=False)  # the first node of each level, and the end
+
+    def __post_init__(self) -> None:
+        """Raise Refused where the numbers of parts make no tree."""
+        if not all(0 <= part < max(len(self.tree.parts), 2) for part in self.tree.parts) or 1 in self.tree.parts:
+            raise Refused("a tree of chains is no tree")
+        self.rows, self.parts = np.array(self.tree.chains, np.int64), np.array(self.tree.parts, np.int64)
+        self.first = np.cumsum(self.parts) - self.parts + 1
+        if len(self.parts) != self.parts.sum() + 1:
+            raise Refused("a tree of chains is no tree")
+        self.levels = [(0, 1)]
+        while (end := self.levels[-1][1]) < len(self.parts):
+            self.levels.append((end, end + int(self.parts[slice(*self.levels[-1])].sum())))
+            if self.levels[-1][1] == end:
+                raise Refused("a tree of chains is no tree")
+        self._place()
+
+    def _place(self) -> None:
+        """Work out the interval of every node. Raises Refused where there are not as many ends as chains."""
+        self.size = (self.parts == 0).astype(np.int64)
+        for start, stop, inner in self._inner():
+            self.size[inner] = np.add.reduceat(self.size[start:stop], self.first[inner] - start)
+        self.start = np.zeros(len(self.parts), np.int64)
+        for start, stop, inner in reversed(list(self._inner())):
+            before = np.cumsum(self.size[start:stop]) - self.size[start:stop]
+            owner = np.repeat(inner, self.parts[inner])
+            self.start[start:stop] = self.start[owner] + before - before[self.first[owner] - start]
+        if self.size[0] != len(self.rows):
+            raise Refused("a tree of chains has more or fewer ends than there are chains")
+
+    def _inner(self) -> Iterator[tuple[int, int, Ints]]:
+        """From the lowest level up: first and end of a level, and the nodes above that have their parts there."""
+        for (start, stop), (above, _) in zip(self.levels[:0:-1], self.levels[-2::-1], strict=True):
+            yield start, stop, above + np.flatnonzero(self.parts[above:start])
+
+    def least(self, column: Floats) -> Floats:
+        """The least entry of a column # (leaf,) over each node. # (node,)"""
+        lows = np.empty(len(self.parts))
+        ends = self.parts == 0
+        lows[ends] = column[self.start[ends]]
+        for start, stop, inner in self._inner():
+            lows[inner] = np.minimum.reduceat(lows[start:stop], self.first[inner] - start)
+        return lows
+
+
+@dataclass(frozen=True, eq=False)
+class ChainSets:
+    """Sets of combinations of chains. A set is a row of nodes: `boxes` # (set, group)."""
+
+    names: Sequence[str]  # per group, of its dims
+    rows: Sequence[Ints]  # per group the chains that the trees are over
+    trees: Sequence[ChainTree | None]  # per group; None: one node with all chains
+
+    @property
+    def whole(self) -> Ints:
+        """The set of all combinations; no set where a group has no chain left. # (set, group)"""
+        return np.zeros((int(all(map(len, self.rows))), len(self.rows)), np.int64)
+
+    def least(self, g: int, column: Floats) -> Floats:
+        """The least entry of a column of group g # (row,) over each node. # (node,)"""
+        tree = self.trees[g]
+        return column.min(keepdims=True) if tree is None else tree.least(column)
+
+    def numbers(self, boxes: Ints) -> Ints:
+        """How many combinations each set has, as Python integers. # (set,)"""
+        return reduce(mul, (self._sizes(g)[boxes[:, g]] for g in range(len(self.rows))))
+
+    def _sizes(self, g: int) -> Ints:
+        tree = self.trees[g]
+        return np.array([len(self.rows[g])], object) if tree is None else tree.size.astype(object)
+
+    def divide(self, boxes: Ints, along: Ints) -> tuple[Ints, Ints]:
+        """Divide sets along the groups # (set,), those of a number below 0 not at all.
+
+        Returns for each part the set that it is of, and the part. Raises Refused for a single chain.
+        """
+        number = np.zeros(len(boxes), np.int64)
+        for g, tree in enumerate(self.trees):
+            mine = np.flatnonzero(along == g)
+            if len(mine):
+                number[mine] = 0 if tree is None else tree.parts[boxes[mine, g]]
+        if not number[along >= 0].all():
+            raise Refused("a single chain cannot be divided")
+        owner = np.repeat(np.arange(len(boxes)), number)
+        place = np.arange(len(owner)) - np.repeat(np.cumsum(number) - number, number)
+        parts = boxes[owner]
+        for g, tree in enumerate(self.trees):
+            if tree is not None:
+                mine = along[owner] == g
+                parts[mine, g] = tree.first[parts[mine, g]] + place[mine]
+        return owner, parts
+
+    def single(self, boxes: Ints) -> list[Ints]:
+        """The chain of each group in sets of one combination. # (set,) each; raises Refused for a larger set."""
+        rows = []
+        for g, tree in enumerate(self.trees):
+            mine = boxes[:, g]
+            if tree is None or (tree.parts[mine] > 0).any():
+                raise Refused("a set of several combinations is said to be evaluated")
+            rows.append(self.rows[g][tree.start[mine]])
+        return rows
+
+    def text(self, box: Ints) -> str:
+        """Name a set by the places of its chains in each tree."""
+        names = []
+        for g, (dims, tree) in enumerate(zip(self.names, self.trees, strict=True)):
+            start, size = (0, len(self.rows[g])) if tree is None else (tree.start[box[g]], tree.size[box[g]])
+            names.append(f"{dims} {start}..{start + size - 1}")
+        return ", ".join(names)
+
+
+def listed_rows(chains: Sequence[int], number: int) -> Ints:
+    """The chains that a tree lists, of so many. Raises Refused where it names one twice, or one that is not there."""
+    rows = np.array(chains, np.int64) if all(0 <= chain < number for chain in chains) else None
+    if rows is None or len(np.unique(rows)) != len(rows):
+        raise Refused("a tree names a chain twice, or one that there is not")
+    return rows

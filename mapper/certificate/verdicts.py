@@ -1,0 +1,72 @@
+"""The three reasons that a certificate gives against a set of chains, each checked anew for many sets at once."""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from ..mapping import Bools, Floats, Ints
+from .bounds import energy_and_cycles
+from .claim import Claim
+from .columns import Columns, Product
+from .orders import Orders
+from .sets import ChainSets
+from .weighted import Weighted, log_of
+
+
+class Verdicts:
+    """Checks of the sets of one choice of what is kept; each takes `boxes` # (set, group) and answers per set."""
+
+    def __init__(self, columns: Columns, sets: ChainSets, claim: Claim, weighted: Sequence[Weighted]) -> None:
+        self.columns, self.sets, self.claim, self.weighted = columns, sets, claim, weighted
+        self._lows: dict[int, list[Floats]] = {}
+
+    def bounded(self, boxes: Ints) -> Bools:
+        """Whether the least entries of the columns rule out each set. # (set,)"""
+        known: dict[Product, Floats] = {(): np.ones(len(boxes))}
+
+        def value(product: Product) -> Floats:
+            if product not in known:
+                g = len(product) - 1
+                known[product] = value(product[:-1]) * self._low(g)[product[g]][boxes[:, g]]
+            return known[product]
+
+        return self.claim.settled(*energy_and_cycles(self.columns, value, len(boxes)))
+
+    def _low(self, g: int) -> list[Floats]:
+        """Of each column of group g the least entry of every node."""
+        if g not in self._lows:
+            rows = self.sets.rows[g]
+            self._lows[g] = [self.sets.least(g, column[rows]) for column in self.columns.columns[g]]
+        return self._lows[g]
+
+    def weighed(self, boxes: Ints) -> Bools:
+        """Whether some weighted product rules out each set. # (set,)"""
+        settled, log_least = np.full(len(boxes), self.claim.empty), log_of(self.claim.least)
+        for least, constant in self._weighted_lows:
+            settled |= constant + sum(least[g][boxes[:, g]] for g in range(len(least))) >= log_least
+        return settled
+
+    @cached_property
+    def _weighted_lows(self) -> list[tuple[list[Floats], float]]:
+        """Of each weighted product the least scores of every node, and its constant."""
+        return [
+            ([self.sets.least(g, score) for g, score in enumerate(product.scores)], product.constant)
+            for product in self.weighted
+        ]
+
+    def evaluated(self, boxes: Ints) -> Bools:
+        """Whether no loop order of each set, which is one combination, is better. # (set,)
+
+        Raises Refused where a set has several combinations.
+        """
+        rows = self.sets.single(boxes)
+        settled = self.bounded(boxes)
+        left = np.flatnonzero(~settled)
+        chains = np.zeros((len(left), len(self.columns.workload.dims)), np.int64)
+        for group, mine in zip(self.columns.groups, rows, strict=True):
+            for d in group.dims:
+                chains[:, d] = group.rows[d][mine[left]]
+        if len(left):
+            settled[left] = Orders(self.columns.problem, self.columns.keep, chains).settled(self.claim.settled)
+        return settled

@@ -1,0 +1,145 @@
+"""The JSON objects of results: plain values, as `--json` writes them."""
+
+from dataclasses import asdict
+from itertools import zip_longest
+
+import numpy as np
+
+from ..mapping import MappingBatch, write_mapping
+from ..model import HELD, Costs
+from ..search import Statistics
+from . import proof_text as proof
+from .front import front_json
+from .result import NetworkResult, Result
+
+Json = dict[str, object]
+
+
+def result_json(result: Result | NetworkResult) -> Json:
+    """Write a result as the object of `--json`: whole numbers are integers; costs are null where there is no mapping.
+
+    Counts are totals over all instances; energies are in pJ, areas in um2, EDP in pJ * cycles.
+    """
+    if isinstance(result, NetworkResult):
+        return _network_json(result)
+    whole: Json = {
+        "arch": result.arch.name,
+        "workload": result.workload.name,
+        "mapspace": result.mapspace,
+        "remainders": list(result.remainders),
+        "reason": result.reason,
+        "objective": result.objective,
+        "seed": result.seed,
+        **_costs_json(result),
+        "compute": {"energy_pj": plain(result.valid_costs.compute_energy_pj)} if result.found else None,
+        "levels": _levels_json(result.batch, result.valid_costs) if result.batch is not None else None,
+        "mapping": write_mapping(result.batch) if result.batch is not None else None,
+        "search": _search_json(result.statistics),
+    }
+    if result.axes:
+        whole |= {"front": front_json(result.front)}
+    if result.gap is not None:
+        whole |= _proof_json(result)
+    if result.proof is not None:
+        whole |= proof.front_proof_json(result.front, result.proof)
+    return whole | ({} if result.found else {"hint": result.hint})
+
+
+def _proof_json(result: Result | NetworkResult) -> Json:
+    """What is proven of the best mapping; of a layer also what became of all combinations of chains."""
+    proven: Json = {"optimal": result.optimal, "lower_bound": result.lower_bound, "gap": result.gap}
+    if isinstance(result, Result):
+        proven["attained"] = result.attained
+        if result.coverage is not None:
+            proven["combinations"] = {"all": result.coverage.total, **asdict(result.coverage)}
+    return proven
+
+
+def plain(value: float) -> int | float:
+    """Turn a number into what JSON shows: `420`, not `420.0`; digits that a float does not have are not made up."""
+    value = value if isinstance(value, int) else float(value)
+    return int(value) if value.is_integer() and abs(value) <= HELD else value
+
+
+def _costs_json(result: Result | NetworkResult) -> Json:
+    names = ("cycles", "energy_pj", "edp", "utilization")
+    costs: Json = {name: plain(getattr(result, name)) if result.found else None for name in names}
+    work: Json = {"macs": result.macs, "ineffectual_macs": result.ineffectual_macs}
+    ideal = {name: plain(getattr(result.ideal, name)) for name in ("cycles", "energy_pj", "edp")}
+    more: Json = {"area_um2": plain(result.area_um2), "network": _interconnect_json(result), "ideal": ideal}
+    return costs | work | more
+
+
+def _interconnect_json(result: Result | NetworkResult) -> Json | None:
+    """The charge of a hop, and the energy of all hops by the level above each array; None without a mapping."""
+    if not result.found:
+        return None
+    layers = ((result, 1),) if isinstance(result, Result) else result.layers
+    options, arch = layers[0][0].valid_costs.options, layers[0][0].arch
+    levels = np.sum([count * layer.valid_costs.network_energy_pj[0].sum(axis=1) for layer, count in layers], axis=0)
+    return {
+        "counted": options.network,
+        "wire_pj_per_bit_mm": plain(options.wire_pj_per_bit_mm),
+        "tile_mm": plain(options.tile_mm),
+        "hop_pj": plain(options.hop_pj),
+        "energy_pj": plain(levels.sum()),
+        "levels": {level.name: plain(pj) for level, pj in zip(arch.levels, levels, strict=True) if level.fanout},
+    }
+
+
+def _levels_json(batch: MappingBatch, costs: Costs) -> Json:
+    """Cycles, energy and counts of each level and each tensor that it keeps."""
+    return {
+        level.name: {
+            "instances": plain(costs.counts.instances[0, i]),
+            "cycles": plain(costs.level_cycles[0, i]),
+            "energy_pj": plain(costs.level_energy_pj[0, i].sum()),
+            "tensors": {
+                tensor.name: _tensor_json(costs, i, t)
+                for t, tensor in enumerate(batch.workload.tensors)
+                if batch.keep[0, i, t]
+            },
+        }
+        for i, level in enumerate(batch.arch.levels)
+    }
+
+
+def _tensor_json(costs: Costs, level: int, tensor: int) -> Json:
+    counts = costs.counts
+    arrays = {
+        "tile_words": counts.tile_words,
+        "reads": counts.reads,
+        "fills": counts.fills,
+        "updates": counts.updates,
+        "energy_pj": costs.level_energy_pj,
+    }
+    return {name: plain(array[0, level, tensor]) for name, array in arrays.items()}
+
+
+def _search_json(statistics: Statistics) -> Json:
+    return {
+        "evaluated": statistics.evaluated,
+        "valid": statistics.valid,
+        "invalid": dict(statistics.invalid),
+        "seconds": statistics.seconds,
+        "ended_by": statistics.stopped_by or None,
+    }
+
+
+def _network_json(result: NetworkResult) -> Json:
+    first = result.layers[0][0]
+    return {
+        "arch": first.arch.name,
+        "workload": result.name,
+        "mapspace": first.mapspace,
+        "objective": first.objective,
+        "seed": first.seed,
+        **_costs_json(result),
+        "search": _search_json(result.statistics),
+        **({"missing": result.missing} if result.missing else {}),
+        **({} if result.gap is None else _proof_json(result)),
+        "layers": [
+            {"count": count, **({"alike": list(names)} if names else {}), **result_json(layer)}
+            for (layer, count), names in zip_longest(result.layers, result.alike)
+        ],
+    }

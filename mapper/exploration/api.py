@@ -10,7 +10,10 @@ evaluate("simba_like", layer, "mapping.yaml")
 """
 
 import os
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 from ...arch import Architecture
 from ...energy import EnergyTable, energy_table
@@ -26,8 +29,20 @@ from .diagnose import misfits
 from .inputs import Spec, alike, layers_of, load
 from .layer import Progress
 from .layers import Layers
+from .spending import spend_budget
 from .time_slices import Study
 from .transforms import transformed
+
+
+class Request(TypedDict, total=False):
+    """What `explore` may be given by name."""
+
+    pad: bool  # round dims up first, so that perfect bounds fill the array
+    distinct: bool  # count loop orders once that differ only in loops of bound 1
+    table: EnergyTable | None  # in place of the energies that are estimated
+    costs: CostOptions | None  # leakage and wires
+    progress: Progress | None  # called after each step of each layer
+    checkpoint: Checkpoint | None  # each layer goes on from what it holds, and saves how far it is
 
 
 def explore(
@@ -35,56 +50,84 @@ def explore(
     workload: Workload | Network | Spec,
     mapspace: str = "ruby-s",
     options: SearchOptions | None = None,
-    *,
-    pad: bool = False,
-    distinct: bool = False,
-    table: EnergyTable | None = None,
-    costs: CostOptions | None = None,
-    progress: Progress | None = None,
-    checkpoint: Checkpoint | None = None,
+    **request: Unpack[Request],
 ) -> Result | NetworkResult:
     """Search `mapspace` for the best mapping of a layer, or of each layer of a network, several at once (layers.py).
 
-    With `pad`, dims are first rounded up to fill the array; with `distinct`, loop orders that differ only in loops of
-    bound 1 count once. Ctrl-C ends the search with the best so far. With a `checkpoint`, each layer goes on from what
-    it holds and saves how far it is. Raises InputError with every fault of the inputs and options.
+    By name (`Request`): `pad`, `distinct`, `table`, `costs`, `progress`, `checkpoint`. Ctrl-C ends the search with the
+    best so far. Raises InputError with every fault of the inputs and options.
     """
-    options = SearchOptions() if options is None else options
-    if not isinstance(options, SearchOptions):
-        rule = f"must be SearchOptions, as SearchOptions(seed=1); got {type(options).__name__} {options!r}"
-        raise InputError(Fault("options", None, "", rule))
-    faults = option_faults(options) + (costs.faults() if costs else [])
-    preset = next((name for name in PRESETS if name == mapspace), None)
-    faults += [] if preset else [unknown_choice("mapspace", mapspace, PRESETS)]
-    loaded = collect(faults, lambda: load(arch, workload))
-    if faults or loaded is None or preset is None:
-        raise InputError(faults)
-    machine, work = loaded
-    work = transformed(machine, work, ("pad",) if pad else ())
-    every = layers_of(work)
-    groups = alike(every)
-    tell_rounding(machine, every)
-    study = Study(machine, tuple(every[group[0]] for group in groups), preset, distinct,
-                  table or energy_table(machine), costs or CostOptions(), options)  # fmt: skip
-    layers = Layers(study, progress, checkpoint)
-    counts = [1] if isinstance(work, Workload) else [sum(work.layers[i][1] for i in group) for group in groups]
-    if options.budget:
-        layers.spend(counts)
+    if unknown := sorted(set(request) - set(Request.__annotations__)):
+        raise TypeError(f"explore() got an unexpected keyword argument {unknown[0]!r}")
+    search = _Exploration.of(arch, workload, mapspace, SearchOptions() if options is None else options, request)
+    layers = Layers(search.study, request.get("progress"), request.get("checkpoint"))
+    if search.study.options.budget:
+        spend_budget(layers, search.counts)
     else:
         layers.bring(layers.runs)
-    found = layers.bounded(layers.results())
-    if not found:
+    results = layers.bounded(layers.results())
+    if not results:
         raise KeyboardInterrupt  # before the first
-    if isinstance(work, Workload):
-        return found[0]
-    names = tuple(tuple(every[i].name for i in group[1:]) for group in groups)
-    return NetworkResult(
-        work.name,
-        tuple((result, counts[number]) for number, result in found.items()),
-        missing=len(groups) - len(found),
-        alike=tuple(names[number] for number in found),
-        numbers=tuple(found),
-    )
+    return search.result(results)
+
+
+@dataclass(frozen=True)
+class _Exploration:
+    """What is explored: the layers that differ, and those that each of them stands for."""
+
+    work: Workload | Network
+    layers: list[Workload]
+    groups: list[list[int]]  # of `layers`, the equal ones together
+    study: Study  # of the first of each group
+
+    @classmethod
+    def of(
+        cls,
+        arch: Architecture | Spec,
+        workload: Workload | Network | Spec,
+        mapspace: str,
+        options: SearchOptions,
+        request: Request,
+    ) -> "_Exploration":
+        """Read and check the inputs. Raises InputError with every fault."""
+        if not isinstance(options, SearchOptions):
+            rule = f"must be SearchOptions, as SearchOptions(seed=1); got {type(options).__name__} {options!r}"
+            raise InputError(Fault("options", None, "", rule))
+        costs = request.get("costs") or CostOptions()
+        faults = option_faults(options) + costs.faults()
+        preset = next((name for name in PRESETS if name == mapspace), None)
+        faults += [] if preset else [unknown_choice("mapspace", mapspace, PRESETS)]
+        loaded = collect(faults, lambda: load(arch, workload))
+        if faults or loaded is None or preset is None:
+            raise InputError(faults)
+        machine, work = loaded
+        work = transformed(machine, work, ("pad",) if request.get("pad") else ())
+        layers = layers_of(work)
+        groups = alike(layers)
+        tell_rounding(machine, layers)
+        first, table = tuple(layers[group[0]] for group in groups), request.get("table") or energy_table(machine)
+        study = Study(machine, first, preset, bool(request.get("distinct")), table, costs, options)
+        return cls(work, layers, groups, study)
+
+    @property
+    def counts(self) -> list[int]:
+        """How often the layers of each group occur."""
+        if isinstance(self.work, Workload):
+            return [1]
+        return [sum(self.work.layers[i][1] for i in group) for group in self.groups]
+
+    def result(self, results: Mapping[int, Result]) -> Result | NetworkResult:
+        """The result of the layer, or of the network from those of its groups, by number."""
+        if isinstance(self.work, Workload):
+            return results[0]
+        names = tuple(tuple(self.layers[i].name for i in group[1:]) for group in self.groups)
+        return NetworkResult(
+            self.work.name,
+            tuple((result, self.counts[number]) for number, result in results.items()),
+            missing=len(self.groups) - len(results),
+            alike=tuple(names[number] for number in results),
+            numbers=tuple(results),
+        )
 
 
 def evaluate(

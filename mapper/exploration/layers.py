@@ -18,16 +18,12 @@ from ..mapspace import Mapspace
 from ..report import Result
 from ..runtime import Checkpoint, State, in_order
 from ..search import (
-    CHUNK,
     ENGINES,
     STRATEGIES,
     Ended,
     Mark,
     Recorder,
     SearchOptions,
-    Share,
-    read_budget,
-    spend,
     stop_rules,
 )
 from .layer import Progress, bounded
@@ -124,45 +120,6 @@ class Layers:
                 found[number] = bounded(result, self.study.task(self.study.space(number), options), self.progress)
                 self.interrupted = found[number].statistics.interrupted
         return found
-
-    def spend(self, counts: Sequence[int]) -> None:
-        """Search with the budget of the options, shared over the layers; `counts` are their occurrences."""
-        samples, seconds = read_budget(str(self.study.options.budget))
-        if samples is not None and samples < len(counts):
-            rule = f"must be at least a mapping for each of the {len(counts)} layers, got {samples}"
-            raise InputError(Fault("budget", None, "", rule))
-        if seconds is not None:
-            self.ends = time.monotonic() + seconds - sum(run.seconds for run in self.runs)
-        elif samples is not None:
-            objective = self.study.options.objectives[0]
-            spend([self._share(run, count) for run, count in zip(self.runs, counts, strict=True)], samples, CHUNK,
-                  objective, self._bring_shares)  # fmt: skip
-        if not self.interrupted:
-            self.bring([run for run in self.runs if run.result is None])  # those that a resumed run had done
-        for run in self.runs:
-            if run.result and SHARES.intersection(run.result.statistics.ended):
-                run.result.statistics.stop(Ended.BUDGET)
-
-    def _share(self, run: Run, count: int) -> Share:
-        return Share(run.number, count, ended=None if run.open else run.evaluated, marks=run.marks)
-
-    def _bring_shares(self, shares: Sequence[Share]) -> bool:
-        """Bring the layers to their targets and mark what they found."""
-        runs = [self.runs[share.number] for share in shares]
-        for run, share in zip(runs, shares, strict=True):
-            run.target = share.target
-        self.bring([run for run in runs if not run.marked])
-        if self.interrupted:
-            return False  # what was brought is marked when the run goes on
-        for run, share in zip(runs, shares, strict=True):
-            if run.result and run.evaluated > (run.marks[-1].seen if run.marks else 0):
-                best = run.result
-                run.marks.append(
-                    Mark(run.evaluated, best.energy_pj, best.cycles) if best.found else Mark(run.evaluated)
-                )
-                self.keep(run)
-            share.ended = None if run.open else run.evaluated
-        return True
 
     def _grant(self, run: Run) -> None:
         """Of a budget of seconds: an even share of what is left when a layer is begun."""

@@ -21,7 +21,7 @@ from ruby_map.mapper.mapspace import Mapspace, every_chain
 from ruby_map.mapper.model.bounds.dim_groups import grouped
 from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
 from ruby_map.mapper.model.recount import recount
-from ruby_map.mapper.search.optimal import optimal as optimal_file
+from ruby_map.mapper.search.optimal import first_look
 from ruby_map.mapper.search.optimal.certify import mapping_said
 from ruby_map.mapper.search.options import SearchOptions
 
@@ -37,7 +37,7 @@ OPTIMAL = SearchOptions(strategy="optimal", certify=True)
 def hardly_any_first_look():
     """A poor first best, so that there is something to prove."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(optimal_file, "FIRST_LOOK", 3)
+        patch.setattr(first_look, "FIRST_LOOK", 3)
         yield
 
 

@@ -19,7 +19,7 @@ from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
 from ruby_map.mapper.model.recount import recount
 from ruby_map.mapper.model.sanity import InternalError
 from ruby_map.mapper.search.ended import Ended
-from ruby_map.mapper.search.optimal import optimal as optimal_file
+from ruby_map.mapper.search.optimal import first_look
 from ruby_map.mapper.search.optimal.best_orders import best_orders
 from ruby_map.mapper.search.optimal.branch_and_bound import Branching, combination
 from ruby_map.mapper.search.options import SearchOptions
@@ -39,7 +39,7 @@ AGAIN = RankWords.again
 def hardly_any_first_look():
     """A poor first best: branch and bound must find the optimum itself."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(optimal_file, "FIRST_LOOK", 3)
+        patch.setattr(first_look, "FIRST_LOOK", 3)
         yield
 
 

@@ -13,6 +13,7 @@ from ruby_map.mapper.model import OBJECTIVES
 from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
 from ruby_map.mapper.model.recount import recount
 from ruby_map.mapper.report.front import exact_front
+from ruby_map.mapper.search.optimal import first_look
 from ruby_map.mapper.search.optimal import incumbents as aims
 from ruby_map.mapper.search.optimal import optimal as optimal_file
 from ruby_map.mapper.search.optimal.incumbents import FrontIncumbents
@@ -63,7 +64,7 @@ def found_by(outcome, table, costs=None):
 def hardly_any_first_look():
     """A poor beginning: branch and bound must find the front itself."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(optimal_file, "FIRST_LOOK", 3)
+        patch.setattr(first_look, "FIRST_LOOK", 3)
         patch.setattr("ruby_map.mapper.search.optimal.local_search.DRAWN", 3)
         yield
 
@@ -174,7 +175,7 @@ def test_stopped_early_it_says_what_is_proven(monkeypatch):
     space, table = Mapspace(arch, workload, "ruby"), energy_table(arch)
     true = found_by(optimal(space, table, OPTIONS), table)
     monkeypatch.setattr("ruby_map.mapper.search.optimal.branch_and_bound.OPENED", 64)
-    monkeypatch.setattr(optimal_file, "FIRST_LOOK", 500)
+    monkeypatch.setattr(first_look, "FIRST_LOOK", 500)
     monkeypatch.setattr("ruby_map.mapper.search.optimal.local_search.EXCHANGED", 1)
     for steps in (1, 50, 150, 280, 310):
         calls = iter(range(steps))

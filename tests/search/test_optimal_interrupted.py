@@ -14,6 +14,7 @@ from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model.cost import CostOptions
 from ruby_map.mapper.search import Task, Watch
 from ruby_map.mapper.search.ended import Ended
+from ruby_map.mapper.search.optimal import first_look
 from ruby_map.mapper.search.optimal import leaves as combinations
 from ruby_map.mapper.search.optimal import optimal as optimal_file
 from ruby_map.mapper.search.optimal.leaves import LeafEvaluator
@@ -67,7 +68,7 @@ def test_within_a_step(problem, call, late, front):
     options, kept = SearchOptions(objective=objective, front=front), KeepChoice()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(LeafEvaluator, "see", interrupted(call, late))
-        patch.setattr(optimal_file, "FIRST_LOOK", 3)
+        patch.setattr(first_look, "FIRST_LOOK", 3)
         patch.setattr("ruby_map.mapper.search.optimal.branch_and_bound.OPENED", 4)
         early = optimal(space, table, options, costs, part=kept)
     least = best_of_all(space, table, objective, costs)

@@ -16,6 +16,7 @@ from ruby_map.mapper.model.cost import CostOptions, evaluate
 from ruby_map.mapper.runtime.deadline import TimeUp
 from ruby_map.mapper.search import Task, Watch
 from ruby_map.mapper.search.ended import Ended
+from ruby_map.mapper.search.optimal import first_look
 from ruby_map.mapper.search.optimal import leaves as combinations
 from ruby_map.mapper.search.optimal import optimal as optimal_file
 from ruby_map.mapper.search.options import SearchOptions
@@ -59,7 +60,7 @@ def test_in_the_middle_of_every_step(problem, monkeypatch):
     """Stopped at the first or the last look of each step, or by Ctrl-C between them: no certificate, a bound below the
     optimum; once the mapspace is bounded as a whole, no less than that bound."""
     space, table, proven, root = problem
-    monkeypatch.setattr(optimal_file, "FIRST_LOOK", 100)  # so that the proof has work to do
+    monkeypatch.setattr(first_look, "FIRST_LOOK", 100)  # so that the proof has work to do
     looks = stop_in(monkeypatch)
     optimal(space, table, SearchOptions())
     assert set(looks) == TABLES | ASCENT | {"Exchange._bounds", "grow"}
@@ -87,7 +88,7 @@ def test_at_any_look(problem, call, error):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(optimal_file.Optimal, "_check", check)
-        patch.setattr(optimal_file, "FIRST_LOOK", 3)
+        patch.setattr(first_look, "FIRST_LOOK", 3)
         early = optimal(space, table, SearchOptions(objective=objective), costs)
     if early.best is not None:
         assert early.lower_bound <= best_of_all(space, table, objective, costs) * (1 + 1e-9)

@@ -19,6 +19,7 @@ from ruby_map.mapper.report.proof_text import network_bound
 from ruby_map.mapper.runtime import checkpoint
 from ruby_map.mapper.runtime.checkpoint import Checkpoint
 from ruby_map.mapper.search.ended import Ended
+from ruby_map.mapper.search.optimal import first_look
 from ruby_map.mapper.search.optimal import optimal as optimal_file
 from ruby_map.mapper.search.run import Chunked
 from ruby_map.workloads import Network, load_workload
@@ -267,7 +268,7 @@ def test_a_longer_time_limit_goes_on(tmp_path, monkeypatch, front):
     """Ended by the time limit, a proof goes on with a longer one or none, from its best, and what was proven stays."""
     with monkeypatch.context() as patch:
         patch.setattr(optimal_file.Optimal, "_branch", lambda self: self.statistics.stop(Ended.TIME_LIMIT))
-        patch.setattr(optimal_file, "FIRST_LOOK", 100)
+        patch.setattr(first_look, "FIRST_LOOK", 100)
         first = ending(tmp_path / "a", "--time-limit", 0.5, *front)
     assert first["search"]["ended_by"] == "time limit"
     assert not first["optimal"]

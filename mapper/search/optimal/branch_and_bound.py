@@ -11,30 +11,22 @@ parts that cover it. `Branching.state` is replaced as a whole, with the combinat
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import reduce
-from math import prod
-from operator import mul
 
 import numpy as np
 
-from ...mapping import Bools, Floats, Ints
-from ...model.bounds import ROUNDING, Bound, DimGroup, Factors, Geometric, Relaxation
+from ...mapping import Floats, Ints
+from ...model.bounds import ROUNDING, DimGroup, Relaxation
 from ..coverage import Coverage
-from .chain_tree import Tree, grow
+from .forest import Forest
 from .trail import Trail
 
 OPENED = 4096  # nodes opened at once
 DIVERS = 512  # nodes of one generation of a dive
 MOST_OPEN = 8_000_000  # nodes kept; beyond it those next to being dropped are opened first, until there is room
-LOOKS = 2  # bounds by products kept of those found while rows are ruled out
-SHRINKS = 0.9  # they are looked for again while fewer than this share of the rows is left
-FACTOR_WEIGHT = 2.0  # of a factor of these bounds in the trees; rows left differ little in it, so little hangs on it
 GAP_POWER = 4  # tried: nodes needed grow about so with the distance of a bound from the limit
 
-Objective = Callable[[Bound], Floats]
 # (chain combination per group, bounds) of nodes with one chain per dim -> what became of them
 Evaluate = Callable[[Ints, Floats], Coverage]
-SAFE = 2**62  # numbers of combinations beyond it are Python integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,56 +43,18 @@ class State:
 class Branching:
     """The open nodes of one choice of kept tensors."""
 
-    relaxation: Relaxation
-    objective: Objective
-    weights: list[list[float]]
-    geometric: Geometric | None = None  # bounds of the objective, where it is a product of energy and cycles
-    limit: float = np.inf  # of no use is what is not below it
+    forest: Forest
     certify: bool = False  # keep what a certificate needs
-    looks: list[dict[str, float]] = field(default_factory=list)  # the weights that ruled rows out, in turn
-    rows: list[Ints] = field(init=False)  # per group those that are left
-    trees: list[Tree] = field(init=False)
     state: State = field(init=False)
     opened: int = 0
 
     def __post_init__(self) -> None:
-        rows, found, ruled_out = self._narrowed()
-        self.rows = rows
-        self.sharper = [one.least for one in found]
-        self.trees = []
-        self.state = State(np.zeros((0, len(rows)), np.int64), np.zeros(0), Coverage(ruled_out=ruled_out))
-        if not all(map(len, rows)):
-            return
-        for g, (columns, mine) in enumerate(zip(self.relaxation.columns, rows, strict=True)):
-            factors = [one.factors[g] for one in found]
-            weights = [*self.weights[g], *([FACTOR_WEIGHT] * len(factors))]
-            table = [*(column[mine] for column in columns), *factors]
-            self.trees.append(grow(table, weights, mine, self.relaxation.groups[g].deadline))
-        kind = np.int64 if prod(map(len, rows)) < SAFE else object
-        self._sizes = [tree.size.astype(kind) for tree in self.trees]
-        root = np.zeros((1, len(self.trees) + self.certify), np.int64)
-        self.state = State(root, self.bound(root), self.state.left, Trail() if self.certify else None)
-
-    def _narrowed(self) -> tuple[list[Ints], list[Factors], int]:
-        """The rows of each group with which something may be below the limit, the bounds that told, and how many
-        combinations these rule out."""
-        rows = [np.arange(len(group)) for group in self.relaxation.groups]
-        found: list[Factors] = []
-        ruled_out = 0
-        while self.geometric is not None:
-            before = sum(map(len, rows))
-            one = self.geometric.factors(rows)
-            self.looks += [one.weights] if one.weights else []
-            stay = [one.least * factors < self.limit * (1 - ROUNDING) for factors in one.factors]
-            numbers = [(int(these.sum()), int((~these).sum())) for these in stay]
-            for g, (_, gone) in enumerate(numbers):  # with a row of g that goes, and rows of those before that stay
-                ruled_out += gone * prod(n for n, _ in numbers[:g]) * prod(map(sum, numbers[g + 1 :]))
-            rows = [mine[these] for mine, these in zip(rows, stay, strict=True)]
-            found = [Factors(each.least, tuple(f[s] for f, s in zip(each.factors, stay, strict=True)))
-                     for each in [*found, one]][-LOOKS:]  # fmt: skip
-            if not all(map(len, rows)) or sum(map(len, rows)) > SHRINKS * before:
-                break
-        return rows, found, ruled_out
+        number = len(self.forest.rows)
+        left = Coverage(ruled_out=self.forest.ruled_out)
+        self.state = State(np.zeros((0, number), np.int64), np.zeros(0), left)
+        if self.forest.trees:
+            root = np.zeros((1, number + self.certify), np.int64)
+            self.state = State(root, self.forest.bound(root), left, Trail() if self.certify else None)
 
     @property
     def least(self) -> float:
@@ -111,30 +65,7 @@ class Branching:
     def coverage(self) -> Coverage:
         """What became of all combinations."""
         state = self.state
-        return state.left + Coverage(open=self._number(state.nodes))
-
-    def _number(self, nodes: Ints) -> int:
-        """How many combinations there are in all of some nodes."""
-        if not len(nodes):
-            return 0
-        return int(reduce(mul, (sizes[nodes[:, g]] for g, sizes in enumerate(self._sizes))).sum())
-
-    def bound(self, nodes: Ints) -> Floats:
-        """The bound of each node, inf where nothing in it is valid."""
-        found = self.relaxed(nodes)
-        return np.maximum(np.where(found.possible, self.objective(found), np.inf), self.weighted(nodes))
-
-    def weighted(self, nodes: Ints) -> Floats:
-        """The bound of each node by weighted products."""
-        bounds = np.full(len(nodes), -np.inf)
-        for i, least in enumerate(self.sharper):
-            factors = (tree.low[i - len(self.sharper)][nodes[:, g]] for g, tree in enumerate(self.trees))
-            bounds = np.maximum(bounds, least * reduce(mul, factors))
-        return bounds
-
-    def relaxed(self, nodes: Ints) -> Bound:
-        """Energy and cycles that nothing in each node is below."""
-        return self.relaxation.bound(lambda g, column: self.trees[g].low[column][nodes[:, g]], len(nodes))
+        return state.left + Coverage(open=self.forest.number(state.nodes))
 
     def step(self, best: Callable[[], float], evaluate: Evaluate) -> None:
         """Open some nodes; single chains among their parts go to `evaluate`, which may lower `best`.
@@ -150,11 +81,11 @@ class Branching:
         keep, still = bounds < limit, others & (before.bounds < limit)
         gone = np.concatenate([nodes[~keep], before.nodes[others & ~still]])
         if trail:
-            trail.rule_out(gone, self.weighted(gone) >= limit)
+            trail.rule_out(gone, self.forest.weighted(gone) >= limit)
         self.state = State(
             np.concatenate([before.nodes[still], nodes[keep]]),
             np.concatenate([before.bounds[still], bounds[keep]]),
-            before.left + left + Coverage(ruled_out=self._number(gone)),
+            before.left + left + Coverage(ruled_out=self.forest.number(gone)),
             trail,
         )
         self.opened += len(chosen)
@@ -180,15 +111,15 @@ class Branching:
         trail: Trail | None = None,
     ) -> tuple[Ints, Floats, Coverage]:
         """Parts that cover some nodes, but for those of single chains: these are evaluated, or ruled out."""
-        single, limit = self._single(nodes), best() * (1 - ROUNDING)
+        single, limit = self.forest.single(nodes), best() * (1 - ROUNDING)
         parts, below, owner, along = self._parts(nodes[~single], bounds[~single], limit)
         if trail:
             trail.divide(nodes[~single], along, parts, owner)
         nodes, bounds = np.concatenate([nodes[single], parts]), np.concatenate([bounds[single], below])
-        single, hope = self._single(nodes), bounds < limit
+        single, hope = self.forest.single(nodes), bounds < limit
         left = Coverage(ruled_out=int((single & ~hope).sum()))
         if trail:
-            trail.rule_out(nodes[single & ~hope], self.weighted(nodes[single & ~hope]) >= limit)
+            trail.rule_out(nodes[single & ~hope], self.forest.weighted(nodes[single & ~hope]) >= limit)
             trail.evaluate(nodes[single & hope])
         left += self._evaluate(nodes[single & hope], bounds[single & hope], evaluate)
         return nodes[~single], bounds[~single], left
@@ -202,43 +133,24 @@ class Branching:
             return np.argpartition(bounds, n - OPENED)[n - OPENED :]
         return np.argpartition(bounds, OPENED)[:OPENED]
 
-    def _single(self, nodes: Ints) -> Bools:
-        """Which nodes have one chain per dim."""
-        single: Bools = self._spread(nodes).max(axis=1) == 0
-        return single
-
-    def _spread(self, nodes: Ints) -> Floats:
-        return np.stack([tree.spread[nodes[:, g]] for g, tree in enumerate(self.trees)], axis=1)
-
     def _parts(self, nodes: Ints, bounds: Floats, limit: float) -> tuple[Ints, Floats, Ints, Ints]:
         """The children of each node, along the group where they leave least to do: themselves, their bounds, whose they
         are; and of each node this group."""
-        every = [self._children(nodes, bounds, g) for g in range(len(self.trees))]
+        every = [self.forest.children(nodes, bounds, g) for g in range(len(self.forest.trees))]
         if np.isfinite(limit):
             left = np.stack([_left(below, owner, limit, len(nodes)) for owner, _, below in every], axis=1)
         else:  # before anything is known to be good: where the rows are least alike
-            left = -self._spread(nodes)
-        along = np.where(self._spread(nodes) > 0, left, np.inf).argmin(axis=1)
+            left = -self.forest.spread(nodes)
+        along = np.where(self.forest.spread(nodes) > 0, left, np.inf).argmin(axis=1)
         chosen = [along[owner] == g for g, (owner, _, _) in enumerate(every)]
         parts = [found[mine] for mine, (_, found, _) in zip(chosen, every, strict=True)]
         least = [below[mine] for mine, (_, _, below) in zip(chosen, every, strict=True)]
         owners = [owner[mine] for mine, (owner, _, _) in zip(chosen, every, strict=True)]
         return np.concatenate(parts), np.concatenate(least), np.concatenate(owners), along
 
-    def _children(self, nodes: Ints, bounds: Floats, g: int) -> tuple[Ints, Ints, Floats]:
-        """The children of each node along group g: whose they are, themselves, and their bounds."""
-        tree = self.trees[g]
-        number = tree.children[nodes[:, g]]
-        owner = np.repeat(np.arange(len(nodes)), number)
-        parts = nodes[owner]
-        place = np.arange(len(parts)) - np.repeat(np.cumsum(number) - number, number)
-        parts[:, g] = tree.first[parts[:, g]] + place
-        return owner, parts, np.maximum(bounds[owner], self.bound(parts))
-
     def _evaluate(self, nodes: Ints, bounds: Floats, evaluate: Evaluate) -> Coverage:
         order = np.argsort(bounds)
-        rows = np.stack([tree.row[nodes[:, g]] for g, tree in enumerate(self.trees)], axis=1)
-        return evaluate(rows[order], bounds[order])
+        return evaluate(self.forest.rows_of(nodes)[order], bounds[order])
 
 
 def _left(bounds: Floats, owner: Ints, limit: float, n: int) -> Floats:

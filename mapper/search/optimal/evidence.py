@@ -6,10 +6,10 @@ import numpy as np
 
 from ...certificate import Choice, Layer
 from ...mapping import MappingBatch
-from ...model import OBJECTIVES, Objective
+from ...model import OBJECTIVES, Objective, figures_exact
 from ...model.bounds import ROUNDING, ideal
 from ..coverage import Coverage
-from ..ended import Ended
+from ..ended import MOST_CHAINS, MOST_KEPT, Ended
 from ..outcome import FrontProof, Outcome, Point
 from ..recorder import Statistics
 from ..strategy import Task
@@ -58,10 +58,19 @@ class Evidence:
         """How many choices of kept tensors there are."""
         return self.task.space.size.bypass
 
+    @property
+    def hindrance(self) -> Ended | None:
+        """Why nothing can be proven: chains or choices of kept tensors cannot be listed, or bounds would be rounded."""
+        if not figures_exact(self.task.space.arch, self.task.space.workload):
+            return Ended.INEXACT
+        if self.leaves.chains.most > MOST_CHAINS:
+            return Ended.TOO_MANY_CHAINS
+        return Ended.TOO_MANY_CHOICES if self.number_of_choices > MOST_KEPT else None
+
     def close(self, choices: list[KeepChoice]) -> None:
         """Let go of choices that hold nothing better."""
         before, closed = self.choices, set(choices)
-        said = [choice.said(self.leaves.names) for choice in choices if self.task.options.certify]
+        said = [choice.said(self.leaves.chains.names) for choice in choices if self.task.options.certify]
         self.choices = Choices(
             tuple(choice for choice in before.waiting if choice not in closed),
             sum((choice.coverage.closed() for choice in choices), before.left),
@@ -74,7 +83,18 @@ class Evidence:
         known = sum((choice.coverage for choice in self.choices.waiting), self.choices.left)
         if self.bounded:
             return known
-        return known + Coverage(open=self.leaves.number * self.number_of_choices - known.total)
+        return known + Coverage(open=self.leaves.chains.number * self.number_of_choices - known.total)
+
+    def progress(self, bounded: int | None) -> str:
+        """What is known so far, in a line; `bounded`: so many choices of kept tensors are, as long as not all are."""
+        if not self.bounded:
+            return f"{bounded:,} of {self.number_of_choices:,} choices of what is kept bounded"
+        waiting, incumbents = self.choices.waiting, self.incumbents
+        sets = sum(choice.open for choice in waiting)
+        least = min((choice.least for choice in waiting), default=np.inf)
+        cutoff = incumbents.cutoff if incumbents.best is not None else np.inf
+        share = max(0.0, 1 - least / cutoff) if cutoff else 0.0
+        return f"the best possible at most {share:.2%} below, {sets:,} sets open"
 
     @property
     def found(self) -> Outcome:
@@ -88,7 +108,7 @@ class Evidence:
 
     def outcome(self) -> Outcome:
         """What is found and proven: no more than the ideal bounds where the combinations do not add up."""
-        if self.bounded and self.coverage.total != self.leaves.number * self.number_of_choices:
+        if self.bounded and self.coverage.total != self.leaves.chains.number * self.number_of_choices:
             self.statistics.stop(Ended.UNCOUNTED)
             self.bounded = False
         found, least = replace(self.found, coverage=self.coverage), self.incumbents.least
@@ -111,7 +131,7 @@ class Evidence:
 
     def _certificate(self, found: Outcome, pending: float) -> Layer:
         """What this proof did, for another program to check: the bounds of an earlier one are not in it."""
-        choices = (*self.choices.said, *(choice.said(self.leaves.names) for choice in self.choices.waiting))
+        choices = (*self.choices.said, *(choice.said(self.leaves.chains.names) for choice in self.choices.waiting))
         if isinstance(self.incumbents, FrontIncumbents):
             front = self.incumbents
             return layer_said(self.task, "front", front.batches, 0.0, self._corners(front), choices)

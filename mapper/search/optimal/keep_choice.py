@@ -11,9 +11,11 @@ from ...mapping import Floats, Ints, staircase
 from ...model.bounds import ROUNDING, Bound, Factors, Geometric, Relaxation
 from ..coverage import Coverage
 from ..outcome import Point
-from .branch_and_bound import Branching
+from .branch_and_bound import Branching, importance
 from .certify import kept_names
+from .forest import Forest
 from .incumbents import FrontIncumbents
+from .leaves import LeafEvaluator
 from .trail import tree_said
 
 MOST_CORNERS = 500_000  # open nodes told apart in what is proven of a front
@@ -24,7 +26,7 @@ class KeepChoice:
     """One choice of kept tensors: its relaxation, and the branch and bound once there is need of it."""
 
     relaxed: Relaxation
-    of: Callable[[Bound], Floats]  # the aim's number of a bound
+    merit: Callable[[Bound], Floats]  # of a bound
     geometric: Geometric | None = None  # sharper bounds, where there is one objective
     branching: Branching | None = None
     look: Factors | None = None  # the sharper bound
@@ -32,6 +34,14 @@ class KeepChoice:
     def __post_init__(self) -> None:
         columns = self.relaxed.columns
         self.bound = self.relaxed.bound(lambda g, column: columns[g][column].min(keepdims=True), 1)
+
+    def grow(self, leaves: LeafEvaluator, *, certify: bool) -> None:
+        """Begin the branch and bound, from the chains of the best mapping known."""
+        best, groups = leaves.incumbents.best, leaves.chains
+        rows = np.zeros(len(groups.groups), np.int64) if best is None else groups.rows(best)
+        weights = importance(self.relaxed, rows)
+        forest = Forest(self.relaxed, self.merit, weights, self.geometric, leaves.incumbents.cutoff)
+        self.branching = Branching(forest, certify)
 
     def sharpen(self) -> None:
         """Raise the bound of the whole, where there is one objective; TimeUp leaves it as it was."""
@@ -52,7 +62,7 @@ class KeepChoice:
 
     @property
     def _by_columns(self) -> float:
-        return float(self.of(self.bound)[0]) if self.bound.possible[0] else np.inf
+        return float(self.merit(self.bound)[0]) if self.bound.possible[0] else np.inf
 
     @property
     def open(self) -> int:
@@ -74,15 +84,16 @@ class KeepChoice:
             weighed = self.look is not None and self.sharper > self._by_columns
             weights = [self.look.weights] if self.look is not None and weighed else []
             return Choice(keep=keep, weights=weights, trees=[], verdicts=WEIGHED if weighed else BOUNDED)
-        if branching.state.trail is None or not branching.trees:
+        if branching.state.trail is None or not branching.forest.trees:
             trees = [
-                Tree(chains=names[rows].tolist(), parts=[]) for names, rows in zip(numbers, branching.rows, strict=True)
+                Tree(chains=names[rows].tolist(), parts=[])
+                for names, rows in zip(numbers, branching.forest.rows, strict=True)
             ]
-            return Choice(keep=keep, weights=branching.looks, trees=trees, verdicts="")
-        trees = [tree_said(tree, names) for tree, names in zip(branching.trees, numbers, strict=True)]
+            return Choice(keep=keep, weights=branching.forest.looks, trees=trees, verdicts="")
+        trees = [tree_said(tree, names) for tree, names in zip(branching.forest.trees, numbers, strict=True)]
         trail, nodes = branching.state.trail.going_on(), branching.state.nodes
-        trail.rule_out(nodes, branching.weighted(nodes) >= branching.state.bounds)
-        return Choice(keep=keep, weights=branching.looks, trees=trees, verdicts=trail.verdicts())
+        trail.rule_out(nodes, branching.forest.weighted(nodes) >= branching.state.bounds)
+        return Choice(keep=keep, weights=branching.forest.looks, trees=trees, verdicts=trail.verdicts())
 
     def corners(self, incumbents: FrontIncumbents) -> list[Point]:
         """Lower bounds of what is open, told apart as far as time allows; merit rises, so old numbers stay bounds."""
@@ -91,7 +102,7 @@ class KeepChoice:
         nodes, reached = self.branching.state.nodes, self.branching.state.bounds
         order = np.argsort(reached)
         order = order[reached[order] < 1 - ROUNDING]
-        corners = _points(self.branching.relaxed(nodes[order[:MOST_CORNERS]]))
+        corners = _points(self.branching.forest.relaxed(nodes[order[:MOST_CORNERS]]))
         rest = float(reached[order[MOST_CORNERS:]].min(initial=np.inf))
         return corners + ([] if np.isinf(rest) else incumbents.times(rest))
 

@@ -5,23 +5,20 @@ either, every order is tried; where there are too many, the combination stays op
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
 from itertools import permutations, product
 from math import prod
 
 import numpy as np
 
-from ...mapping import Bools, ChainTable, Floats, Ints, MappingBatch
-from ...mapspace import every_chain
+from ...mapping import Bools, Floats, Ints, MappingBatch
 from ...model import REASONS, InternalError, evaluate, recount, validity
-from ...model.bounds import ROUNDING, Charge, DimGroup, charges, grouped
-from ...runtime import Deadline, no_deadline
+from ...model.bounds import ROUNDING, Charge, charges
 from ..coverage import Coverage
 from ..recorder import Recorder
 from ..strategy import Task
 from .best_orders import best_orders
-from .branch_and_bound import combination
+from .chain_groups import ChainGroups
 from .incumbents import Incumbents
 
 EVALUATED = 2048  # chain combinations evaluated at once
@@ -30,60 +27,16 @@ MOST_ORDERS = 5_000  # loop orders tried for one combination of chains where ene
 
 @dataclass(eq=False)
 class LeafEvaluator:
-    """The combinations of chains of a mapspace, a row number per group of dims, and the mappings made of them."""
+    """Makes mappings of combinations of chains with their best orders, and offers them as incumbents."""
 
     task: Task
     incumbents: Incumbents
     recorder: Recorder
     late: Callable[[], bool]  # whether time is up
     unresolved: float = np.inf  # the least bound of chains evaluated without certainty
-    tables: tuple[ChainTable, ...] = ()
-    groups: list[DimGroup] = field(default_factory=list)
 
-    @property
-    def number(self) -> int:
-        """How many there are, by the counts of the mapspace and not by what is listed."""
-        return prod(self._together)
-
-    @property
-    def most(self) -> int:
-        """How many rows the group has that has most."""
-        return max(self._together)
-
-    @property
-    def _together(self) -> list[int]:
-        return [prod(self.task.space.chains[d].total for d in dims) for dims in self._dims]
-
-    @property
-    def _dims(self) -> list[tuple[int, ...]]:
-        return grouped(self.task.space.workload) or [(0,)]
-
-    def make(self, deadline: Deadline = no_deadline) -> None:
-        """List the chains; only a group's own combinations are ever listed. Work on them will call `deadline`."""
-        self.tables = tuple(every_chain(chains) for chains in self.task.space.chains)
-        self.groups = [
-            DimGroup(self.task.space.arch, self.task.space.workload, self.tables, dims, deadline) for dims in self._dims
-        ]
-
-    @cached_property
-    def names(self) -> list[Ints]:
-        """What certificates call the rows of each group: by the lexicographic order of the chains. # (row,) each"""
-        places = []
-        for table in self.tables:
-            places.append(np.empty(len(table.bounds), np.int64))
-            places[-1][np.lexsort(table.bounds.T[::-1])] = np.arange(len(table.bounds))
-        return [
-            np.ravel_multi_index(
-                [places[d][rows] for d, rows in group.rows.items()], [len(places[d]) for d in group.dims]
-            )
-            for group in self.groups
-        ]
-
-    def rows(self, batch: MappingBatch) -> Ints:
-        """The combination that the one mapping of `batch` is made of. # (group,)"""
-        rows = combination(self.groups, batch.factors[0])
-        assert rows is not None, "a mapping of the mapspace has chains of the mapspace"
-        return rows
+    def __post_init__(self) -> None:
+        self.chains = ChainGroups(self.task.space)
 
     def offer(self, batch: MappingBatch) -> None:
         """Offer the one mapping of `batch`, counted exactly."""
@@ -106,7 +59,7 @@ class LeafEvaluator:
         return seen
 
     def evaluate(self, rows: Ints, bounds: Floats, keep: Bools) -> Floats:
-        """Evaluate each with its best orders: the aim's number, inf where invalid. # (combination,)"""
+        """Evaluate each with its best orders: the merit, inf where invalid. # (combination,)"""
         values = np.full(len(rows), np.inf)
         batch, statistics = self._batch(rows, keep), self.recorder.statistics
         reasons = validity(batch)
@@ -134,14 +87,10 @@ class LeafEvaluator:
         return charges(self.task.space.arch, self.task.space.workload, self.task.table, keep)
 
     def _batch(self, rows: Ints, keep: Bools) -> MappingBatch:
-        chains = np.zeros((len(rows), len(self.tables)), np.int64)
-        for g, group in enumerate(self.groups):
-            for d, of_group in group.rows.items():
-                chains[:, d] = of_group[rows[:, g]]
         n, arch = len(rows), self.task.space.arch
-        order = np.zeros((n, len(arch.levels), len(self.tables)), np.int8)
+        order = np.zeros((n, len(arch.levels), len(self.chains.tables)), np.int8)
         kept = np.repeat(keep[None], n, axis=0)
-        batch = MappingBatch(arch, self.task.space.workload, self.tables, chains, order, kept)
+        batch = MappingBatch(arch, self.task.space.workload, self.chains.tables, self.chains.chains(rows), order, kept)
         return replace(batch, order=best_orders(batch, self._charges(keep), self.task.space.orders.levels))
 
     def _settle(self, batch: MappingBatch, bounds: Floats, doubtful: Bools) -> None:

@@ -23,7 +23,7 @@ MOST_FRONT_PAIRS = 5_000  # the same for a front, where every mapping on it is i
 
 @dataclass(eq=False)
 class LocalSearch:
-    """Local search over the chains of `every`."""
+    """Exchanges chains of the mappings of `leaves` while that improves them."""
 
     leaves: LeafEvaluator
     _done: set[tuple[float, float]] = field(default_factory=set)  # points of the front improved already
@@ -36,13 +36,13 @@ class LocalSearch:
             self._spread(relaxed, incumbents)
             return
         if incumbents.best is not None and (incumbents.best.keep[0] == relaxed.keep).all():
-            self._improve(relaxed, self.leaves.rows(incumbents.best), incumbents.least)
+            self._improve(relaxed, self.leaves.chains.rows(incumbents.best), incumbents.least)
         batch = self._drawn(relaxed, rng)
         if len(batch):
             costs = evaluate(batch, self.leaves.task.table, self.leaves.task.costs)
             values = incumbents.merit(costs.energy_pj, costs.cycles)
             for i in np.argsort(values)[:most].tolist():
-                self._improve(relaxed, self.leaves.rows(batch.take([i])), float(values[i]))
+                self._improve(relaxed, self.leaves.chains.rows(batch.take([i])), float(values[i]))
 
     def _drawn(self, relaxed: Relaxation, rng: np.random.Generator) -> MappingBatch:
         """Some valid mappings with what this relaxation keeps."""
@@ -64,19 +64,19 @@ class LocalSearch:
 
     def _choices(self, most: int) -> list[tuple[int, ...]]:
         """The groups, and the pairs of groups with at most so many combinations."""
-        number = range(len(self.leaves.groups))
+        number = range(len(self.leaves.chains.groups))
         pairs = [(g, h) for g in number for h in range(g) if self._together(g, h) <= most]
         return [*((g,) for g in number), *pairs]
 
     def _together(self, *exchanged: int) -> int:
-        return prod(len(self.leaves.groups[g]) for g in exchanged)
+        return prod(len(self.leaves.chains.groups[g]) for g in exchanged)
 
     def _exchange(
         self, relaxed: Relaxation, rows: Ints, value: float, exchanged: tuple[int, ...]
     ) -> tuple[Ints, float]:
         """The best of the combinations with the least bounds that differ from `rows` in these groups alone."""
         n = self._together(*exchanged)
-        grid = np.unravel_index(np.arange(n), [len(self.leaves.groups[g]) for g in exchanged])
+        grid = np.unravel_index(np.arange(n), [len(self.leaves.chains.groups[g]) for g in exchanged])
         where = {g: grid[i] for i, g in enumerate(exchanged)}
         starts = range(0, n, BOUNDED)
         parts = [{g: mine[start : start + BOUNDED] for g, mine in where.items()} for start in starts]
@@ -94,8 +94,8 @@ class LocalSearch:
         return (tried[least], float(values[least])) if values[least] < value else (rows, value)
 
     def _bounds(self, relaxed: Relaxation, rows: Ints, where: dict[int, Ints], n: int) -> Floats:
-        """The aim's number of the bound of `rows` with those of some groups exchanged. # (n,)"""
-        self.leaves.groups[0].deadline()
+        """The merit of the bound of `rows` with those of some groups exchanged. # (n,)"""
+        self.leaves.chains.groups[0].deadline()
         found = relaxed.bound(
             lambda g, column: relaxed.columns[g][column][where[g] if g in where else rows[g : g + 1]], n
         )
@@ -114,7 +114,7 @@ class LocalSearch:
         """From every mapping of the front, exchange chains as long as mappings out of reach turn up."""
         choices = self._choices(MOST_FRONT_PAIRS)
         while (batch := self._next(relaxed, incumbents)) is not None:
-            rows = self.leaves.rows(batch)
+            rows = self.leaves.chains.rows(batch)
             for exchanged in choices:
                 if self.leaves.late():
                     return

@@ -13,27 +13,23 @@ from typing import Any
 import numpy as np
 
 from ...mapping import Floats, MappingBatch
-from ...model import OBJECTIVES, InternalError, figures_exact
+from ...model import OBJECTIVES, InternalError
 from ...model.bounds import ROUNDING, Bound, Geometric, Relaxation
 from ...runtime import TimeUp
-from ..ended import MOST_CHAINS, MOST_KEPT, Ended
+from ..ended import Ended
 from ..outcome import Outcome
 from ..recorder import Recorder, Statistics, Stop
-from ..run import Chunked
-from ..strategies import RandomDraws
 from ..strategy import Task, Watch
-from .branch_and_bound import Branching, Evaluate, importance
+from .branch_and_bound import Evaluate
 from .evidence import Evidence
+from .first_look import first_look
 from .incumbents import BestIncumbent, FrontIncumbents, Incumbents
 from .keep_choice import KeepChoice
 from .leaves import LeafEvaluator
 from .local_search import LocalSearch
 from .resume import restored, state_of
 
-FIRST_LOOK = 30_000  # mappings drawn at random for a first best
 STARTS = 3  # mappings drawn at random and improved
-BOUNDED = "choices of what is kept bounded"
-DRAWS = Chunked(RandomDraws())
 
 
 class Optimal:
@@ -69,7 +65,7 @@ class Optimal:
         """Search until all is ruled out or seen, time is up, or Ctrl-C."""
         self.began = time.monotonic() - self.statistics.seconds
         try:
-            self._first_look()
+            first_look(self.task, self.evidence, self.given)
             self._prove()
         except TimeUp:
             self.statistics.stop(Ended.TIME_LIMIT)
@@ -92,41 +88,14 @@ class Optimal:
     def statistics(self) -> Statistics:
         return self.recorder.statistics
 
-    def _first_look(self) -> None:
-        """A first best: the one given, or from a random search, a short one if a proof can follow."""
-        if self.given is not None:
-            self.leaves.offer(self.given)
-            return
-        look, limit = self.task.options, self.task.options.time_limit
-        if not self._hindrance:
-            look = replace(look, samples=FIRST_LOOK, time_limit=None if limit is None else limit / 4)
-        elif limit is not None:
-            look = replace(look, victory=None)  # nothing follows that could use the time
-        outcome = DRAWS.run(replace(self.task, options=look), Watch())
-        seen, found = self.statistics, outcome.statistics
-        seen.evaluated, seen.valid, seen.invalid = found.evaluated, found.valid, found.invalid
-        for batch in [*outcome.front, *([] if outcome.best is None else [outcome.best])]:
-            self.leaves.offer(batch)
-        if found.interrupted:
-            raise KeyboardInterrupt
-
     # Proof
-
-    @property
-    def _hindrance(self) -> Ended | None:
-        """Why nothing can be proven: chains or choices of what is kept cannot be listed, or bounds would be rounded."""
-        if not figures_exact(self.task.space.arch, self.task.space.workload):
-            return Ended.INEXACT
-        if self.leaves.most > MOST_CHAINS:
-            return Ended.TOO_MANY_CHAINS
-        return Ended.TOO_MANY_CHOICES if self.evidence.number_of_choices > MOST_KEPT else None
 
     def _prove(self) -> None:
         """Open nodes of all choices of kept tensors until none can beat the best, or time is up."""
-        if hindrance := self._hindrance:
+        if hindrance := self.evidence.hindrance:
             self.statistics.stop(hindrance)
             return
-        self.leaves.make(self._check)
+        self.leaves.chains.list_all(self._check)
         self._bound()
         if self.root_only:
             self.statistics.stop(Ended.ROOT_ONLY)
@@ -139,9 +108,9 @@ class Optimal:
         powers = evidence.objective.powers if isinstance(self.incumbents, BestIncumbent) else None
         for i, keep in enumerate(self.task.space.every_keep(), 1):
             self._check()
-            relaxed = Relaxation(self.leaves.groups, self.task.table, keep, self.task.costs.leakage)
+            relaxed = Relaxation(self.leaves.chains.groups, self.task.table, keep, self.task.costs.leakage)
             if i == evidence.number_of_choices:
-                for group in self.leaves.groups:
+                for group in self.leaves.chains.groups:
                     group.forget()
             choice = KeepChoice(relaxed, self._merit, Geometric(relaxed, powers) if powers else None)
             evidence.choices = replace(evidence.choices, waiting=(*self.waiting, choice))
@@ -173,7 +142,8 @@ class Optimal:
                 return
             choice = min(self.waiting, key=lambda each: each.least)
             if choice.branching is None:
-                self._grow(choice)
+                self.local_search.start(choice.relaxed, self.rng, STARTS)
+                choice.grow(self.leaves, certify=self.task.options.certify)
             elif steps % 32 == 0 and steps & (steps - 1) == 0:  # ever more rarely
                 choice.branching.dive(lambda: self.incumbents.cutoff, self._see(choice))
                 self.local_search.start(choice.relaxed, self.rng, 1)
@@ -188,19 +158,6 @@ class Optimal:
             self.statistics.stop(Ended.SEEN_ALL)
         elif not self.statistics.ended:
             self.statistics.stop(Ended.LEFT_OPEN)
-
-    def _grow(self, choice: KeepChoice) -> None:
-        self.local_search.start(choice.relaxed, self.rng, STARTS)
-        best = self.incumbents.best
-        rows = np.zeros(len(self.leaves.groups), np.int64) if best is None else self.leaves.rows(best)
-        choice.branching = Branching(
-            choice.relaxed,
-            self._merit,
-            importance(choice.relaxed, rows),
-            choice.geometric,
-            self.incumbents.cutoff,
-            certify=self.task.options.certify,
-        )
 
     def _see(self, choice: KeepChoice) -> Evaluate:
         return lambda rows, bounds: self.leaves.see(rows, bounds, choice.relaxed.keep)
@@ -220,16 +177,7 @@ class Optimal:
         """Report progress; `bounded`: so many choices of kept tensors are, as long as not all are."""
         self.statistics.seconds = time.monotonic() - self.began
         if self.watch.progress:
-            number = self.evidence.number_of_choices
-            self.recorder.proven = self._gap() if self.evidence.bounded else f"{bounded:,} of {number:,} {BOUNDED}"
+            self.recorder.proven = self.evidence.progress(bounded)
             self.watch.progress(self.recorder)
         if self.watch.part:
             self.watch.part.offer(lambda: state_of(self.task.space, self.evidence.found, finished=False))
-
-    def _gap(self) -> str:
-        """What is known so far, for the line of progress."""
-        sets = sum(choice.open for choice in self.waiting)
-        least = min((choice.least for choice in self.waiting), default=np.inf)
-        cutoff = self.incumbents.cutoff if self.incumbents.best is not None else np.inf
-        share = max(0.0, 1 - least / cutoff) if cutoff else 0.0
-        return f"the best possible at most {share:.2%} below, {sets:,} sets open"

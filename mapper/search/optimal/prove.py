@@ -11,7 +11,8 @@ from ..options import SearchOptions
 from ..outcome import Outcome
 from ..recorder import Stop
 from ..strategy import Task, Watch
-from .optimal import DRAWS, Optimal
+from .first_look import DRAWS
+from .optimal import Optimal
 from .resume import goes_on, restored, state_of
 
 BY_PROOF = "an optimal search ends with a proof, by a time limit or a budget of seconds"

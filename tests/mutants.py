@@ -60,9 +60,9 @@ MUTANTS = [
     ),
     Mutant(
         "rows a little below the limit are ruled out",
-        "mapper/search/optimal/branch_and_bound.py",
-        "one.least * factors < self.limit * (1 - ROUNDING)",
-        "one.least * factors < self.limit * 0.9",
+        "mapper/search/optimal/forest.py",
+        "one.least * factors < limit * (1 - ROUNDING)",
+        "one.least * factors < limit * 0.9",
     ),
     Mutant(
         "tiles that fill a capacity do not fit",

@@ -9,6 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from ruby_map.mapper.exploration.transforms import TRANSFORMATIONS
+from ruby_map.mapper.model import OBJECTIVES
+from ruby_map.mapper.search import ENGINES, STRATEGIES
 
 from . import house
 from .house import (
@@ -91,7 +94,7 @@ def test_what_takes_long_to_import_waits() -> None:
     assert done.stdout.strip() == "[]"
 
 
-FACES = [path for path in MODULES if path.name == "__init__.py" and path.parent.parent != ROOT]
+FACES = [path for path in MODULES if path.name == "__init__.py" and path.parent != ROOT / "mapper"]
 
 
 @pytest.mark.parametrize("path", FACES, ids=module_name)
@@ -139,6 +142,23 @@ def test_no_file_imports_one_that_imports_it() -> None:
         if path.name != "__init__.py"
     }
     assert circle(arrows) == []
+
+
+def compared(source: str) -> set[str]:
+    """The texts that something is compared with.
+
+    >>> compared("if name == 'optimal' or other in ('a', 'b'): pass")
+    {'optimal'}
+    """
+    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Compare)]
+    texts = [part for node in nodes for part in (node.left, *node.comparators) if isinstance(part, ast.Constant)]
+    return {part.value for part in texts if isinstance(part.value, str)}
+
+
+@pytest.mark.parametrize("path", [path for path in MODULES if "mapper" in path.parts], ids=module_name)
+def test_nobody_asks_for_a_row_of_a_table_by_its_name(path: Path) -> None:
+    """A strategy, an engine, an objective says itself what others want to know of it."""
+    assert not compared(path.read_text()) & {*STRATEGIES, *ENGINES, *OBJECTIVES, *TRANSFORMATIONS}
 
 
 def test_the_examples_of_the_import_rule_give_what_they_show() -> None:

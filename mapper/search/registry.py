@@ -1,14 +1,9 @@
-"""The table of search strategies: a new one is its file and a line here."""
+"""The table of search strategies."""
 
 from collections.abc import Mapping
 
 from .optimal import Proof
-from .run import Chunked
-from .strategies import NO_VICTORY, Exhaustive, RandomDraws
+from .strategies import PROPOSERS
 from .strategy import Strategy
 
-STRATEGIES: Mapping[str, Strategy] = {
-    "random": Chunked(RandomDraws()),
-    "exhaustive": Chunked(Exhaustive(), NO_VICTORY),
-    "optimal": Proof(),
-}
+STRATEGIES: Mapping[str, Strategy] = {**PROPOSERS, "optimal": Proof()}

@@ -21,6 +21,7 @@ class Measure:
     name: str
     unit: str  # in pictures and tables
     size: float  # of that unit, in the column's own
+    form: str = ",.5g"  # of a figure in tables
 
 
 MEASURES = {
@@ -28,7 +29,7 @@ MEASURES = {
     for measure in (
         Measure("area_um2", "area", "mm\N{SUPERSCRIPT TWO}", 1e6),
         Measure("energy_pj", "energy", "\N{MICRO SIGN}J", 1e6),
-        Measure("cycles", "delay", "cycles", 1),
+        Measure("cycles", "delay", "cycles", 1, ",.0f"),
         Measure("edp", "EDP", "pJ cycles", 1),
         Measure("power_pj_per_cycle", "power", "pJ/cycle", 1),  # mW at 1 GHz
     )

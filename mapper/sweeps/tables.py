@@ -70,13 +70,12 @@ def _table(plan: Plan, values: Mapping[int, Values], columns: Mapping[str, Seque
     axes = [MEASURES[axis] for axis in plan.axes]
     several = len(plan.seeds) > 1
     head = ["design", *columns, "mapspace", *(f"{axis.name} [{axis.unit}]" for axis in axes), ""]
-    forms = [",.0f" if axis.name == "delay" else ",.5g" for axis in axes]
     rows = []
     for member in front.members:
         mark = ["knee"] if member.design == front.knee.design and member.mapspace == front.knee.mapspace else []
         sure = [f"on it in {member.share:.0%} of seeds"] if several else []
-        places = zip(member.middle, axes, forms, strict=True)
-        figures = [format(value / axis.size, form) for value, axis, form in places]
+        places = zip(member.middle, axes, strict=True)
+        figures = [format(value / axis.size, axis.form) for value, axis in places]
         mine = [APART.join(str(values[member.design][name]) for name in names) for names in columns.values()]
         rows.append([str(member.design), *mine, member.mapspace, *figures, APART.join(sure + mark)])
     title = f"{front.workload}, {front.mapspace}: frontier of {len(front.members)}, hypervolume"

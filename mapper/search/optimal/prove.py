@@ -34,7 +34,7 @@ class Proof:
         """It proves the best by one objective, or the front of energy and delay, in this process."""
         faults = []
         known = options.front and set(options.axes) <= set(OBJECTIVES)
-        if known and not {"energy", "delay"} <= set(options.axes):
+        if known and not {(1, 0), (0, 1)} <= {OBJECTIVES[axis].powers for axis in options.axes}:
             rule = "an optimal search proves the front of energy,delay"
             faults.append(option_fault("front", f'{rule}: name both, or use random; got "{options.front}"'))
         given: dict[str, object] = {"objective": len(options.objectives) > 1, "patience": options.patience}

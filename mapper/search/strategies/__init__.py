@@ -1,10 +1,9 @@
 """The proposers of mappings."""
 
-from .exhaustive import NO_VICTORY, Exhaustive
 from .random_draws import RandomDraws
+from .table import PROPOSERS
 
 __all__ = [
-    "NO_VICTORY",
-    "Exhaustive",
+    "PROPOSERS",
     "RandomDraws",
 ]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import ceil, prod
-from typing import Literal
+from typing import Literal, override
 
 from ..workloads import Fault
 
@@ -16,6 +16,7 @@ class FactorRule:
     op: Literal["=", "<=", ">="]
     value: int | None
 
+    @override
     def __str__(self) -> str:
         return f"{self.dim}{self.op}{'full' if self.value is None else self.value}"
 

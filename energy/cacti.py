@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
+from typing import override
 
 from .closed_form import Figures, figures
 
@@ -37,6 +38,7 @@ class Sram:
     ports: int = 2  # read/write ports
     banks: int = 1
 
+    @override
     def __str__(self) -> str:
         size = f"{self.capacity_bytes:.10g} B x {self.width_bits:g} b"
         return f"{size}, {self.ports} port(s), {self.banks} bank(s), {self.tech_nm:g} nm"

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import override
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +14,7 @@ class Fault:
     path: str  # `levels[1].fanout`, or empty
     message: str
 
+    @override
     def __str__(self) -> str:
         place = self.source if self.line is None else f"{self.source}:{self.line}"
         return ": ".join(part for part in (place, self.path, self.message) if part)
@@ -25,6 +27,7 @@ class InputError(Exception):
         self.faults = (faults,) if isinstance(faults, Fault) else tuple(faults)
         super().__init__(self.faults)
 
+    @override
     def __str__(self) -> str:
         return "\n".join(map(str, self.faults))
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
+from typing import override
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,6 +13,7 @@ class Term:
     dim: str
     coef: int = 1
 
+    @override
     def __str__(self) -> str:
         return self.dim if self.coef == 1 else f"{self.dim}*{self.coef}"
 

@@ -11,7 +11,7 @@ from ..mapspace import PRESETS
 from ..model import OBJECTIVES, CostOptions
 from ..report import certificate_faults
 from ..runtime import KINDS
-from ..search import ENGINES, STRATEGIES, SearchOptions, ignored_options, option_faults, read_patience
+from ..search import ENGINES, STRATEGIES, SearchOptions, ignored_options, read_patience
 from .shared import HOP, LEAKAGE, TILE, WIRE, WITH, Request
 from .timeloop_options import FileOptions
 
@@ -119,7 +119,7 @@ class MapRequest(Request):
         return CostOptions(self.leakage, self.wire_pj_per_bit_mm, self.tile_mm, self.hop_pj)
 
     def options(self, files: FileOptions, faults: list[Fault]) -> SearchOptions:
-        """How to search, by the command line and then by the Timeloop `files`; adds every fault to `faults`."""
+        """How to search, by the command line and then by the Timeloop `files`; adds faults to `faults`."""
         rule = collect(faults, lambda: read_patience(self.patience)) if self.patience else None
         options = SearchOptions(
             self.strategy, self.objective, self.victory, self.samples, self.time_limit, self.jobs, self.seed,
@@ -133,5 +133,4 @@ class MapRequest(Request):
         if self.certificate:
             proves = options.strategy in STRATEGIES and STRATEGIES[options.strategy].proves
             faults += certificate_faults(self.certificate, proves=proves or options.bound is not None)
-        faults += option_faults(options)
         return options

@@ -24,7 +24,7 @@ from ..mapspace import PRESETS, Mapspace
 from ..report import NetworkResult, Result, result_json, write_folder, write_proof
 from ..runtime import NAME as CHECKPOINT
 from ..runtime import Checkpoint, folder_faults, identity, say, tell
-from ..search import STRATEGIES, SearchOptions
+from ..search import STRATEGIES, SearchOptions, option_faults
 from .map_request import NAME, MapRequest
 from .progress import progress
 from .shared import FOUND, INTERRUPTED, NOTHING_VALID, echo_json, new_app
@@ -58,7 +58,7 @@ class Job:
         options = request.options(files, faults)
         if request.resume and not request.out:
             faults.append(option_fault("resume", "needs --out, where the checkpoint is"))
-        faults += request.costs.faults()
+        faults += option_faults(options) + request.costs.faults()
         faults += [] if mapspace in PRESETS else [unknown_choice("mapspace", mapspace, PRESETS)]
         faults += folder_faults(request.out, CHECKPOINT) if request.out else []
         given = {"ARCH": request.arch, "WORKLOAD": request.workload}

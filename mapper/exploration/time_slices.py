@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, override
 from uuid import uuid4
 
 from ...arch import Architecture
@@ -87,16 +87,19 @@ class SliceState(Part):
         self.state, self.kept, self.more = state, kept, {"marks": list(marks)} if marks else {}
         self.until = None if seconds is None else time.process_time() + seconds
 
+    @override
     def load(self) -> State | None:
         """Where to go on."""
         return self.state
 
+    @override
     def save(self, state: State) -> None:
         """Hold `state`."""
         self.state = state
         if self.kept:
             self.kept.save(state | self.more)
 
+    @override
     def offer(self, state: Callable[[], State]) -> None:
         """Keep what `state` gives now and then. Raises TurnOverError once time is over."""
         if self.kept:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from math import prod
 from operator import add
-from typing import Any, Self
+from typing import Any, Self, override
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,10 +126,12 @@ class MappingBatch(Mappings):
     order: NDArray[np.int8]  # (mapping, level, position): the dim at each loop position, outermost first
     keep: Bools
 
+    @override
     def position(self, level: int, d: int) -> NDArray[np.int8]:
         """Where in the loop order of `level` the loop of dim d stands, 0 outermost. # (mapping,)"""
         return position_in(self.order[:, level], d)
 
+    @override
     def take(self, index: Ints | slice | Sequence[int]) -> "MappingBatch":
         """The mappings at `index`, sharing the tables."""
         if not isinstance(index, slice):
@@ -144,11 +146,13 @@ class MappingBatch(Mappings):
         )
 
     @classmethod
+    @override
     def joined(cls, batches: "Sequence[MappingBatch]") -> "MappingBatch":
         """All mappings of `batches`, in turn; they share their tables."""
         rows, order, keep = (np.concatenate([getattr(b, name) for b in batches]) for name in ("rows", "order", "keep"))
         return cls(batches[0].arch, batches[0].workload, batches[0].tables, rows, order, keep)
 
+    @override
     def arranged(self) -> "MappingBatch":
         """The mappings with their loop orders at hand: these."""
         return self

@@ -6,7 +6,7 @@ Most mappings of a search are ruled out before anything depends on their loop or
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Self
+from typing import Self, override
 
 import numpy as np
 
@@ -31,6 +31,7 @@ class LazyBatch(Mappings):
     digits_at: Digits
     _positions: dict[int, Positions | None] = field(default_factory=dict, init=False)  # by level
 
+    @override
     def arranged(self) -> MappingBatch:
         """The same with its loop orders."""
         return MappingBatch(self.arch, self.workload, self.tables, self.rows, self.order, self.keep)
@@ -45,6 +46,7 @@ class LazyBatch(Mappings):
         """The dim at each loop position, outermost first. # (mapping, level, position)"""
         return self.orders.arrange(self.digits, len(self), self.orders.over_one(self.tables, self.rows))
 
+    @override
     def position(self, level: int, d: int) -> Order:
         """Where in the loop order of `level` the loop of dim d stands, 0 outermost. # (mapping,)"""
         if level not in self._positions:
@@ -52,6 +54,7 @@ class LazyBatch(Mappings):
         positions = self._positions[level]
         return position_in(self.order[:, level], d) if positions is None else positions.of(d)
 
+    @override
     def take(self, index: Ints | slice | Sequence[int]) -> Self:
         """The mappings at `index`, sharing the tables."""
         where = np.arange(len(self))[index]
@@ -59,6 +62,7 @@ class LazyBatch(Mappings):
         return self._with(rows, self.keep[where], lambda places: self.digits_at(where[places]))
 
     @classmethod
+    @override
     def joined(cls, batches: Sequence[Self]) -> Self:
         """All mappings of `batches`, of one mapspace with one table of chains per dim, in turn."""
         rows, keep = np.concatenate([batch.rows.T for batch in batches], axis=1).T, [batch.keep for batch in batches]

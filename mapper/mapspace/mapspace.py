@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from math import log10
+from typing import override
 
 import numpy as np
 
@@ -43,6 +44,7 @@ class Size:
     def log10(self) -> float:
         return log10(self.total)
 
+    @override
     def __str__(self) -> str:
         """The total as a person reads it: `9,261`, or `1.3e+21` where digits no longer help."""
         if self.total < 10**12:

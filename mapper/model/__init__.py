@@ -5,7 +5,7 @@ from .counts import Counts, count
 from .data_movement import DataMovement
 from .exactness import HELD, RoundingWarning, exactly, figures_exact, rate, tell_rounding
 from .level_slots import outside
-from .nest_analysis import NestAnalysis
+from .nest_analysis import LoopPositions, NestAnalysis
 from .objectives import OBJECTIVES, Objective, first_objective
 from .recount import Steps, recount
 from .sanity import InternalError, check_physical
@@ -21,6 +21,7 @@ __all__ = [
     "FIGURES",
     "HELD",
     "InternalError",
+    "LoopPositions",
     "NestAnalysis",
     "OBJECTIVES",
     "Objective",

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
 from operator import mul
-from typing import Any
+from typing import Any, override
 
 import numpy as np
 import sympy
@@ -46,6 +46,7 @@ class Explanation:
     def value(self) -> int:
         return sum(term.value for term in self.terms)
 
+    @override
     def __str__(self) -> str:
         lines = [f"{self.tensor}: {self.name} of {self.level} = {self.value:,}"]
         for i, term in enumerate(self.terms):

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import override
 
 from ...arch import Architecture
 from ...energy import EnergyTable, area_um2
@@ -104,10 +105,12 @@ class Result(Shown):
             raise ValueError(f"no valid mapping of {self.workload.name} was found, so it has no costs")
         return self.costs
 
+    @override
     def _title(self) -> str:
         what = f"{self.workload.name} on {self.arch.name}"
         return f"{what}: EDP {self.edp:.4g} pJ cycles" if self.found else f"{what}: no valid mapping found"
 
+    @override
     def _parts(self) -> list[str | tables.TextTable]:
         """The loop nest, the accesses, the totals, and how the search went."""
         parts: list[str | tables.TextTable] = [tables.heading(self.arch, self.workload)]
@@ -229,10 +232,12 @@ class NetworkResult(Shown):
             ended=tuple(dict.fromkeys(ends)),
         )
 
+    @override
     def _title(self) -> str:
         what = f"{self.name} on {self.layers[0][0].arch.name}, {len(self.layers)} layers"
         return f"{what}: EDP {self.edp:.4g} pJ cycles" if self.found else f"{what}: not all have a mapping"
 
+    @override
     def _parts(self) -> list[str | tables.TextTable]:
         """A line per layer and the totals; the layers' own reports are `layers[i][0]`."""
         mapped = [(result, count) for result, count in self.layers if result.found]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, override
 
 from ...workloads import Fault, InputError, unknown_choice
 from .tables import TextTable
@@ -76,9 +76,11 @@ def register[R](kind: type[R], rows: Callable[[R], Rows], renderers: Sequence[Re
 class Shown:
     """A result: each type says by `_title` and `_parts` what is printed, and registers how it is drawn."""
 
+    @override
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._title()}>"
 
+    @override
     def __str__(self) -> str:
         return "\n\n".join(map(str, self._parts()))
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from io import StringIO
-from typing import Protocol
+from typing import Protocol, override
 
 from rich import box
 from rich.console import Console
@@ -36,6 +36,7 @@ class TextTable:
     left: Sequence[int] = ()  # columns of words; numbers stand to the right
     title: str = ""
 
+    @override
     def __str__(self) -> str:
         return (f"{self.title}\n" if self.title else "") + table_text(self.head, self.rows, self.left)
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import override
 
 from ..report import Json, Rows, Shown, TextTable
 from .expressions import Values
@@ -82,6 +83,7 @@ class SweepResult(Shown):
         }
         return {"sweep": self.plan.name, **counts, "pareto": self.pareto_json()}
 
+    @override
     def _title(self) -> str:
         """How many points there are, and what came of them."""
         plan, counts = self.plan, [f"{self.count(FOUND):,} found"]
@@ -91,6 +93,7 @@ class SweepResult(Shown):
         points = f"{plan.points:,} points" if plan.points == plan.size else f"{plan.points:,} points drawn"
         return f"{plan.name}: {points} ({plan.size_text}); {', '.join(counts)}"
 
+    @override
     def _parts(self) -> list[str | TextTable]:
         """The counts and the frontiers."""
         return [self._title(), *front_parts(self.plan, self.values, self.fronts)]

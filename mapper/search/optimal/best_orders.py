@@ -9,17 +9,18 @@ subsets. Cycles do not depend on orders unless a bandwidth binds.
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import combinations
+from typing import override
 
 import numpy as np
 
 from ...mapping import Floats, Ints, MappingBatch
 from ...mapspace import LevelOrder, Order
-from ...model import DataMovement, NestAnalysis, Steps
+from ...model import DataMovement, LoopPositions, NestAnalysis, Steps
 from ...model.bounds import Charge
 
 
-class _Nest(NestAnalysis):
-    """A nest whose loop order at the level looked at is given by the dims `outside` the loop looked at."""
+class _Outside(LoopPositions):
+    """Positions at the level looked at, given by the dims whose loops stand `outside` the loop looked at."""
 
     outside: frozenset[int] = frozenset()
 
@@ -31,14 +32,26 @@ class _Nest(NestAnalysis):
     def _never(self) -> Floats:
         return np.zeros(len(self.batch))
 
+    @override
     def before(self, level: int, e: int, d: int) -> Floats:
         return self._always if e in self.outside else self._never
 
+    @override
     def which(self, level: int, dims: tuple[int, ...], d: int) -> Ints:
         number = 0
         for e in dims:
             number = 2 * number + (e in self.outside)
         return np.full(len(self.batch), number)
+
+
+class _Nest(NestAnalysis):
+    """A nest whose loop order at the level looked at is not settled."""
+
+    @cached_property
+    @override
+    def positions(self) -> _Outside:
+        """Which loop lies outside which, as the search says."""
+        return _Outside(self.batch)
 
 
 class _Recounted:
@@ -50,7 +63,7 @@ class _Recounted:
 
     def stays(self, level: int, d: int) -> Floats | float:
         """What stays less what could: the words that move, negative."""
-        return -float(self.steps.at(level, d, self.nest.outside))
+        return -float(self.steps.at(level, d, self.nest.positions.outside))
 
 
 def best_orders(
@@ -86,7 +99,7 @@ class _LevelSearch:
     def saved(self, d: int, outside: frozenset[int]) -> Floats:
         """Energy that stays in place at increments of the loop of `d`, those of `outside` standing outside it."""
         if (d, outside) not in self._saved:
-            self.nest.outside = outside
+            self.nest.positions.outside = outside
             total = np.zeros(len(self.nest.batch))
             for flow, pj in self.flows:
                 total = total + pj * flow.stays(self.level, d)

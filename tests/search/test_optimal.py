@@ -107,7 +107,7 @@ def test_combinations_that_get_lost_are_noticed(monkeypatch):
     first = space[0]  # so that a wrong proof would be wrong
 
     def lossy(self, nodes, *more, real=Branching._opened):
-        return real(self, nodes[~self._single(nodes)], *(more[0][~self._single(nodes)], *more[1:]))
+        return real(self, nodes[~self.forest.single(nodes)], *(more[0][~self.forest.single(nodes)], *more[1:]))
 
     monkeypatch.setattr(Branching, "_opened", lossy)
     found = lower_bound(space, table, SearchOptions(bound=60.0), first)

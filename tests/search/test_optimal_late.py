@@ -26,7 +26,7 @@ from ..conftest import DEEP
 from ..searches import lower_bound, optimal
 from ..small_problems import best_of_all, problems
 
-TABLES = {"Optimal._bound", "Relaxation._product", "RankView._overlap"}  # before the mapspace as a whole is bounded
+TABLES = {"Optimal._bound", "Products.of", "_Increment.overlap"}  # before the mapspace as a whole is bounded
 ASCENT = {"Geometric._least", "Geometric._problem", "_Ascent._look"}
 STOPPED = {TimeUp: "time limit", KeyboardInterrupt: "interrupted"}
 
@@ -63,7 +63,7 @@ def test_in_the_middle_of_every_step(problem, monkeypatch):
     monkeypatch.setattr(first_look, "FIRST_LOOK", 100)  # so that the proof has work to do
     looks = stop_in(monkeypatch)
     optimal(space, table, SearchOptions())
-    assert set(looks) == TABLES | ASCENT | {"Exchange._bounds", "grow"}
+    assert set(looks) == TABLES | ASCENT | {"LocalSearch._bounds", "grow"}
     for step, number in looks.items():
         for call, error in ((1, TimeUp), (number // 2 + 1, KeyboardInterrupt), (number, TimeUp)):
             stop_in(monkeypatch, step, call, error)
@@ -72,7 +72,7 @@ def test_in_the_middle_of_every_step(problem, monkeypatch):
             assert not early.optimal
             assert 0 < early.lower_bound <= proven.lower_bound <= evaluate(early.best, table).edp[0]
             assert early.lower_bound < root or step not in TABLES
-            assert early.lower_bound >= root or step not in {"Exchange._bounds", "grow"}
+            assert early.lower_bound >= root or step not in {"LocalSearch._bounds", "grow"}
 
 
 @settings(max_examples=300 if DEEP else 25)

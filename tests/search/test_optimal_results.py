@@ -117,7 +117,7 @@ def test_a_bound_above_a_mapping_is_an_internal_error(monkeypatch):
 def test_a_network_is_bounded_once_whatever_its_search(monkeypatch):
     """With a budget, and with several processes, each layer is bounded once, at the end; Ctrl-C leaves the rest."""
     calls, real = [], layers.bounded
-    monkeypatch.setattr(layers, "bounded", lambda *given: calls.append(given[1].workload.name) or real(*given))
+    monkeypatch.setattr(layers, "bounded", lambda *given: calls.append(given[1].space.workload.name) or real(*given))
     for options in (SearchOptions(samples=20_000, jobs=2, bound=0.0), SearchOptions(budget="60000", bound=0.0)):
         found = explore("linear_16", NETWORK, "ruby-s", options)
         assert calls == ["matmul_8", "matmul_13", "matmul_16"]

@@ -1,7 +1,7 @@
 """Faults of input: what is wrong with what a user wrote, all of it at once."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import override
 
 
@@ -13,6 +13,7 @@ class Fault:
     line: int | None  # counted from 1; None: the file as a whole
     path: str  # `levels[1].fanout`, or empty
     message: str
+    keys: tuple[str | int, ...] = field(default=(), compare=False)  # of which `path` is the text
 
     @override
     def __str__(self) -> str:

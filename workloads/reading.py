@@ -67,7 +67,7 @@ class Document:
 
     def fault(self, path: Keys, message: str) -> Fault:
         """A fault of the value at `path`."""
-        return Fault(*self.location(path), message)
+        return Fault(*self.location(path), message, tuple(path))
 
     def get(self, path: Keys) -> Any:
         """The value at `path`; KeyError, IndexError or TypeError where there is none."""

@@ -1,9 +1,9 @@
 """How a search goes while it runs: a live line on a terminal, or plain lines for a log."""
 
-import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from rich.console import Console
 from rich.markup import escape
@@ -16,25 +16,41 @@ from ..search import Recorder, read_budget
 EVERY = 5.0  # seconds between log lines, and at each end
 
 
-def line(layer: Workload, recorder: Recorder) -> str:
+@dataclass(frozen=True)
+class Part:
+    """A part of a progress line; those of the least rank are left out first where there is no room, 0 is never."""
+
+    text: str
+    rank: int = 0
+
+
+def line(layer: Workload, recorder: Recorder) -> list[Part]:
     """Evaluated, valid share, best and when, rate, what remains."""
     seen = recorder.statistics
-    best = "none yet"
+    parts = [Part(f"{layer.name}: {seen.evaluated:,} mappings")]
+    parts.append(Part(f", {seen.valid / max(seen.evaluated, 1):.1%} valid", 3))
     if seen.trace:
-        best = f"best {recorder.best:.4g} at {seen.trace[-1][0]:,}"
-    share = f"{seen.valid / max(seen.evaluated, 1):.1%} valid"
-    text = f"{layer.name}: {seen.evaluated:,} mappings, {share}, {best}, {seen.rate:,.0f}/s"
-    if recorder.pruned:  # told here alone: it depends on the number of processes
-        text += f" ({recorder.pruned / recorder.bounded:.1%} of the valid ruled out by a bound)"
-    return text + (f", {remaining(recorder)}" if not seen.ended else f", ended by: {seen.stopped_by}")
+        parts += [Part(f", best {recorder.best:.4g}"), Part(f" at {seen.trace[-1][0]:,}", 4)]
+    else:
+        parts.append(Part(", none yet"))
+    parts.append(Part(f", {seen.rate:,.0f}/s", 2))
+    if recorder.pruned:  # shown here alone: it depends on the number of processes
+        parts.append(Part(f" ({recorder.pruned / recorder.bounded:.1%} of the valid ruled out by a bound)", 1))
+    return [*parts, Part(f", {remaining(recorder)}" if not seen.ended else f", ended by: {seen.stopped_by}")]
 
 
-def shortened(told: str, width: int) -> str:
-    """`told` in one line of the terminal: what matters least goes first, then the end."""
-    for least in (r" \([^()]* ruled out by a bound\)", r", [\d,]+/s", r", [\d.]+% valid", r" at [\d,]+"):
-        if len(told) > width:
-            told = re.sub(least, "", told, count=1)
-    return told if len(told) <= width else told[: width - 1] + "\N{HORIZONTAL ELLIPSIS}"
+def text_of(parts: Iterable[Part]) -> str:
+    """The whole line."""
+    return "".join(part.text for part in parts)
+
+
+def shortened(parts: Sequence[Part], width: int) -> str:
+    """The line in one line of the terminal: parts of the least rank go first, then the end."""
+    for rank in sorted({part.rank for part in parts} - {0}):
+        if len(text_of(parts)) > width:
+            parts = [part for part in parts if part.rank != rank]
+    text = text_of(parts)
+    return text if len(text) <= width else text[: width - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 
 def remaining(recorder: Recorder) -> str:
@@ -63,15 +79,16 @@ class Progressing:
         self.layers, self.budget = layers, read_budget(budget).samples if budget else None
         self.seen: dict[str, tuple[int, bool]] = {}  # by layer: mappings looked at, whether it is over
 
-    def line(self, layer: Workload, recorder: Recorder) -> str:
+    def line(self, layer: Workload, recorder: Recorder) -> list[Part]:
         """How far all are, then how far this one is."""
         self.seen[layer.name] = (recorder.statistics.evaluated, bool(recorder.statistics.ended))
         own = line(layer, recorder)
         if self.layers == 1:
             return own
         if self.budget:
-            return f"{sum(evaluated for evaluated, _ in self.seen.values()):,} of {self.budget:,} mappings; {own}"
-        return f"{sum(over for _, over in self.seen.values())} of {self.layers} layers; {own}"
+            done = sum(evaluated for evaluated, _ in self.seen.values())
+            return [Part(f"{done:,} of {self.budget:,} mappings; "), *own]
+        return [Part(f"{sum(over for _, over in self.seen.values())} of {self.layers} layers; "), *own]
 
 
 @contextmanager
@@ -97,10 +114,10 @@ def _log(together: Progressing) -> Progress:
 
     def show(layer: Workload, recorder: Recorder) -> None:
         nonlocal last
-        now, told = time.monotonic(), together.line(layer, recorder)
+        now, parts = time.monotonic(), together.line(layer, recorder)
         if recorder.statistics.ended or now - last >= EVERY:
             last = now
-            write_line(told)
+            write_line(text_of(parts))
 
     return show
 

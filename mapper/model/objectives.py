@@ -14,8 +14,14 @@ class Objective:
     name: str  # of options and files
     column: str  # attribute of costs and results, key of JSON and tables
     title: str  # in sentences
-    label: str  # with its unit, in tables and on axes of pictures
+    short: str  # in tables and on axes of pictures
+    unit: str
     powers: tuple[int, int]  # a of the energy, b of the cycles; each 0 or 1, not both 0
+
+    @property
+    def label(self) -> str:
+        """Its short name with its unit."""
+        return f"{self.short} [{self.unit}]"
 
     @property
     def whole(self) -> bool:
@@ -43,9 +49,9 @@ class Objective:
 OBJECTIVES: Mapping[str, Objective] = {
     objective.name: objective
     for objective in (
-        Objective("edp", "edp", "EDP", "EDP [pJ cycles]", (1, 1)),
-        Objective("energy", "energy_pj", "energy", "energy [pJ]", (1, 0)),
-        Objective("delay", "cycles", "number of cycles", "delay [cycles]", (0, 1)),
+        Objective("edp", "edp", "EDP", "EDP", "pJ cycles", (1, 1)),
+        Objective("energy", "energy_pj", "energy", "energy", "pJ", (1, 0)),
+        Objective("delay", "cycles", "number of cycles", "delay", "cycles", (0, 1)),
     )
 }
 

@@ -1,6 +1,5 @@
 """SWEEP.yaml: what it may say, and from it a checked `Plan`, with every fault at once."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -110,13 +109,13 @@ def _written(document: Document, faults: list[Fault]) -> SweepFile:
         if not isinstance(document.data, dict):
             raise
         faults += error.faults
-        good = _without(document.data, [re.split(r"[.\[]", fault.path) for fault in error.faults])
+        good = _without(document.data, [fault.keys for fault in error.faults if fault.keys])
         return check(Document(document.source, good, document.places), SweepFile)
 
 
-def _without(data: dict[str, Any], bad: Iterable[Sequence[str]]) -> dict[str, Any]:
+def _without(data: dict[str, Any], bad: Iterable[Keys]) -> dict[Any, Any]:
     """`data` without the keys that `bad` paths begin with; of the options under one key only the bad ones go."""
-    found = {key: dict(value) if key in ("search", "energy") and isinstance(value, dict) else value
+    found: dict[Any, Any] = {key: dict(value) if key in ("search", "energy") and isinstance(value, dict) else value
              for key, value in data.items()}  # fmt: skip
     for key, *inner in bad:
         if inner and isinstance(found.get(key), dict):

@@ -38,7 +38,7 @@ def _data(swept: SweepResult) -> Json:
         designs.append(_design(swept, candidate) | {"front": on, "knee": knee, "layers": layer_rows})
     return {
         "sweep": plan.name,
-        "counts": str(swept).split("\n", 1)[0],
+        "counts": swept.title,
         "axes": [{"name": MEASURES[axis].name, "unit": MEASURES[axis].unit} for axis in plan.axes],
         "parameters": list(plan.parameters),
         "columns": [{"head": head, "names": names} for head, names in parameter_columns(plan).items()],

@@ -83,8 +83,8 @@ class SweepResult(Shown):
         }
         return {"sweep": self.plan.name, **counts, "pareto": self.pareto_json()}
 
-    @override
-    def _title(self) -> str:
+    @property
+    def title(self) -> str:
         """How many points there are, and what came of them."""
         plan, counts = self.plan, [f"{self.count(FOUND):,} found"]
         counts += [f"{self.count(status):,} {status}" for status in (NOTHING_VALID, FAILED) if self.count(status)]
@@ -92,6 +92,11 @@ class SweepResult(Shown):
         counts += [f"{missing:,} not run"] if missing else []
         points = f"{plan.points:,} points" if plan.points == plan.size else f"{plan.points:,} points drawn"
         return f"{plan.name}: {points} ({plan.size_text}); {', '.join(counts)}"
+
+    @override
+    def _title(self) -> str:
+        """The same."""
+        return self.title
 
     @override
     def _parts(self) -> list[str | TextTable]:

@@ -10,7 +10,7 @@ from rich.status import Status
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper import SearchOptions, explore
-from ruby_map.mapper.commands.progress import progress, shortened
+from ruby_map.mapper.commands.progress import Part, progress, shortened
 from ruby_map.mapper.commands.ruby_map import main
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model.cost import evaluate, validity
@@ -129,12 +129,15 @@ def test_a_progress_line_fits_the_terminal(monkeypatch):
     assert shown
     assert max(map(len, shown)) == 47  # and the spinner
     told = "3 of 24 layers; conv5_x_1x1a_first: 1,234,567 mappings, 12.3% valid, best 1.234e+15 at 1,204,224, 98,765/s"
+    parts = [Part("3 of 24 layers; "), Part("conv5_x_1x1a_first: 1,234,567 mappings"), Part(", 12.3% valid", 3)]
+    parts += [Part(", best 1.234e+15"), Part(" at 1,204,224", 4), Part(", 98,765/s", 2)]
     bracket, left = " (45.6% of the valid ruled out by a bound)", ", 1,234 valid to victory"
-    assert shortened(told + bracket + left, 200) == told + bracket + left
-    assert shortened(told + bracket + left, 150) == told + left
-    assert shortened(told + bracket + left, 115) == (
+    whole = [*parts, Part(bracket, 1), Part(left)]
+    assert shortened(whole, 200) == told + bracket + left
+    assert shortened(whole, 150) == told + left
+    assert shortened(whole, 115) == (
         "3 of 24 layers; conv5_x_1x1a_first: 1,234,567 mappings, best 1.234e+15 at 1,204,224, 1,234 valid to victory"
     )
     for width in range(20, 160):
-        assert len(shortened(told + bracket + left, width)) <= width
-    assert shortened(told + left, 40).endswith("first: 1,2\N{HORIZONTAL ELLIPSIS}")
+        assert len(shortened(whole, width)) <= width
+    assert shortened([*parts, Part(left)], 40).endswith("first: 1,2\N{HORIZONTAL ELLIPSIS}")

@@ -54,7 +54,7 @@ def draw_convergences(result: NetworkResult, axes: "Axes | None" = None) -> "Fig
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel("mappings of the layer looked at", fontsize=9)
-    objective = first_objective(str(result.layers[0][0].objective)).label.split(" [")[0]
+    objective = first_objective(str(result.layers[0][0].objective)).short
     axes.set_ylabel(f"best {objective} / the last best", fontsize=9)
     which = f", {SLOWEST} of {len(layers)} layers: the last to come within 10 % of their best"
     title = f"{result.name} on {result.layers[0][0].arch.name}"

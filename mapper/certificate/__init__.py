@@ -5,15 +5,15 @@ from .format import (
     EVALUATED,
     WEIGHED,
     Certificate,
+    CertifiedMapping,
     Choice,
     Layer,
-    MappingSaid,
     Tree,
     read_certificate,
     write_certificate,
 )
 from .problem import Refused
-from .verify import Verified, energies_said, verify
+from .verify import Verified, certified_energies, verify
 
 __all__ = [
     "BOUNDED",
@@ -22,11 +22,11 @@ __all__ = [
     "Certificate",
     "Choice",
     "Layer",
-    "MappingSaid",
+    "CertifiedMapping",
     "Refused",
     "Tree",
     "Verified",
-    "energies_said",
+    "certified_energies",
     "read_certificate",
     "verify",
     "write_certificate",

@@ -25,7 +25,7 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-class MappingSaid(_Part):
+class CertifiedMapping(_Part):
     """A mapping with its cost."""
 
     bounds: dict[str, list[int]]  # per dim, a bound per slot, the outermost first
@@ -66,7 +66,7 @@ class Layer(_Part):
     tile_mm: float
     hop_pj: float
     energies: dict[str, list[float]]  # per level read, write, update pJ and leakage per cycle; of compute: MAC, leakage
-    best: list[MappingSaid]  # one; of a front all
+    best: list[CertifiedMapping]  # one; of a front all
     lower_bound: float  # of the objective; of a front 0
     corners: list[tuple[float, float]]  # of a front: (cycles, pJ) below all that is open
     choices: list[Choice]

@@ -18,7 +18,7 @@ from ..model import OBJECTIVES, CostOptions, Counts, TooLarge, evaluate, figures
 from .claim import Claim
 from .columns import Columns
 from .cover import Cover, Tally
-from .format import TOLERANCE, Choice, Layer, MappingSaid
+from .format import TOLERANCE, CertifiedMapping, Choice, Layer
 from .problem import Problem, Refused
 
 EXECUTED = 100_000  # (step, MAC) pairs of a mapping that is executed
@@ -119,7 +119,7 @@ def _problem(layer: Layer, arch: Architecture, workload: Workload, table: Energy
         raise Refused("figures of this layer may pass 2^53, where float64 rounds them")
     if sizes != layer.sizes:
         raise Refused(f"it is of sizes {layer.sizes}, and {workload.name} has {sizes}")
-    if set(layer.energies) != set(energies := energies_said(table)):
+    if set(layer.energies) != set(energies := certified_energies(table)):
         raise Refused("it is of other levels")
     for name, figures in energies.items():
         if layer.energies[name] != figures:
@@ -138,7 +138,7 @@ def _problem(layer: Layer, arch: Architecture, workload: Workload, table: Energy
     return Problem(arch, workload, table, [slot.name in layer.remainders for slot in arch.slots], costs)
 
 
-def energies_said(table: EnergyTable) -> dict[str, list[float]]:
+def certified_energies(table: EnergyTable) -> dict[str, list[float]]:
     """The figures of a table in the form of a certificate."""
     figures = {
         level.name: [level.read_pj, level.write_pj, level.update_pj, level.leak_pj_per_cycle] for level in table.levels
@@ -170,7 +170,7 @@ def _choices(problem: Problem, choices: Sequence[Choice]) -> list[Choice]:
     return ordered
 
 
-def _worth(problem: Problem, claimed: MappingSaid) -> tuple[float, float]:
+def _worth(problem: Problem, claimed: CertifiedMapping) -> tuple[float, float]:
     """Count cycles and energy of a mapping.
 
     Raises Refused unless it is valid, of the mapspace, and costs what is claimed.
@@ -194,7 +194,7 @@ def _counts(batch: MappingBatch) -> Counts:
         return recount(batch)
 
 
-def _mapping(problem: Problem, claimed: MappingSaid) -> MappingBatch:
+def _mapping(problem: Problem, claimed: CertifiedMapping) -> MappingBatch:
     """Make the mapping. Raises Refused unless its chains, orders and kept tensors are of the mapspace."""
     workload, levels = problem.workload, problem.arch.levels
     names = {level.name for level in levels}

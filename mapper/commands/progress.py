@@ -29,12 +29,12 @@ def line(layer: Workload, recorder: Recorder) -> str:
     return text + (f", {remaining(recorder)}" if not seen.ended else f", ended by: {seen.stopped_by}")
 
 
-def shortened(told: str, width: int) -> str:
+def shortened(text: str, width: int) -> str:
     """`told` in one line of the terminal: what matters least goes first, then the end."""
     for least in (r" \([^()]* ruled out by a bound\)", r", [\d,]+/s", r", [\d.]+% valid", r" at [\d,]+"):
-        if len(told) > width:
-            told = re.sub(least, "", told, count=1)
-    return told if len(told) <= width else told[: width - 1] + "\N{HORIZONTAL ELLIPSIS}"
+        if len(text) > width:
+            text = re.sub(least, "", text, count=1)
+    return text if len(text) <= width else text[: width - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 
 def remaining(recorder: Recorder) -> str:
@@ -97,14 +97,14 @@ def _log(together: Progressing) -> Progress:
 
     def show(layer: Workload, recorder: Recorder) -> None:
         nonlocal last
-        now, told = time.monotonic(), together.line(layer, recorder)
+        now, text = time.monotonic(), together.line(layer, recorder)
         if recorder.statistics.ended or now - last >= EVERY:
             last = now
-            write_line(told)
+            write_line(text)
 
     return show
 
 
-def write_line(told: str) -> None:
+def write_line(text: str) -> None:
     """A line of a log, with the time, there at once."""
-    tell(f"{time.strftime('%Y-%m-%dT%H:%M:%S%z')} {told}")
+    tell(f"{time.strftime('%Y-%m-%dT%H:%M:%S%z')} {text}")

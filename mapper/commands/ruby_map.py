@@ -138,27 +138,27 @@ def _list(as_json: bool) -> int:
     return FOUND
 
 
-def _size(found: list[Mapspace], mapspace: str, as_json: bool) -> int:
+def _size(mapspaces: list[Mapspace], mapspace: str, as_json: bool) -> int:
     """The number of mappings, valid or not, and of the choices that they are combinations of."""
     if not as_json:
-        for space in found:
+        for space in mapspaces:
             say(f"{space.workload.name} on {space.arch.name}, {mapspace}: {space.size} mappings")
             if mapspace == "auto":
-                told = f"remainders at {space.reason}" if space.imperfect else f"no remainders: {space.reason}"
-                say(f"  {told}")
+                remainders = f"remainders at {space.reason}" if space.imperfect else f"no remainders: {space.reason}"
+                say(f"  {remainders}")
             for part, number in asdict(space.size).items():
                 say(f"  {part:<14} {number:,}")
             say(f"  {'log10':<14} {space.size.log10:.2f}")
         return FOUND
-    layers = [_size_json(space) for space in found]
+    layers = [_size_json(space) for space in mapspaces]
     echo_json(layers[0] if len(layers) == 1 else {"layers": layers})
     return FOUND
 
 
 def _size_json(space: Mapspace) -> dict[str, object]:
     size = space.size
-    told = {"size": asdict(size), "log10": size.log10, "human": str(size)}
-    return {"workload": space.workload.name} | told | {"remainders": list(space.imperfect), "reason": space.reason}
+    figures = {"size": asdict(size), "log10": size.log10, "human": str(size)}
+    return {"workload": space.workload.name} | figures | {"remainders": list(space.imperfect), "reason": space.reason}
 
 
 def _show(
@@ -196,11 +196,11 @@ def _keep(result: Result | NetworkResult, some: bool, checkpoint: Checkpoint) ->
 
 def _interrupted(result: Result | NetworkResult, some: bool, checkpoint: Checkpoint | None) -> str:
     """What there is after Ctrl-C, and how to go on."""
-    told = "the best so far" if some else "nothing found yet"
+    shown = "the best so far" if some else "nothing found yet"
     if isinstance(result, NetworkResult) and not result.found:
         number = sum(layer.found for layer, _ in result.layers)
-        told = f"the best so far of {number} of {len(result.layers) + result.missing} layers" if some else told
-    return f"interrupted: {told}" + ("; the same command with --resume goes on from here" if checkpoint else "")
+        shown = f"the best so far of {number} of {len(result.layers) + result.missing} layers" if some else shown
+    return f"interrupted: {shown}" + ("; the same command with --resume goes on from here" if checkpoint else "")
 
 
 main = new_app(MapRequest, ruby_map)

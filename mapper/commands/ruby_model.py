@@ -106,11 +106,11 @@ def _compare(
 ) -> int:
     """Show why one mapping is better than the other. Status 1 where one is not valid."""
     faults: list[Fault] = []
-    found = [
+    results = [
         collect(faults, lambda path=path: evaluate(machine, layer, path, table=table, costs=costs))  # type: ignore[misc]
         for path in mappings
     ]
-    a, b = found
+    a, b = results
     if a is None or b is None:
         raise InputError(dict.fromkeys(faults))
     wrong = {name: result.hint.splitlines() for name, result in (("a", a), ("b", b)) if result.hint}

@@ -48,43 +48,43 @@ def ruby_sweep(request: SweepRequest) -> int:
     130 interrupted (what is done is kept in the folder).
     """
     with _progress(request.log) as progress:
-        found = sweep(
+        result = sweep(
             request.path, request.out, jobs=request.jobs, limit=request.limit, fresh=request.fresh, progress=progress
         )
     if request.as_json:
-        echo_json(found.summary_json())
+        echo_json(result.summary_json())
     else:
-        say(str(found))
-    _tell(found, request.out)
-    if found.interrupted:
+        say(str(result))
+    _tell(result, request.out)
+    if result.interrupted:
         return INTERRUPTED
-    if found.count(FAILED):
+    if result.count(FAILED):
         return POINTS_FAILED
-    return NOTHING_VALID if found.count(NOTHING) else FOUND
+    return NOTHING_VALID if result.count(NOTHING) else FOUND
 
 
-def _tell(found: SweepResult, out: Path | None) -> None:
+def _tell(result: SweepResult, out: Path | None) -> None:
     """Warnings, what failed, and an interruption, to standard error."""
-    for message in dict.fromkeys(told for outcome in found.outcomes.values() for told in outcome.warnings):
+    for message in dict.fromkeys(warning for outcome in result.outcomes.values() for warning in outcome.warnings):
         tell(f"warning: {message}")
     for status in (FAILED, NOTHING):
-        for line in _reasons(found, status, out):
+        for line in _reasons(result, status, out):
             tell(f"{status}: {line}")
-    if found.interrupted:
+    if result.interrupted:
         how = "nothing is kept without --out" if out is None else "the same command goes on from here"
-        tell(f"interrupted: {len(found.outcomes):,} of {found.plan.points:,} points done; {how}")
+        tell(f"interrupted: {len(result.outcomes):,} of {result.plan.points:,} points done; {how}")
 
 
-def _reasons(found: SweepResult, status: str, out: Path | None) -> Iterator[str]:
+def _reasons(result: SweepResult, status: str, out: Path | None) -> Iterator[str]:
     """Why points ended so: a line for each of the first designs and messages, then how many points are left."""
     alike = Counter(
-        (found.plan.point(number).design, outcome.message)
-        for number, outcome in found.outcomes.items()
+        (result.plan.point(number).design, outcome.message)
+        for number, outcome in result.outcomes.items()
         if outcome.status == status
     )
     for (design, message), times in list(alike.items())[:SHOWN]:
-        values = ", ".join(f"{name} {value}" for name, value in found.values[design].items())
-        points = f"{times} of {found.plan.per_design} points of design {design}" + (f" ({values})" if values else "")
+        values = ", ".join(f"{name} {value}" for name, value in result.values[design].items())
+        points = f"{times} of {result.plan.per_design} points of design {design}" + (f" ({values})" if values else "")
         yield f"{points}: {message}"
     more = sum(list(alike.values())[SHOWN:])
     if more:
@@ -124,9 +124,9 @@ class _Pace:
 def _point_line(step: SweepProgress) -> str:
     """Which point it was, and what came of it."""
     point, outcome = step.point, step.outcome
-    found = outcome.status == HAS_MAPPING
-    told = f"EDP {measures(outcome)['edp']:.4g} pJ cycles" if found else f"{outcome.status}: {outcome.message}"
-    return f"design {point.design}, {point.workload}, {point.mapspace}, seed {point.seed}: {told}"
+    has_mapping = outcome.status == HAS_MAPPING
+    text = f"EDP {measures(outcome)['edp']:.4g} pJ cycles" if has_mapping else f"{outcome.status}: {outcome.message}"
+    return f"design {point.design}, {point.workload}, {point.mapspace}, seed {point.seed}: {text}"
 
 
 main = new_app(SweepRequest, ruby_sweep)

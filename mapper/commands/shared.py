@@ -23,7 +23,7 @@ LEAKAGE = "Charge what every instance leaks in every cycle."
 WIRE = "Charge wires between levels, pJ per bit and mm; with --tile-mm."
 TILE = "Length of a hop, from one place of an array to the next."
 HOP = "Instead of both: pJ per word and hop, as Timeloop's energy_per_hop."
-TOLD = (EnergyWarning, CacheWarning, RoundingWarning)
+PRINTED_WARNINGS = (EnergyWarning, CacheWarning, RoundingWarning)
 FOUND, NOTHING_VALID, BAD_INPUT, INTERNAL, INTERRUPTED = 0, 1, 2, 70, 130
 
 
@@ -36,7 +36,7 @@ def command[**P](function: Callable[P, int]) -> Callable[P, None]:
     @wraps(function)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
-            with told_warnings(), _ended_as_by_ctrl_c():
+            with warnings_on_standard_error(), _ended_as_by_ctrl_c():
                 status = function(*args, **kwargs)
         except InputError as error:
             tell(str(error))
@@ -109,20 +109,20 @@ def _on_command_line(context: typer.Context) -> frozenset[str]:
 
 
 @contextmanager
-def told_warnings() -> Iterator[None]:
+def warnings_on_standard_error() -> Iterator[None]:
     """Energies only near what was asked for, troubles with those kept on disk, figures that a search rounds: each once,
     as a line on standard error."""
-    told, show = set[str](), warnings.showwarning
+    printed, show = set[str](), warnings.showwarning
 
     def once(message: Warning | str, category: type[Warning], *where: Any) -> None:
-        if not issubclass(category, TOLD):
+        if not issubclass(category, PRINTED_WARNINGS):
             show(message, category, *where)
-        elif str(message) not in told:
-            told.add(str(message))
+        elif str(message) not in printed:
+            printed.add(str(message))
             tell(f"warning: {message}")
 
     with warnings.catch_warnings():
-        for category in TOLD:
+        for category in PRINTED_WARNINGS:
             warnings.simplefilter("always", category)
         warnings.showwarning = once  # type: ignore[assignment]
         yield

@@ -49,16 +49,16 @@ def file_options(arch: str, more: Sequence[Path], taken: Collection[str] = ()) -
     document = arch_documents(arch, more)[1]
     if document is None:
         return FileOptions()
-    reader, found = Reader(document), FileOptions()
-    _mapper(reader, found, taken)
+    reader, options = Reader(document), FileOptions()
+    _mapper(reader, options, taken)
     template = reader.text(("mapspace", "template"))
     if template is not None and template not in TEMPLATES:
         reader.fault(("mapspace", "template"), f"unknown template {template!r}{choices(template, TEMPLATES)}")
     elif template is not None:
-        found.given["mapspace"] = TEMPLATES[template]
+        options.given["mapspace"] = TEMPLATES[template]
     reader.finish()
-    found.given = {name: value for name, value in found.given.items() if name not in taken}
-    return found
+    options.given = {name: value for name, value in options.given.items() if name not in taken}
+    return options
 
 
 def reference_tables(
@@ -70,8 +70,8 @@ def reference_tables(
         return ert, art
     faults = []
     for root, path in (("ERT", ert), ("ART", art)):
-        found = _source(document, root)
-        if path is not None and found is not None and found != path:
+        named = _source(document, root)
+        if path is not None and named is not None and named != path:
             faults.append(document.fault((root,), f"a second {root} beside {path}"))
     if faults:
         raise InputError(faults)
@@ -82,18 +82,18 @@ def _source(document: Document, root: str) -> Path | None:
     return Path(document.place((root,))[0]) if root in document.data else None
 
 
-def _mapper(reader: Reader, found: FileOptions, taken: Collection[str]) -> None:
+def _mapper(reader: Reader, options: FileOptions, taken: Collection[str]) -> None:
     """The keys below `mapper`."""
     metrics = ("optimization_metric", "optimization_metrics")
     known = (*metrics, "algorithm", *NUMBERS, "max_temporal_loops_in_a_mapping", *IDLE)
     mapper = reader.mapping(("mapper",), known)
     for key in metrics:
         if key in mapper and "objective" not in taken:
-            _metric(reader, key, found)
+            _metric(reader, key, options)
     for key, option in NUMBERS.items():
         unlimited = key == "search_size" and reader.value(("mapper", key)) == 0
         value = None if unlimited or option in taken else reader.integer(("mapper", key))
-        found.given |= {} if value is None else {option: value}
+        options.given |= {} if value is None else {option: value}
     if mapper.get("max_temporal_loops_in_a_mapping") not in (None, -1):
         reader.fault(("mapper", "max_temporal_loops_in_a_mapping"), "max_temporal_loops_in_a_mapping is not supported")
     algorithm = reader.text(("mapper", "algorithm"))
@@ -101,19 +101,19 @@ def _mapper(reader: Reader, found: FileOptions, taken: Collection[str]) -> None:
         return
     algorithm = algorithm.replace("-", "_")
     if algorithm in DRAWN_OTHERWISE:
-        found.given["strategy"] = "random"
-        found.notes.append(
+        options.given["strategy"] = "random"
+        options.notes.append(
             f"{_place(reader, 'algorithm')}: {algorithm} is Timeloop's; the search draws uniformly at random"
         )
     elif algorithm in ALGORITHMS:
-        found.given["strategy"] = ALGORITHMS[algorithm]
-        found.given |= {"distinct": True} if algorithm == "linear_pruned" else {}
+        options.given["strategy"] = ALGORITHMS[algorithm]
+        options.given |= {"distinct": True} if algorithm == "linear_pruned" else {}
     else:
         hint = choices(algorithm, (*ALGORITHMS, *DRAWN_OTHERWISE))
         reader.fault(("mapper", "algorithm"), f"unknown algorithm {algorithm!r}{hint}")
 
 
-def _metric(reader: Reader, key: str, found: FileOptions) -> None:
+def _metric(reader: Reader, key: str, options: FileOptions) -> None:
     """What to minimise; of several metrics the later ones decide among equals."""
     path = ("mapper", key)
     metrics = reader.words(path)
@@ -122,10 +122,10 @@ def _metric(reader: Reader, key: str, found: FileOptions) -> None:
         reader.fault(path, f"unknown or unsupported metric {metric!r}{choices(metric, OBJECTIVES)}")
     if not metrics or bad:
         return
-    if found.given.setdefault("objective", ",".join(metrics)) != ",".join(metrics):
+    if options.given.setdefault("objective", ",".join(metrics)) != ",".join(metrics):
         reader.fault(path, "two metrics: optimization_metric and optimization_metrics differ")
     if len(metrics) > 1:
-        found.notes.append(f"{_place(reader, key)}: the second decides among equals; in Timeloop within 0.1%")
+        options.notes.append(f"{_place(reader, key)}: the second decides among equals; in Timeloop within 0.1%")
 
 
 def _place(reader: Reader, key: str) -> str:

@@ -150,9 +150,9 @@ def evaluate(
         raise InputError(Fault(work.name, None, "", "a mapping is of one layer; name one, as NETWORK/LAYER"))
     batch = exactly(read_mapping(_source(mapping), machine, work))
     figures = table or energy_table(machine)
-    found = evaluate_batch(batch, figures, costs, recount(batch))
-    check_physical(batch, found)
-    return Result(machine, work, figures, batch, found, hint="\n".join(misfits(batch)))
+    counted = evaluate_batch(batch, figures, costs, recount(batch))
+    check_physical(batch, counted)
+    return Result(machine, work, figures, batch, counted, hint="\n".join(misfits(batch)))
 
 
 def _source(mapping: Spec | MappingBatch | Result) -> Path | Document:

@@ -80,13 +80,13 @@ def spaces(
     if preset not in PRESETS:
         raise InputError(unknown_choice("mapspace", preset, PRESETS))
     faults: list[Fault] = []
-    found = [
+    mapspaces = [
         collect(faults, lambda layer=layer: Mapspace(arch, layer, preset, distinct=distinct))  # type: ignore[misc]
         for layer in layers_of(transformed(arch, workload, ("pad",) if pad else ()))
     ]
     if faults:
         raise InputError(dict.fromkeys(faults))
-    return [space for space in found if space is not None]
+    return [space for space in mapspaces if space is not None]
 
 
 def alike(layers: Sequence[Workload]) -> list[list[int]]:
@@ -94,7 +94,7 @@ def alike(layers: Sequence[Workload]) -> list[list[int]]:
 
     What a layer costs depends on its dims, its tensors and the zeros of its padding alone.
     """
-    found: dict[Workload, list[int]] = {}
+    groups: dict[Workload, list[int]] = {}
     for number, layer in enumerate(layers):
-        found.setdefault(replace(layer, name="", shape=""), []).append(number)
-    return list(found.values())
+        groups.setdefault(replace(layer, name="", shape=""), []).append(number)
+    return list(groups.values())

@@ -105,28 +105,28 @@ class Layers:
         """What was found of each layer that was begun, by number."""
         for run in self.runs if self.interrupted else ():
             if run.result is None and run.state is not None:
-                held = SliceState(run.state | {"statistics": run.seen | {"stopped_by": Ended.INTERRUPTED.value}})
-                run.result = self.study.search(self.study.space(run.number), self._options(run), None, held)
+                part = SliceState(run.state | {"statistics": run.seen | {"stopped_by": Ended.INTERRUPTED.value}})
+                run.result = self.study.search(self.study.space(run.number), self._options(run), None, part)
             elif run.result is not None and self.study.options.budget and run.open:
                 run.result.statistics.stop(Ended.INTERRUPTED)
         return {run.number: run.result for run in self.runs if run.result is not None}
 
-    def bounded(self, found: dict[int, Result]) -> dict[int, Result]:
+    def bounded(self, results: dict[int, Result]) -> dict[int, Result]:
         """The results with what no mapping can beat, where that is asked for; Ctrl-C leaves the rest as they are."""
         options = self.study.options
         asked = options.bound is not None and not STRATEGIES[options.strategy].proves
-        for number, result in found.items() if asked else ():
+        for number, result in results.items() if asked else ():
             if not self.interrupted:
-                found[number] = bounded(result, self.study.task(self.study.space(number), options), self.progress)
-                self.interrupted = found[number].statistics.interrupted
-        return found
+                results[number] = bounded(result, self.study.task(self.study.space(number), options), self.progress)
+                self.interrupted = results[number].statistics.interrupted
+        return results
 
     def _grant(self, run: Run) -> None:
         """Of a budget of seconds: an even share of what is left when a layer is begun."""
         if self.ends is not None and run.time_limit is None:
-            begun = [one for one in self.runs if one.time_limit is not None and one.result is None]
-            promised = sum(max(0.0, (one.time_limit or 0.0) - one.seconds) for one in begun)
-            waiting = sum(one.time_limit is None and one.result is None for one in self.runs)
+            started = [other for other in self.runs if other.time_limit is not None and other.result is None]
+            promised = sum(max(0.0, (other.time_limit or 0.0) - other.seconds) for other in started)
+            waiting = sum(other.time_limit is None and other.result is None for other in self.runs)
             left = max(LEAST, self.ends - time.monotonic() - promised)
             run.time_limit = run.seconds + left / max(1, waiting)
 
@@ -154,11 +154,11 @@ class Layers:
         """Search one layer with all processes."""
         self._grant(run)
         space = self._spaces[run.number] if self._spaces else self.study.space(run.number)
-        held = SliceState(run.start, self.parts[run.number], marks=run.marks)
-        run.result = self.study.search(space, self._options(run), self._tell if self.progress else None, held)
-        told_again = run.state is not None and not run.open and STRATEGIES[self.study.options.strategy].shares
-        run.state = held.state
-        if told_again:
+        part = SliceState(run.start, self.parts[run.number], marks=run.marks)
+        run.result = self.study.search(space, self._options(run), self._tell if self.progress else None, part)
+        shows_again = run.state is not None and not run.open and STRATEGIES[self.study.options.strategy].shares
+        run.state = part.state
+        if shows_again:
             self._tell(self.study.layers[run.number], self._recorder(run))
         self.interrupted |= run.result.statistics.interrupted
 

@@ -18,7 +18,7 @@ from ..search import Mark, SearchOptions, Task
 from .layer import Progress, explore_layer
 
 TURN = 1.0  # seconds of work in one turn: what it costs to begin one is 30 ms, and tables where another had the last
-KEPT = 16  # mapspaces that a process keeps for its next turns
+MOST_MAPSPACES = 16  # mapspaces that a process keeps for its next turns
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,10 @@ class Study:
     def spaces(self) -> list[Mapspace]:
         """The mapspace of each layer. Raises InputError with the faults of all of them."""
         faults: list[Fault] = []
-        found = [collect(faults, lambda number=number: self.space(number)) for number in range(len(self.layers))]  # type: ignore[misc]
+        mapspaces = [collect(faults, lambda number=number: self.space(number)) for number in range(len(self.layers))]  # type: ignore[misc]
         if faults:
             raise InputError(dict.fromkeys(faults))
-        return [space for space in found if space is not None]
+        return [space for space in mapspaces if space is not None]
 
     def task(self, space: Mapspace, options: SearchOptions) -> Task:
         """What is searched of one layer."""
@@ -53,8 +53,8 @@ class Study:
     def search(self, space: Mapspace, options: SearchOptions, progress: Progress | None, part: Part) -> Result:
         """The result of one layer from the state in `part`."""
         part.final = bool(self.options.budget)  # its seconds are those of the layers still to come
-        found = explore_layer(self.task(space, options), progress, part)
-        return replace(found, mapspace=self.mapspace, remainders=space.imperfect, reason=space.reason)
+        result = explore_layer(self.task(space, options), progress, part)
+        return replace(result, mapspace=self.mapspace, remainders=space.imperfect, reason=space.reason)
 
 
 class SliceRequest(NamedTuple):
@@ -82,9 +82,13 @@ class SliceState(Part):
     """The state of a layer's search in hand, from which it goes on; kept in a checkpoint too, where there is one."""
 
     def __init__(
-        self, state: State | None, kept: Part | None = None, seconds: float | None = None, marks: Sequence[Mark] = ()
+        self,
+        state: State | None,
+        on_disk: Part | None = None,
+        seconds: float | None = None,
+        marks: Sequence[Mark] = (),
     ) -> None:
-        self.state, self.kept, self.more = state, kept, {"marks": list(marks)} if marks else {}
+        self.state, self.on_disk, self.more = state, on_disk, {"marks": list(marks)} if marks else {}
         self.until = None if seconds is None else time.process_time() + seconds
 
     @override
@@ -96,14 +100,14 @@ class SliceState(Part):
     def save(self, state: State) -> None:
         """Hold `state`."""
         self.state = state
-        if self.kept:
-            self.kept.save(state | self.more)
+        if self.on_disk:
+            self.on_disk.save(state | self.more)
 
     @override
     def offer(self, state: Callable[[], State]) -> None:
         """Keep what `state` gives now and then. Raises TurnOverError once time is over."""
-        if self.kept:
-            self.kept.offer(lambda: state() | self.more)
+        if self.on_disk:
+            self.on_disk.offer(lambda: state() | self.more)
         if self.until is not None and time.process_time() >= self.until:
             self.state = state()
             raise TurnOverError
@@ -111,22 +115,22 @@ class SliceState(Part):
 
 def search_slice(study: Study, ticket: SliceRequest) -> SliceResult:
     """Search one layer for a while."""
-    held = SliceState(ticket.state, seconds=TURN)
+    part = SliceState(ticket.state, seconds=TURN)
     try:
-        result = study.search(_prepared(study, ticket.number), ticket.options, None, held)
+        result = study.search(_prepared(study, ticket.number), ticket.options, None, part)
     except TurnOverError:
-        return SliceResult(ticket.number, held.state)
+        return SliceResult(ticket.number, part.state)
     except InputError as error:
-        return SliceResult(ticket.number, held.state, faults=tuple(error.faults))
-    return SliceResult(ticket.number, held.state, _light(result))
+        return SliceResult(ticket.number, part.state, faults=tuple(error.faults))
+    return SliceResult(ticket.number, part.state, _light(result))
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=MOST_MAPSPACES)
 def _prepared(study: Study, number: int) -> Mapspace:
     return study.space(number)
 
 
 def _light(result: Result) -> Result:
     """The same with batches that carry their own chains alone, not all of the mapspace."""
-    front = tuple(replace(one, batch=one.batch.own()) for one in result.front)
+    front = tuple(replace(point, batch=point.batch.own()) for point in result.front)
     return replace(result, batch=result.batch and result.batch.own(), front=front)

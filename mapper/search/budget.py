@@ -30,13 +30,13 @@ class Budget(NamedTuple):
 def read_budget(text: str) -> Budget:
     """`1000000` as mappings, `60s` as seconds. Raises InputError."""
     try:
-        found = Budget(None, float(text[:-1])) if text.endswith("s") else Budget(int(text))
+        budget = Budget(None, float(text[:-1])) if text.endswith("s") else Budget(int(text))
     except ValueError:
-        found = Budget(0)
-    if not 0 < (found.samples or found.seconds or 0) < inf:
+        budget = Budget(0)
+    if not 0 < (budget.samples or budget.seconds or 0) < inf:
         rule = f'must be a number of mappings, as 1000000, or of seconds, as 60s, more than 0; got "{text}"'
         raise InputError(Fault("budget", None, "", rule))
-    return found
+    return budget
 
 
 class Mark(NamedTuple):
@@ -98,24 +98,24 @@ def deal(shares: Sequence[Share], samples: int, chunk: int, objective: str) -> l
     weight, got = weights(shares, objective), set[int]()
     slice_ = chunk * max(1, samples // chunk // (SLICES * len(shares)))
     while samples and left:
-        one = max(left, key=lambda share: (weight[share.number] / share.target**DECAY, -share.number))
+        neediest = max(left, key=lambda share: (weight[share.number] / share.target**DECAY, -share.number))
         size = min(slice_, samples // chunk * chunk or samples)
-        one.target += size
+        neediest.target += size
         samples -= size
-        got.add(one.number)
+        got.add(neediest.number)
     return [share for share in shares if share.number in got]
 
 
 def weights(shares: Sequence[Share], objective: str) -> dict[int, float]:
     """By how much of itself the network's objective changes with the layer's; where nothing is found, the most."""
-    found = [(share.number, share.count, share.reached[-1]) for share in shares if share.reached]
-    found = [(number, count, mark) for number, count, mark in found if mark.energy_pj < inf]
-    energy = sum(count * mark.energy_pj for _, count, mark in found)
-    cycles = sum(count * mark.cycles for _, count, mark in found)
+    marks = [(share.number, share.count, share.reached[-1]) for share in shares if share.reached]
+    marks = [(number, count, mark) for number, count, mark in marks if mark.energy_pj < inf]
+    energy = sum(count * mark.energy_pj for _, count, mark in marks)
+    cycles = sum(count * mark.cycles for _, count, mark in marks)
     by = OBJECTIVES[objective].powers
     known = {
         number: count * (by[0] * mark.energy_pj / energy + by[1] * mark.cycles / cycles)
-        for number, count, mark in found
+        for number, count, mark in marks
     }
     most = max(known.values(), default=1.0)
     return {share.number: known.get(share.number, most) for share in shares}

@@ -73,7 +73,7 @@ def _names(text: str | Sequence[str]) -> tuple[str, ...]:
 def _joined(names: str | Sequence[object]) -> object:
     """`energy,delay`, from text with blanks or a sequence; what holds other things than names stays as it is."""
     several = names.split(",") if isinstance(names, str) else names
-    return ",".join(one.strip() for one in several) if all(isinstance(one, str) for one in several) else names  # type: ignore[attr-defined]
+    return ",".join(name.strip() for name in several) if all(isinstance(name, str) for name in several) else names  # type: ignore[attr-defined]
 
 
 def _whole(value: object) -> object:

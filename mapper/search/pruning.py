@@ -144,8 +144,8 @@ class Pruning:
     def _relaxed(self, batch: Mappings) -> Floats:
         """For all loop orders of the chains of each mapping (relaxation.py). # (mapping,)"""
         energy = np.empty(len(batch))
-        kept, which = unique_rows(batch.keep)
-        for i, keep in enumerate(kept):
+        keeps, which = unique_rows(batch.keep)
+        for i, keep in enumerate(keeps):
             mine = np.flatnonzero(which == i)
             energy[mine] = self._relaxed_alike(batch.take(mine), keep)
         return energy
@@ -192,9 +192,9 @@ def joined(batches: Sequence[Mappings]) -> Mappings:
 
 def may_precede(columns: Sequence[Floats], values: tuple[float, ...]) -> Bools:
     """Where the row of `columns` is lexicographically before `values`. # (mapping,)"""
-    found = np.zeros(len(columns[0]), bool)
-    equal = ~found
+    precedes = np.zeros(len(columns[0]), bool)
+    equal = ~precedes
     for column, best in zip(columns, values, strict=False):  # a search that has no best yet knows one value, inf
-        found |= equal & (column < best)
+        precedes |= equal & (column < best)
         equal &= column == best
-    return found
+    return precedes

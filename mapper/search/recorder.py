@@ -61,13 +61,13 @@ def _records(values: Floats) -> Ints:
     before = np.minimum.accumulate(np.concatenate([[np.inf], first[:-1]]))
     if values.shape[1] == 1:
         return np.flatnonzero(first < before)
-    least, found = (np.inf,), []
+    least, records = (np.inf,), []
     for index in np.flatnonzero((first <= before) & np.isfinite(first)):
         row = tuple(values[index].tolist())
         if row < least:
             least = row
-            found.append(index)
-    return np.array(found, np.int64)
+            records.append(index)
+    return np.array(records, np.int64)
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ class Recorder:
         dry = _run(~valid, valid, self._dry)
         end = self._end(valid, since, idle, dry, better)
         self._count(scores.reasons[:end])
-        self._improve(scores.chunk, [one for one in better if one[0] < end])
+        self._improve(scores.chunk, [improvement for improvement in better if improvement[0] < end])
         self._extend(scores, end)
         self.statistics.evaluated += end
         self.bounded, self.pruned = self.bounded + int(valid.sum()), self.pruned + scores.pruned
@@ -208,12 +208,12 @@ class Recorder:
     def _leaps(self, better: Rows) -> list[tuple[int, float]]:
         """Which improvements bring the first objective down by the fraction asked for since the last that did."""
         fraction = self.stop.patience[0] if self.stop.patience else 0.0
-        mark, found = self._mark, []
+        mark, leaps = self._mark, []
         for index, (value, *_) in better:
             if value <= mark * (1 - fraction):
                 mark = value
-                found.append((index, value))
-        return found
+                leaps.append((index, value))
+        return leaps
 
     def _end(self, valid: Bools, since: Ints, idle: Ints, dry: Ints, better: Rows) -> int:
         """How many mappings of the chunk count: up to and with the first that meets a rule."""
@@ -280,15 +280,15 @@ class Recorder:
         self.chunks, self.best, self._mark = state["chunks"], state["best"], state["mark"]
         self.values = tuple(state["values"])
         self.where = None if state["where"] is None else (state["where"][0], state["where"][1])
-        self.front = [FrontPoint(one["chunk"], one["index"], tuple(one["values"])) for one in state["front"]]
+        self.front = [FrontPoint(point["chunk"], point["index"], tuple(point["values"])) for point in state["front"]]
         self._since, self._idle, self._dry = state["runs"]
 
 
 def _at(events: list[tuple[int, Any]], length: int) -> Bools:
     """Where the events are. # (mapping,)"""
-    found = np.zeros(length, bool)
-    found[[index for index, _ in events]] = True
-    return found
+    places = np.zeros(length, bool)
+    places[[index for index, _ in events]] = True
+    return places
 
 
 def _run(counted: Bools, resets: Bools, before: int) -> Ints:

@@ -68,8 +68,8 @@ class ScoringTask:
     def scores_of(self, chunk: int, reasons: NDArray[np.int8], values: Floats) -> Scores:
         """The scores of a chunk from the values # (mapping, column) of all its mappings."""
         several = len(self.objectives)
-        found = Scores.of(chunk, reasons, values[:, :several], values[:, several:] if self.axes else None)
-        return found if self.proposer.generation is None else found.with_every(values[:, :several])
+        scores = Scores.of(chunk, reasons, values[:, :several], values[:, several:] if self.axes else None)
+        return scores if self.proposer.generation is None else scores.with_every(values[:, :several])
 
 
 def score_exactly(task: ScoringTask, chunks: Sequence[int], known: ToBeat = NOTHING) -> list[Scores]:

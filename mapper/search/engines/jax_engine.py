@@ -56,16 +56,16 @@ class JaxEngine:
     def _values_of(self, draw: LazyBatch, keep: Bools) -> Floats:
         """The same of mappings that all keep the same."""
         if keep.tobytes() not in self._values:
-            kept = np.broadcast_to(keep, (self.block, *keep.shape))
-            self._values[keep.tobytes()] = jax.jit(partial(self._evaluate, kept))
-        run, rows, digits, found = self._values[keep.tobytes()], _rows(draw), draw.digits, []
+            keeps = np.broadcast_to(keep, (self.block, *keep.shape))
+            self._values[keep.tobytes()] = jax.jit(partial(self._evaluate, keeps))
+        run, rows, digits, outputs = self._values[keep.tobytes()], _rows(draw), draw.digits, []
         for start in range(0, len(draw), self.block):
             block, left = slice(start, start + self.block), min(self.block, len(draw) - start)
             parts = [part[:, block] for part in (rows, digits)]
             if left < self.block:  # filled up with the same again
                 parts = [part[:, np.arange(self.block) % left] for part in parts]
-            found.append(run(*parts, self._bandwidths))
-        return np.concatenate([np.asarray(values).T for values in found])[: len(draw)]
+            outputs.append(run(*parts, self._bandwidths))
+        return np.concatenate([np.asarray(values).T for values in outputs])[: len(draw)]
 
     # What is compiled
 
@@ -101,8 +101,8 @@ class JaxEngine:
     def _bandwidths(self) -> dict[tuple[int, str], Any]:
         """Words of `rate`, by level and name, where there is one. # (mapping of a block,) each"""
         levels, names = self.space.arch.levels, ("read_bandwidth", "write_bandwidth")
-        found = {(i, name): getattr(level, name) for i, level in enumerate(levels) for name in names}
-        given = {key: value for key, value in found.items() if value is not None}
+        bandwidths = {(i, name): getattr(level, name) for i, level in enumerate(levels) for name in names}
+        given = {key: value for key, value in bandwidths.items() if value is not None}
         return {key: jax.numpy.full(self.block, float(rate(value)[0])) for key, value in given.items()}
 
 

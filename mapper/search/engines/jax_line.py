@@ -47,9 +47,10 @@ class JaxLine:
 
     def score(self, task: ScoringTask, chunks: Sequence[int], known: ToBeat) -> list[Scores]:
         """The scores of each of `chunks`, of what may improve on `known`."""
-        found = prefilter(task).screen(_batches(task, chunks), known, chunks[0] * CHUNK)
+        screened = prefilter(task).screen(_batches(task, chunks), known, chunks[0] * CHUNK)
         return [
-            task.scores(chunk, each.reasons, each.where, each.values) for chunk, each in zip(chunks, found, strict=True)
+            task.scores(chunk, each.reasons, each.where, each.values)
+            for chunk, each in zip(chunks, screened, strict=True)
         ]
 
 

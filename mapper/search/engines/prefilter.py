@@ -97,13 +97,13 @@ def may_improve(values: Floats, objectives: Sequence[Objective], several: int, k
     minimise and the rest axes of a front: those not surely behind `known`, or behind one before them. # (found,)"""
     low, high = _around(values, objectives)
     before = np.minimum.accumulate(np.concatenate([[np.inf], high[:-1, 0]]))
-    found = may_precede(list(low[:, :several].T), known.values)
-    found &= low[:, 0] < before if several == 1 else low[:, 0] <= before
+    promising = may_precede(list(low[:, :several].T), known.values)
+    promising &= low[:, 0] < before if several == 1 else low[:, 0] <= before
     if several < len(objectives):
         low, high = low[:, several:], high[:, several:]
         open_ = np.flatnonzero(~covered(low, known.front))
-        found[open_[uncovered_by_earlier(low[open_], high[open_])]] = True
-    return np.flatnonzero(found)
+        promising[open_[uncovered_by_earlier(low[open_], high[open_])]] = True
+    return np.flatnonzero(promising)
 
 
 def _around(values: Floats, objectives: Sequence[Objective]) -> tuple[Floats, Floats]:

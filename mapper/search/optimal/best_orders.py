@@ -81,11 +81,11 @@ def best_orders(
         return _Recounted(nest, charge) if recounted and not plain.exact()[0] else plain
 
     flows = [(flow(c), c) for c in charges if c.child < nest.levels]
-    found = np.empty((len(batch), nest.levels, len(batch.workload.dims)), np.int8)
+    best = np.empty((len(batch), nest.levels, len(batch.workload.dims)), np.int8)
     for level, allowed in enumerate(orders):
         here = [(flow, charge.pj) for flow, charge in flows if charge.child > level]
-        found[:, level] = _LevelSearch(nest, here, level).best(allowed)
-    return found
+        best[:, level] = _LevelSearch(nest, here, level).best(allowed)
+    return best
 
 
 class _LevelSearch:

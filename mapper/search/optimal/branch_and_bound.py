@@ -143,7 +143,7 @@ class Branching:
             left = -self.forest.spread(nodes)
         along = np.where(self.forest.spread(nodes) > 0, left, np.inf).argmin(axis=1)
         chosen = [along[owner] == g for g, (owner, _, _) in enumerate(every)]
-        parts = [found[mine] for mine, (_, found, _) in zip(chosen, every, strict=True)]
+        parts = [children[mine] for mine, (_, children, _) in zip(chosen, every, strict=True)]
         least = [below[mine] for mine, (_, _, below) in zip(chosen, every, strict=True)]
         owners = [owner[mine] for mine, (owner, _, _) in zip(chosen, every, strict=True)]
         return np.concatenate(parts), np.concatenate(least), np.concatenate(owners), along
@@ -171,12 +171,12 @@ def importance(relaxation: Relaxation, rows: Ints) -> list[list[float]]:
 
 def combination(groups: list[DimGroup], chains: Ints) -> Ints | None:
     """The row of each group that has these bounds # (slot, dim); None where one has not. # (group,)"""
-    found = []
+    numbers = []
     for group in groups:
         alike = np.ones(len(group), bool)
         for d, rows in group.rows.items():
             alike &= (group.tables[d].bounds == chains[:, d]).all(axis=1)[rows]
         if not alike.any():
             return None
-        found.append(int(alike.argmax()))
-    return np.array(found)
+        numbers.append(int(alike.argmax()))
+    return np.array(numbers)

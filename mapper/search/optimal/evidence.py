@@ -13,7 +13,7 @@ from ..ended import MOST_CHAINS, MOST_KEPT, Ended
 from ..outcome import FrontProof, Outcome, Point
 from ..recorder import Statistics
 from ..strategy import Task
-from .certify import layer_said
+from .certify import certified_layer
 from .incumbents import FrontIncumbents, Incumbents, without_equals
 from .keep_choice import KeepChoice
 from .leaves import LeafEvaluator
@@ -25,7 +25,7 @@ class Choices:
 
     waiting: tuple[KeepChoice, ...] = ()  # those that may hold something better
     left: Coverage = Coverage()  # what became of the combinations of the others,
-    said: tuple[Choice, ...] = ()  # and what the certificate says of them, where it is asked for
+    certified: tuple[Choice, ...] = ()  # and what the certificate says of them, where it is asked for
 
 
 class Evidence:
@@ -70,11 +70,11 @@ class Evidence:
     def close(self, choices: list[KeepChoice]) -> None:
         """Let go of choices that hold nothing better."""
         before, closed = self.choices, set(choices)
-        said = [choice.said(self.leaves.chains.names) for choice in choices if self.task.options.certify]
+        certified = [choice.certified(self.leaves.chains.names) for choice in choices if self.task.options.certify]
         self.choices = Choices(
             tuple(choice for choice in before.waiting if choice not in closed),
             sum((choice.coverage.closed() for choice in choices), before.left),
-            (*before.said, *said),
+            (*before.certified, *certified),
         )
 
     @property
@@ -97,7 +97,7 @@ class Evidence:
         return f"the best possible at most {share:.2%} below, {sets:,} sets open"
 
     @property
-    def found(self) -> Outcome:
+    def outcome_so_far(self) -> Outcome:
         """What is found so far, and what was proven before."""
         front: tuple[MappingBatch, ...] = ()
         if isinstance(self.incumbents, FrontIncumbents):
@@ -111,33 +111,36 @@ class Evidence:
         if self.bounded and self.coverage.total != self.leaves.chains.number * self.number_of_choices:
             self.statistics.stop(Ended.UNCOUNTED)
             self.bounded = False
-        found, least = replace(self.found, coverage=self.coverage), self.incumbents.least
-        if found.best is None:
-            return found
+        outcome, least = replace(self.outcome_so_far, coverage=self.coverage), self.incumbents.least
+        if outcome.best is None:
+            return outcome
         if isinstance(self.incumbents, FrontIncumbents):
             front, corners = self.incumbents, self._corners(self.incumbents)
             cycles, energy_pj = np.array(corners).reshape(-1, 2).T
             pending = float(self.objective.value(energy_pj, cycles).min(initial=np.inf))
-            proofs = [FrontProof.of(corners), *([found.proof] if found.proof else [])]
+            proofs = [FrontProof.of(corners), *([outcome.proof] if outcome.proof else [])]
             tightest = min(proofs, key=lambda proof: proof.gap(front.energy_pj, front.cycles))
-            found = replace(found, proof=tightest)
+            outcome = replace(outcome, proof=tightest)
         else:
             pending = min(self._pending, self.leaves.unresolved)
-        lower = min(least, max(pending, self._ideal_value, found.lower_bound or 0.0))
-        found = replace(found, lower_bound=lower, optimal=lower >= least * (1 - ROUNDING))
+        lower = min(least, max(pending, self._ideal_value, outcome.lower_bound or 0.0))
+        outcome = replace(outcome, lower_bound=lower, optimal=lower >= least * (1 - ROUNDING))
         if self.task.options.certify and self.bounded:
-            found = replace(found, certificate=self._certificate(found, pending))
-        return found
+            outcome = replace(outcome, certificate=self._certificate(outcome, pending))
+        return outcome
 
-    def _certificate(self, found: Outcome, pending: float) -> Layer:
+    def _certificate(self, outcome: Outcome, pending: float) -> Layer:
         """What this proof did, for another program to check: the bounds of an earlier one are not in it."""
-        choices = (*self.choices.said, *(choice.said(self.leaves.chains.names) for choice in self.choices.waiting))
+        choices = (
+            *self.choices.certified,
+            *(choice.certified(self.leaves.chains.names) for choice in self.choices.waiting),
+        )
         if isinstance(self.incumbents, FrontIncumbents):
             front = self.incumbents
-            return layer_said(self.task, "front", front.batches, 0.0, self._corners(front), choices)
-        assert found.best is not None
+            return certified_layer(self.task, "front", front.batches, 0.0, self._corners(front), choices)
+        assert outcome.best is not None
         bound = min(pending, self.incumbents.least)
-        return layer_said(self.task, self.objective.name, (found.best,), bound, (), choices)
+        return certified_layer(self.task, self.objective.name, (outcome.best,), bound, (), choices)
 
     @property
     def _ideal_value(self) -> float:

@@ -53,22 +53,22 @@ class Forest:
         """The rows of each group with which something may be below the limit, the bounds by products, and how many
         combinations these rule out."""
         rows = [np.arange(len(group)) for group in self.relaxation.groups]
-        found: list[Factors] = []
+        products: list[Factors] = []
         ruled_out = 0
         while geometric is not None:
             before = sum(map(len, rows))
-            one = geometric.factors(rows)
-            self.looks += [one.weights] if one.weights else []
-            stay = [one.least * factors < limit * (1 - ROUNDING) for factors in one.factors]
+            product = geometric.factors(rows)
+            self.looks += [product.weights] if product.weights else []
+            stay = [product.least * factors < limit * (1 - ROUNDING) for factors in product.factors]
             numbers = [(int(these.sum()), int((~these).sum())) for these in stay]
             for g, (_, gone) in enumerate(numbers):  # with a row of g that goes, and rows of those before that stay
                 ruled_out += gone * prod(n for n, _ in numbers[:g]) * prod(map(sum, numbers[g + 1 :]))
             rows = [mine[these] for mine, these in zip(rows, stay, strict=True)]
-            found = [Factors(each.least, tuple(f[s] for f, s in zip(each.factors, stay, strict=True)))
-                     for each in [*found, one]][-LOOKS:]  # fmt: skip
+            products = [Factors(each.least, tuple(f[s] for f, s in zip(each.factors, stay, strict=True)))
+                     for each in [*products, product]][-LOOKS:]  # fmt: skip
             if not all(map(len, rows)) or sum(map(len, rows)) > SHRINKS * before:
                 break
-        return rows, found, ruled_out
+        return rows, products, ruled_out
 
     def number(self, nodes: Ints) -> int:
         """How many combinations there are in all of some nodes."""
@@ -78,8 +78,8 @@ class Forest:
 
     def bound(self, nodes: Ints) -> Floats:
         """The bound of each node, inf where nothing in it is valid."""
-        found = self.relaxed(nodes)
-        return np.maximum(np.where(found.possible, self.merit(found), np.inf), self.weighted(nodes))
+        relaxed = self.relaxed(nodes)
+        return np.maximum(np.where(relaxed.possible, self.merit(relaxed), np.inf), self.weighted(nodes))
 
     def weighted(self, nodes: Ints) -> Floats:
         """The bound of each node by weighted products."""

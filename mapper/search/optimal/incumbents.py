@@ -71,9 +71,9 @@ class BestIncumbent:
         return self.merit(energy_pj, cycles).argmin(keepdims=True)
 
     def offer(self, batch: MappingBatch, energy_pj: float, cycles: float) -> bool:
-        (found,) = self.objective.value(np.array([energy_pj]), np.array([cycles])).tolist()
-        if found < self.least:
-            self.best, self.least = batch, found
+        (value,) = self.objective.value(np.array([energy_pj]), np.array([cycles])).tolist()
+        if value < self.least:
+            self.best, self.least = batch, value
             return True
         return False
 
@@ -89,22 +89,22 @@ class FrontIncumbents:
     cutoff: float = 1.0
     by_energy: bool = True
     # batches, cycles, energy_pj: in one attribute, so that Ctrl-C finds all of a front or all of the next
-    _found: tuple[tuple[MappingBatch, ...], Floats, Floats] = ((), np.empty(0), np.empty(0))
+    _front: tuple[tuple[MappingBatch, ...], Floats, Floats] = ((), np.empty(0), np.empty(0))
 
     @property
     def batches(self) -> tuple[MappingBatch, ...]:
         """Batches of one."""
-        return self._found[0]
+        return self._front[0]
 
     @property
     def cycles(self) -> Floats:
         """Of each, ascending."""
-        return self._found[1]
+        return self._front[1]
 
     @property
     def energy_pj(self) -> Floats:
         """Of each, descending."""
-        return self._found[2]
+        return self._front[2]
 
     @property
     def _at(self) -> int:
@@ -124,9 +124,9 @@ class FrontIncumbents:
 
     def promising(self, energy_pj: Floats, cycles: Floats) -> Ints:
         """Those out of reach, the farthest first."""
-        found = self.merit(energy_pj, cycles)
-        order = np.argsort(found)
-        return order[found[order] < 1 - ROUNDING]
+        merits = self.merit(energy_pj, cycles)
+        order = np.argsort(merits)
+        return order[merits[order] < 1 - ROUNDING]
 
     def offer(self, batch: MappingBatch, energy_pj: float, cycles: float) -> bool:
         if self.merit(np.array([energy_pj]), np.array([cycles]))[0] >= 1 - ROUNDING:
@@ -134,10 +134,10 @@ class FrontIncumbents:
         before = self.least
         stay = ~covered(np.stack([self.cycles, self.energy_pj]).T, [(cycles, energy_pj)])
         place = int((self.cycles[stay] < cycles).sum())
-        kept = [one for one, stays in zip(self.batches, stay.tolist(), strict=True) if stays]
-        batches = (*kept[:place], batch, *kept[place:])
+        others = [other for other, stays in zip(self.batches, stay.tolist(), strict=True) if stays]
+        batches = (*others[:place], batch, *others[place:])
         all_cycles = np.insert(self.cycles[stay], place, cycles)
-        self._found = batches, all_cycles, np.insert(self.energy_pj[stay], place, energy_pj)
+        self._front = batches, all_cycles, np.insert(self.energy_pj[stay], place, energy_pj)
         return self.least < before
 
     def times(self, factor: float) -> list[Point]:

@@ -16,7 +16,7 @@ from .certify import kept_names
 from .forest import Forest
 from .incumbents import FrontIncumbents
 from .leaves import LeafEvaluator
-from .trail import tree_said
+from .trail import certified_tree
 
 MOST_CORNERS = 500_000  # open nodes told apart in what is proven of a front
 
@@ -76,7 +76,7 @@ class KeepChoice:
             return self.branching.coverage
         return Coverage(open=prod(len(group) for group in self.relaxed.groups))
 
-    def said(self, numbers: Sequence[Ints]) -> Choice:
+    def certified(self, numbers: Sequence[Ints]) -> Choice:
         """What became of its sets of chains, for the certificate; `numbers`: per group how that calls its rows."""
         keep = kept_names(self.relaxed.arch, self.relaxed.workload, self.relaxed.keep)
         branching = self.branching
@@ -90,7 +90,7 @@ class KeepChoice:
                 for names, rows in zip(numbers, branching.forest.rows, strict=True)
             ]
             return Choice(keep=keep, weights=branching.forest.looks, trees=trees, verdicts="")
-        trees = [tree_said(tree, names) for tree, names in zip(branching.forest.trees, numbers, strict=True)]
+        trees = [certified_tree(tree, names) for tree, names in zip(branching.forest.trees, numbers, strict=True)]
         trail, nodes = branching.state.trail.going_on(), branching.state.nodes
         trail.rule_out(nodes, branching.forest.weighted(nodes) >= branching.state.bounds)
         return Choice(keep=keep, weights=branching.forest.looks, trees=trees, verdicts=trail.verdicts())

@@ -89,16 +89,16 @@ class LeafEvaluator:
     def _batch(self, rows: Ints, keep: Bools) -> MappingBatch:
         n, arch = len(rows), self.task.space.arch
         order = np.zeros((n, len(arch.levels), len(self.chains.tables)), np.int8)
-        kept = np.repeat(keep[None], n, axis=0)
-        batch = MappingBatch(arch, self.task.space.workload, self.chains.tables, self.chains.chains(rows), order, kept)
+        keeps = np.repeat(keep[None], n, axis=0)
+        batch = MappingBatch(arch, self.task.space.workload, self.chains.tables, self.chains.chains(rows), order, keeps)
         return replace(batch, order=best_orders(batch, self._charges(keep), self.task.space.orders.levels))
 
     def _settle(self, batch: MappingBatch, bounds: Floats, doubtful: Bools) -> None:
         """Find the best loop orders of the chains for which the least energy by closed form does not decide."""
         for i in np.flatnonzero(doubtful).tolist():
             if bounds[i] < self.incumbents.cutoff * (1 - ROUNDING):
-                one = batch.take([i])
-                if self.late() or not (self._recounted(one) or self._tried(one)):
+                mapping = batch.take([i])
+                if self.late() or not (self._recounted(mapping) or self._tried(mapping)):
                     self.unresolved = min(self.unresolved, float(bounds[i]))
 
     def _tried(self, batch: MappingBatch) -> bool:

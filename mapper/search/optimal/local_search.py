@@ -96,10 +96,10 @@ class LocalSearch:
     def _bounds(self, relaxed: Relaxation, rows: Ints, where: dict[int, Ints], n: int) -> Floats:
         """The merit of the bound of `rows` with those of some groups exchanged. # (n,)"""
         self.leaves.chains.groups[0].deadline()
-        found = relaxed.bound(
+        bound = relaxed.bound(
             lambda g, column: relaxed.columns[g][column][where[g] if g in where else rows[g : g + 1]], n
         )
-        return np.where(found.possible, self.leaves.incumbents.merit(found.energy_pj, found.cycles), np.inf)
+        return np.where(bound.possible, self.leaves.incumbents.merit(bound.energy_pj, bound.cycles), np.inf)
 
     # A front
 

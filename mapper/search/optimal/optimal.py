@@ -180,4 +180,4 @@ class Optimal:
             self.recorder.proven = self.evidence.progress(bounded)
             self.watch.progress(self.recorder)
         if self.watch.part:
-            self.watch.part.offer(lambda: state_of(self.task.space, self.evidence.found, finished=False))
+            self.watch.part.offer(lambda: state_of(self.task.space, self.evidence.outcome_so_far, finished=False))

@@ -14,7 +14,7 @@ class _Event:
     """What became of some sets."""
 
     sets: Ints  # their numbers
-    told: Ints  # a letter of certificate/format.py for each
+    letters: Ints  # a letter of certificate/format.py for each
     first: Ints  # of one that was divided the number of its first part, and
     parts: Ints  # how many; else 0
 
@@ -48,28 +48,30 @@ class Trail:
         """Take note that these are ruled out, some by weighted products."""
         self._end(nodes, np.where(weighted, ord(WEIGHED), ord(BOUNDED)))
 
-    def _end(self, nodes: Ints, told: Ints) -> None:
-        self.events.append(_Event(nodes[:, -1], told, np.zeros(len(nodes), np.int64), np.zeros(len(nodes), np.int64)))
+    def _end(self, nodes: Ints, letters: Ints) -> None:
+        self.events.append(
+            _Event(nodes[:, -1], letters, np.zeros(len(nodes), np.int64), np.zeros(len(nodes), np.int64))
+        )
 
     def verdicts(self) -> str:
         """A letter for each set, level by level. Something has to be noted of every one that is not left behind."""
-        told = np.zeros(self.sets, np.int64)
+        letters = np.zeros(self.sets, np.int64)
         first, parts = np.zeros(self.sets, np.int64), np.zeros(self.sets, np.int64)
         trail: Trail | None = self
         while trail:
             for event in trail.events:
-                told[event.sets], first[event.sets], parts[event.sets] = event.told, event.first, event.parts
+                letters[event.sets], first[event.sets], parts[event.sets] = event.letters, event.first, event.parts
             trail = trail.before
-        level, found = np.zeros(1, np.int64), []
+        level, texts = np.zeros(1, np.int64), []
         while len(level):
-            found.append(told[level].astype(np.uint8).tobytes().decode())
+            texts.append(letters[level].astype(np.uint8).tobytes().decode())
             number = parts[level]
             place = np.arange(number.sum()) - np.repeat(np.cumsum(number) - number, number)
             level = np.repeat(first[level], number) + place
-        return "".join(found)
+        return "".join(texts)
 
 
-def tree_said(tree: ChainTree, names: Ints) -> Tree:
+def certified_tree(tree: ChainTree, names: Ints) -> Tree:
     """A tree over chains as a certificate has it: the chains from left to right; `names`: the number of each row."""
     start = np.zeros(len(tree), np.int64)
     for node in range(len(tree)):  # parts come after what they are parts of

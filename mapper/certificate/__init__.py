@@ -1,4 +1,4 @@
-"""Certificates: what a proof did, written so that simple code of its own can check it (docs/certificates.md)."""
+"""Certificates record a proof in a form that simple, independent code can check (docs/certificates.md)."""
 
 from .format import (
     BOUNDED,

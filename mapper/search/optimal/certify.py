@@ -1,4 +1,4 @@
-"""A proof as a certificate has it: the problem by names and numbers, the best mapping, what became of all chains."""
+"""Writes a proof as a certificate: the problem by names and numbers, the best mapping, the verdicts on all chains."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ def certified_layer(
     corners: Sequence[tuple[float, float]],
     choices: Sequence[Choice],
 ) -> Layer:
-    """The certificate of one layer; `best`: batches of one, of a front all."""
+    """Make the certificate of a layer; `best` has the best mapping, or those of a front, as batches of one."""
     workload, costs = task.space.workload, task.costs
     return Layer(
         workload=workload.name,
@@ -40,7 +40,7 @@ def certified_layer(
 
 
 def certified_mapping(batch: MappingBatch, table: EnergyTable, options: CostOptions) -> CertifiedMapping:
-    """A mapping, as a batch of one, with what it costs."""
+    """Write the single mapping of `batch` with its exact costs."""
     workload, levels = batch.workload, batch.arch.levels
     costs = evaluate(batch, table, options, recount(batch))
     return CertifiedMapping(
@@ -53,7 +53,7 @@ def certified_mapping(batch: MappingBatch, table: EnergyTable, options: CostOpti
 
 
 def kept_names(arch: Architecture, workload: Workload, keep: Bools) -> dict[str, list[str]]:
-    """The names of the tensors that each level keeps, by its name, of `keep` # (level, tensor)."""
+    """List the names of the tensors that each level keeps, by the level's name; `keep` # (level, tensor)."""
     tensors = [tensor.name for tensor in workload.tensors]
     return {
         level.name: [name for name, keeps in zip(tensors, row, strict=True) if keeps]

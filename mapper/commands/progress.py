@@ -1,4 +1,4 @@
-"""How a search goes while it runs: a live line on a terminal, or plain lines for a log."""
+"""Shows the progress of a search: as a live line on a terminal, or as plain lines for a log."""
 
 import re
 import time
@@ -17,20 +17,20 @@ EVERY = 5.0  # seconds between log lines, and at each end
 
 
 def line(layer: Workload, recorder: Recorder) -> str:
-    """Evaluated, valid share, best and when, rate, what remains."""
+    """Format a line: mappings seen, valid share, best and when it came, rate, what remains."""
     seen = recorder.statistics
     best = "none yet"
     if seen.trace:
         best = f"best {recorder.best:.4g} at {seen.trace[-1][0]:,}"
     share = f"{seen.valid / max(seen.evaluated, 1):.1%} valid"
     text = f"{layer.name}: {seen.evaluated:,} mappings, {share}, {best}, {seen.rate:,.0f}/s"
-    if recorder.pruned:  # told here alone: it depends on the number of processes
+    if recorder.pruned:  # shown only here: it depends on the number of processes
         text += f" ({recorder.pruned / recorder.bounded:.1%} of the valid ruled out by a bound)"
     return text + (f", {remaining(recorder)}" if not seen.ended else f", ended by: {seen.stopped_by}")
 
 
 def shortened(text: str, width: int) -> str:
-    """`told` in one line of the terminal: what matters least goes first, then the end."""
+    """Shorten `text` to a line of the terminal: first drop the least important parts, then cut the end."""
     for least in (r" \([^()]* ruled out by a bound\)", r", [\d,]+/s", r", [\d.]+% valid", r" at [\d,]+"):
         if len(text) > width:
             text = re.sub(least, "", text, count=1)
@@ -38,7 +38,7 @@ def shortened(text: str, width: int) -> str:
 
 
 def remaining(recorder: Recorder) -> str:
-    """What the stop rules still allow, in the nearest of them; of a proof, how far it is."""
+    """Format how far the nearest stop rule is; for a proof, its state."""
     stop, seen = recorder.stop, recorder.statistics
     if recorder.proven:
         return recorder.proven + (f", {max(stop.time_limit - seen.seconds, 0.0):.0f} s left" if stop.time_limit else "")
@@ -57,14 +57,14 @@ def remaining(recorder: Recorder) -> str:
 
 
 class Progressing:
-    """The layers together: how many are over, or what of the budget is used."""
+    """The progress of all layers: how many are over, or how much of the budget is used."""
 
     def __init__(self, layers: int, budget: str) -> None:
         self.layers, self.budget = layers, read_budget(budget).samples if budget else None
-        self.seen: dict[str, tuple[int, bool]] = {}  # by layer: mappings looked at, whether it is over
+        self.seen: dict[str, tuple[int, bool]] = {}  # by layer: mappings seen, whether it is over
 
     def line(self, layer: Workload, recorder: Recorder) -> str:
-        """How far all are, then how far this one is."""
+        """Format the progress of all layers, then that of `layer`."""
         self.seen[layer.name] = (recorder.statistics.evaluated, bool(recorder.statistics.ended))
         own = line(layer, recorder)
         if self.layers == 1:
@@ -76,7 +76,7 @@ class Progressing:
 
 @contextmanager
 def progress(log: bool, layers: int = 1, budget: str = "") -> Iterator[Progress | None]:
-    """What to tell after each chunk: log lines, or a live line on standard error; None where that is no terminal."""
+    """Show progress as log lines, or as a live line on standard error; yields None where that is no terminal."""
     together = Progressing(layers, budget)
     if log:
         yield _log(together)
@@ -86,7 +86,7 @@ def progress(log: bool, layers: int = 1, budget: str = "") -> Iterator[Progress 
         yield None
         return
     with console.status("searching") as status:
-        # the spinner and a blank stand before it; a line that wraps would leave its parts behind
+        # a spinner and a blank precede it; a wrapped line would leave parts on the screen
         yield lambda layer, recorder: status.update(
             escape(shortened(together.line(layer, recorder), console.width - 3))
         )
@@ -106,5 +106,5 @@ def _log(together: Progressing) -> Progress:
 
 
 def write_line(text: str) -> None:
-    """A line of a log, with the time, there at once."""
+    """Write a line of a log at once, with the time."""
     tell(f"{time.strftime('%Y-%m-%dT%H:%M:%S%z')} {text}")

@@ -1,4 +1,4 @@
-"""`ruby-check ARCH WORKLOAD CERTIFICATE`: is the proof in the file right? The code shares nothing with the search."""
+"""`ruby-check ARCH WORKLOAD CERTIFICATE` checks the proof in a file. It shares no code with the search."""
 
 import time
 from dataclasses import asdict, dataclass, field
@@ -63,7 +63,7 @@ def check(request: CheckRequest) -> int:
 
 
 def _verified(certificate: Certificate, machine: Architecture, layer: Workload, table: EnergyTable) -> Verified:
-    """What is proven of one layer. Raises Refused."""
+    """Verify the proof about a layer. Raises Refused."""
     mine = [proof for proof in certificate.layers if proof.workload == layer.name]
     if len(mine) != 1:
         raise Refused("it is spoken of more than once" if mine else "nothing is said of it")
@@ -87,7 +87,7 @@ def _line(facts: Verified, machine: Architecture) -> str:
 
 
 def _beside(facts: Verified) -> str:
-    """What the certificate is of, where that is not what the files alone say."""
+    """Format what the certificate assumes beside the files: padding, leakage, network."""
     costs, additions = facts.costs, []
     if facts.pad:
         additions.append(f"dims padded to {' '.join(f'{dim}={size}' for dim, size in facts.sizes.items())}")

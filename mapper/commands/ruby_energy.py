@@ -1,4 +1,4 @@
-"""`ruby-energy ARCH`: energy and area per action of every component, each with its source."""
+"""`ruby-energy ARCH` prints energy and area per action of every component, each with its source."""
 
 from dataclasses import asdict, dataclass, field
 from io import StringIO
@@ -53,7 +53,7 @@ def ruby_energy(request: EnergyRequest) -> int:
 
 
 def table_json(table: EnergyTable) -> dict[str, object]:
-    """The table as JSON's values: levels by name, and the compute units."""
+    """Convert the table to JSON values: levels by name, and the compute units."""
     levels = {
         level.name: {key: value for key, value in asdict(level).items() if key != "name"} for level in table.levels
     }
@@ -61,7 +61,7 @@ def table_json(table: EnergyTable) -> dict[str, object]:
 
 
 def table_text(arch: Architecture, table: EnergyTable) -> str:
-    """The table for a person; below it, where each line comes from."""
+    """Format the table as text, and below it the source of each line."""
     grid = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     grid.add_column("component", no_wrap=True)
     for head in ("instances", "bits", "read [pJ]", "write [pJ]", "update [pJ]", "leak [pJ/cycle]", "area [um2]"):

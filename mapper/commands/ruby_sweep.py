@@ -1,4 +1,4 @@
-"""`ruby-sweep SWEEP.yaml`: search every point of a sweep, resume where it stopped, and show the frontiers."""
+"""`ruby-sweep SWEEP.yaml` searches every point of a sweep, resumes where it stopped, and shows the frontiers."""
 
 import time
 from collections import Counter
@@ -19,7 +19,7 @@ from .progress import write_line
 from .shared import FOUND, INTERRUPTED, NOTHING_VALID, Request, echo_json, new_app
 
 POINTS_FAILED = 3  # beside the statuses of all commands
-SHOWN = 10  # designs told one by one of those that failed, and of those without a valid mapping
+SHOWN = 10  # designs printed one by one, of those that failed and of those without a valid mapping
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +64,7 @@ def ruby_sweep(request: SweepRequest) -> int:
 
 
 def _tell(result: SweepResult, out: Path | None) -> None:
-    """Warnings, what failed, and an interruption, to standard error."""
+    """Print warnings, failures and an interruption to standard error."""
     for message in dict.fromkeys(warning for outcome in result.outcomes.values() for warning in outcome.warnings):
         tell(f"warning: {message}")
     for status in (FAILED, NOTHING):
@@ -76,7 +76,7 @@ def _tell(result: SweepResult, out: Path | None) -> None:
 
 
 def _reasons(result: SweepResult, status: str, out: Path | None) -> Iterator[str]:
-    """Why points ended so: a line for each of the first designs and messages, then how many points are left."""
+    """Yield the reasons of a status: a line for each of the first designs and messages, then how many are left."""
     alike = Counter(
         (result.plan.point(number).design, outcome.message)
         for number, outcome in result.outcomes.items()
@@ -93,7 +93,7 @@ def _reasons(result: SweepResult, status: str, out: Path | None) -> Iterator[str
 
 @contextmanager
 def _progress(log: bool) -> Iterator[Progress | None]:
-    """What to tell after each point: log lines, or a live line on standard error; None where that is no terminal."""
+    """Show progress as log lines, or as a live line on standard error; yields None where that is no terminal."""
     pace = _Pace()
     if log:
         yield lambda step: write_line(f"{pace.line(step)}; {_point_line(step)}")
@@ -107,13 +107,13 @@ def _progress(log: bool) -> Iterator[Progress | None]:
 
 
 class _Pace:
-    """How far the sweep is, and about how long the rest takes."""
+    """The progress of a sweep, with an estimate of the time left."""
 
     def __init__(self) -> None:
         self.began, self.before = time.monotonic(), -1
 
     def line(self, step: SweepProgress) -> str:
-        """How many points are done, how many failed, and the seconds left."""
+        """Format how many points are done, how many failed, and the seconds left."""
         if self.before < 0:
             self.before = step.done - 1  # by earlier runs
         left = (step.points - step.done) * (time.monotonic() - self.began) / (step.done - self.before)
@@ -122,7 +122,7 @@ class _Pace:
 
 
 def _point_line(step: SweepProgress) -> str:
-    """Which point it was, and what came of it."""
+    """Format the point of a step, and its outcome."""
     point, outcome = step.point, step.outcome
     has_mapping = outcome.status == HAS_MAPPING
     text = f"EDP {measures(outcome)['edp']:.4g} pJ cycles" if has_mapping else f"{outcome.status}: {outcome.message}"

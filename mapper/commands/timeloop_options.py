@@ -1,4 +1,4 @@
-"""Search options, energy and area tables from Timeloop's files: `mapper` keys, the mapspace template, ERT and ART."""
+"""Reads search options, energy and area tables from Timeloop's files: `mapper` keys, the template, ERT and ART."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -10,17 +10,17 @@ from ...workloads import Document, InputError
 from ...workloads.timeloop import Reader, choices
 from ..model import OBJECTIVES
 
-# Where a mapspace has remainders the constraints say, so both templates are perfect elsewhere.
+# Constraints say where a mapspace has remainders; elsewhere both templates are perfect.
 TEMPLATES = {"uber": "pfm", "ruby": "pfm"}
 ALGORITHMS = {"random": "random", "exhaustive": "exhaustive", "linear_pruned": "exhaustive"}
-DRAWN_OTHERWISE = ("hybrid", "random_pruned")  # Timeloop's ways of drawing at random
+DRAWN_OTHERWISE = ("hybrid", "random_pruned")  # Timeloop's ways to draw at random
 NUMBERS = {
     "num_threads": "jobs",
     "victory_condition": "victory",
     "timeout": "give_up",
     "search_size": "valid",
 }
-# What they steer has no counterpart here: they change Timeloop's own output, or how its threads and draws go about it.
+# Keys without a counterpart here: they change Timeloop's own output, its threads or its draws.
 IDLE = (
     *("version", "live_status", "diagnostics", "out_prefix", "sync_interval", "log_interval", "log_stats", "log_all"),
     *("log_suboptimal", "log_orojenesis_mappings", "log_mappings_yaml", "log_mappings_verbose", "log_all_mappings"),
@@ -30,21 +30,21 @@ IDLE = (
 
 @dataclass
 class FileOptions:
-    """What Timeloop's files ask of a search, by the name of our option, and what is done otherwise."""
+    """The search options in Timeloop's files, by our option names, and notes where our search differs."""
 
     given: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     @property
     def search(self) -> dict[str, Any]:
-        """Those of SearchOptions."""
+        """The options that are fields of SearchOptions."""
         return {name: value for name, value in self.given.items() if name not in ("mapspace", "distinct")}
 
 
 def file_options(arch: str, more: Sequence[Path], taken: Collection[str] = ()) -> FileOptions:
-    """What ARCH and the files beside it ask for. The options in `taken` were given otherwise, and win.
+    """Read the search options in ARCH and the files beside it, except those in `taken`, which are set elsewhere.
 
-    Raises InputError with every fault: unknown keys, keys without a counterpart here, a value that is none.
+    Raises InputError with every fault: unknown keys, keys without a counterpart here, wrong values.
     """
     document = arch_documents(arch, more)[1]
     if document is None:
@@ -64,7 +64,7 @@ def file_options(arch: str, more: Sequence[Path], taken: Collection[str] = ()) -
 def reference_tables(
     arch: str, more: Sequence[Path], ert: Path | None, art: Path | None
 ) -> tuple[Path | None, Path | None]:
-    """The ERT and ART files: as given, else those among the Timeloop files."""
+    """Return the ERT and ART files: as given, else those among the Timeloop files. Raises InputError for a second."""
     document = arch_documents(arch, more)[1]
     if document is None:
         return ert, art
@@ -83,7 +83,7 @@ def _source(document: Document, root: str) -> Path | None:
 
 
 def _mapper(reader: Reader, options: FileOptions, taken: Collection[str]) -> None:
-    """The keys below `mapper`."""
+    """Read the keys below `mapper` into `options`."""
     metrics = ("optimization_metric", "optimization_metrics")
     known = (*metrics, "algorithm", *NUMBERS, "max_temporal_loops_in_a_mapping", *IDLE)
     mapper = reader.mapping(("mapper",), known)
@@ -114,7 +114,7 @@ def _mapper(reader: Reader, options: FileOptions, taken: Collection[str]) -> Non
 
 
 def _metric(reader: Reader, key: str, options: FileOptions) -> None:
-    """What to minimise; of several metrics the later ones decide among equals."""
+    """Read the objectives into `options`; later metrics decide among equals of earlier ones."""
     path = ("mapper", key)
     metrics = reader.words(path)
     bad = [metric for metric in metrics if metric not in OBJECTIVES]

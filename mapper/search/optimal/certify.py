@@ -40,7 +40,7 @@ def certified_layer(
 
 
 def certified_mapping(batch: MappingBatch, table: EnergyTable, options: CostOptions) -> CertifiedMapping:
-    """Write the single mapping of `batch` with its exact costs."""
+    """Convert the single mapping of `batch` for a certificate, with its exact costs."""
     workload, levels = batch.workload, batch.arch.levels
     costs = evaluate(batch, table, options, recount(batch))
     return CertifiedMapping(

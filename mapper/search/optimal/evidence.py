@@ -86,7 +86,7 @@ class Evidence:
         return known + Coverage(open=self.leaves.chains.number * self.number_of_choices - known.total)
 
     def progress(self, bounded: int | None) -> str:
-        """Write the state of the proof in a line; `bounded`: how many choices of kept tensors are, until all are."""
+        """Format the state of the proof in a line; `bounded`: how many choices of kept tensors are, until all are."""
         if not self.bounded:
             return f"{bounded:,} of {self.number_of_choices:,} choices of what is kept bounded"
         waiting, incumbents = self.choices.waiting, self.incumbents

@@ -77,7 +77,7 @@ class KeepChoice:
         return Coverage(open=prod(len(group) for group in self.relaxed.groups))
 
     def certified(self, numbers: Sequence[Ints]) -> Choice:
-        """Write its sets of chains for the certificate; `numbers`: per group, the rows' numbers there."""
+        """Convert its sets of chains for the certificate; `numbers`: per group, the rows' numbers there."""
         keep = kept_names(self.relaxed.arch, self.relaxed.workload, self.relaxed.keep)
         branching = self.branching
         if branching is None:

@@ -72,7 +72,7 @@ class Trail:
 
 
 def certified_tree(tree: ChainTree, names: Ints) -> Tree:
-    """Write a tree over chains for the certificate, with its chains from left to right; `names`: each row's number."""
+    """Convert a tree over chains for the certificate, its chains from left to right; `names`: each row's number."""
     start = np.zeros(len(tree), np.int64)
     for node in range(len(tree)):  # parts have larger numbers than their node
         place = start[node]

@@ -61,8 +61,8 @@ MUTANTS = [
     Mutant(
         "rows a little below the limit are ruled out",
         "mapper/search/optimal/forest.py",
-        "one.least * factors < limit * (1 - ROUNDING)",
-        "one.least * factors < limit * 0.9",
+        "product.least * factors < limit * (1 - ROUNDING)",
+        "product.least * factors < limit * 0.9",
     ),
     Mutant(
         "tiles that fill a capacity do not fit",

@@ -1,19 +1,19 @@
-"""Certificates: what a proof did, written so that simple code of its own can check it (docs/certificates.md)."""
+"""Certificates record a proof in a form that simple, independent code can check (docs/certificates.md)."""
 
 from .format import (
     BOUNDED,
     EVALUATED,
     WEIGHED,
     Certificate,
+    CertifiedMapping,
     Choice,
     Layer,
-    MappingSaid,
     Tree,
     read_certificate,
     write_certificate,
 )
 from .problem import Refused
-from .verify import Verified, energies_said, verify
+from .verify import Verified, certified_energies, verify
 
 __all__ = [
     "BOUNDED",
@@ -22,11 +22,11 @@ __all__ = [
     "Certificate",
     "Choice",
     "Layer",
-    "MappingSaid",
+    "CertifiedMapping",
     "Refused",
     "Tree",
     "Verified",
-    "energies_said",
+    "certified_energies",
     "read_certificate",
     "verify",
     "write_certificate",

@@ -1,6 +1,6 @@
-"""Lower bounds of all mappings of a set of chains: docs/optimal.md, section 3, written anew for the checker.
+"""Lower bounds on all mappings of a set of chains: docs/optimal.md, section 3, implemented again for the checker.
 
-The least entry of each column represents a set of chains.
+A set of chains is represented by the least entry of each column over its rows.
 """
 
 from collections.abc import Callable
@@ -11,19 +11,19 @@ import numpy as np
 from ..mapping import Bools, Floats
 from .columns import Columns, Product, Words
 
-Value = Callable[[Product], Floats]  # the least of a product over each set # (set,)
+Value = Callable[[Product], Floats]  # the least value of a product over each set # (set,)
 SLACK = 1e-12  # relative, for rounding in products and sums of floats
 
 
 def energy_and_cycles(columns: Columns, value: Value, n: int) -> tuple[Floats, Floats]:
-    """The least that mappings of each of `n` sets cost, in pJ and cycles; inf where none can be valid. # (set,) each"""
+    """Bound the cost of the mappings of each of `n` sets, in pJ and cycles; inf: none can be valid. # (set,) each"""
     cycles = value(columns.cycles)
     energy = columns.macs_pj + columns.leak_pj * cycles
     extra: list[dict[int, Floats]] = [{d: np.zeros(n) for d in by_dim} for by_dim in columns.loops]
     for words in columns.words:
         energy = energy + _least(words, value, extra, n)
     for level, by_dim in enumerate(extra):
-        if by_dim:  # the innermost loop of the level is of one of these dims, or the level has no loop
+        if by_dim:  # the level's innermost loop runs over one of these dims, or the level has no loop
             choices = [np.where(np.isinf(value(columns.idle[level])), np.inf, 0.0)]
             choices += [np.where(np.isinf(value(columns.loops[level][d])), np.inf, pj) for d, pj in by_dim.items()]
             energy = energy + reduce(np.minimum, choices)
@@ -31,9 +31,9 @@ def energy_and_cycles(columns: Columns, value: Value, n: int) -> tuple[Floats, F
 
 
 def _least(words: Words, value: Value, extra: list[dict[int, Floats]], n: int) -> Floats:
-    """The least energy of a charge in any loop order. # (set,)
+    """Bound the energy of a charge from below, for any loop order. # (set,)
 
-    What an innermost loop adds to it goes to `extra`, at the level where most words are moved.
+    Adds the energy that depends on the innermost loop to `extra`, at the level where most words move.
     """
     most, at = np.zeros(n), np.full(n, -1)
     for level in range(len(words.changing) - 1, -1, -1):
@@ -57,7 +57,7 @@ def _least(words: Words, value: Value, extra: list[dict[int, Floats]], n: int) -
 
 
 def _fits(columns: Columns, value: Value, n: int) -> Bools:
-    """Whether some mapping of each set may fit capacities, axes and numbers of loops. # (set,)"""
+    """Test whether some mapping of each set may fit capacities, axes and numbers of loops. # (set,)"""
     fits = np.ones(n, bool)
     for capacity, tiles in columns.capacities:
         fits &= sum((bits * value(tile) for _, bits, tile in tiles), np.zeros(n)) <= capacity

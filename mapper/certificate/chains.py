@@ -1,8 +1,8 @@
-"""Every chain of bounds that the mapspace allows a dim, by trying them, and the dims that a window ties together.
+"""Lists every chain of bounds that the mapspace allows a dim, and groups the dims that share a sliding window.
 
-Written anew for the checker, from docs/mapspace.md section 1 and nothing else: a chain is read from the innermost slot
-outwards, N = size at first; a slot with bound P, 1 <= P <= N, leaves ceil(N / P); the outermost slot takes what is
-left. Where a slot may have no remainders P divides N.
+Implemented again for the checker, from docs/mapspace.md section 1 alone: read a chain from the innermost slot
+outwards, with N = size at first; a slot with bound P, 1 <= P <= N, leaves ceil(N / P); the outermost slot takes the
+rest. Where a slot may have no remainders, P divides N.
 """
 
 from collections.abc import Sequence
@@ -19,9 +19,9 @@ from ..mapping import Ints
 
 @dataclass(frozen=True, eq=False)
 class Chains:
-    """All chains of one dim in lexicographic order, and what follows from them by multiplication. Levels: 0 outermost.
+    """All chains of one dim in lexicographic order, with products of their bounds. Level 0 is the outermost.
 
-    A level's fanout axes are one spatial loop here, its bound the product of theirs.
+    A level's fanout axes count as one spatial loop, whose bound is the product of theirs.
     """
 
     arch: Architecture
@@ -37,12 +37,12 @@ class Chains:
 
     @cached_property
     def time(self) -> Ints:
-        """Bounds of the temporal loops. # (chain, level)"""
+        """The bounds of the temporal loops. # (chain, level)"""
         return self._products(spatial=False)
 
     @cached_property
     def space(self) -> Ints:
-        """Bounds of the spatial loops. # (chain, level)"""
+        """The bounds of the spatial loops. # (chain, level)"""
         return self._products(spatial=True)
 
     def _products(self, *, spatial: bool) -> Ints:
@@ -51,21 +51,21 @@ class Chains:
 
     @cached_property
     def space_step(self) -> Ints:
-        """How far the tile moves with a step of each spatial loop: what all loops inside it cover. # (chain, level)"""
+        """How far a step of each spatial loop moves the tile: the extent of all loops inside it. # (chain, level)"""
         inner = (self.time * self.space)[:, ::-1].cumprod(axis=1)[:, ::-1]
         return np.concatenate([inner[:, 1:], np.ones((len(self), 1), np.int64)], axis=1)
 
     @cached_property
     def time_step(self) -> Ints:
-        """The same of each temporal loop. # (chain, level)"""
+        """How far a step of each temporal loop moves the tile. # (chain, level)"""
         return self.space_step * self.space
 
     def tile(self, boundary: int) -> Ints:
-        """Extent of a full tile at a level, or for `boundary` len(levels) at the MACs. # (chain,)"""
+        """Compute the extent of a full tile at level `boundary`; len(levels) means the MACs. # (chain,)"""
         return self.space_step[:, boundary - 1] if boundary else self.time[:, 0] * self.time_step[:, 0]
 
     def last(self, step: Ints, bound: Ints) -> Ints:
-        """The index of one loop at the last element of the dim. # (chain,)"""
+        """Compute the index of a loop at the last element of the dim. # (chain,)"""
         return (self.size - 1) // step % bound
 
 
@@ -73,11 +73,11 @@ MOST_CHAINS = 1 << 21  # of one dim
 
 
 class TooManyChains(Exception):
-    """A dim has more chains than are listed."""
+    """A dim has more chains than MOST_CHAINS."""
 
 
 def every_chain(arch: Architecture, size: int, dim: str, remainders: Sequence[bool]) -> Chains:
-    """All chains of `dim` that the slots' own rules allow."""
+    """List all chains of `dim` that the slots' constraints allow. Raises TooManyChains."""
     left, chains = np.array([size]), np.zeros((1, 0), np.int64)
     for s in range(len(arch.slots) - 1, -1, -1):
         low, high = _limits(arch.slots[s], dim, size)
@@ -92,7 +92,7 @@ def every_chain(arch: Architecture, size: int, dim: str, remainders: Sequence[bo
 
 
 def _limits(slot: Slot, dim: str, size: int) -> tuple[int, int]:
-    """The least and the largest bound of `dim` that the rules of one slot allow."""
+    """Compute the least and the largest bound of `dim` that the constraints of a slot allow."""
     low, high = 1, size if slot.axis is None else min(size, slot.axis.size)
     for rule in slot.constraint.factors:
         if rule.dim == dim:
@@ -105,7 +105,7 @@ def _limits(slot: Slot, dim: str, size: int) -> tuple[int, int]:
 
 
 def _choices(left: Ints, low: int, high: int, *, remainders: bool) -> tuple[Ints, Ints]:
-    """Which bounds each number of tiles may be given: whose choice, and the bound."""
+    """List the bounds that each number of tiles in `left` allows: per bound the index in `left`, and the bound."""
     values, which = np.unique(left, return_inverse=True)
     by_number = [_bounds(int(n), low, high, remainders=remainders) for n in values]
     numbers = np.array([len(each) for each in by_number])
@@ -124,7 +124,7 @@ def _sorted(bounds: Ints) -> Ints:
 
 
 def tied_dims(workload: Workload) -> list[tuple[int, ...]]:
-    """The dims of size over 1, those together that one rank of some tensor sums up; the first one if there is none."""
+    """Group the dims of size over 1: dims that one rank of a tensor adds up are together. If there are none: dim 0."""
     groups = [{d} for d, size in enumerate(workload.sizes) if size > 1]
     for tensor in workload.tensors:
         for rank in tensor.ranks:
@@ -136,9 +136,9 @@ def tied_dims(workload: Workload) -> list[tuple[int, ...]]:
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Dims that a window ties together, or one alone: a row for each combination of their chains.
+    """Dims that share a window, or a single dim, with a row for each combination of their chains.
 
-    Rows are numbered with the last dim's chain the fastest.
+    In the numbering of rows the last dim's chain changes fastest.
     """
 
     dims: tuple[int, ...]
@@ -149,10 +149,10 @@ class Group:
 
     @cached_property
     def rows(self) -> dict[int, Ints]:
-        """Per dim the chain of each row. # (row,)"""
+        """The chain of each row, per dim. # (row,) each"""
         every = np.unravel_index(np.arange(len(self)), [len(chains) for chains in self.chains])
         return dict(zip(self.dims, every, strict=True))
 
     def of(self, d: int) -> tuple[Chains, Ints]:
-        """The chains of dim d, and which of them each row has."""
+        """Return the chains of dim d, and the index of each row's chain. # (row,)"""
         return self.chains[self.dims.index(d)], self.rows[d]

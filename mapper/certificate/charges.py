@@ -1,4 +1,4 @@
-"""What is charged in a mapping, for one choice of what is kept: energy per word that moves, and leakage."""
+"""Lists the charges of a mapping for given kept tensors: energy per word that moves, and leakage."""
 
 from dataclasses import dataclass
 
@@ -13,9 +13,9 @@ from .problem import Problem
 
 @dataclass(frozen=True, eq=False)
 class Charge:
-    """Energy of the words of a tensor that `parent` hands to `child`, or that `child` receives (`parent` None).
+    """Energy of the words of a tensor that `parent` sends to `child`, or that `child` receives (`parent` None).
 
-    `pj` per word, less `first_pj` for each distinct word of an output.
+    It is `pj` per word, less `first_pj` for each distinct word of an output.
     """
 
     name: str
@@ -27,12 +27,12 @@ class Charge:
 
     @property
     def below(self) -> int:
-        """Spatial loops of levels before it count: more children of one parent need no more words of their own."""
+        """The level before which spatial loops multiply the words; children of one parent share their words."""
         return self.child if self.parent is None else self.parent
 
 
 def charges(problem: Problem, keep: Bools) -> list[Charge]:
-    """List the charges of all pairs of neighbouring keepers that are not 0; `keep` # (level, tensor)."""
+    """List the nonzero charges between neighbouring levels that keep a tensor; `keep` # (level, tensor)."""
     arch, table = problem.arch, problem.table
     names, listed = [*(level.name for level in arch.levels), arch.compute.name], []
     for v, tensor in enumerate(problem.workload.tensors):
@@ -51,7 +51,7 @@ def charges(problem: Problem, keep: Bools) -> list[Charge]:
 
 
 def leakage_pj(arch: Architecture, table: EnergyTable) -> float:
-    """The leakage of all instances in one cycle."""
+    """Add up the leakage of all instances in one cycle, in pJ."""
     each = [*(level.leak_pj_per_cycle for level in table.levels), table.compute.leak_pj_per_cycle]
     return float(sum(pj * arch.instances(level) for level, pj in enumerate(each)))
 

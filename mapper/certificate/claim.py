@@ -1,4 +1,4 @@
-"""What a certificate claims of a layer: no mapping has a lower objective, or lies below the front."""
+"""The claim of a certificate about a layer: no mapping has a lower objective, or lies below the front."""
 
 from dataclasses import dataclass
 
@@ -11,11 +11,11 @@ from .format import TOLERANCE
 
 @dataclass(frozen=True, eq=False)
 class Claim:
-    """A lower bound of an objective, or the points of a front with lower bounds of what is open beside it."""
+    """A lower bound of an objective; or the points of a front, with lower bounds of the mappings not yet ruled out."""
 
-    powers: tuple[int, int] | None  # of energy and cycles; None: a front
+    powers: tuple[int, int] | None  # of energy and cycles in the objective; None: a front
     lower_bound: float
-    points: tuple[tuple[float, float], ...] = ()  # of a front: (cycles, pJ) on it, and below what is open
+    points: tuple[tuple[float, float], ...] = ()  # of a front: (cycles, pJ) on it, and below the open mappings
 
     @property
     def least(self) -> float:
@@ -24,11 +24,11 @@ class Claim:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing is claimed: no energy and no number of cycles is below 0."""
+        """Whether the claim is trivial: no energy and no number of cycles is below 0."""
         return self.powers is not None and self.lower_bound <= 0
 
     def settled(self, energy_pj: Floats, cycles: Floats) -> Bools:
-        """Whether mappings that cost at least so much are no better than claimed. # (set,)"""
+        """Test whether mappings that cost at least this much are no better than claimed. # (set,)"""
         settled: Bools = np.isinf(energy_pj)
         if self.powers is not None:
             by_energy, by_cycles = self.powers

@@ -1,6 +1,6 @@
-"""The columns that bounds are made of, for a choice of what is kept: docs/optimal.md, section 3, written anew.
+"""The columns of which bounds are products, for given kept tensors: docs/optimal.md, section 3, implemented again.
 
-Every figure is a product of a column per group of dims, with an entry for each combination of the group's chains.
+Every figure is a product of one column per group of dims; a column has an entry per combination of the group's chains.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,12 +16,12 @@ from .charges import Charge, charges, leakage_pj
 from .contexts import number
 from .problem import Problem
 
-Product = tuple[int, ...]  # a column per group
+Product = tuple[int, ...]  # the number of a column, per group
 
 
 @dataclass(frozen=True, eq=False)
 class Words:
-    """Lower bounds of the words that a charge moves: each of these products."""
+    """Lower bounds of the words that a charge moves: each product is one."""
 
     charge: Charge
     always: Product
@@ -30,14 +30,14 @@ class Words:
     first: Product | None  # one over the distinct words
 
     def terms(self) -> Iterator[tuple[str, Product]]:
-        """Yield the products that hold for all loop orders, by name."""
+        """Yield the name and product of each bound that holds for all loop orders."""
         yield f"{self.charge.name}:always", self.always
         for level, by_rank in enumerate(self.changing):
             yield from ((f"{self.charge.name}:{level}.{rank}", product) for rank, product in by_rank.items())
 
 
 class Columns:
-    """Words moved, cycles and what has to fit, for the tensors kept by `keep` # (level, tensor)."""
+    """Products for words moved, cycles and limits, where levels keep the tensors of `keep` # (level, tensor)."""
 
     def __init__(self, problem: Problem, keep: Bools) -> None:
         self.problem, self.keep = problem, keep
@@ -54,7 +54,7 @@ class Columns:
         self._limits()
 
     def _product(self, column: Callable[[Group], Floats], *what: object) -> Product:
-        """Add a column of each group, unless it is there; `what` identifies it among all choices of what is kept."""
+        """Add a column of each group, unless it is there; `what` identifies it for any choice of kept tensors."""
         ids = []
         for g, (name, array) in enumerate(self.problem.columns(what, column)):
             ids.append(self._known[g].setdefault(name, len(self.columns[g])))
@@ -67,7 +67,7 @@ class Columns:
         first = None
         if charge.first_pj:
             first = self._product(partial(self._first, charge=charge), "first", charge.tensor.name, charge.below)
-        if charge.child == levels:  # the MACs hold nothing from one step to the next
+        if charge.child == levels:  # the MACs keep no word from one step to the next
             return Words(charge, self._moved(charge, [levels] * dims), (), (), first)
         ranks = [r for r, rank in enumerate(charge.tensor.ranks) if any(self._in_groups(term.dim) for term in rank)]
         changing, innermost = [], []
@@ -78,15 +78,15 @@ class Columns:
         return Words(charge, self._moved(charge, [0] * dims), tuple(changing), tuple(innermost), first)
 
     def _inside(self, d: int, level: int) -> list[int]:
-        """The cuts where the loop of dim d is the innermost of a level: all its other loops stand outside."""
+        """Return the cuts where dim d has the innermost loop of a level: its other loops are outside the cut."""
         return [level + (e != d) for e in range(len(self.workload.dims))]
 
     def _moved(
         self, charge: Charge, cuts: Sequence[int], changing: int | None = None, loop: tuple[int, int] | None = None
     ) -> Product:
-        """The least words moved where rank number `changing` changes inside the cuts.
+        """Bound the words moved from below, where rank number `changing` changes inside the cuts.
 
-        With `loop`, a dim and a level, of the chains that have that loop; inf elsewhere.
+        With `loop`, a dim and a level: for the chains that have that loop; inf for others.
         """
 
         def column(group: Group) -> Floats:
@@ -110,7 +110,7 @@ class Columns:
         return self._product(column, "moved", *key)
 
     def _first(self, group: Group, charge: Charge) -> Floats:
-        """One over the distinct words of an output at the level that takes them, as far as a group's dims say."""
+        """Compute 1 / the distinct words of an output at the level that takes them: the factor of a group. # (row,)"""
         sizes, below = self.workload.sizes, charge.below
         relevant = {d for d in group.dims if self.workload.dims[d] in charge.tensor.dims}
         distinct = _over_dims(
@@ -128,12 +128,12 @@ class Columns:
         return any((group.of(d)[0].time[:, level] > 1).any() for group in self.groups if d in group.dims)
 
     def _innermost(self, level: int) -> dict[int, Product]:
-        """By dim, where it can have the innermost loop of a level: 1 where it has a loop, inf elsewhere."""
+        """Make a product per dim that can loop at a level: 1 where the chain has a loop there, inf elsewhere."""
         dims = [d for group in self.groups for d in group.dims if self._ever_loops(d, level)]
         return {d: self._product(partial(_looping, d=d, level=level), "loop", d, level) for d in dims}
 
     def _limits(self) -> None:
-        """List what has to fit: tiles in capacities, bounds on axes, numbers of loops."""
+        """List the limits: tiles in capacities, bounds on axes, numbers of loops."""
         self.capacities = [
             (storage.capacity_bits // storage.multiple_buffering, self._tiles(level))
             for level, storage in enumerate(self.arch.levels)
@@ -150,7 +150,7 @@ class Columns:
                 self.most_loops.append((slot.constraint.max_loops, loops))
 
     def _tiles(self, level: int) -> list[tuple[str, int, Product]]:
-        """Of each tensor kept at a level its name, the bits of a word, and the words of its largest tile."""
+        """List name, bits per word and words of the largest tile, of each tensor kept at a level."""
         storage, tiles = self.arch.levels[level], []
         for v, tensor in enumerate(self.workload.tensors):
             if self.keep[level, v]:
@@ -159,7 +159,7 @@ class Columns:
         return tiles
 
     def _tile(self, group: Group, tensor: Tensor, level: int) -> Floats:
-        """Words of the largest tile, as far as a group's dims say."""
+        """Compute the words of the largest tile: the factor of a group. # (row,)"""
         words = np.ones(len(group))
         for rank in tensor.ranks:
             length = np.ones(len(group))
@@ -173,7 +173,7 @@ class Columns:
 
 
 def _over_dims(group: Group, column: Callable[[int, Chains], Ints]) -> Floats:
-    """The product over a group's dims of a column of their chains. # (row,)"""
+    """Multiply a column of chains over the dims of a group. # (row,)"""
     entries = np.ones(len(group))
     for d in group.dims:
         dim, rows = group.of(d)
@@ -182,38 +182,38 @@ def _over_dims(group: Group, column: Callable[[int, Chains], Ints]) -> Floats:
 
 
 def _loops(group: Group, level: int) -> Bools:
-    """Which of the dims have a temporal loop at a level. # (dim of the group, row)"""
+    """Mark the dims that have a temporal loop at a level. # (dim of the group, row)"""
     each = (group.of(d) for d in group.dims)
     return np.stack([(dim.time[:, level] > 1)[rows] for dim, rows in each])
 
 
 def _idle(group: Group, level: int) -> Floats:
-    """1 where none of the dims has a loop at a level, inf elsewhere. # (row,)"""
+    """Return 1 where no dim has a loop at a level, inf elsewhere. # (row,)"""
     return _where(~_loops(group, level).any(axis=0))
 
 
 def _looping(group: Group, d: int, level: int) -> Floats:
-    """1 where dim d, if it is of the group, has a loop at a level, inf elsewhere. # (row,)"""
+    """Return 1 where dim d has a loop at a level, or is not in the group; inf elsewhere. # (row,)"""
     return _where(_loops(group, level)[group.dims.index(d)]) if d in group.dims else np.ones(len(group))
 
 
 def _power(group: Group, level: int) -> Floats:
-    """2 to the number of loops at a level, so that products count loops. # (row,)"""
+    """Compute 2 to the number of loops at a level, so that products count loops. # (row,)"""
     return (2 ** _loops(group, level).sum(axis=0)).astype(float)
 
 
 def _spread(group: Group, slot: int) -> Floats:
-    """The product of the bounds at a slot. # (row,)"""
+    """Multiply the bounds of the group's dims at a slot. # (row,)"""
     return _over_dims(group, lambda _, dim: dim.bounds[:, slot])
 
 
 def _inverse(group: Group, slot: int) -> Floats:
-    """One over it. # (row,)"""
+    """Compute 1 / the product of the bounds at a slot. # (row,)"""
     return 1.0 / _spread(group, slot)
 
 
 def _steps(group: Group, macs: int) -> Floats:
-    """Temporal steps in which the MAC at the spatial origin has work. # (row,)"""
+    """Count the temporal steps in which the MAC at the spatial origin has work. # (row,)"""
     return _over_dims(group, lambda _, dim: number(dim, macs, macs, 0))
 
 

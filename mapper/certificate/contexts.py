@@ -1,10 +1,10 @@
-"""What a child is shown of one dim: contexts, and of each the first and the last of the tiles it steps through.
+"""Contexts of one dim, each with the first and the last tile that a child steps through in it.
 
-Written anew for the checker, from docs/model.md section 2. At a boundary (a level, or the MACs) and a cut, the loops
-outside are split: temporal loops of levels before the cut are outer, those from the cut on inner. A *context* is a
-choice of all outer indices and of the coordinates that count (spatial loops of levels before `below`; the others stay
-at 0); in it the inner temporal loops step through tiles. The outer loops cut the dim into blocks: all are full but the
-last. In a full block each coordinate sees every tile; in the last one what is left after its start, found greedily.
+Implemented again for the checker, from docs/model.md section 2. At a boundary (a level, or the MACs) a cut splits the
+loops outside: temporal loops of levels before the cut are outer, those from the cut on inner. A *context* fixes all
+outer indices and the coordinates that count (spatial loops of levels before `below`; the others stay at 0); within it
+the inner temporal loops step through tiles. The outer loops cut the dim into blocks, all full but the last. In a full
+block each coordinate has every tile; in the last block it has the elements after its start, computed greedily.
 """
 
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ from .chains import Chains
 
 @dataclass(frozen=True, eq=False)
 class Contexts:
-    """Kinds of context, and the children that are served together in each: one, or all coordinates of one level."""
+    """Kinds of context, and the children served together in each: a single child, or all coordinates of a level."""
 
-    number: Ints  # (chain, kind) how many of this kind
+    number: Ints  # (chain, kind) contexts of this kind
     # (chain, kind, child) each
     there: Bools  # whether this child has work
-    start: Ints  # of its first tile, from that of the child at coordinate 0
-    way: Ints  # from the start of its first tile to that of its last
+    start: Ints  # start of its first tile, relative to the child at coordinate 0
+    way: Ints  # distance from the start of its first tile to that of its last
     first: Ints  # extent of its first tile
     last: Ints  # extent of its last tile
 
@@ -34,12 +34,12 @@ class Contexts:
         return int(self.number.shape[1])
 
 
-Kind = tuple[Ints, Bools, Ints, Ints, Ints, Ints]  # the columns of one kind, of the chains that have it
-Kinds = list[tuple[Ints, Kind]]  # these chains, and the columns
+Kind = tuple[Ints, Bools, Ints, Ints, Ints, Ints]  # the fields of Contexts for one kind, of the chains that have it
+Kinds = list[tuple[Ints, Kind]]  # these chains, and the fields
 
 
 def _side_by_side(kinds: Kinds) -> Contexts:
-    """A column per kind; the first is of all chains."""
+    """Stack the kinds, a column per kind; all chains have the first kind."""
     columns = [np.zeros((len(kinds[0][0]), len(kinds), *values.shape[1:]), values.dtype) for values in kinds[0][1]]
     for k, (rows, values) in enumerate(kinds):
         for column, value in zip(columns, values, strict=True):
@@ -48,7 +48,7 @@ def _side_by_side(kinds: Kinds) -> Contexts:
 
 
 def _merged(kinds: Kinds) -> Contexts:
-    """Of children alone: the same with fewer columns, for equal kinds of a chain are one."""
+    """Stack the kinds of single children, and merge equal kinds of a chain."""
     some = [(rows, number * there[:, 0], way, first, last) for rows, (number, there, _, way, first, last) in kinds]
     row, number, way, first, last = (
         np.concatenate([each.reshape(-1) for each in column]) for column in zip(*some, strict=True)
@@ -63,11 +63,11 @@ def _merged(kinds: Kinds) -> Contexts:
 
 
 Loop = tuple[Ints, Ints, int]  # bounds, indices at the last element of the dim, the least index that counts; # (chain,)
-AT_0 = -1  # as the last of these: the index stays 0
+AT_0 = -1  # in place of the least index: the index stays 0
 
 
 def number(dim: Chains, boundary: int, cut: int, below: int) -> Ints:
-    """How many contexts have work: index tuples of the outer loops and coordinates whose first tile is in the dim.
+    """Count the contexts with work: index tuples of outer loops and coordinates whose first tile is in the dim.
 
     # (chain,)
     """
@@ -82,10 +82,10 @@ def number(dim: Chains, boundary: int, cut: int, below: int) -> Ints:
 def contexts(
     dim: Chains, boundary: int, cut: int, below: int, moved: bool = False, served: int | None = None
 ) -> Contexts:
-    """The kinds of context; with `moved` those alone whose index of the temporal loop of level cut-1 is not 0.
+    """List the kinds of context; with `moved` only those whose index of the temporal loop of level cut-1 is not 0.
 
-    With `served` the coordinates of that level are children served together, and no contexts. Where temporal loops
-    stand between that level and the cut, every child must see full blocks alone.
+    With `served` the coordinates of that level are children served together and distinguish no contexts. Where there
+    are temporal loops between that level and the cut, every child must have full blocks only.
     """
     split = served is not None and served < cut  # the children's coordinates stand among the outer loops
     loops, times = [], np.ones(len(dim), np.int64)
@@ -114,7 +114,7 @@ def _space(dim: Chains, level: int, least: int) -> Loop:
 
 
 def _blocks(dim: Chains, loops: list[Loop]) -> tuple[Ints, Ints]:
-    """Index tuples of some loops, the outermost first, below the last element's; and 1 where its own counts.
+    """Count the index tuples of `loops`, outermost first, before the last element's; and 1 where that one counts.
 
     # (chain,) each
     """
@@ -131,7 +131,7 @@ def _blocks(dim: Chains, loops: list[Loop]) -> tuple[Ints, Ints]:
 
 @dataclass(frozen=True, eq=False)
 class _Blocks:
-    """What stands in the blocks that outer loops cut a dim into; of the last one `rest` elements after the first."""
+    """The blocks into which outer loops cut a dim; the last block has `rest` elements after its first."""
 
     dim: Chains
     boundary: int
@@ -141,7 +141,7 @@ class _Blocks:
     rest: Ints  # (chain,)
 
     def kinds(self, before: Ints, at_last: Ints) -> Kinds:
-        """The kinds of context, of so many full blocks and last ones. # (chain,) each"""
+        """List the kinds of context, given the numbers of full and of last blocks. # (chain,) each"""
         loops = [self.dim.space[:, level] for level in self.inside]
         every = np.arange(len(self.dim))
         kinds = [(every, self._full(before * np.prod([np.ones(len(every), np.int64), *loops], axis=0)))]
@@ -154,7 +154,7 @@ class _Blocks:
 
     @cached_property
     def _children(self) -> tuple[Bools, Ints]:
-        """Which children there are, and where their tiles start. # (chain, child)"""
+        """Whether each child exists, and where its tiles start. # (chain, child) each"""
         if self.served is None:
             return np.ones((len(self.dim), 1), bool), np.zeros((len(self.dim), 1), np.int64)
         bound, step = self.dim.space[:, self.served], self.dim.space_step[:, self.served]
@@ -184,7 +184,10 @@ class _Blocks:
 
 
 def alike(chains: Chains, boundary: int) -> tuple[Chains, Ints]:
-    """The chains as a boundary sees them, and which of those each one is: of loops inside, their product matters."""
+    """Merge chains that are equal at a boundary, where only the product of the bounds inside matters.
+
+    Returns the merged chains, and the number of each chain's. # (chain,)
+    """
     inside = [s for s, slot in enumerate(chains.arch.slots) if slot.level >= boundary]
     if not inside:
         return chains, np.arange(len(chains))

@@ -1,7 +1,7 @@
-"""The sets of chains of one choice of what is kept: that they cover all, and that each holds nothing better.
+"""Checks, for given kept tensors, that the sets of chains cover all chains and that none holds a better mapping.
 
-Every set that is divided is followed to its parts, so what is looked at covers all chains by construction; that the
-numbers of combinations add up is compared all the same, in exact integers.
+The check follows every divided set to its parts, so the sets cover all chains by construction; it compares the numbers
+of combinations all the same, in exact integers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ AT_ONCE = 1 << 16  # sets bounded at once
 
 @dataclass
 class Tally:
-    """How many sets and combinations were looked at."""
+    """Counts of the sets and combinations checked."""
 
     sets: int = 0
     evaluated: int = 0
@@ -32,12 +32,12 @@ class Tally:
 
     @property
     def combinations(self) -> int:
-        """All combinations that are accounted for."""
+        """The combinations that are accounted for."""
         return self.evaluated + self.ruled_out
 
 
 class Cover:
-    """The sets of one choice of what is kept, followed from the whole down."""
+    """The sets of chains for given kept tensors, followed from the whole down."""
 
     def __init__(self, columns: Columns, choice: Choice, claim: Claim, tally: Tally) -> None:
         """Read the trees of `choice`. Raises Refused where they leave out chains that nothing rules out."""
@@ -55,14 +55,14 @@ class Cover:
         self.verdicts = Verdicts(columns, self.sets, claim, products)
 
     def _narrow(self, listed: list[Ints]) -> list[Weighted]:
-        """The weighted products over the chains listed, which rule out, one after the other, all that are not."""
+        """Check that the weighted products, in turn, rule out all chains not in `listed`; return them over `listed`."""
         rows = [np.arange(len(group)) for group in self.groups]
         log_least = log_of(self.claim.least)
         for weights in self.choice.weights:
             if not all(map(len, rows)):
                 break
             product = self._weigh(weights, rows)
-            stay = [~(product.of_rows(g) >= log_least) for g in range(len(rows))]  # also where it is no number
+            stay = [~(product.of_rows(g) >= log_least) for g in range(len(rows))]  # NaN stays
             rows = [mine[these] for mine, these in zip(rows, stay, strict=True)]
         for g, (left, mine) in enumerate(() if self.claim.empty else zip(rows, listed, strict=True)):
             if missing := len(np.setdiff1d(left, mine)):
@@ -79,10 +79,10 @@ class Cover:
             raise Refused(str(error)) from None
 
     def check(self) -> None:
-        """Follow every set down to those that are not divided. Raises Refused at the first that is not settled."""
+        """Check every set, down to those that are not divided. Raises Refused at the first unsettled set."""
         letters = np.frombuffer(self.choice.verdicts.encode("latin-1", "replace"), np.uint8).astype(np.int64)
         boxes = self.sets.whole
-        above: list[tuple[Ints, Ints]] = []  # the sets of the levels before, and whose parts those of the next are
+        above: list[tuple[Ints, Ints]] = []  # per level above: its sets, and for each set of the next level its owner
         place = 0
         while len(boxes):
             mine = letters[place : place + len(boxes)]
@@ -97,7 +97,7 @@ class Cover:
             raise Refused("there are more verdicts than sets of chains")
 
     def _settle(self, boxes: Ints, letters: Ints, above: list[tuple[Ints, Ints]]) -> None:
-        """Check the verdicts of the sets that are not divided, a letter each."""
+        """Check the verdicts of the sets that are not divided. Raises Refused where one does not hold."""
         self.tally.sets += len(boxes)
         numbers = self.sets.numbers(boxes)
         checks = {BOUNDED: self.verdicts.bounded, WEIGHED: self.verdicts.weighed, EVALUATED: self.verdicts.evaluated}
@@ -114,7 +114,7 @@ class Cover:
             self.tally.ruled_out += 0 if letter == EVALUATED else number
 
     def _divide(self, boxes: Ints, letters: Ints) -> tuple[Ints, Ints]:
-        """Divide the sets whose verdict says so: for each part the set that it is of, and the part."""
+        """Divide the sets whose verdict says so: return for each part the index of its set, and the part."""
         along = letters - ord("a")
         divided = (along >= 0) & (along < len(self.groups))
         if not (divided | np.isin(letters, [ord(letter) for letter in (BOUNDED, WEIGHED, EVALUATED)])).all():
@@ -122,7 +122,7 @@ class Cover:
         return self.sets.divide(boxes, np.where(divided, along, -1))
 
     def _bounded_above(self, some: Ints, above: list[tuple[Ints, Ints]]) -> Bools:
-        """Whether a set that holds the set number `some` of this level is ruled out by columns."""
+        """Test whether columns rule out a set above each of the sets number `some` of this level. # (some,)"""
         settled, owner = np.zeros(len(some), bool), some
         for boxes, owners in reversed(above):
             owner = owners[owner]
@@ -130,6 +130,6 @@ class Cover:
         return settled
 
     def _unsettled(self, box: Ints, letter: str) -> str:
-        """Say that the verdict of a set does not hold."""
+        """Write the message that the verdict of a set does not hold."""
         what = {BOUNDED: "the columns", WEIGHED: "the weighted products", EVALUATED: "its loop orders"}[letter]
         return f"{what} of the set {self.sets.text(box)} leave room for something better"

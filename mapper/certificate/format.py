@@ -1,7 +1,7 @@
 """The contents of a certificate, and its file: JSON, compressed where its name ends in `.gz` (docs/certificates.md).
 
-A certificate speaks of one or more layers. For each it names the problem, the best mapping with its value, a lower
-bound, and for every choice of what is kept how the sets of chains were divided and why each part holds nothing better.
+A certificate covers one or more layers. For each it has the problem, the best mapping with its value, a lower bound,
+and, for every choice of kept tensors, how the sets of chains were divided and why no part holds a better mapping.
 """
 
 import gzip
@@ -16,7 +16,7 @@ from ...workloads import Fault, InputError, read_bytes, write_whole
 
 FORMAT: Literal[1] = 1
 MAX_BYTES = 1 << 30  # of the file, unpacked
-# What is said of a set of chains: a letter from "a" on divides it, along the group of that number
+# The verdict on a set of chains: a letter from "a" on divides it, along the group of that number
 BOUNDED, WEIGHED, EVALUATED = "C", "W", "E"  # ruled out by columns; by weighted products; one combination, evaluated
 TOLERANCE = 1e-9  # relative: nothing is lower by more
 
@@ -25,7 +25,7 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-class MappingSaid(_Part):
+class CertifiedMapping(_Part):
     """A mapping with its cost."""
 
     bounds: dict[str, list[int]]  # per dim, a bound per slot, the outermost first
@@ -43,12 +43,12 @@ class Tree(_Part):
 
 
 class Choice(_Part):
-    """The proof for a choice of what is kept: how the sets of chains are divided and ruled out."""
+    """The proof for a choice of kept tensors: how the sets of chains are divided and ruled out."""
 
     keep: dict[str, list[str]]  # per level
     weights: list[
         dict[str, Annotated[float, Field(ge=0)]]
-    ]  # of weighted products, in turn: what they rule out is left out of the trees
+    ]  # of weighted products, in turn: the trees leave out the chains that they rule out
     trees: list[Tree]  # per group of dims; none: one set of all chains
     verdicts: str  # a letter for every set, level by level
 
@@ -66,14 +66,14 @@ class Layer(_Part):
     tile_mm: float
     hop_pj: float
     energies: dict[str, list[float]]  # per level read, write, update pJ and leakage per cycle; of compute: MAC, leakage
-    best: list[MappingSaid]  # one; of a front all
+    best: list[CertifiedMapping]  # one; of a front all
     lower_bound: float  # of the objective; of a front 0
-    corners: list[tuple[float, float]]  # of a front: (cycles, pJ) below all that is open
+    corners: list[tuple[float, float]]  # of a front: (cycles, pJ) below all mappings not ruled out
     choices: list[Choice]
 
 
 class Certificate(_Part):
-    """The whole file."""
+    """The contents of a certificate file."""
 
     format: Literal[1] = FORMAT
     program: str
@@ -82,13 +82,13 @@ class Certificate(_Part):
 
 
 def write_certificate(certificate: Certificate, path: Path) -> None:
-    """Write the file, as gzip where its name ends so. Raises InputError where that fails, with nothing changed."""
+    """Write a certificate, as gzip where the name ends in `.gz`. Raises InputError on failure, with nothing changed."""
     content = certificate.model_dump_json().encode()
     write_whole(path, gzip.compress(content, 6) if ".gz" in path.suffixes else content)
 
 
 def read_certificate(path: Path) -> Certificate:
-    """Read a file, packed or not, of at most MAX_BYTES once unpacked. Raises InputError where it is no certificate."""
+    """Read a certificate, packed or not, of at most MAX_BYTES unpacked. Raises InputError where it is none."""
     content = read_bytes(path, MAX_BYTES)
     try:
         if ".gz" in path.suffixes:
@@ -105,7 +105,7 @@ def read_certificate(path: Path) -> Certificate:
 
 
 def _faults(path: Path, error: ValidationError) -> list[Fault]:
-    """The first few faults of a file."""
+    """List the first few faults of a file."""
     return [
         Fault(str(path), None, ".".join(map(str, detail["loc"])), f"is no certificate: {detail['msg']}")
         for detail in error.errors(include_url=False)[:5]

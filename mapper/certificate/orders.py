@@ -1,8 +1,8 @@
-"""The least cost of single combinations of chains over all loop orders: what a certificate calls evaluated.
+"""Finds the least cost of single combinations of chains over all loop orders, for the verdict EVALUATED.
 
-Each order is given to the model (mapper/model/counts.py), which is compared with the executor elsewhere. Without
-bandwidths and wires the loops of one level save energy whatever the orders of the others (docs/optimal.md, section 2),
-so the orders are tried level by level; with them, all together.
+The model (mapper/model/counts.py), which tests compare with the executor, counts each order. Without bandwidths and
+wires the energy that a level's order saves does not depend on the orders of other levels (docs/optimal.md, section 2),
+so the orders of each level are tried alone; with bandwidths or wires, all combinations of orders are tried.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,14 +18,14 @@ from ..mapspace import Order
 from ..model import CostOptions, Costs, DataMovement, NestAnalysis, Steps, count, evaluate, recount, validity
 from .problem import Problem, Refused
 
-MOST = 50_000  # orders tried of one combination, or of one level of it
+MOST = 50_000  # orders tried for one combination, or for one level of it
 TOGETHER = 4096  # mappings evaluated at once
 
-Settled = Callable[[Floats, Floats], Bools]  # (energies, cycles): whether no better mapping costs so much at least
+Settled = Callable[[Floats, Floats], Bools]  # (energies, cycles): whether mappings with at least these are no better
 
 
 class Orders:
-    """The loop orders of the combinations `chains` # (combination, dim) with one choice of what is kept."""
+    """The loop orders of combinations `chains` # (combination, dim) that keep the tensors `keep` # (level, tensor)."""
 
     def __init__(self, problem: Problem, keep: Bools, chains: Ints) -> None:
         self.problem, self.keep = problem, keep
@@ -43,7 +43,7 @@ class Orders:
         self._moving = np.stack(each, axis=2)  # (combination, level, dim) whether it has a loop there
 
     def settled(self, settled: Settled) -> Bools:
-        """Of which combinations every loop order is settled, or none is valid. # (combination,)"""
+        """Mark the combinations that are invalid, or settled in every loop order. # (combination,)"""
         done: Bools = validity(self._batch) != 0
         left = np.flatnonzero(~done)
         for part in np.array_split(left, -(-len(left) // TOGETHER)) if len(left) else ():
@@ -54,7 +54,10 @@ class Orders:
         return done
 
     def _every(self, level: int, moving: Bools) -> Iterator[list[int]]:
-        """The orders that a level allows, of those that differ in loops with more than one step."""
+        """Yield the orders that a level allows and that differ in loops of more than one step.
+
+        Raises Refused where they are too many.
+        """
         storage, dims = self.problem.arch.levels[level], self.problem.workload.dims
         front = [dims.index(dim) for dim in storage.temporal.outermost if dim in dims]
         back = [dims.index(dim) for dim in storage.temporal.innermost if dim in dims]
@@ -68,7 +71,7 @@ class Orders:
     # Level by level
 
     def _least(self, part: Ints) -> tuple[Floats, Floats]:
-        """The least energy in any order, without wires, and the cycles of compute. # (combination of `part`,) each"""
+        """Compute the least energy over all orders, without wires, and the compute cycles. # (part,) each"""
         base = self._costs(part, self._batch.order[part])
         energy = base.energy_pj.copy()
         for level in range(len(self.problem.arch.levels)):
@@ -81,7 +84,7 @@ class Orders:
         return energy, base.cycles
 
     def _tried(self, some: Ints, level: int, every: Sequence[list[int]]) -> Floats:
-        """The energy of each combination with each order at one level. # (order, combination)"""
+        """Compute the energy of each combination with each order at one level. # (order, combination)"""
         energies = []
         for order in np.array(every, np.int8):
             orders = self._batch.order[some].copy()
@@ -90,7 +93,7 @@ class Orders:
         return np.stack(energies)
 
     def _costs(self, some: Ints, orders: Order) -> Costs:
-        """Costs of some combinations in these orders, without bandwidths and wires, counted exactly."""
+        """Count and cost some combinations in these orders exactly, without bandwidths and wires."""
         batch = replace(self._batch.take(some), order=orders)
         counts = count(batch)
         for i in np.flatnonzero(~counts.exact).tolist():
@@ -100,7 +103,7 @@ class Orders:
 
     @cache  # noqa: B019 - gone with the few combinations that this object is about
     def _flagged(self, i: int) -> list[tuple[int, int, int]]:
-        """The tensors, parents and children whose reads the closed form may count too high, for combination i."""
+        """List (tensor, parent, child) whose reads the closed form may count too high, for combination i."""
         single, flagged = self._batch.take([i]), []
         nest, levels = NestAnalysis(single), len(single.arch.levels)
         for v, tensor in enumerate(single.workload.tensors):
@@ -115,17 +118,17 @@ class Orders:
         return Steps(self._batch.take([i]), self._batch.workload.tensors[v], parent, child)
 
     def _reads(self, i: int, v: int, parent: int, child: int, order: list[list[int]]) -> int:
-        """Words handed out in one loop order, listed and not summed in closed form."""
+        """Count the words that a parent sends in a loop order by listing them, not in closed form."""
         steps = self._steps(i, v, parent, child)
         total = steps.first()
-        for level in range(child if child < len(order) else 0):  # MACs hold nothing: each step is like the first
+        for level in range(child if child < len(order) else 0):  # MACs keep no word: each step is like the first
             total += sum(steps.at(level, d, order[level][:place]) for place, d in enumerate(order[level]))
         return total
 
     # All together
 
     def _all_settled(self, i: int, settled: Settled) -> bool:
-        """Whether every order of one combination is settled, by its exact costs with bandwidths and wires."""
+        """Test whether every order of a combination is settled, by its exact costs with bandwidths and wires."""
         levels = [list(self._every(level, moving)) for level, moving in enumerate(self._moving[i])]
         if prod(map(len, levels)) > MOST:
             return False
@@ -146,7 +149,7 @@ class Orders:
 
 
 def _alike(rows: Bools) -> Iterator[tuple[Bools, Ints]]:
-    """The different rows, and where each is."""
+    """Yield each distinct row, with the indices of its copies."""
     different, which = unique_rows(rows)
     for i, row in enumerate(different):
         yield row, np.flatnonzero(which == i)

@@ -1,4 +1,4 @@
-"""The mapspace that a certificate speaks of, listed anew: the chains of every dim, and all choices of what is kept."""
+"""The mapspace of a certificate, listed again for the checker: the chains of every dim, and all keep choices."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from ..model import CostOptions
 from .chains import Chains, Group, TooManyChains, every_chain, tied_dims
 from .words import RankWords
 
-MOST_ROWS = 1 << 20  # combinations of the chains of dims that a window ties together
+MOST_ROWS = 1 << 20  # combinations of the chains of dims that share a window
 
 
 class Refused(Exception):
@@ -26,7 +26,7 @@ class Refused(Exception):
 
 @dataclass(eq=False)
 class Problem:
-    """A workload on an architecture, with energies and which slots may have remainders."""
+    """A workload on an architecture, with energies and the slots that may have remainders."""
 
     arch: Architecture
     workload: Workload
@@ -39,7 +39,7 @@ class Problem:
 
     @cached_property
     def chains(self) -> tuple[Chains, ...]:
-        """Of each dim all chains, in lexicographic order."""
+        """All chains of each dim, in lexicographic order."""
         sizes = zip(self.workload.dims, self.workload.sizes, strict=True)
         try:
             return tuple(every_chain(self.arch, size, dim, self.remainders) for dim, size in sizes)
@@ -48,7 +48,7 @@ class Problem:
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
-        """The dims that a window ties together, with their chains."""
+        """The groups of dims that share a window, with their chains."""
         groups = tuple(Group(dims, tuple(self.chains[d] for d in dims)) for dims in tied_dims(self.workload))
         if max(map(len, groups)) > MOST_ROWS:
             raise Refused(f"more than {MOST_ROWS:,} combinations of chains of one window")
@@ -56,7 +56,7 @@ class Problem:
 
     @property
     def combinations(self) -> int:
-        """How many combinations of chains there are for each choice of what is kept."""
+        """The number of combinations of chains for each choice of kept tensors."""
         return prod(map(len, self.groups))
 
     @cached_property
@@ -70,7 +70,7 @@ class Problem:
         )
 
     def every_keep(self) -> Iterator[Bools]:
-        """Every choice of what is kept. # (level, tensor)"""
+        """Yield every choice of kept tensors. # (level, tensor)"""
         tensors = self.workload.tensors
         keep = np.array([[tensor.name in level.keep for tensor in tensors] for level in self.arch.levels])
         keep[0] = True
@@ -81,7 +81,7 @@ class Problem:
             yield each
 
     def columns(self, what: object, column: Callable[[Group], Floats]) -> list[tuple[bytes, Floats]]:
-        """A column of each group with a name that equal ones share; made once, whatever is kept."""
+        """Return the name and column `what` of each group; equal columns share a name. Computed once per `what`."""
         if what not in self._columns:
             self._columns[what] = []
             for group in self.groups:
@@ -91,7 +91,7 @@ class Problem:
         return self._columns[what]
 
     def words(self, group: Group, tensor: Tensor, rank: Rank, child: int, parent: int | None) -> RankWords:
-        """What moves along one rank of a tensor, for the combinations of a group's chains."""
+        """Return the words that move along a rank of a tensor, for the combinations of a group's chains."""
         key = rank, child, parent
         if key not in self._words:
             dims = [(self.workload.dims.index(term.dim), term.coef) for term in rank]

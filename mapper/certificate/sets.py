@@ -1,4 +1,4 @@
-"""Sets of chains: a tree over the chains of each group of dims, and sets that are a product of nodes of these trees."""
+"""Sets of chains: each group of dims has a tree over its chains, and a set is a product of nodes of these trees."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,18 +14,18 @@ from .problem import Refused
 
 @dataclass(eq=False)
 class ChainTree:
-    """The tree over the chains of one group: nodes numbered level by level, each an interval of its parent's."""
+    """The tree over the chains of one group; its nodes, numbered by level, are intervals of their parents'."""
 
     tree: Tree
     rows: Ints = field(init=False)  # (leaf,) the chains, from left to right
     parts: Ints = field(init=False)  # (node,)
-    first: Ints = field(init=False)  # (node,) the first part
-    size: Ints = field(init=False)  # (node,) how many chains
-    start: Ints = field(init=False)  # (node,) where its interval begins
+    first: Ints = field(init=False)  # (node,) the number of the first part
+    size: Ints = field(init=False)  # (node,) number of chains
+    start: Ints = field(init=False)  # (node,) start of its interval
     levels: list[tuple[int, int]] = field(init=False)  # the first node of each level, and the end
 
     def __post_init__(self) -> None:
-        """Raise Refused where the numbers of parts make no tree."""
+        """Number the nodes. Raises Refused where the numbers of parts make no tree."""
         if not all(0 <= part < max(len(self.tree.parts), 2) for part in self.tree.parts) or 1 in self.tree.parts:
             raise Refused("a tree of chains is no tree")
         self.rows, self.parts = np.array(self.tree.chains, np.int64), np.array(self.tree.parts, np.int64)
@@ -40,7 +40,7 @@ class ChainTree:
         self._place()
 
     def _place(self) -> None:
-        """Work out the interval of every node. Raises Refused where there are not as many ends as chains."""
+        """Compute the interval of every node. Raises Refused where there are not as many leaves as chains."""
         self.size = (self.parts == 0).astype(np.int64)
         for start, stop, inner in self._inner():
             self.size[inner] = np.add.reduceat(self.size[start:stop], self.first[inner] - start)
@@ -53,12 +53,12 @@ class ChainTree:
             raise Refused("a tree of chains has more or fewer ends than there are chains")
 
     def _inner(self) -> Iterator[tuple[int, int, Ints]]:
-        """From the lowest level up: first and end of a level, and the nodes above that have their parts there."""
+        """Yield first node and end of each level, lowest first, with the nodes above that have parts in it."""
         for (start, stop), (above, _) in zip(self.levels[:0:-1], self.levels[-2::-1], strict=True):
             yield start, stop, above + np.flatnonzero(self.parts[above:start])
 
     def least(self, column: Floats) -> Floats:
-        """The least entry of a column # (leaf,) over each node. # (node,)"""
+        """Compute the least entry of a column # (leaf,) over each node. # (node,)"""
         lows = np.empty(len(self.parts))
         ends = self.parts == 0
         lows[ends] = column[self.start[ends]]
@@ -69,11 +69,11 @@ class ChainTree:
 
 @dataclass(frozen=True, eq=False)
 class ChainSets:
-    """Sets of combinations of chains. A set is a row of nodes: `boxes` # (set, group)."""
+    """Sets of combinations of chains: a set is a row of nodes in `boxes` # (set, group)."""
 
-    names: Sequence[str]  # per group, of its dims
-    rows: Sequence[Ints]  # per group the chains that the trees are over
-    trees: Sequence[ChainTree | None]  # per group; None: one node with all chains
+    names: Sequence[str]  # per group, for messages
+    rows: Sequence[Ints]  # per group, the chains in its tree
+    trees: Sequence[ChainTree | None]  # per group; None: a single node with all chains
 
     @property
     def whole(self) -> Ints:
@@ -81,12 +81,12 @@ class ChainSets:
         return np.zeros((int(all(map(len, self.rows))), len(self.rows)), np.int64)
 
     def least(self, g: int, column: Floats) -> Floats:
-        """The least entry of a column of group g # (row,) over each node. # (node,)"""
+        """Compute the least entry of a column of group g # (row,) over each node. # (node,)"""
         tree = self.trees[g]
         return column.min(keepdims=True) if tree is None else tree.least(column)
 
     def numbers(self, boxes: Ints) -> Ints:
-        """How many combinations each set has, as Python integers. # (set,)"""
+        """Count the combinations of each set, as Python integers. # (set,)"""
         return reduce(mul, (self._sizes(g)[boxes[:, g]] for g in range(len(self.rows))))
 
     def _sizes(self, g: int) -> Ints:
@@ -94,9 +94,9 @@ class ChainSets:
         return np.array([len(self.rows[g])], object) if tree is None else tree.size.astype(object)
 
     def divide(self, boxes: Ints, along: Ints) -> tuple[Ints, Ints]:
-        """Divide sets along the groups # (set,), those of a number below 0 not at all.
+        """Divide each set along a group; `along` # (set,), a negative number divides no set.
 
-        Returns for each part the set that it is of, and the part. Raises Refused for a single chain.
+        Returns for each part the index of its set, and the part. Raises Refused for a single chain.
         """
         number = np.zeros(len(boxes), np.int64)
         for g, tree in enumerate(self.trees):
@@ -115,7 +115,7 @@ class ChainSets:
         return owner, parts
 
     def single(self, boxes: Ints) -> list[Ints]:
-        """The chain of each group in sets of one combination. # (set,) each; raises Refused for a larger set."""
+        """Return the chain of each group in sets of one combination # (set,) each. Raises Refused for a larger set."""
         rows = []
         for g, tree in enumerate(self.trees):
             mine = boxes[:, g]
@@ -134,7 +134,7 @@ class ChainSets:
 
 
 def listed_rows(chains: Sequence[int], number: int) -> Ints:
-    """The chains that a tree lists, of so many. Raises Refused where it names one twice, or one that is not there."""
+    """Check and return the chains that a tree lists. Raises Refused for a chain listed twice, or not below `number`."""
     rows = np.array(chains, np.int64) if all(0 <= chain < number for chain in chains) else None
     if rows is None or len(np.unique(rows)) != len(rows):
         raise Refused("a tree names a chain twice, or one that there is not")

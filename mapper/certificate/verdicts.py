@@ -1,4 +1,4 @@
-"""The three reasons that a certificate gives against a set of chains, each checked anew for many sets at once."""
+"""Checks the three verdicts by which a certificate rules out a set of chains, each for many sets at once."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -15,14 +15,14 @@ from .weighted import Weighted, log_of
 
 
 class Verdicts:
-    """Checks of the sets of one choice of what is kept; each takes `boxes` # (set, group) and answers per set."""
+    """Checks of the sets of chains for given kept tensors; each takes `boxes` # (set, group) and answers per set."""
 
     def __init__(self, columns: Columns, sets: ChainSets, claim: Claim, weighted: Sequence[Weighted]) -> None:
         self.columns, self.sets, self.claim, self.weighted = columns, sets, claim, weighted
         self._lows: dict[int, list[Floats]] = {}
 
     def bounded(self, boxes: Ints) -> Bools:
-        """Whether the least entries of the columns rule out each set. # (set,)"""
+        """Test whether the least entries of the columns rule out each set. # (set,)"""
         known: dict[Product, Floats] = {(): np.ones(len(boxes))}
 
         def value(product: Product) -> Floats:
@@ -34,14 +34,14 @@ class Verdicts:
         return self.claim.settled(*energy_and_cycles(self.columns, value, len(boxes)))
 
     def _low(self, g: int) -> list[Floats]:
-        """Of each column of group g the least entry of every node."""
+        """Return the least entries of each column of group g. # (node,) each"""
         if g not in self._lows:
             rows = self.sets.rows[g]
             self._lows[g] = [self.sets.least(g, column[rows]) for column in self.columns.columns[g]]
         return self._lows[g]
 
     def weighed(self, boxes: Ints) -> Bools:
-        """Whether some weighted product rules out each set. # (set,)"""
+        """Test whether some weighted product rules out each set. # (set,)"""
         settled, log_least = np.full(len(boxes), self.claim.empty), log_of(self.claim.least)
         for least, constant in self._weighted_lows:
             settled |= constant + sum(least[g][boxes[:, g]] for g in range(len(least))) >= log_least
@@ -49,14 +49,14 @@ class Verdicts:
 
     @cached_property
     def _weighted_lows(self) -> list[tuple[list[Floats], float]]:
-        """Of each weighted product the least scores of every node, and its constant."""
+        """The least scores of every node, per group, and the constant, of each weighted product."""
         return [
             ([self.sets.least(g, score) for g, score in enumerate(product.scores)], product.constant)
             for product in self.weighted
         ]
 
     def evaluated(self, boxes: Ints) -> Bools:
-        """Whether no loop order of each set, which is one combination, is better. # (set,)
+        """Test whether no loop order of each set, a single combination, is better. # (set,)
 
         Raises Refused where a set has several combinations.
         """

@@ -1,7 +1,7 @@
-"""Verify a certificate: follow its sets, compute its bounds anew, count its mappings.
+"""Verifies a certificate: follows its sets, recomputes its bounds, counts its mappings.
 
-Nothing in it is believed. The checker relies on the files of the architecture, the workload and the energies as they
-are read, on the exact counts of single mappings (mapper/model/counts.py, compared with the executor in the tests), and
+The checker trusts nothing in the certificate. It relies on the readers of the architecture, the workload and the
+energies, on the exact counts of single mappings (mapper/model/counts.py, compared with the executor in the tests), and
 on floating-point arithmetic to 1e-12.
 """
 
@@ -18,16 +18,16 @@ from ..model import OBJECTIVES, CostOptions, Counts, TooLarge, evaluate, figures
 from .claim import Claim
 from .columns import Columns
 from .cover import Cover, Tally
-from .format import TOLERANCE, Choice, Layer, MappingSaid
+from .format import TOLERANCE, CertifiedMapping, Choice, Layer
 from .problem import Problem, Refused
 
-EXECUTED = 100_000  # (step, MAC) pairs of a mapping that is executed
+EXECUTED = 100_000  # a mapping of at most so many (step, MAC) pairs is executed
 FRONT = "front"  # in place of an objective
 
 
 @dataclass(frozen=True)
 class Verified:
-    """The facts of a layer that hold."""
+    """The verified facts about a layer."""
 
     workload: str
     remainders: tuple[str, ...]  # the slots that may have them
@@ -36,17 +36,17 @@ class Verified:
     value: float  # of the best; of a front 0
     lower_bound: float
     optimal: bool
-    pad: bool  # whether the proof is of the layer with dims rounded up
+    pad: bool  # whether the proof is about the layer with dims rounded up
     sizes: dict[str, int]  # per dim
     costs: CostOptions
-    combinations: int  # of chains and choices of what is kept, all accounted for
-    evaluated: int  # of these, in every loop order
-    sets: int  # sets of chains that were checked
+    combinations: int  # of chains and kept tensors, all accounted for
+    evaluated: int  # combinations evaluated in every loop order
+    sets: int  # sets of chains checked
 
 
 def verify(layer: Layer, arch: Architecture, workload: Workload, table: EnergyTable) -> Verified:
     """Check the proof of a layer. Raises Refused with the first reason against it."""
-    with np.errstate(all="ignore"):  # what overflows, or is no number, is never at least what is claimed
+    with np.errstate(all="ignore"):  # inf minus inf and the like give NaN, which never reaches a claimed bound
         return _verify(layer, arch, workload, table)
 
 
@@ -90,7 +90,7 @@ def _verify(layer: Layer, arch: Architecture, workload: Workload, table: EnergyT
 
 
 def _check_fields(layer: Layer) -> None:
-    """Raise Refused unless what belongs to a front, or to a single objective, is there and nothing else."""
+    """Check that the fields of a front, or of a single objective, are set and no others. Raises Refused."""
     front = layer.objective == "front"
     if not layer.best or (not front and len(layer.best) > 1):
         raise Refused(f"{len(layer.best)} mappings are said to be the best")
@@ -101,7 +101,7 @@ def _check_fields(layer: Layer) -> None:
 
 
 def _front(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The points of a front, those that are equal but for rounding once. Raises Refused where a point is beaten."""
+    """Sort the points of a front and merge those equal up to rounding. Raises Refused where a point is beaten."""
     front: list[tuple[float, float]] = []
     for cycles, energy_pj in sorted(points):
         if front and energy_pj >= front[-1][1] * (1 - TOLERANCE):
@@ -113,13 +113,13 @@ def _front(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def _problem(layer: Layer, arch: Architecture, workload: Workload, table: EnergyTable) -> Problem:
-    """Make the problem. Raises Refused where the certificate is of another."""
+    """Make the problem. Raises Refused where the certificate is about a different one."""
     sizes = dict(zip(workload.dims, workload.sizes, strict=True))
     if not figures_exact(arch, workload):
         raise Refused("figures of this layer may pass 2^53, where float64 rounds them")
     if sizes != layer.sizes:
         raise Refused(f"it is of sizes {layer.sizes}, and {workload.name} has {sizes}")
-    if set(layer.energies) != set(energies := energies_said(table)):
+    if set(layer.energies) != set(energies := certified_energies(table)):
         raise Refused("it is of other levels")
     for name, figures in energies.items():
         if layer.energies[name] != figures:
@@ -138,8 +138,8 @@ def _problem(layer: Layer, arch: Architecture, workload: Workload, table: Energy
     return Problem(arch, workload, table, [slot.name in layer.remainders for slot in arch.slots], costs)
 
 
-def energies_said(table: EnergyTable) -> dict[str, list[float]]:
-    """The figures of a table in the form of a certificate."""
+def certified_energies(table: EnergyTable) -> dict[str, list[float]]:
+    """Return the energies of a table, by level, in the form of a certificate."""
     figures = {
         level.name: [level.read_pj, level.write_pj, level.update_pj, level.leak_pj_per_cycle] for level in table.levels
     }
@@ -147,7 +147,7 @@ def energies_said(table: EnergyTable) -> dict[str, list[float]]:
 
 
 def _choices(problem: Problem, choices: Sequence[Choice]) -> list[Choice]:
-    """Put the choices of what is kept in the order of `every_keep`. Raises Refused unless each is there once."""
+    """Sort the choices of kept tensors in the order of `every_keep`. Raises Refused unless each is there once."""
     levels, tensors = problem.arch.levels, problem.workload.tensors
     by_names: dict[tuple[tuple[str, ...], ...], Choice] = {}
     for choice in choices:
@@ -170,10 +170,10 @@ def _choices(problem: Problem, choices: Sequence[Choice]) -> list[Choice]:
     return ordered
 
 
-def _worth(problem: Problem, claimed: MappingSaid) -> tuple[float, float]:
+def _worth(problem: Problem, claimed: CertifiedMapping) -> tuple[float, float]:
     """Count cycles and energy of a mapping.
 
-    Raises Refused unless it is valid, of the mapspace, and costs what is claimed.
+    Raises Refused unless it is in the mapspace, valid, and costs what the certificate claims.
     """
     batch = _mapping(problem, claimed)
     if reason := _invalid(problem, batch):
@@ -187,15 +187,15 @@ def _worth(problem: Problem, claimed: MappingSaid) -> tuple[float, float]:
 
 
 def _counts(batch: MappingBatch) -> Counts:
-    """Count a mapping: by executing it where that is quick, else by the model."""
+    """Count a mapping: execute it where that is quick, else use the model."""
     try:
         return simulate(batch, EXECUTED)
     except TooLarge:
         return recount(batch)
 
 
-def _mapping(problem: Problem, claimed: MappingSaid) -> MappingBatch:
-    """Make the mapping. Raises Refused unless its chains, orders and kept tensors are of the mapspace."""
+def _mapping(problem: Problem, claimed: CertifiedMapping) -> MappingBatch:
+    """Make the mapping. Raises Refused unless its chains, orders and kept tensors are in the mapspace."""
     workload, levels = problem.workload, problem.arch.levels
     names = {level.name for level in levels}
     if set(claimed.bounds) != set(workload.dims) or set(claimed.orders) != names or set(claimed.keep) != names:
@@ -217,7 +217,7 @@ def _mapping(problem: Problem, claimed: MappingSaid) -> MappingBatch:
 
 
 def _order(workload: Workload, level: Storage, dims: list[str]) -> list[int]:
-    """Read a loop order as numbers. Raises Refused where the level does not allow it."""
+    """Read a loop order as numbers of dims. Raises Refused where the level does not allow it."""
     front = [dim for dim in level.temporal.outermost if dim in workload.dims]
     back = [dim for dim in level.temporal.innermost if dim in workload.dims]
     ends = dims[: len(front)] == front and dims[len(dims) - len(back) :] == back
@@ -227,7 +227,7 @@ def _order(workload: Workload, level: Storage, dims: list[str]) -> list[int]:
 
 
 def _invalid(problem: Problem, batch: MappingBatch) -> str:
-    """Say which limit the single mapping of `batch` breaks; an empty text if it keeps them all."""
+    """Name the limit that the single mapping of `batch` exceeds; an empty text if it is valid."""
     bounds, workload = batch.factors[0].astype(object), problem.workload  # (slot, dim), as Python integers
     for s, slot in enumerate(problem.arch.slots):
         spread, loops = int(np.prod(bounds[s])), sum(int(bound) > 1 for bound in bounds[s])

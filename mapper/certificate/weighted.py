@@ -1,4 +1,4 @@
-"""Bounds with a number per chain: weighted products, docs/optimal.md, section 3, written anew for the checker."""
+"""Weighted products, bounds with a score per chain: docs/optimal.md, section 3, implemented again for the checker."""
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
@@ -10,30 +10,30 @@ from ..mapping import Floats, Ints
 from .columns import Columns, Product
 
 Factor = tuple[float, Product, float]  # power, product, logarithm of what the product is multiplied by
-ROUNDED = 2e-14  # of a power times a logarithm, and of the power: more than is lost by rounding, in sums of them too
+ROUNDED = 2e-14  # relative to power * logarithm and to the power: exceeds the rounding error, also of their sums
 
 
 class Weighted:
-    """A bound with a number per chain: a constant and a score per group, in logarithms."""
+    """A bound as a constant plus a score per group, in logarithms; `scores`: # (row,) each."""
 
     def __init__(self, constant: float, scores: tuple[Floats, ...]) -> None:
         self.constant, self.scores = constant, scores
 
     def of_rows(self, g: int) -> Floats:
-        """The logarithm of the bound of all combinations with each row of group g. # (row,)"""
+        """Bound all combinations with each row of group g, as a logarithm. # (row,)"""
         others = sum(float(score.min()) for h, score in enumerate(self.scores) if h != g)
         bound: Floats = self.scores[g] + (self.constant + others)
         return bound
 
 
 def log_of(value: float) -> float:
-    """The natural logarithm; -inf of 0."""
+    """Compute the natural logarithm; -inf for 0."""
     with np.errstate(divide="ignore"):
         return float(np.log(value))
 
 
 def weighted(columns: Columns, weights: Mapping[str, float], powers: tuple[int, int], rows: Sequence[Ints]) -> Weighted:
-    """The bound of energy**powers[0] * cycles**powers[1] by these weights, for the chains `rows` of each group.
+    """Bound energy**powers[0] * cycles**powers[1] by these weights, for the chains `rows` of each group.
 
     Raises ValueError where they cannot be weights.
     """
@@ -48,21 +48,21 @@ def weighted(columns: Columns, weights: Mapping[str, float], powers: tuple[int, 
 
 
 def _times(power: float, logarithm: Floats | np.float64) -> Floats:
-    """Multiply a power and a logarithm, less what may be lost by rounding: large powers cancel, their errors do not."""
+    """Multiply a power and a logarithm, less the rounding error: large powers cancel, their errors do not."""
     lost = np.where(np.isfinite(logarithm), ROUNDED * power * (1 + np.abs(logarithm)), 0.0)
     product: Floats = power * logarithm - lost if power else np.zeros_like(lost)
     return product
 
 
 def _terms(columns: Columns, weights: Mapping[str, float], power: int, rows: Sequence[Ints]) -> list[Factor]:
-    """(power, product, logarithm of its constant) of each term of the energy."""
+    """List (power, product, logarithm of its constant) of each term of the energy. Raises ValueError."""
     owners: list[dict[str, tuple[Product, float]]] = [{"compute": ((), columns.macs_pj)}]
     owners.append({"leak": (columns.cycles, columns.leak_pj)})
     for words in columns.words:
         mine = {}
         for name, product in words.terms():
             pj = words.charge.pj
-            if words.first is not None:  # of the words, so many at least are not the first of their kind
+            if words.first is not None:  # at least `again` times as many words as distinct ones
                 again = _least_product(columns, (product, words.first), rows)
                 pj -= words.charge.first_pj / max(again, 1.0)
             mine[name] = product, pj
@@ -84,7 +84,7 @@ def _terms(columns: Columns, weights: Mapping[str, float], power: int, rows: Seq
 
 
 def _limits(columns: Columns, weights: Mapping[str, float]) -> list[Factor]:
-    """The same of what has to fit: at most 1, to any power."""
+    """List the same for the limits: each is at most 1, to any power. Raises ValueError."""
     factors = []
     for capacity, tiles in columns.capacities:
         total = sum(weights.get(name, 0.0) for name, _, _ in tiles)
@@ -101,7 +101,7 @@ def _limits(columns: Columns, weights: Mapping[str, float]) -> list[Factor]:
 
 
 def _least_product(columns: Columns, products: Sequence[Product], rows: Sequence[Ints]) -> float:
-    """The least product of several products together over the combinations of `rows`."""
+    """Bound the product of several products from below over the combinations of `rows`."""
     least = 1.0
     for g, mine in enumerate(rows):
         least *= float(reduce(mul, (columns.columns[g][product[g]][mine] for product in products)).min())

@@ -1,8 +1,8 @@
-"""Words that move along one rank of a tensor, at least: per combination of the chains of its dims.
+"""Lower bounds of the words that move along one rank of a tensor, per combination of the chains of its dims.
 
-Written anew for the checker, from docs/optimal.md section 3. `once`: of one pass over the tiles of each context, which
-begins with nothing held. `again`: of a pass that follows an equal one. Where children that one parent serves may need
-the same tile, different tiles are distinguished by listing them.
+Implemented again for the checker, from docs/optimal.md section 3. `once` counts a pass over the tiles of each context
+that starts empty; `again` a pass that follows an equal pass. Where children of one parent may need the same tile, the
+distinct tiles are listed.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,15 +19,15 @@ from .chains import Chains
 from .contexts import Contexts, alike, contexts
 
 Cuts = tuple[int, ...]  # per dim of the rank
-LISTED = 1 << 20  # children distinguished at once
+LISTED = 1 << 20  # children listed at once
 
 
 @dataclass(eq=False)
 class View:
-    """Sums over the children whose coordinates count: of dim i those of levels before `below[i]`.
+    """Sums over the children whose coordinates count: for dim i the coordinates at levels before `below[i]`.
 
-    With `served`, children that differ in the coordinates of that level alone are served by one parent, and equal tiles
-    of one step count once.
+    With `served`, one parent serves children that differ only in the coordinates of that level, and equal tiles of one
+    step count once.
     """
 
     dims: tuple[Chains, ...]
@@ -40,16 +40,16 @@ class View:
 
     @cached_property
     def sizes(self) -> Floats:
-        """Words of all tiles of all steps. # (combination,)"""
+        """The words of all tiles of all steps. # (combination,)"""
         return self._sum(tuple((self.boundary, False) for _ in self.dims), None, overlaps=False)
 
     def wrap(self, cuts: Cuts) -> Floats:
-        """Words that the first tile of a pass shares with the last, over all contexts at `cuts`. # (combination,)"""
+        """Count the words that first and last tile of a pass share, over all contexts at `cuts`. # (combination,)"""
         return self._sum(tuple((cut, False) for cut in cuts), None)
 
     def shift(self, moving: int, level: int, others: Sequence[int]) -> Floats:
-        """Words that stay when the temporal loop of dim `moving` at `level` advances and all inside it begins anew;
-        `others`: the cuts of the dims of the rank, that of `moving` unused. # (combination,)"""
+        """Count the words that stay when the temporal loop of dim `moving` at `level` advances and all loops inside it
+        restart; `others`: the cuts of the rank's dims, where that of `moving` is unused. # (combination,)"""
         return self._sum(
             tuple((level + 1, True) if i == moving else (cut, False) for i, cut in enumerate(others)), moving
         )
@@ -61,7 +61,7 @@ class View:
         return self._known[key]
 
     def _summed(self, cuts: tuple[tuple[int, bool], ...], moving: int | None, overlaps: bool) -> Floats:
-        """The sum over all choices of a kind of context per dim."""
+        """Sum over all choices of a kind of context per dim. # (combination,)"""
         kinds = [
             contexts(dim, self.boundary, cut, below, moved, self.served)
             for dim, (cut, moved), below in zip(self.dims, cuts, self.below, strict=True)
@@ -79,7 +79,10 @@ class View:
     def _words(
         self, tiles: "list[_Tiles]", cuts: tuple[tuple[int, bool], ...], moving: int | None, overlaps: bool, part: Ints
     ) -> Ints:
-        """Of one kind of context: words of its different tiles, or the most that each shares with the one before."""
+        """Count the words of the distinct tiles in a kind of context, or the most that each shares with the one before.
+
+        # (combination of `part`,)
+        """
         grid = _grid(tiles)
         size = self._length([each.first for each in grid])
         if not overlaps:
@@ -97,20 +100,20 @@ class View:
         return _of_different(grid, self.coefs, size, np.maximum(overlap, 0))
 
     def _length(self, extents: Sequence[Ints]) -> Ints:
-        """Of the interval that a tile of these extents spans."""
+        """Compute the length of the interval that a tile of these extents spans."""
         return reduce(
             np.add, (c * (extent - 1) for c, extent in zip(self.coefs, extents, strict=True)), np.ones(1, int)
         )
 
     def _advance(self, dim: Chains, level: int) -> Ints:
-        """How far a step of a temporal loop moves the tile: less what the loops inside it had moved. # (chain,)"""
+        """Compute how far a step of a temporal loop moves the tile, as the loops inside it restart. # (chain,)"""
         inside = ((dim.time[:, i] - 1) * dim.time_step[:, i] for i in range(level + 1, self.boundary))
         return dim.time_step[:, level] - sum(inside, np.zeros(len(dim), np.int64))
 
 
 @dataclass(frozen=True, eq=False)
 class _Tiles:
-    """Of one kind of context of one dim, per combination and child. # (combination, child...) each"""
+    """The tiles of one kind of context of one dim; see Contexts. # (combination, child...) each"""
 
     there: Bools
     start: Ints
@@ -130,7 +133,7 @@ def _column(values: Ints, dims: int) -> Ints:
 
 
 def _grid(tiles: list[_Tiles]) -> list[_Tiles]:
-    """Each dim's children along an axis of its own. # (combination, child of dim 0, child of dim 1, ...)"""
+    """Give the children of each dim an axis of their own. # (combination, child of dim 0, child of dim 1, ...)"""
     grid = []
     for i, each in enumerate(tiles):
         shape = [len(each.there), *(each.there.shape[1] if j == i else 1 for j in range(len(tiles)))]
@@ -140,7 +143,7 @@ def _grid(tiles: list[_Tiles]) -> list[_Tiles]:
 
 
 def _of_different(grid: list[_Tiles], coefs: Sequence[int], size: Ints, words: Ints) -> Ints:
-    """Over the different tiles of children that are there: the sum of the largest `words` of each. # (combination,)"""
+    """Sum the largest `words` of each distinct tile over the children with work. # (combination,)"""
     every = reduce(and_, (each.there for each in grid))
     starts = reduce(np.add, (coef * each.start for coef, each in zip(coefs, grid, strict=True)))
     there = every.reshape(len(every), -1)
@@ -157,9 +160,9 @@ def _of_different(grid: list[_Tiles], coefs: Sequence[int], size: Ints, words: I
 
 
 class RankWords:
-    """What moves along one rank between a parent and a child, for all combinations of the chains of its dims.
+    """Words that move along a rank between a parent and a child, for all combinations of the chains of its dims.
 
-    `parent` None: what children receive, each for itself.
+    With `parent` None: words that each child receives.
     """
 
     def __init__(
@@ -172,7 +175,7 @@ class RankWords:
         dims, coefs = tuple(chains for chains, _ in seen), tuple(coef for _, coef in terms)
         grid = tuple(np.unravel_index(np.arange(prod(shape)), shape))
         self.dims, self.n = dims, prod(shape)
-        self._views: list[tuple[Ints, View]] = []  # for which combinations, and what holds for them
+        self._views: list[tuple[Ints, View]] = []  # combinations, and a view that bounds them
         free, shared = np.arange(self.n), np.zeros(self.n, bool)
         served = _served(dims[0], parent, child)
         if served is not None and parent is not None and len(dims) > 1:
@@ -180,7 +183,7 @@ class RankWords:
             free = np.flatnonzero(~shared)
             if listed.any():
                 self._add(np.flatnonzero(listed), coefs, grid, (child,) * len(dims), served)
-            for full in range(len(dims) if shared.any() else 0):  # fewer children are never handed more
+            for full in range(len(dims) if shared.any() else 0):  # fewer children never receive more
                 below = tuple(child if i == full else parent for i in range(len(dims)))
                 self._add(np.arange(self.n), coefs, grid, below, None)
         if len(free):
@@ -191,11 +194,11 @@ class RankWords:
         self._views.append((some, View(self.dims, coefs, rows, self.child, below, served)))
 
     def once(self, cuts: Cuts) -> Floats:
-        """Words of one pass over the tiles of every context at `cuts`. # (row,)"""
+        """Bound the words of one pass over the tiles of every context at `cuts`. # (row,)"""
         return self._best(lambda view: view.sizes - self._stay(view, cuts, inner=True))
 
     def again(self, cuts: Cuts) -> Floats:
-        """Words of a pass that follows an equal one. # (row,)"""
+        """Bound the words of a pass that follows an equal pass. # (row,)"""
         return self._best(
             lambda view: (
                 view.sizes - self._stay(view, cuts, inner=True) - view.wrap(cuts) - self._stay(view, cuts, inner=False)
@@ -203,7 +206,7 @@ class RankWords:
         )
 
     def _stay(self, view: View, cuts: Cuts, inner: bool) -> Floats:
-        """The most that stays at the steps of the rank's own loops inside `cuts`, or outside."""
+        """Bound the words that stay at the steps of the rank's own loops inside `cuts`, or outside. # (combination,)"""
         most = np.zeros(len(view.rows[0]))
         for i, dim in enumerate(self.dims if len(self.dims) > 1 else ()):  # a tile of one dim moves by its own length
             for level in range(cuts[i], self.child) if inner else range(cuts[i]):
@@ -220,16 +223,16 @@ class RankWords:
 
 
 def _served(dim: Chains, parent: int | None, child: int) -> int | None:
-    """The innermost level between parent and child with fanout axes below it, if any."""
+    """Find the innermost level between parent and child with fanout axes below it, if any."""
     levels = dim.arch.levels
     between = range(child - 1, parent - 1, -1) if parent is not None else ()
     return next((level for level in between if levels[level].fanout), None)
 
 
 def _sharing(dims: Sequence[Chains], grid: Sequence[Ints], parent: int, child: int, served: int) -> tuple[Bools, Bools]:
-    """Where several dims are spread below one parent, so that children may need the same tile; and where of these the
-    children are told apart exactly: two dims, spread at one level, one of them at most with a remainder there, and none
-    where loops of levels that are bypassed stand inside. # (combination,) each"""
+    """Mark the combinations whose children may need the same tile, as several dims are spread below one parent; and
+    those of them that are listed exactly: with two dims, spread at one level, at most one with a remainder there, and
+    none if bypassed levels have loops inside. # (combination,) each"""
     spread, ragged, loops, elsewhere = [], [], [], []
     for dim, rows in zip(dims, grid, strict=True):
         here = dim.space[:, parent:child].prod(axis=1)

@@ -1,4 +1,4 @@
-"""Where the commands begin and end: Ctrl-C before the command itself has begun is one too, and none cuts its end."""
+"""The entry points of the commands; they handle Ctrl-C during imports, and ignore it at the end."""
 
 import os
 import signal
@@ -9,9 +9,9 @@ BAD_INPUT, INTERRUPTED = 2, 130  # as in shared.py, which is not imported yet
 
 
 def _begin(module: str) -> None:
-    """Run the command in `module`; what fails before or after it, an import or `--help`, ends as a search does."""
+    """Run the command in `module`; a failure before or after it, in an import or `--help`, ends it like a search."""
     for number in (signal.SIGINT, signal.SIGTERM):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as of what runs in the background
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as for background jobs
             signal.signal(number, _interrupted)
     try:
         import_module(module, __package__).main()
@@ -23,41 +23,41 @@ def _begin(module: str) -> None:
 
         refused(error)
         sys.exit(BAD_INPUT)
-    finally:  # all is told and written; Python has only to wait for the processes that it began
+    finally:  # all output is written; Python only waits for its processes
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _interrupted(*_: object) -> None:
-    """End at once: nothing is open yet, and what is imported may take an exception for its own."""
+    """End at once: no file is open yet, and an imported module might catch an exception."""
     os.write(2, b"interrupted\n")
     os._exit(INTERRUPTED)
 
 
 def ruby_map() -> None:
-    """`ruby-map`."""
+    """Run `ruby-map`."""
     _begin(".ruby_map")
 
 
 def ruby_model() -> None:
-    """`ruby-model`."""
+    """Run `ruby-model`."""
     _begin(".ruby_model")
 
 
 def ruby_import() -> None:
-    """`ruby-import`."""
+    """Run `ruby-import`."""
     _begin(".ruby_import")
 
 
 def ruby_energy() -> None:
-    """`ruby-energy`."""
+    """Run `ruby-energy`."""
     _begin(".ruby_energy")
 
 
 def ruby_sweep() -> None:
-    """`ruby-sweep`."""
+    """Run `ruby-sweep`."""
     _begin(".ruby_sweep")
 
 
 def ruby_check() -> None:
-    """`ruby-check`."""
+    """Run `ruby-check`."""
     _begin(".ruby_check")

@@ -115,11 +115,11 @@ class MapRequest(Request):
 
     @property
     def costs(self) -> CostOptions:
-        """What is charged beside accesses and MACs."""
+        """The costs beside accesses and MACs."""
         return CostOptions(self.leakage, self.wire_pj_per_bit_mm, self.tile_mm, self.hop_pj)
 
     def options(self, files: FileOptions, faults: list[Fault]) -> SearchOptions:
-        """How to search, by the command line and then by the Timeloop `files`; adds faults to `faults`."""
+        """Make the search options from the command line and the Timeloop `files`; appends faults to `faults`."""
         rule = collect(faults, lambda: read_patience(self.patience)) if self.patience else None
         options = SearchOptions(
             self.strategy, self.objective, self.victory, self.samples, self.time_limit, self.jobs, self.seed,

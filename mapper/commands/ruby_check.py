@@ -1,4 +1,4 @@
-"""`ruby-check ARCH WORKLOAD CERTIFICATE`: is the proof in the file right? The code shares nothing with the search."""
+"""`ruby-check ARCH WORKLOAD CERTIFICATE` checks the proof in a file. It shares no code with the search."""
 
 import time
 from dataclasses import asdict, dataclass, field
@@ -38,15 +38,15 @@ def check(request: CheckRequest) -> int:
 
     Exit status: 0 verified, 1 refused, with the reason, 2 bad input.
     """
-    said = read_certificate(request.certificate)
+    certificate = read_certificate(request.certificate)
     machine, work = load(request.arch, request.workload, request.more)
     table = energy_table(machine, *reference_tables(request.arch, request.more, request.ert, None))
     layers = layers_of(work)
-    began, found, layer = time.process_time(), [], ""
+    began, verified, layer = time.process_time(), [], ""
     try:
         for group in alike(layers):
             layer = layers[group[0]].name
-            found.append(_verified(said, machine, layers[group[0]], table))
+            verified.append(_verified(certificate, machine, layers[group[0]], table))
     except Refused as error:
         if request.as_json:
             echo_json({"verified": False, "layer": layer, "reason": str(error)})
@@ -55,45 +55,47 @@ def check(request: CheckRequest) -> int:
         return REFUSED
     seconds = time.process_time() - began
     if request.as_json:
-        every = [asdict(one) for one in found]
+        every = [asdict(layer_facts) for layer_facts in verified]
         echo_json({"verified": True, "arch": machine.name, "layers": every, "seconds": seconds})
     else:
-        say("\n".join([*(_line(one, machine) for one in found), f"checked in {seconds:.1f} s"]))
+        say("\n".join([*(_line(layer_facts, machine) for layer_facts in verified), f"checked in {seconds:.1f} s"]))
     return FOUND
 
 
-def _verified(said: Certificate, machine: Architecture, layer: Workload, table: EnergyTable) -> Verified:
-    """What is proven of one layer. Raises Refused."""
-    mine = [one for one in said.layers if one.workload == layer.name]
+def _verified(certificate: Certificate, machine: Architecture, layer: Workload, table: EnergyTable) -> Verified:
+    """Verify the proof about a layer. Raises Refused."""
+    mine = [proof for proof in certificate.layers if proof.workload == layer.name]
     if len(mine) != 1:
         raise Refused("it is spoken of more than once" if mine else "nothing is said of it")
     (layer,) = layers_of(transformed(machine, layer, ("pad",) if mine[0].pad else ()))
     return verify(mine[0], machine, layer, table)
 
 
-def _line(one: Verified, machine: Architecture) -> str:
-    work = f"{one.combinations:,} combinations: {one.sets:,} sets of chains, {one.evaluated:,} combinations one by one"
-    where = f"{one.workload} on {machine.name}, remainders at {', '.join(one.remainders) or 'no slot'}{_beside(one)}"
-    if one.objective == "front":
-        what = "the front of energy and cycles" if one.optimal else "lower bounds of the front of energy and cycles"
-        return f"verified: {where}: {what}, {one.points} mappings\n  {work}"
-    name = OBJECTIVES[one.objective].title
-    if one.optimal:
-        return f"verified: {where}: no mapping has a lower {name} than {one.value:.6g}\n  {work}"
-    gap = 1 - one.lower_bound / one.value
-    return f"verified: {where}: no mapping has its {name} more than {gap:.2%} below {one.value:.6g}\n  {work}"
+def _line(facts: Verified, machine: Architecture) -> str:
+    sets = f"{facts.sets:,} sets of chains, {facts.evaluated:,} combinations one by one"
+    work = f"{facts.combinations:,} combinations: {sets}"
+    slots = ", ".join(facts.remainders) or "no slot"
+    where = f"{facts.workload} on {machine.name}, remainders at {slots}{_beside(facts)}"
+    if facts.objective == "front":
+        what = "the front of energy and cycles" if facts.optimal else "lower bounds of the front of energy and cycles"
+        return f"verified: {where}: {what}, {facts.points} mappings\n  {work}"
+    name = OBJECTIVES[facts.objective].title
+    if facts.optimal:
+        return f"verified: {where}: no mapping has a lower {name} than {facts.value:.6g}\n  {work}"
+    gap = 1 - facts.lower_bound / facts.value
+    return f"verified: {where}: no mapping has its {name} more than {gap:.2%} below {facts.value:.6g}\n  {work}"
 
 
-def _beside(one: Verified) -> str:
-    """What the certificate is of, where that is not what the files alone say."""
-    costs, told = one.costs, []
-    if one.pad:
-        told.append(f"dims padded to {' '.join(f'{dim}={size}' for dim, size in one.sizes.items())}")
-    told += ["with leakage"] if costs.leakage else []
-    told += [f"with {costs.hop_pj:g} pJ a hop"] if costs.hop_pj else []
+def _beside(facts: Verified) -> str:
+    """Format what the certificate assumes beside the files: padding, leakage, network."""
+    costs, additions = facts.costs, []
+    if facts.pad:
+        additions.append(f"dims padded to {' '.join(f'{dim}={size}' for dim, size in facts.sizes.items())}")
+    additions += ["with leakage"] if costs.leakage else []
+    additions += [f"with {costs.hop_pj:g} pJ a hop"] if costs.hop_pj else []
     wire = costs.wire_pj_per_bit_mm * costs.tile_mm
-    told += [f"with {wire:g} pJ a bit and hop"] if wire else []
-    return "".join(f", {words}" for words in told)
+    additions += [f"with {wire:g} pJ a bit and hop"] if wire else []
+    return "".join(f", {words}" for words in additions)
 
 
 main = new_app(CheckRequest, check)

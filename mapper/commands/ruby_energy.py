@@ -1,4 +1,4 @@
-"""`ruby-energy ARCH`: energy and area per action of every component, each with its source."""
+"""`ruby-energy ARCH` prints energy and area per action of every component, each with its source."""
 
 from dataclasses import asdict, dataclass, field
 from io import StringIO
@@ -53,7 +53,7 @@ def ruby_energy(request: EnergyRequest) -> int:
 
 
 def table_json(table: EnergyTable) -> dict[str, object]:
-    """The table as JSON's values: levels by name, and the compute units."""
+    """Convert the table to JSON values: levels by name, and the compute units."""
     levels = {
         level.name: {key: value for key, value in asdict(level).items() if key != "name"} for level in table.levels
     }
@@ -61,20 +61,26 @@ def table_json(table: EnergyTable) -> dict[str, object]:
 
 
 def table_text(arch: Architecture, table: EnergyTable) -> str:
-    """The table for a person; below it, where each line comes from."""
-    found = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    found.add_column("component", no_wrap=True)
+    """Format the table as text, and below it the source of each line."""
+    grid = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    grid.add_column("component", no_wrap=True)
     for head in ("instances", "bits", "read [pJ]", "write [pJ]", "update [pJ]", "leak [pJ/cycle]", "area [um2]"):
-        found.add_column(head, justify="right", no_wrap=True)
-    for index, (level, told) in enumerate(zip(arch.levels, table.levels, strict=True)):
-        figures = (told.read_pj, told.write_pj, told.update_pj, told.leak_pj_per_cycle, told.area_um2)
-        found.add_row(level.name, *_row(arch.instances(index), level.width_bits, figures))
+        grid.add_column(head, justify="right", no_wrap=True)
+    for index, (level, level_energy) in enumerate(zip(arch.levels, table.levels, strict=True)):
+        figures = (
+            level_energy.read_pj,
+            level_energy.write_pj,
+            level_energy.update_pj,
+            level_energy.leak_pj_per_cycle,
+            level_energy.area_um2,
+        )
+        grid.add_row(level.name, *_row(arch.instances(index), level.width_bits, figures))
     mac = table.compute
     units, per_mac = arch.instances(len(arch.levels)), (mac.compute_pj, mac.leak_pj_per_cycle, mac.area_um2)
     instances, bits, energy, leak, area = _row(units, arch.compute.word_bits, per_mac)
-    found.add_row(f"{mac.name} (per MAC)", instances, bits, energy, "", "", leak, area)
+    grid.add_row(f"{mac.name} (per MAC)", instances, bits, energy, "", "", leak, area)
     out = StringIO()
-    Console(file=out, width=WIDTH, color_system=None, highlight=False, markup=False).print(found)
+    Console(file=out, width=WIDTH, color_system=None, highlight=False, markup=False).print(grid)
     parts: list[LevelEnergy | ComputeEnergy] = [*table.levels, mac]
     width = max(len(part.name) for part in parts)
     sources = [f"{part.name:<{width}}  {part.source}" for part in parts]

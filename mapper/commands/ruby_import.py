@@ -1,4 +1,4 @@
-"""`ruby-import MODEL.onnx`: the convolutions and matrix products of an ONNX model as a network file."""
+"""`ruby-import MODEL.onnx` writes the convolutions and matrix products of an ONNX model as a network file."""
 
 import os
 from dataclasses import dataclass, field
@@ -48,12 +48,12 @@ def ruby_import(request: ImportRequest) -> int:
 
 
 def _sizes(given: list[str], faults: list[Fault]) -> dict[str, int]:
-    """`N=1` as name and size."""
+    """Read `N=1` as name and size; appends faults to `faults`."""
     sizes = {}
     for text in given:
         name, _, size = text.rpartition("=")
         if name and size.isascii() and size.isdigit() and int(size[:20]) > 0:
-            sizes[name] = int(size[:20])  # more digits than any size has, and few enough to be read
+            sizes[name] = int(size[:20])  # more digits than any size has, but few enough for int()
         else:
             faults.append(Fault("--dim", None, "", f"must be NAME=SIZE with a size of at least 1, got {text!r}"))
     return sizes

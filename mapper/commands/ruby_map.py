@@ -1,4 +1,4 @@
-"""`ruby-map ARCH WORKLOAD`: search a mapspace and print the best mapping with its costs."""
+"""`ruby-map ARCH WORKLOAD` searches a mapspace and prints the best mapping with its costs."""
 
 import os
 from collections.abc import Callable
@@ -36,7 +36,7 @@ OTHERS |= {"check": "ARCH WORKLOAD CERTIFICATE"}
 
 @dataclass(frozen=True)
 class Job:
-    """What is searched: the request with its files read, and all of it checked."""
+    """The checked inputs of a search, with their files read."""
 
     request: MapRequest
     arch: Architecture
@@ -72,7 +72,7 @@ class Job:
         return cls(request, *loaded, table, mapspace, distinct, options, tuple(files.notes))
 
     def search(self) -> int:
-        """Search, print and write; the exit status."""
+        """Search, print and write; return the exit status."""
         request = self.request
         with ExitStack() as open_files:
             checkpoint = open_files.enter_context(self._checkpoint(request.out)) if request.out else None
@@ -125,7 +125,7 @@ def _table(arch: Architecture, request: MapRequest) -> EnergyTable:
 
 
 def _list(as_json: bool) -> int:
-    """The names of the library."""
+    """Print the names of the library."""
     archs, workloads = sorted(library_archs()), library_workloads()
     if as_json:
         echo_json({"archs": archs, "workloads": {name: list(layers) for name, layers in workloads.items()}})
@@ -138,35 +138,35 @@ def _list(as_json: bool) -> int:
     return FOUND
 
 
-def _size(found: list[Mapspace], mapspace: str, as_json: bool) -> int:
-    """The number of mappings, valid or not, and of the choices that they are combinations of."""
+def _size(mapspaces: list[Mapspace], mapspace: str, as_json: bool) -> int:
+    """Print the number of mappings, valid or not, and of the choices that they combine."""
     if not as_json:
-        for space in found:
+        for space in mapspaces:
             say(f"{space.workload.name} on {space.arch.name}, {mapspace}: {space.size} mappings")
             if mapspace == "auto":
-                told = f"remainders at {space.reason}" if space.imperfect else f"no remainders: {space.reason}"
-                say(f"  {told}")
+                remainders = f"remainders at {space.reason}" if space.imperfect else f"no remainders: {space.reason}"
+                say(f"  {remainders}")
             for part, number in asdict(space.size).items():
                 say(f"  {part:<14} {number:,}")
             say(f"  {'log10':<14} {space.size.log10:.2f}")
         return FOUND
-    layers = [_size_json(space) for space in found]
+    layers = [_size_json(space) for space in mapspaces]
     echo_json(layers[0] if len(layers) == 1 else {"layers": layers})
     return FOUND
 
 
 def _size_json(space: Mapspace) -> dict[str, object]:
     size = space.size
-    told = {"size": asdict(size), "log10": size.log10, "human": str(size)}
-    return {"workload": space.workload.name} | told | {"remainders": list(space.imperfect), "reason": space.reason}
+    figures = {"size": asdict(size), "log10": size.log10, "human": str(size)}
+    return {"workload": space.workload.name} | figures | {"remainders": list(space.imperfect), "reason": space.reason}
 
 
 def _show(
     result: Result | NetworkResult, as_json: bool, checkpoint: Checkpoint | None, prove: Callable[[], str]
 ) -> int:
-    """Write and print: what cannot be written is printed all the same, what cannot be printed is written.
+    """Write and print the result: if writing fails it is printed all the same, and vice versa. Returns the exit status.
 
-    `prove` writes the certificate, where one is asked for, or says why there is none.
+    `prove` writes the certificate, if asked for, or returns why there is none.
     """
     interrupted, faults = result.statistics.interrupted, list[Fault]()
     some = result.found or (isinstance(result, NetworkResult) and any(layer.found for layer, _ in result.layers))
@@ -185,7 +185,7 @@ def _show(
 
 
 def _keep(result: Result | NetworkResult, some: bool, checkpoint: Checkpoint) -> None:
-    """Write the folder; of a search that ended without a mapping nothing stays."""
+    """Write the folder; after a search without a mapping, remove the checkpoint instead."""
     checkpoint.check_place()
     if result.found or (some and result.statistics.interrupted):
         write_folder(result, checkpoint.path.parent)
@@ -195,12 +195,12 @@ def _keep(result: Result | NetworkResult, some: bool, checkpoint: Checkpoint) ->
 
 
 def _interrupted(result: Result | NetworkResult, some: bool, checkpoint: Checkpoint | None) -> str:
-    """What there is after Ctrl-C, and how to go on."""
-    told = "the best so far" if some else "nothing found yet"
+    """Format the message after Ctrl-C: what is shown, and how to go on."""
+    shown = "the best so far" if some else "nothing found yet"
     if isinstance(result, NetworkResult) and not result.found:
         number = sum(layer.found for layer, _ in result.layers)
-        told = f"the best so far of {number} of {len(result.layers) + result.missing} layers" if some else told
-    return f"interrupted: {told}" + ("; the same command with --resume goes on from here" if checkpoint else "")
+        shown = f"the best so far of {number} of {len(result.layers) + result.missing} layers" if some else shown
+    return f"interrupted: {shown}" + ("; the same command with --resume goes on from here" if checkpoint else "")
 
 
 main = new_app(MapRequest, ruby_map)

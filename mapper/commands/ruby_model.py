@@ -1,6 +1,6 @@
-"""`ruby-model ARCH WORKLOAD MAPPING`: all counts and costs of one mapping, beside the executor's, explained.
+"""`ruby-model ARCH WORKLOAD MAPPING` prints counts and costs of a mapping, compares the executor's, explains them.
 
-With a second mapping: what the two differ in, by level and tensor.
+With a second mapping it prints how the two differ, by level and tensor.
 """
 
 from dataclasses import dataclass, field
@@ -65,7 +65,7 @@ def model(request: ModelRequest) -> int:
 
 
 def _simulated(result: Result, batch: MappingBatch) -> tuple[MappingBatch, Counts, Counts]:
-    """The mapping with the model's counts and the executor's. Raises InputError where it is too large to execute."""
+    """Return the mapping, the model's and the executor's counts. Raises InputError where it is too large to execute."""
     assert result.costs is not None
     try:
         return batch, result.costs.counts, simulate(batch)
@@ -74,7 +74,7 @@ def _simulated(result: Result, batch: MappingBatch) -> tuple[MappingBatch, Count
 
 
 def _model_json(result: Result, batch: MappingBatch, request: ModelRequest) -> Json:
-    """The result, and what else is asked for."""
+    """Convert the result, and the additions of the request, to JSON values."""
     values = result_json(result)
     if result.hint:
         values["invalid"] = misfits(batch)
@@ -86,7 +86,7 @@ def _model_json(result: Result, batch: MappingBatch, request: ModelRequest) -> J
 
 
 def _model_text(result: Result, batch: MappingBatch, request: ModelRequest) -> str:
-    """The same as text, part by part."""
+    """Format the result, and the additions of the request, as text."""
     counts = comparison(*_simulated(result, batch)) if request.simulated else ""
     parts = [str(result)]
     if result.hint:
@@ -104,13 +104,13 @@ def _compare(
     mappings: tuple[str, str],
     json: bool,
 ) -> int:
-    """Show why one mapping is better than the other. Status 1 where one is not valid."""
+    """Show why one mapping is better than the other. Returns status 1 where one is not valid."""
     faults: list[Fault] = []
-    found = [
+    results = [
         collect(faults, lambda path=path: evaluate(machine, layer, path, table=table, costs=costs))  # type: ignore[misc]
         for path in mappings
     ]
-    a, b = found
+    a, b = results
     if a is None or b is None:
         raise InputError(dict.fromkeys(faults))
     wrong = {name: result.hint.splitlines() for name, result in (("a", a), ("b", b)) if result.hint}

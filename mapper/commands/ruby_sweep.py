@@ -1,4 +1,4 @@
-"""`ruby-sweep SWEEP.yaml`: search every point of a sweep, resume where it stopped, and show the frontiers."""
+"""`ruby-sweep SWEEP.yaml` searches every point of a sweep, resumes where it stopped, and shows the frontiers."""
 
 import time
 from collections import Counter
@@ -19,7 +19,7 @@ from .progress import write_line
 from .shared import FOUND, INTERRUPTED, NOTHING_VALID, Request, echo_json, new_app
 
 POINTS_FAILED = 3  # beside the statuses of all commands
-SHOWN = 10  # designs told one by one of those that failed, and of those without a valid mapping
+SHOWN = 10  # designs printed one by one, of those that failed and of those without a valid mapping
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,43 +48,43 @@ def ruby_sweep(request: SweepRequest) -> int:
     130 interrupted (what is done is kept in the folder).
     """
     with _progress(request.log) as progress:
-        found = sweep(
+        result = sweep(
             request.path, request.out, jobs=request.jobs, limit=request.limit, fresh=request.fresh, progress=progress
         )
     if request.as_json:
-        echo_json(found.summary_json())
+        echo_json(result.summary_json())
     else:
-        say(str(found))
-    _tell(found, request.out)
-    if found.interrupted:
+        say(str(result))
+    _tell(result, request.out)
+    if result.interrupted:
         return INTERRUPTED
-    if found.count(FAILED):
+    if result.count(FAILED):
         return POINTS_FAILED
-    return NOTHING_VALID if found.count(NOTHING) else FOUND
+    return NOTHING_VALID if result.count(NOTHING) else FOUND
 
 
-def _tell(found: SweepResult, out: Path | None) -> None:
-    """Warnings, what failed, and an interruption, to standard error."""
-    for message in dict.fromkeys(told for outcome in found.outcomes.values() for told in outcome.warnings):
+def _tell(result: SweepResult, out: Path | None) -> None:
+    """Print warnings, failures and an interruption to standard error."""
+    for message in dict.fromkeys(warning for outcome in result.outcomes.values() for warning in outcome.warnings):
         tell(f"warning: {message}")
     for status in (FAILED, NOTHING):
-        for line in _reasons(found, status, out):
+        for line in _reasons(result, status, out):
             tell(f"{status}: {line}")
-    if found.interrupted:
+    if result.interrupted:
         how = "nothing is kept without --out" if out is None else "the same command goes on from here"
-        tell(f"interrupted: {len(found.outcomes):,} of {found.plan.points:,} points done; {how}")
+        tell(f"interrupted: {len(result.outcomes):,} of {result.plan.points:,} points done; {how}")
 
 
-def _reasons(found: SweepResult, status: str, out: Path | None) -> Iterator[str]:
-    """Why points ended so: a line for each of the first designs and messages, then how many points are left."""
+def _reasons(result: SweepResult, status: str, out: Path | None) -> Iterator[str]:
+    """Yield the reasons of a status: a line for each of the first designs and messages, then how many are left."""
     alike = Counter(
-        (found.plan.point(number).design, outcome.message)
-        for number, outcome in found.outcomes.items()
+        (result.plan.point(number).design, outcome.message)
+        for number, outcome in result.outcomes.items()
         if outcome.status == status
     )
     for (design, message), times in list(alike.items())[:SHOWN]:
-        values = ", ".join(f"{name} {value}" for name, value in found.values[design].items())
-        points = f"{times} of {found.plan.per_design} points of design {design}" + (f" ({values})" if values else "")
+        values = ", ".join(f"{name} {value}" for name, value in result.values[design].items())
+        points = f"{times} of {result.plan.per_design} points of design {design}" + (f" ({values})" if values else "")
         yield f"{points}: {message}"
     more = sum(list(alike.values())[SHOWN:])
     if more:
@@ -93,7 +93,7 @@ def _reasons(found: SweepResult, status: str, out: Path | None) -> Iterator[str]
 
 @contextmanager
 def _progress(log: bool) -> Iterator[Progress | None]:
-    """What to tell after each point: log lines, or a live line on standard error; None where that is no terminal."""
+    """Show progress as log lines, or as a live line on standard error; yields None where that is no terminal."""
     pace = _Pace()
     if log:
         yield lambda step: write_line(f"{pace.line(step)}; {_point_line(step)}")
@@ -107,13 +107,13 @@ def _progress(log: bool) -> Iterator[Progress | None]:
 
 
 class _Pace:
-    """How far the sweep is, and about how long the rest takes."""
+    """The progress of a sweep, with an estimate of the time left."""
 
     def __init__(self) -> None:
         self.began, self.before = time.monotonic(), -1
 
     def line(self, step: SweepProgress) -> str:
-        """How many points are done, how many failed, and the seconds left."""
+        """Format how many points are done, how many failed, and the seconds left."""
         if self.before < 0:
             self.before = step.done - 1  # by earlier runs
         left = (step.points - step.done) * (time.monotonic() - self.began) / (step.done - self.before)
@@ -122,11 +122,11 @@ class _Pace:
 
 
 def _point_line(step: SweepProgress) -> str:
-    """Which point it was, and what came of it."""
+    """Format the point of a step, and its outcome."""
     point, outcome = step.point, step.outcome
-    found = outcome.status == HAS_MAPPING
-    told = f"EDP {measures(outcome)['edp']:.4g} pJ cycles" if found else f"{outcome.status}: {outcome.message}"
-    return f"design {point.design}, {point.workload}, {point.mapspace}, seed {point.seed}: {told}"
+    has_mapping = outcome.status == HAS_MAPPING
+    text = f"EDP {measures(outcome)['edp']:.4g} pJ cycles" if has_mapping else f"{outcome.status}: {outcome.message}"
+    return f"design {point.design}, {point.workload}, {point.mapspace}, seed {point.seed}: {text}"
 
 
 main = new_app(SweepRequest, ruby_sweep)

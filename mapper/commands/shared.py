@@ -1,4 +1,4 @@
-"""What the commands share: faults to standard error, the exit statuses, JSON to standard output."""
+"""Shared by all commands: faults to standard error, the exit statuses, JSON to standard output."""
 
 import inspect
 import json
@@ -23,20 +23,20 @@ LEAKAGE = "Charge what every instance leaks in every cycle."
 WIRE = "Charge wires between levels, pJ per bit and mm; with --tile-mm."
 TILE = "Length of a hop, from one place of an array to the next."
 HOP = "Instead of both: pJ per word and hop, as Timeloop's energy_per_hop."
-TOLD = (EnergyWarning, CacheWarning, RoundingWarning)
+PRINTED_WARNINGS = (EnergyWarning, CacheWarning, RoundingWarning)
 FOUND, NOTHING_VALID, BAD_INPUT, INTERNAL, INTERRUPTED = 0, 1, 2, 70, 130
 
 
 def command[**P](function: Callable[P, int]) -> Callable[P, None]:
     """Make a command of a function that returns its exit status: faults and Ctrl-C end it without a traceback.
 
-    SIGTERM, by which batch systems and `timeout` end what runs too long, is taken as Ctrl-C.
+    SIGTERM, with which batch systems and `timeout` end a program, acts like Ctrl-C.
     """
 
     @wraps(function)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
-            with told_warnings(), _ended_as_by_ctrl_c():
+            with warnings_on_standard_error(), _ended_as_by_ctrl_c():
                 status = function(*args, **kwargs)
         except InputError as error:
             tell(str(error))
@@ -47,7 +47,7 @@ def command[**P](function: Callable[P, int]) -> Callable[P, None]:
         except KeyboardInterrupt:
             tell("interrupted")
             status = INTERRUPTED
-        except (OSError, MemoryError) as error:  # what may happen anywhere: no room, no memory, no more open files
+        except (OSError, MemoryError) as error:  # may happen anywhere: no room, no memory, no more open files
             refused(error)
             status = BAD_INPUT
         raise typer.Exit(status)
@@ -57,7 +57,7 @@ def command[**P](function: Callable[P, int]) -> Callable[P, None]:
 
 @contextmanager
 def _ended_as_by_ctrl_c() -> Iterator[None]:
-    """SIGTERM is what Ctrl-C is; where signals are another's to handle (not the main thread), or ignored, they stay."""
+    """Make SIGTERM act like Ctrl-C; leave ignored signals as they are, and all signals outside the main thread."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -74,14 +74,14 @@ def _ended_as_by_ctrl_c() -> Iterator[None]:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What a user asks of a command: each field of a subclass is one of its arguments or options."""
+    """The input of a command: each field of a subclass is an argument or option."""
 
     given: frozenset[str] = frozenset()  # the names of the fields that the command line sets
 
 
 def new_app[R: Request](request: type[R], function: Callable[[R], int]) -> typer.Typer:
-    """The app of one command, described by the docstring of `function`; `new_app(R, f)()` runs it and exits with its
-    status."""
+    """Make the app of a command; its help text is the docstring of `function`. `new_app(R, f)()` runs the command and
+    exits with its status."""
     hints = get_type_hints(request, include_extras=True) | {"context": typer.Context}
     options = [field for field in fields(request) if field.name != "given"]
 
@@ -103,31 +103,30 @@ def new_app[R: Request](request: type[R], function: Callable[[R], int]) -> typer
 
 
 def _on_command_line(context: typer.Context) -> frozenset[str]:
-    """The parameters that the user gave, rather than left at their defaults."""
+    """Return the names of the parameters that the command line sets."""
     sources = {name: context.get_parameter_source(name) for name in context.params}
     return frozenset(name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE")
 
 
 @contextmanager
-def told_warnings() -> Iterator[None]:
-    """Energies only near what was asked for, troubles with those kept on disk, figures that a search rounds: each once,
-    as a line on standard error."""
-    told, show = set[str](), warnings.showwarning
+def warnings_on_standard_error() -> Iterator[None]:
+    """Print warnings about energies and rounding as lines on standard error, each once."""
+    printed, show = set[str](), warnings.showwarning
 
     def once(message: Warning | str, category: type[Warning], *where: Any) -> None:
-        if not issubclass(category, TOLD):
+        if not issubclass(category, PRINTED_WARNINGS):
             show(message, category, *where)
-        elif str(message) not in told:
-            told.add(str(message))
+        elif str(message) not in printed:
+            printed.add(str(message))
             tell(f"warning: {message}")
 
     with warnings.catch_warnings():
-        for category in TOLD:
+        for category in PRINTED_WARNINGS:
             warnings.simplefilter("always", category)
         warnings.showwarning = once  # type: ignore[assignment]
         yield
 
 
 def echo_json(value: object) -> None:
-    """One object to standard output."""
+    """Print an object as JSON to standard output."""
     say(json.dumps(value, indent=2, allow_nan=False))

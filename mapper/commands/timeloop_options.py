@@ -1,4 +1,4 @@
-"""Search options, energy and area tables from Timeloop's files: `mapper` keys, the mapspace template, ERT and ART."""
+"""Reads search options, energy and area tables from Timeloop's files: `mapper` keys, the template, ERT and ART."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -10,17 +10,17 @@ from ...workloads import Document, InputError
 from ...workloads.timeloop import Reader, choices
 from ..model import OBJECTIVES
 
-# Where a mapspace has remainders the constraints say, so both templates are perfect elsewhere.
+# Constraints say where a mapspace has remainders; elsewhere both templates are perfect.
 TEMPLATES = {"uber": "pfm", "ruby": "pfm"}
 ALGORITHMS = {"random": "random", "exhaustive": "exhaustive", "linear_pruned": "exhaustive"}
-DRAWN_OTHERWISE = ("hybrid", "random_pruned")  # Timeloop's ways of drawing at random
+DRAWN_OTHERWISE = ("hybrid", "random_pruned")  # Timeloop's ways to draw at random
 NUMBERS = {
     "num_threads": "jobs",
     "victory_condition": "victory",
     "timeout": "give_up",
     "search_size": "valid",
 }
-# What they steer has no counterpart here: they change Timeloop's own output, or how its threads and draws go about it.
+# Keys without a counterpart here: they change Timeloop's own output, its threads or its draws.
 IDLE = (
     *("version", "live_status", "diagnostics", "out_prefix", "sync_interval", "log_interval", "log_stats", "log_all"),
     *("log_suboptimal", "log_orojenesis_mappings", "log_mappings_yaml", "log_mappings_verbose", "log_all_mappings"),
@@ -30,48 +30,48 @@ IDLE = (
 
 @dataclass
 class FileOptions:
-    """What Timeloop's files ask of a search, by the name of our option, and what is done otherwise."""
+    """The search options in Timeloop's files, by our option names, and notes where our search differs."""
 
     given: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     @property
     def search(self) -> dict[str, Any]:
-        """Those of SearchOptions."""
+        """The options that are fields of SearchOptions."""
         return {name: value for name, value in self.given.items() if name not in ("mapspace", "distinct")}
 
 
 def file_options(arch: str, more: Sequence[Path], taken: Collection[str] = ()) -> FileOptions:
-    """What ARCH and the files beside it ask for. The options in `taken` were given otherwise, and win.
+    """Read the search options in ARCH and the files beside it, except those in `taken`, which are set elsewhere.
 
-    Raises InputError with every fault: unknown keys, keys without a counterpart here, a value that is none.
+    Raises InputError with every fault: unknown keys, keys without a counterpart here, wrong values.
     """
     document = arch_documents(arch, more)[1]
     if document is None:
         return FileOptions()
-    reader, found = Reader(document), FileOptions()
-    _mapper(reader, found, taken)
+    reader, options = Reader(document), FileOptions()
+    _mapper(reader, options, taken)
     template = reader.text(("mapspace", "template"))
     if template is not None and template not in TEMPLATES:
         reader.fault(("mapspace", "template"), f"unknown template {template!r}{choices(template, TEMPLATES)}")
     elif template is not None:
-        found.given["mapspace"] = TEMPLATES[template]
+        options.given["mapspace"] = TEMPLATES[template]
     reader.finish()
-    found.given = {name: value for name, value in found.given.items() if name not in taken}
-    return found
+    options.given = {name: value for name, value in options.given.items() if name not in taken}
+    return options
 
 
 def reference_tables(
     arch: str, more: Sequence[Path], ert: Path | None, art: Path | None
 ) -> tuple[Path | None, Path | None]:
-    """The ERT and ART files: as given, else those among the Timeloop files."""
+    """Return the ERT and ART files: as given, else those among the Timeloop files. Raises InputError for a second."""
     document = arch_documents(arch, more)[1]
     if document is None:
         return ert, art
     faults = []
     for root, path in (("ERT", ert), ("ART", art)):
-        found = _source(document, root)
-        if path is not None and found is not None and found != path:
+        named = _source(document, root)
+        if path is not None and named is not None and named != path:
             faults.append(document.fault((root,), f"a second {root} beside {path}"))
     if faults:
         raise InputError(faults)
@@ -82,18 +82,18 @@ def _source(document: Document, root: str) -> Path | None:
     return Path(document.place((root,))[0]) if root in document.data else None
 
 
-def _mapper(reader: Reader, found: FileOptions, taken: Collection[str]) -> None:
-    """The keys below `mapper`."""
+def _mapper(reader: Reader, options: FileOptions, taken: Collection[str]) -> None:
+    """Read the keys below `mapper` into `options`."""
     metrics = ("optimization_metric", "optimization_metrics")
     known = (*metrics, "algorithm", *NUMBERS, "max_temporal_loops_in_a_mapping", *IDLE)
     mapper = reader.mapping(("mapper",), known)
     for key in metrics:
         if key in mapper and "objective" not in taken:
-            _metric(reader, key, found)
+            _metric(reader, key, options)
     for key, option in NUMBERS.items():
         unlimited = key == "search_size" and reader.value(("mapper", key)) == 0
         value = None if unlimited or option in taken else reader.integer(("mapper", key))
-        found.given |= {} if value is None else {option: value}
+        options.given |= {} if value is None else {option: value}
     if mapper.get("max_temporal_loops_in_a_mapping") not in (None, -1):
         reader.fault(("mapper", "max_temporal_loops_in_a_mapping"), "max_temporal_loops_in_a_mapping is not supported")
     algorithm = reader.text(("mapper", "algorithm"))
@@ -101,20 +101,20 @@ def _mapper(reader: Reader, found: FileOptions, taken: Collection[str]) -> None:
         return
     algorithm = algorithm.replace("-", "_")
     if algorithm in DRAWN_OTHERWISE:
-        found.given["strategy"] = "random"
-        found.notes.append(
+        options.given["strategy"] = "random"
+        options.notes.append(
             f"{_place(reader, 'algorithm')}: {algorithm} is Timeloop's; the search draws uniformly at random"
         )
     elif algorithm in ALGORITHMS:
-        found.given["strategy"] = ALGORITHMS[algorithm]
-        found.given |= {"distinct": True} if algorithm == "linear_pruned" else {}
+        options.given["strategy"] = ALGORITHMS[algorithm]
+        options.given |= {"distinct": True} if algorithm == "linear_pruned" else {}
     else:
         hint = choices(algorithm, (*ALGORITHMS, *DRAWN_OTHERWISE))
         reader.fault(("mapper", "algorithm"), f"unknown algorithm {algorithm!r}{hint}")
 
 
-def _metric(reader: Reader, key: str, found: FileOptions) -> None:
-    """What to minimise; of several metrics the later ones decide among equals."""
+def _metric(reader: Reader, key: str, options: FileOptions) -> None:
+    """Read the objectives into `options`; later metrics decide among equals of earlier ones."""
     path = ("mapper", key)
     metrics = reader.words(path)
     bad = [metric for metric in metrics if metric not in OBJECTIVES]
@@ -122,10 +122,10 @@ def _metric(reader: Reader, key: str, found: FileOptions) -> None:
         reader.fault(path, f"unknown or unsupported metric {metric!r}{choices(metric, OBJECTIVES)}")
     if not metrics or bad:
         return
-    if found.given.setdefault("objective", ",".join(metrics)) != ",".join(metrics):
+    if options.given.setdefault("objective", ",".join(metrics)) != ",".join(metrics):
         reader.fault(path, "two metrics: optimization_metric and optimization_metrics differ")
     if len(metrics) > 1:
-        found.notes.append(f"{_place(reader, key)}: the second decides among equals; in Timeloop within 0.1%")
+        options.notes.append(f"{_place(reader, key)}: the second decides among equals; in Timeloop within 0.1%")
 
 
 def _place(reader: Reader, key: str) -> str:

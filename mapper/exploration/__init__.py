@@ -1,4 +1,4 @@
-"""A layer or a network, from two inputs to a result."""
+"""Explores a layer or a network: from two inputs to a result."""
 
 from .api import evaluate, explore
 from .diagnose import misfits

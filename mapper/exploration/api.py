@@ -35,14 +35,14 @@ from .transforms import transformed
 
 
 class Request(TypedDict, total=False):
-    """What `explore` may be given by name."""
+    """The keyword arguments of `explore`."""
 
     pad: bool  # round dims up first, so that perfect bounds fill the array
     distinct: bool  # count loop orders once that differ only in loops of bound 1
-    table: EnergyTable | None  # in place of the energies that are estimated
+    table: EnergyTable | None  # in place of estimated energies
     costs: CostOptions | None  # leakage and wires
     progress: Progress | None  # called after each step of each layer
-    checkpoint: Checkpoint | None  # each layer goes on from what it holds, and saves how far it is
+    checkpoint: Checkpoint | None  # each layer goes on from its state there, and saves its state
 
 
 def explore(
@@ -54,8 +54,8 @@ def explore(
 ) -> Result | NetworkResult:
     """Search `mapspace` for the best mapping of a layer, or of each layer of a network, several at once (layers.py).
 
-    By name (`Request`): `pad`, `distinct`, `table`, `costs`, `progress`, `checkpoint`. Ctrl-C ends the search with the
-    best so far. Raises InputError with every fault of the inputs and options.
+    Keyword arguments (`Request`): `pad`, `distinct`, `table`, `costs`, `progress`, `checkpoint`. Ctrl-C ends the search
+    with the best so far. Raises InputError with every fault of the inputs and options.
     """
     if unknown := sorted(set(request) - set(Request.__annotations__)):
         raise TypeError(f"explore() got an unexpected keyword argument {unknown[0]!r}")
@@ -67,18 +67,18 @@ def explore(
         layers.bring(layers.runs)
     results = layers.bounded(layers.results())
     if not results:
-        raise KeyboardInterrupt  # before the first
+        raise KeyboardInterrupt  # Ctrl-C came before the first result
     return search.result(results)
 
 
 @dataclass(frozen=True)
 class _Exploration:
-    """What is explored: the layers that differ, and those that each of them stands for."""
+    """The checked inputs of an exploration: all layers, and the groups of equal layers that are searched once."""
 
     work: Workload | Network
     layers: list[Workload]
-    groups: list[list[int]]  # of `layers`, the equal ones together
-    study: Study  # of the first of each group
+    groups: list[list[int]]  # indices of equal layers
+    study: Study  # has the first layer of each group
 
     @classmethod
     def of(
@@ -111,13 +111,13 @@ class _Exploration:
 
     @property
     def counts(self) -> list[int]:
-        """How often the layers of each group occur."""
+        """The number of occurrences of each group's layers."""
         if isinstance(self.work, Workload):
             return [1]
         return [sum(self.work.layers[i][1] for i in group) for group in self.groups]
 
     def result(self, results: Mapping[int, Result]) -> Result | NetworkResult:
-        """The result of the layer, or of the network from those of its groups, by number."""
+        """Return the result of the layer, or make that of the network from the results of its groups, by number."""
         if isinstance(self.work, Workload):
             return results[0]
         names = tuple(tuple(self.layers[i].name for i in group[1:]) for group in self.groups)
@@ -138,10 +138,10 @@ def evaluate(
     table: EnergyTable | None = None,
     costs: CostOptions | None = None,
 ) -> Result:
-    """The costs of one mapping, valid or not; `hint` says what makes it invalid.
+    """Count and cost a mapping, valid or not; `hint` says what makes it invalid.
 
     `mapping` is a file, a batch of one, or the result of a search, perhaps for another machine with the same levels.
-    Raises InputError with every fault of the inputs, and where the mapping is none of this layer on this machine.
+    Raises InputError with every fault of the inputs, and where the mapping does not suit this layer and machine.
     """
     if costs and (faults := costs.faults()):
         raise InputError(faults)
@@ -150,13 +150,13 @@ def evaluate(
         raise InputError(Fault(work.name, None, "", "a mapping is of one layer; name one, as NETWORK/LAYER"))
     batch = exactly(read_mapping(_source(mapping), machine, work))
     figures = table or energy_table(machine)
-    found = evaluate_batch(batch, figures, costs, recount(batch))
-    check_physical(batch, found)
-    return Result(machine, work, figures, batch, found, hint="\n".join(misfits(batch)))
+    counted = evaluate_batch(batch, figures, costs, recount(batch))
+    check_physical(batch, counted)
+    return Result(machine, work, figures, batch, counted, hint="\n".join(misfits(batch)))
 
 
 def _source(mapping: Spec | MappingBatch | Result) -> Path | Document:
-    """What `read_mapping` takes: a mapping at hand is checked as a file is."""
+    """Convert a mapping to the input of `read_mapping`, which checks it like a file. Raises InputError."""
     batch = mapping.batch if isinstance(mapping, Result) else mapping
     if isinstance(batch, str | os.PathLike):
         return Path(batch)

@@ -1,4 +1,4 @@
-"""Why nothing was valid: invalid mappings looked at again, for the constraint that stands in the way."""
+"""Explains why no mapping is valid: finds the constraints that invalid mappings violate."""
 
 from collections.abc import Iterator
 
@@ -11,12 +11,12 @@ from ..model import REASONS, NestAnalysis, TileSizes, validity
 
 
 def hint(batch: MappingBatch) -> str:
-    """What the mappings of `batch` run into, and how near the nearest came: a line per reason, the commonest first,
-    and indented below it one for each further level. Where some are valid after all, that comes first; empty where all
-    are."""
+    """Explain which limits the mappings of `batch` exceed, and how near the nearest comes: a line per reason, the
+    commonest first, with an indented line for each further level. If some mappings are valid, the first line says so;
+    if all are, the text is empty."""
     reasons = validity(batch)
     valid, lines = int((reasons == 0).sum()), []
-    if valid and valid < len(batch):  # the search ended before it came to them
+    if valid and valid < len(batch):  # the search ended before it saw them
         some = f"{valid:,} of the first {len(batch):,} {'are' if valid > 1 else 'is'} valid"
         first = int(np.flatnonzero(reasons == 0)[0]) + 1
         lines.append(f"{some}, the first of them number {first:,}: search longer (--samples)")
@@ -28,9 +28,9 @@ def hint(batch: MappingBatch) -> str:
 
 
 def misfits(batch: MappingBatch) -> list[str]:
-    """What does not fit in the one mapping of `batch`: each overfull level with its tensors, each axis, and each
-    constraint of the architecture that it violates. Empty for a valid mapping."""
-    found = [f"violates the architecture's constraints: {text}" for text in violations(batch)]
+    """List the limits that the single mapping of `batch` exceeds: constraints of the architecture, overfull levels with
+    their tensors, axes. Empty for a valid mapping."""
+    lines = [f"violates the architecture's constraints: {text}" for text in violations(batch)]
     sizes, tensors = TileSizes(NestAnalysis(batch)), batch.workload.tensors
     for i, level in enumerate(batch.arch.levels):
         if level.capacity_bits is None:
@@ -38,26 +38,26 @@ def misfits(batch: MappingBatch) -> list[str]:
         usable = level.capacity_bits // level.multiple_buffering
         over = int(sizes.kept_bits(i)[0]) - usable
         if over > 0:
-            kept = [t for v, t in enumerate(tensors) if batch.keep[0, i, v]]
-            tiles = " + ".join(f"{t.name} {int(sizes.words(i, t)[0]):,} words" for t in kept)
-            width = max(level.bits(t.name, t.word_bits) for t in kept)
+            kept_tensors = [t for v, t in enumerate(tensors) if batch.keep[0, i, v]]
+            tiles = " + ".join(f"{t.name} {int(sizes.words(i, t)[0]):,} words" for t in kept_tensors)
+            width = max(level.bits(t.name, t.word_bits) for t in kept_tensors)
             words = -(-over // width)
-            found.append(
+            lines.append(
                 f"{level.name}: {tiles} overflow its {usable // width:,} words by {words:,} word{'s'[: words > 1]}"
             )
     for slot, size, used in _axes(batch):
         if used[0] > size:
-            found.append(f"{slot.name}: bounds multiply to {used[0]}, it has {size} instances")
+            lines.append(f"{slot.name}: bounds multiply to {used[0]}, it has {size} instances")
         elif used[0] < slot.least:
             asked = slot.constraint.min_utilization
-            found.append(f"{slot.name}: {used[0]} of {size} instances used, at least {asked:.0%} are asked for")
-    return found
+            lines.append(f"{slot.name}: {used[0]} of {size} instances used, at least {asked:.0%} are asked for")
+    return lines
 
 
 def _capacity(batch: MappingBatch) -> str:
-    """Each level that overflows, the commonest first: how often, how often alone, and by how little.
+    """Describe each level that overflows, the commonest first: how often, how often alone, and by how little.
 
-    Where there are several, also the mapping that is nearest to fit: whose worst level overflows by the least share.
+    If there are several, describe also the mapping nearest to fit, whose worst level overflows by the least share.
     """
     sizes = TileSizes(NestAnalysis(batch))
     limits = {i: level.capacity_bits // level.multiple_buffering
@@ -69,11 +69,11 @@ def _capacity(batch: MappingBatch) -> str:
     lines = []
     for i in full:
         nearest = int(np.where(over[i], bits[i], np.inf).argmin())
-        kept = (t for v, t in enumerate(batch.workload.tensors) if batch.keep[nearest, i, v])
-        tiles = ", ".join(f"{tensor.name} {sizes.words(i, tensor)[nearest]:,.0f}" for tensor in kept)
-        held = f"it holds {limits[i]:,} bits, and the nearest needs {bits[i][nearest]:,.0f} (tile words: {tiles})"
+        kept_tensors = (t for v, t in enumerate(batch.workload.tensors) if batch.keep[nearest, i, v])
+        tiles = ", ".join(f"{tensor.name} {sizes.words(i, tensor)[nearest]:,.0f}" for tensor in kept_tensors)
+        need = f"it holds {limits[i]:,} bits, and the nearest needs {bits[i][nearest]:,.0f} (tile words: {tiles})"
         alone = f", alone in {(over[i] & (levels == 1)).mean():.1%}" if len(full) > 1 else ""
-        lines.append(f"{batch.arch.levels[i].name} overflows in {over[i].mean():.1%} of these{alone}; {held}")
+        lines.append(f"{batch.arch.levels[i].name} overflows in {over[i].mean():.1%} of these{alone}; {need}")
     if len(full) > 1:
         excess = {i: bits[i] / limits[i] - 1 for i in full}  # (mapping,)
         worst = np.max(list(excess.values()), axis=0)
@@ -84,23 +84,23 @@ def _capacity(batch: MappingBatch) -> str:
 
 
 def _fanout(batch: MappingBatch) -> str:
-    """The axis that is most often too small, and by how little."""
-    found = [((used > size).mean(), slot.name, size, used) for slot, size, used in _axes(batch) if (used > size).any()]
-    share, name, size, used = max(found, key=lambda one: one[0])
+    """Describe the axis that is most often too small, and by how little."""
+    axes = [((used > size).mean(), slot.name, size, used) for slot, size, used in _axes(batch) if (used > size).any()]
+    share, name, size, used = max(axes, key=lambda axis: axis[0])
     return f"{name} has {size} instances, and {share:.1%} of these want more, the nearest {used[used > size].min()}"
 
 
 def _utilization(batch: MappingBatch) -> str:
-    """The axis that is most often too empty, and the fullest it was seen."""
-    short = [((used < slot.least).mean(), slot, size, used) for slot, size, used in _axes(batch)]
-    share, slot, size, used = max(short, key=lambda one: one[0])
+    """Describe the axis that is most often used too little, and its best use."""
+    axes = [((used < slot.least).mean(), slot, size, used) for slot, size, used in _axes(batch)]
+    share, slot, size, used = max(axes, key=lambda axis: axis[0])
     asked, best = slot.constraint.min_utilization, used[used < slot.least].max(initial=0)
     less = f"{share:.1%} of these use less, at best {best} of {size} instances"
     return f"{slot.name} must be used to {asked:.0%}, and {less}"
 
 
 def _axes(batch: MappingBatch) -> Iterator[tuple[Slot, int, Ints]]:
-    """Each fanout axis: its slot, its size, the instances used # (mapping,)."""
+    """Yield each fanout axis: its slot, its size, the instances used # (mapping,)."""
     factors = batch.factors  # (mapping, slot, dim)
     for s, slot in enumerate(batch.arch.slots):
         if slot.axis:

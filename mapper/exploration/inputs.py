@@ -1,4 +1,4 @@
-"""The two inputs of every command: read, checked together, and the mapspaces they make."""
+"""Reads and checks the two inputs of every command, and makes their mapspaces."""
 
 import os
 from collections.abc import Sequence
@@ -16,9 +16,9 @@ Spec = str | os.PathLike[str]  # a name of the library or a path
 def load(
     arch: Architecture | Spec, workload: Workload | Network | Spec, more: Sequence[Path] = ()
 ) -> tuple[Architecture, Workload | Network]:
-    """Both inputs, read where they are names or paths, and checked together. Raises InputError with all faults.
+    """Read both inputs where they are names or paths, and check them together. Raises InputError with all faults.
 
-    `more` are Timeloop files (constraints, variables...) to be read together with the file `arch`.
+    `more` are Timeloop files (constraints, variables...) to read together with the file `arch`.
     """
     faults: list[Fault] = []
     others: list[Fault] = []
@@ -53,7 +53,7 @@ def _arch(arch: Architecture | Spec, common: Workload | None, more: Sequence[Pat
 
 
 def _path(given: Spec, what: str, kind: str) -> str:
-    """A name or path as text; who hands over something else in Python learns what is taken."""
+    """Convert a name or path to text. Raises InputError for other types."""
     try:
         return os.fspath(given)
     except TypeError:
@@ -62,39 +62,39 @@ def _path(given: Spec, what: str, kind: str) -> str:
 
 
 def _common(workload: Workload | Network | None) -> Workload | None:
-    """The layer whose dims and tensors all layers share, for constraints that speak of all of them."""
+    """Return a layer if all layers have its dims and tensors, for constraints on all dims or tensors; else None."""
     layers = layers_of(workload) if workload else []
     same = {(layer.dims, tuple((tensor.name, tensor.dims) for tensor in layer.tensors)) for layer in layers}
     return layers[0] if len(same) == 1 else None
 
 
 def layers_of(workload: Workload | Network) -> list[Workload]:
-    """The layers, in turn; of a single layer itself."""
+    """List the layers of a network, in turn; a single layer is listed alone."""
     return [workload] if isinstance(workload, Workload) else [layer for layer, _ in workload.layers]
 
 
 def spaces(
     arch: Architecture, workload: Workload | Network, preset: str, *, pad: bool = False, distinct: bool = False
 ) -> list[Mapspace]:
-    """The mapspace of each layer (padded, if asked for), in turn. Raises InputError with the faults of all of them."""
+    """Make the mapspace of each layer, padded if `pad`, in turn. Raises InputError with the faults of all layers."""
     if preset not in PRESETS:
         raise InputError(unknown_choice("mapspace", preset, PRESETS))
     faults: list[Fault] = []
-    found = [
+    mapspaces = [
         collect(faults, lambda layer=layer: Mapspace(arch, layer, preset, distinct=distinct))  # type: ignore[misc]
         for layer in layers_of(transformed(arch, workload, ("pad",) if pad else ()))
     ]
     if faults:
         raise InputError(dict.fromkeys(faults))
-    return [space for space in found if space is not None]
+    return [space for space in mapspaces if space is not None]
 
 
 def alike(layers: Sequence[Workload]) -> list[list[int]]:
-    """The numbers of layers that are the same but for their names, together, in the order of the first of each.
+    """Group the indices of layers that are equal but for their names, in the order of each group's first layer.
 
-    What a layer costs depends on its dims, its tensors and the zeros of its padding alone.
+    The cost of a layer depends only on its dims, its tensors and the zeros of its padding.
     """
-    found: dict[Workload, list[int]] = {}
+    groups: dict[Workload, list[int]] = {}
     for number, layer in enumerate(layers):
-        found.setdefault(replace(layer, name="", shape=""), []).append(number)
-    return list(found.values())
+        groups.setdefault(replace(layer, name="", shape=""), []).append(number)
+    return list(groups.values())

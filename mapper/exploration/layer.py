@@ -1,4 +1,4 @@
-"""One layer: its mapspace searched, the best mapping counted exactly and checked."""
+"""Searches the mapspace of a layer, counts the best mapping exactly and checks it."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,11 +13,11 @@ from ..search import STRATEGIES, Ended, Recorder, Task, Watch, search
 from ..search.optimal import lower_bound
 from .diagnose import hint
 
-Progress = Callable[[Workload, Recorder], None]  # told after each chunk of mappings
+Progress = Callable[[Workload, Recorder], None]  # called after each chunk of mappings
 
 
 def explore_layer(task: Task, progress: Progress | None = None, part: Part | None = None) -> Result:
-    """The result of one search; `hint` from its own first chunk where nothing was valid."""
+    """Search a layer; where no mapping is valid, the result's `hint` explains the first chunk."""
     space, options = task.space, task.options
     space.prepare()
     outcome = search(task, Watch(_tell(space, progress), part))
@@ -45,9 +45,10 @@ def explore_layer(task: Task, progress: Progress | None = None, part: Part | Non
 
 
 def bounded(result: Result, task: Task, progress: Progress | None = None) -> Result:
-    """The same with what no mapping of the task's mapspace can beat (`options.bound`).
+    """Add to a result the lower bound of the task's mapspace (`options.bound`).
 
-    The mapping stays that of the search, also where the proof knows a better one. Interrupted, it says so.
+    The mapping remains that of the search, even if the proof has a better mapping. The statistics say if Ctrl-C
+    interrupted the proof.
     """
     if result.batch is None or result.costs is None:
         return result

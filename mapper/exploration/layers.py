@@ -1,9 +1,9 @@
-"""The layers of a network, several searched at once, with the same answers for any number of processes.
+"""Searches the layers of a network, several at once, with the same answers for any number of processes.
 
-Each process takes a layer for about a second, a *turn*, and hands its state back. So no mapping is looked at in vain,
-as it would be where processes share a layer and one of them finds that it is over. The last few layers, and all where
-turns cannot be taken (on a cluster, in proofs, with an engine that must compile first), are searched one after another
-by all processes together.
+Each process searches a layer for about a second, a *turn*, and returns its state. So no mapping is evaluated in vain,
+as happens when processes share a layer and one of them ends its search. All processes together search the last few
+layers one after another; and all layers where turns are impossible (on a cluster, in proofs, with an engine that must
+compile first).
 """
 
 import time
@@ -29,21 +29,21 @@ from ..search import (
 from .layer import Progress, bounded
 from .time_slices import SliceRequest, SliceResult, SliceState, Study, search_slice
 
-LEAST = 1e-3  # seconds that are left where none are: each layer is looked at
-SHARES = {Ended.SAMPLES, Ended.TIME_LIMIT}  # the rules by which a layer's share of a budget ends it
+LEAST = 1e-3  # seconds that a layer gets even if none are left
+SHARES = {Ended.SAMPLES, Ended.TIME_LIMIT}  # the reasons by which a layer's share of a budget ends its search
 
 
 @dataclass(eq=False)
 class Run:
-    """How far the search of one layer is."""
+    """The search of a layer: its state, result and target."""
 
     number: int
     state: State | None = None
     result: Result | None = None  # of that state
-    target: int | None = None  # mappings to look at for now; None: to its own end
+    target: int | None = None  # mappings to see for now; None: until the search ends by itself
     time_limit: float | None = None  # seconds in all
-    marks: list[Mark] = field(default_factory=list)  # what it had found at each target
-    busy: bool = False  # a worker has it
+    marks: list[Mark] = field(default_factory=list)  # the best at each target
+    busy: bool = False  # a worker searches it
 
     @property
     def seen(self) -> dict[str, Any]:
@@ -60,25 +60,25 @@ class Run:
 
     @property
     def open(self) -> bool:
-        """Whether another target could get it further: what ended it was none but the last target."""
+        """Whether a higher target would continue it: it runs, or only its last target ended it."""
         return self.seen.get("stopped_by", "") in ("", Ended.SAMPLES)
 
     @property
     def marked(self) -> bool:
-        """Whether it is known what it had found at the target, or where it ended before."""
+        """Whether there is a mark at the target, or where the search ended before."""
         place = (self.target or 0) if self.open else min(self.target or 0, self.evaluated)
         return any(mark.seen >= place for mark in self.marks)
 
     @property
     def start(self) -> State | None:
-        """The state to go on from."""
+        """The state from which to go on."""
         if self.state is None or self.target is None or self.evaluated >= self.target or not self.open:
             return self.state
         return self.state | {"statistics": self.seen | {"stopped_by": ""}}
 
 
 class Layers:
-    """The searches of all layers of a study, as they go."""
+    """The running searches of all layers of a study."""
 
     def __init__(self, study: Study, progress: Progress | None, checkpoint: Checkpoint | None) -> None:
         self.study, self.progress = study, progress
@@ -91,7 +91,7 @@ class Layers:
         self._spaces: list[Mapspace] = []
 
     def bring(self, runs: Sequence[Run]) -> None:
-        """Bring each search to its target or its own end, with a result; or until Ctrl-C."""
+        """Continue each search to its target or its own end, with a result; or until Ctrl-C."""
         left = [run for run in runs if run.result is None or (run.open and (run.target or 0) > run.evaluated)]
         if self._turns_pay(left):
             left = self._turns(left)
@@ -102,31 +102,31 @@ class Layers:
                 self._together(run)
 
     def results(self) -> dict[int, Result]:
-        """What was found of each layer that was begun, by number."""
+        """Return the results of all layers whose search has started, by number."""
         for run in self.runs if self.interrupted else ():
             if run.result is None and run.state is not None:
-                held = SliceState(run.state | {"statistics": run.seen | {"stopped_by": Ended.INTERRUPTED.value}})
-                run.result = self.study.search(self.study.space(run.number), self._options(run), None, held)
+                part = SliceState(run.state | {"statistics": run.seen | {"stopped_by": Ended.INTERRUPTED.value}})
+                run.result = self.study.search(self.study.space(run.number), self._options(run), None, part)
             elif run.result is not None and self.study.options.budget and run.open:
                 run.result.statistics.stop(Ended.INTERRUPTED)
         return {run.number: run.result for run in self.runs if run.result is not None}
 
-    def bounded(self, found: dict[int, Result]) -> dict[int, Result]:
-        """The results with what no mapping can beat, where that is asked for; Ctrl-C leaves the rest as they are."""
+    def bounded(self, results: dict[int, Result]) -> dict[int, Result]:
+        """Add lower bounds to the results, if the options ask for them; Ctrl-C leaves the rest as they are."""
         options = self.study.options
         asked = options.bound is not None and not STRATEGIES[options.strategy].proves
-        for number, result in found.items() if asked else ():
+        for number, result in results.items() if asked else ():
             if not self.interrupted:
-                found[number] = bounded(result, self.study.task(self.study.space(number), options), self.progress)
-                self.interrupted = found[number].statistics.interrupted
-        return found
+                results[number] = bounded(result, self.study.task(self.study.space(number), options), self.progress)
+                self.interrupted = results[number].statistics.interrupted
+        return results
 
     def _grant(self, run: Run) -> None:
-        """Of a budget of seconds: an even share of what is left when a layer is begun."""
+        """Grant a layer its share of a budget of seconds: an even share of what is left when its search starts."""
         if self.ends is not None and run.time_limit is None:
-            begun = [one for one in self.runs if one.time_limit is not None and one.result is None]
-            promised = sum(max(0.0, (one.time_limit or 0.0) - one.seconds) for one in begun)
-            waiting = sum(one.time_limit is None and one.result is None for one in self.runs)
+            started = [other for other in self.runs if other.time_limit is not None and other.result is None]
+            promised = sum(max(0.0, (other.time_limit or 0.0) - other.seconds) for other in started)
+            waiting = sum(other.time_limit is None and other.result is None for other in self.runs)
             left = max(LEAST, self.ends - time.monotonic() - promised)
             run.time_limit = run.seconds + left / max(1, waiting)
 
@@ -143,7 +143,7 @@ class Layers:
         return replace(options, samples=samples, time_limit=limit, victory=victory, budget="")
 
     def _alone(self, run: Run) -> SearchOptions:
-        """The options of a turn: one process of several has so many times as long."""
+        """Return the options of a turn: a process that searches a layer alone has `jobs` times as long."""
         options = self._options(run)
         if options.time_limit is not None:
             limit = run.seconds + options.jobs * (options.time_limit - run.seconds)
@@ -151,19 +151,19 @@ class Layers:
         return replace(options, jobs=1)
 
     def _together(self, run: Run) -> None:
-        """Search one layer with all processes."""
+        """Search a layer with all processes."""
         self._grant(run)
         space = self._spaces[run.number] if self._spaces else self.study.space(run.number)
-        held = SliceState(run.start, self.parts[run.number], marks=run.marks)
-        run.result = self.study.search(space, self._options(run), self._tell if self.progress else None, held)
-        told_again = run.state is not None and not run.open and STRATEGIES[self.study.options.strategy].shares
-        run.state = held.state
-        if told_again:
+        part = SliceState(run.start, self.parts[run.number], marks=run.marks)
+        run.result = self.study.search(space, self._options(run), self._tell if self.progress else None, part)
+        shows_again = run.state is not None and not run.open and STRATEGIES[self.study.options.strategy].shares
+        run.state = part.state
+        if shows_again:
             self._tell(self.study.layers[run.number], self._recorder(run))
         self.interrupted |= run.result.statistics.interrupted
 
     def _turns(self, runs: Sequence[Run]) -> list[Run]:
-        """Search several layers at once, until fewer are left than there are places; these."""
+        """Search several layers at once, until fewer are left than processes; return those left."""
         left, faults, jobs = list(runs), list[Fault](), self.study.options.jobs
 
         def tickets() -> Iterator[SliceRequest]:  # drawn whenever a worker is free
@@ -184,12 +184,12 @@ class Layers:
         except KeyboardInterrupt:
             self.interrupted = True
         if faults:
-            collect(faults, self.study.spaces)  # those of the other layers too
+            collect(faults, self.study.spaces)  # the faults of the other layers too
             raise InputError(dict.fromkeys(faults))
         return left
 
     def _take(self, run: Run, turn: SliceResult) -> None:
-        """Take over what a turn gave, its seconds as a share of the time that passed here."""
+        """Take the state and result of a turn; its seconds count as 1 / `jobs` of the time."""
         if turn.state is None:
             return
         before, seen = run.seconds, turn.state["statistics"]
@@ -208,16 +208,16 @@ class Layers:
             SliceState(None, part, marks=run.marks).save(run.state)
 
     def _tell(self, layer: Workload, recorder: Recorder) -> None:
-        """Tell how far a layer is, the end of its share as that of the budget: the user gave no other rule."""
+        """Report the progress of a layer; the end of its share is shown as the end of the budget, the user's rule."""
         if self.progress is None:
             return
         if self.study.options.budget and SHARES.intersection(recorder.statistics.ended):
-            recorder = copy(recorder)  # the search goes by its own
+            recorder = copy(recorder)  # the search uses the original
             recorder.statistics = replace(recorder.statistics, ended=(Ended.BUDGET,))
         self.progress(layer, recorder)
 
     def _recorder(self, run: Run) -> Recorder:
         recorder = Recorder(stop_rules(self._options(run)))
-        assert run.state is not None, "told of what was taken"
+        assert run.state is not None, "a turn has set it"
         recorder.restore(run.state)
         return recorder

@@ -1,4 +1,4 @@
-"""A budget that all layers of a network share."""
+"""Spends a budget that all layers of a network share."""
 
 import time
 from collections.abc import Sequence
@@ -9,9 +9,9 @@ from .layers import SHARES, Layers, Run
 
 
 def spend_budget(layers: Layers, counts: Sequence[int]) -> None:
-    """Search with the budget of the options, shared over the layers; `counts` are their occurrences.
+    """Search with the budget of the options, which the layers share; `counts` are their occurrences.
 
-    Raises InputError where it has less than a mapping for each.
+    Raises InputError where it has less than one mapping per layer.
     """
     options = layers.study.options
     samples, seconds = read_budget(str(options.budget))
@@ -24,7 +24,7 @@ def spend_budget(layers: Layers, counts: Sequence[int]) -> None:
         shares = [_share(run, count) for run, count in zip(layers.runs, counts, strict=True)]
         spend(shares, samples, CHUNK, options.objectives[0], lambda some: _bring(layers, some))
     if not layers.interrupted:
-        layers.bring([run for run in layers.runs if run.result is None])  # those that a resumed run had done
+        layers.bring([run for run in layers.runs if run.result is None])  # layers that an earlier run had finished
     for run in layers.runs:
         if run.result and SHARES.intersection(run.result.statistics.ended):
             run.result.statistics.stop(Ended.BUDGET)
@@ -35,13 +35,13 @@ def _share(run: Run, count: int) -> Share:
 
 
 def _bring(layers: Layers, shares: Sequence[Share]) -> bool:
-    """Bring the layers to their targets and mark what they found; False where Ctrl-C ended that."""
+    """Search the layers up to their targets and add marks; False where Ctrl-C ended that."""
     runs = [layers.runs[share.number] for share in shares]
     for run, share in zip(runs, shares, strict=True):
         run.target = share.target
     layers.bring([run for run in runs if not run.marked])
     if layers.interrupted:
-        return False  # what was brought is marked when the run goes on
+        return False  # a resumed run adds the marks
     for run, share in zip(runs, shares, strict=True):
         if run.result and run.evaluated > (run.marks[-1].seen if run.marks else 0):
             best = run.result

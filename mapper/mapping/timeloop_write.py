@@ -85,9 +85,9 @@ def write_mapping(batch: MappingBatch) -> list[Entry]:
             if batch.arch.levels[place.level].fanout:
                 entries += _spatial(batch, place.level, slot + 1, factors, residuals)
     tensors = [tensor.name for tensor in batch.workload.tensors]
-    for level, kept in list(zip(batch.arch.levels, batch.keep[0].tolist(), strict=True))[1:]:
+    for level, row in list(zip(batch.arch.levels, batch.keep[0].tolist(), strict=True))[1:]:
         lists: dict[str, list[str]] = {"keep": [], "bypass": []}
-        for name, keep in zip(tensors, kept, strict=True):
+        for name, keep in zip(tensors, row, strict=True):
             lists["keep" if keep else "bypass"].append(name)
         entries.append({"target": level.name, "type": "bypass", **lists})
     return entries

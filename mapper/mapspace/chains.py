@@ -38,8 +38,8 @@ def divisors(n: int, most: int | None = None) -> Ints:
     _within("divisors to look for", looked_at, MOST_EDGES)
     low = np.arange(1, looked_at + 1)
     low = low[n % low == 0]
-    found = _different(np.concatenate([low, n // low]))
-    return found[found <= most]
+    every_divisor = _different(np.concatenate([low, n // low]))
+    return every_divisor[every_divisor <= most]
 
 
 def ceil_values(n: int) -> Ints:
@@ -121,12 +121,12 @@ def _every_step(values: Ints, rule: SlotRule, outermost: bool) -> list[tuple[Int
     most = int(values.max(initial=1))
     if rule.remainders and not outermost:
         _within("bounds", min(most, rule.hi) if rule.tell == "bound" else isqrt(most), MOST_EDGES)
-    found, edges = [], 0
+    steps, edges = [], 0
     for n in values:
-        found.append(_steps(int(n), rule, outermost))
-        edges += len(found[-1][0])
+        steps.append(_steps(int(n), rule, outermost))
+        edges += len(steps[-1][0])
         _within("steps", edges, MOST_EDGES)
-    return found
+    return steps
 
 
 def _within(what: str, number: int, most: int) -> None:
@@ -157,15 +157,15 @@ class ChainSpace:
         steps: list[tuple[Ints, list[tuple[Ints, Ints, Ints, Ints]]]] = []
         values, edges = np.array([size], np.int64), 0
         for slot in range(len(rules) - 1, -1, -1):
-            found = _every_step(values, rules[slot], slot == 0)
-            steps.append((values, found))
-            values = _different(_column(found, 3))
-            edges += sum(len(step[0]) for step in found)
+            slot_steps = _every_step(values, rules[slot], slot == 0)
+            steps.append((values, slot_steps))
+            values = _different(_column(slot_steps, 3))
+            edges += sum(len(step[0]) for step in slot_steps)
             _within("steps", edges, MOST_EDGES)
         self._nodes: list[_Node] = []  # outermost first
         outer_values, count, counts = np.array([1], np.int64), np.ones((1, 1), np.int64), 0
-        for values, found in reversed(steps):
-            self._nodes.append(_node(values, found, outer_values, count))
+        for values, slot_steps in reversed(steps):
+            self._nodes.append(_node(values, slot_steps, outer_values, count))
             counts += len(self._nodes[-1].first) * count.shape[1]
             _within("counts", counts, 2 * MOST_COUNTS)
             outer_values, count = values, self._nodes[-1].count
@@ -261,10 +261,10 @@ def _edge_counts(node: _Node) -> BigInts:
     return node.ways[:, None] * node.outer_count[node.outer]
 
 
-def _node(values: Ints, found: list[tuple[Ints, Ints, Ints, Ints]], outer_values: Ints, outer_count: BigInts) -> _Node:
+def _node(values: Ints, steps: list[tuple[Ints, Ints, Ints, Ints]], outer_values: Ints, outer_count: BigInts) -> _Node:
     """One step of the dynamic programme: count[N, tail] = sum over the edges from N of ways * outer_count."""
-    state = np.repeat(np.arange(len(values)), np.array([len(step[0]) for step in found], np.int64))
-    label, first, ways, outer = (_column(found, i) for i in range(4))
+    state = np.repeat(np.arange(len(values)), np.array([len(step[0]) for step in steps], np.int64))
+    label, first, ways, outer = (_column(steps, i) for i in range(4))
     labels, label = np.unique(label, return_inverse=True)
     sort = np.lexsort((first, state, label))
     run = (label * len(values) + state)[sort]

@@ -41,8 +41,8 @@ class Shared:
 
 
 def limits(arch: Architecture, workload: Workload) -> tuple[Limit, ...]:
-    """Every limit that the architecture puts on the dims of `workload`; dims that it lacks are passed over."""
-    found: list[Limit] = []
+    """List every limit of the architecture on the dims of `workload`; limits on other dims are ignored."""
+    listed: list[Limit] = []
     for index, slot in enumerate(arch.slots):
         constraint = slot.constraint
         for d, (dim, size) in enumerate(zip(workload.dims, workload.sizes, strict=True)):
@@ -50,20 +50,20 @@ def limits(arch: Architecture, workload: Workload) -> tuple[Limit, ...]:
                 if rule.dim == dim:
                     value = size if rule.value is None else rule.value
                     lo, hi = (1 if rule.op == "<=" else value), (None if rule.op == ">=" else value)
-                    found.append(Limit("bound", index, f"{rule} at {slot.name}", d, lo, hi))
+                    listed.append(Limit("bound", index, f"{rule} at {slot.name}", d, lo, hi))
             if constraint.dims is not None and dim not in constraint.dims:
                 allowed = ", ".join(constraint.dims) or "none"
-                found.append(Limit("bound", index, f"the dims allowed at {slot.name} ({allowed})", d, 1, 1))
+                listed.append(Limit("bound", index, f"the dims allowed at {slot.name} ({allowed})", d, 1, 1))
             if slot.axis is not None:
                 text = f"the size {slot.axis.size} of {slot.name}"
-                found.append(Limit("size", index, text, d, 1, slot.axis.size))
+                listed.append(Limit("size", index, text, d, 1, slot.axis.size))
         if slot.axis is None and constraint.max_loops is not None:
             text = f"at most {constraint.max_loops} loops at {slot.name}"
-            found.append(Limit("loops", index, text, hi=constraint.max_loops))
+            listed.append(Limit("loops", index, text, hi=constraint.max_loops))
         if slot.axis is not None and constraint.min_utilization > 0:
             text = f"a utilization of at least {constraint.min_utilization:g} of {slot.name}"
-            found.append(Limit("utilization", index, text, least=slot.least))
-    return tuple(found)
+            listed.append(Limit("utilization", index, text, least=slot.least))
+    return tuple(listed)
 
 
 @dataclass(frozen=True)
@@ -106,14 +106,14 @@ class Rules:
         return [Shared("product", index, members, axis.size, least)]
 
     def _loops(self, index: int) -> list[Shared]:
-        members, found = self.loops[index], []
+        members, shared = self.loops[index], []
         most = min((limit.hi for limit in self._of("loops", index) if limit.hi is not None), default=len(members))
         if most < len(members):
-            found.append(Shared("loops", index, members, most))
+            shared.append(Shared("loops", index, members, most))
         free = self.distinct[index] if self.distinct else frozenset[int]()
         if len(free) > 1 and free == members:
             return [Shared("loops", index, members, most, orders=True)]
-        return [*found, Shared("loops", index, free, len(free), orders=True)] if len(free) > 1 else found
+        return [*shared, Shared("loops", index, free, len(free), orders=True)] if len(free) > 1 else shared
 
     def _of(self, kind: str, slot: int) -> list[Limit]:
         return [limit for limit in self.limits if limit.kind == kind and limit.slot == slot]
@@ -129,19 +129,19 @@ class Rules:
             rules.append(SlotRule(*self.bounds(slot, dim), self.remainders[slot], tell))
         return tuple(rules)
 
-    def keeping(self, kept: Sequence[Limit]) -> "Rules":
-        return replace(self, limits=tuple(kept))
+    def keeping(self, limits: Sequence[Limit]) -> "Rules":
+        return replace(self, limits=tuple(limits))
 
 
 def conflict(rules: Rules, may_drop: Callable[[Limit], bool], possible: Callable[[Rules], bool]) -> list[Limit]:
-    """A smallest set of limits that exclude each other: with any one of them dropped, mappings exist.
+    """Find a smallest set of limits that exclude each other: without any of them, mappings exist.
 
-    Of the limits that `may_drop` names, each is left out in turn, and for good where the rest still conflict.
+    Tries to drop each limit that `may_drop` allows, in turn, and drops it for good where the rest still conflict.
     """
-    kept = list(rules.limits)
+    limits = list(rules.limits)
     for limit in rules.limits:
         if may_drop(limit):
-            rest = [other for other in kept if other is not limit]
+            rest = [other for other in limits if other is not limit]
             if not possible(rules.keeping(rest)):
-                kept = rest
-    return [limit for limit in kept if may_drop(limit)]
+                limits = rest
+    return [limit for limit in limits if may_drop(limit)]

@@ -60,21 +60,21 @@ class Joint:
         return steps
 
     def _entries(self, dim: int, states: Ints) -> tuple[Ints, Ints, Ints]:
-        """The choices of `dim` that can be completed, state by state: place in `states`, group, state led to."""
+        """List the choices of `dim` that can be completed: index in `states`, group, next state. # (entry,) each"""
         flats = np.arange(self._ways.weights[dim + 1].size).reshape(self._ways.shapes[dim + 1])
         place = np.full(self._ways.weights[dim].size, -1)
         place[states] = np.arange(len(states))
         place = place.reshape(self._ways.shapes[dim])
         leads_on = self._ways.weights[dim + 1].reshape(-1) != 0
-        found, entries = [], 0
+        choices, entries = [], 0
         for number, (here, there) in enumerate(self._ways.moves(dim)):
             state, flat = place[here].reshape(-1), flats[there].reshape(-1)
-            kept = np.flatnonzero((state >= 0) & leads_on[flat])
-            entries += len(kept)
+            possible = np.flatnonzero((state >= 0) & leads_on[flat])
+            entries += len(possible)
             if entries > MOST_ENTRIES:
                 raise TooLargeError(f"a table of more than {MOST_ENTRIES:,} entries for one dim")
-            found.append(np.stack([state[kept], np.full(len(kept), number), flat[kept]]))
-        state, group, flat = np.concatenate(found, axis=1)
+            choices.append(np.stack([state[possible], np.full(len(possible), number), flat[possible]]))
+        state, group, flat = np.concatenate(choices, axis=1)
         sort = np.argsort(state, kind="stable")
         return state[sort], group[sort], flat[sort]
 
@@ -158,7 +158,7 @@ def _decide(step: _Step, state: int, drawn: int, rng: np.random.Generator) -> in
     bits = step.bits
     while True:
         low, high = drawn * ends[-1] >> bits, (drawn + 1) * ends[-1] - 1 >> bits
-        found = np.searchsorted(np.array(ends, dtype=object), [low, high], side="right")
-        if found[0] == found[1]:
-            return first + int(found[0])
+        entries = np.searchsorted(np.array(ends, dtype=object), [low, high], side="right")
+        if entries[0] == entries[1]:
+            return first + int(entries[0])
         drawn, bits = (drawn << 32) + int(rng.integers(0, 1 << 32)), bits + 32

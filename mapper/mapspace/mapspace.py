@@ -183,10 +183,10 @@ class Mapspace:
             raise ValueError(f"the mapspace has {total} mappings; {n} different ones were asked for")
         if total < SAFE:
             return [int(i) for i in rng.choice(total, n, replace=False)]
-        found: dict[int, None] = {}
-        while len(found) < n:
-            found.update(dict.fromkeys(map(int, below(rng, np.full(n - len(found), total, dtype=object)))))
-        return list(found)
+        numbers: dict[int, None] = {}
+        while len(numbers) < n:
+            numbers.update(dict.fromkeys(map(int, below(rng, np.full(n - len(numbers), total, dtype=object)))))
+        return list(numbers)
 
     # Tables of chains
 

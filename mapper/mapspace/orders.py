@@ -33,8 +33,8 @@ class LevelOrder:
 
 
 def level_orders(arch: Architecture, workload: Workload, loops: tuple[frozenset[int], ...]) -> tuple[LevelOrder, ...]:
-    """The orders each level allows; `loops` are the dims that may have a bound over 1, per slot."""
-    found = []
+    """List the orders that each level allows; `loops` are the dims that may have a bound over 1, per slot."""
+    orders = []
     for slot, members in zip(arch.slots, loops, strict=True):
         if slot.axis is None:
             outermost, innermost = (
@@ -43,8 +43,8 @@ def level_orders(arch: Architecture, workload: Workload, loops: tuple[frozenset[
             )
             rest = [d for d in range(len(workload.dims)) if d not in outermost + innermost]
             idle, free = (tuple(d for d in rest if (d in members) == over_one) for over_one in (False, True))
-            found.append(LevelOrder(outermost, idle, free, innermost))
-    return tuple(found)
+            orders.append(LevelOrder(outermost, idle, free, innermost))
+    return tuple(orders)
 
 
 MOST_FREE = 8  # loops, whose orders are listed: 40,320 of them
@@ -72,8 +72,8 @@ class Positions:
             return place.astype(np.int8) + np.int8(first)
         fixed = orders.outermost + orders.idle
         where = fixed.index(d) if d in fixed else first + len(orders.free) + orders.innermost.index(d)
-        found: Order = self.xp.full(self.n, where, dtype=np.int8)
-        return found
+        position: Order = self.xp.full(self.n, where, dtype=np.int8)
+        return position
 
 
 @cache
@@ -85,8 +85,8 @@ def _listed_places(m: int) -> NDArray[np.int32]:
         digits.insert(0, digit.astype(np.int8))
     loops = _places(digits)
     packed = [np.int32(place) << (BITS * loop.astype(np.int32)) for place, loop in enumerate(loops)]
-    found: NDArray[np.int32] = np.bitwise_or.reduce(packed)
-    return found
+    places: NDArray[np.int32] = np.bitwise_or.reduce(packed)
+    return places
 
 
 class Orders:
@@ -232,8 +232,8 @@ def _places(digits: list[Order]) -> list[Order]:
 
 def _nth(ascending: tuple[int, ...], place: Order) -> Order:
     """ascending[place], by arithmetic: steps of 1 cost less than a gather. # (mapping,)"""
-    found = place + np.int8(ascending[0])
+    value = place + np.int8(ascending[0])
     for i, (before, after) in enumerate(pairwise(ascending), 1):
         if after - before > 1:
-            found = found + np.int8(after - before - 1) * (place >= i).astype(np.int8)
-    return found
+            value = value + np.int8(after - before - 1) * (place >= i).astype(np.int8)
+    return value

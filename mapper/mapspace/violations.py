@@ -54,8 +54,8 @@ def _orders(batch: MappingBatch) -> Iterator[str]:
 
 
 def _kept(batch: MappingBatch) -> Iterator[str]:
-    for level, kept in zip(batch.arch.levels, batch.keep[0], strict=True):
-        for tensor, keeps in zip(batch.workload.tensors, kept, strict=True):
+    for level, row in zip(batch.arch.levels, batch.keep[0], strict=True):
+        for tensor, keeps in zip(batch.workload.tensors, row, strict=True):
             if keeps and tensor.name in level.bypass:
                 yield f"{level.name} must bypass {tensor.name}, and the mapping keeps it there"
             elif not keeps and tensor.name in level.keep:

@@ -1,4 +1,4 @@
-"""Mappings proposed, scored and recorded until a rule ends the search."""
+"""Searches propose, score and record mappings until a stop rule ends them."""
 
 from .budget import Mark, Share, read_budget, spend
 from .coverage import Coverage

@@ -1,11 +1,11 @@
-"""A budget of mappings or seconds, and how the layers of a network share it.
+"""Divides a budget of mappings or seconds among the layers of a network.
 
-Mappings: half of the budget is shared evenly. The rest goes, slice by slice, where it may be expected to bring most:
-to the layer with the largest weight / mappings^1.5. Its weight is its part of the network's objective: of an EDP its
-share of the energy plus its share of the cycles, with counts. For the best of n random mappings nears the best there
-is about as n^-0.5. What the last slices brought is mostly luck and no guide (docs/decisions/060-budget.md). Only counts
-decide, so the shares do not depend on the number of processes. Seconds are shared evenly: what a layer leaves is shared
-by those after it.
+Mappings: the layers share half of the budget evenly. The rest goes, slice by slice, to the layer with the largest
+expected gain, weight / mappings^1.5: the best of n random mappings approaches the optimum about as n^-0.5. A layer's
+weight is its part of the network's objective; for EDP its share of the energy plus its share of the cycles, times its
+occurrences. The gain of the last slices is mostly luck and no guide (docs/decisions/060-budget.md). Only counts decide,
+so the shares do not depend on the number of processes. Seconds: the layers share them evenly; later layers share what
+an earlier layer leaves.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,55 +16,55 @@ from typing import NamedTuple
 from ...workloads import Fault, InputError
 from ..model import OBJECTIVES
 
-DECAY = 1.5  # the expected gain of one more mapping falls as this power of those seen
-SLICES = 100  # of an even share: how finely the rest is given out
+DECAY = 1.5  # the expected gain of a further mapping falls as this power of the mappings seen
+SLICES = 100  # an even share of the rest is given out in so many slices
 
 
 class Budget(NamedTuple):
-    """How much there is in all, of one of both."""
+    """The total budget: mappings or seconds."""
 
-    samples: int | None = None  # mappings looked at
+    samples: int | None = None  # mappings seen
     seconds: float | None = None
 
 
 def read_budget(text: str) -> Budget:
-    """`1000000` as mappings, `60s` as seconds. Raises InputError."""
+    """Read `1000000` as mappings, `60s` as seconds. Raises InputError."""
     try:
-        found = Budget(None, float(text[:-1])) if text.endswith("s") else Budget(int(text))
+        budget = Budget(None, float(text[:-1])) if text.endswith("s") else Budget(int(text))
     except ValueError:
-        found = Budget(0)
-    if not 0 < (found.samples or found.seconds or 0) < inf:
+        budget = Budget(0)
+    if not 0 < (budget.samples or budget.seconds or 0) < inf:
         rule = f'must be a number of mappings, as 1000000, or of seconds, as 60s, more than 0; got "{text}"'
         raise InputError(Fault("budget", None, "", rule))
-    return found
+    return budget
 
 
 class Mark(NamedTuple):
-    """What a layer had found when so many of its mappings had been looked at."""
+    """A layer's best energy and cycles after it had seen a number of mappings."""
 
     seen: int
-    energy_pj: float = inf  # of one occurrence; inf: nothing valid yet
+    energy_pj: float = inf  # per occurrence of the layer; inf: no valid mapping yet
     cycles: float = inf
 
 
 @dataclass(eq=False)
 class Share:
-    """What one layer has been given of a budget of mappings, and what it found by then."""
+    """A layer's share of a budget of mappings, and its progress within it."""
 
     number: int
     count: int  # occurrences
-    target: int = 0  # mappings that it has been given
-    ended: int | None = None  # after so many mappings it ended by itself
-    marks: list[Mark] = field(default_factory=list)  # ascending; after a resumption also some beyond the target
+    target: int = 0  # mappings granted so far
+    ended: int | None = None  # mappings after which the search ended by itself
+    marks: list[Mark] = field(default_factory=list)  # ascending; after a resumption some may be beyond the target
 
     @property
     def over(self) -> bool:
-        """Whether more mappings would bring nothing."""
+        """Whether the search has ended, so that more mappings are of no use."""
         return self.ended is not None and self.ended <= self.target
 
     @property
     def used(self) -> int:
-        """Mappings looked at of those given."""
+        """The number of granted mappings that the search has used."""
         return self.target if self.ended is None else min(self.target, self.ended)
 
     @property
@@ -76,9 +76,9 @@ class Share:
 def spend(
     shares: Sequence[Share], samples: int, chunk: int, objective: str, bring: Callable[[Sequence[Share]], bool]
 ) -> None:
-    """Give out `samples` mappings, in chunks of `chunk`, until all are used or all layers are over.
+    """Grant `samples` mappings, in multiples of `chunk`, until all are used or all layers are over.
 
-    `bring` takes some shares to their targets, marks what they found, and says whether to go on.
+    `bring` searches some layers up to their targets, adds their marks, and returns whether to go on.
     """
     if samples < chunk * len(shares):
         for share in shares:
@@ -92,30 +92,33 @@ def spend(
 
 
 def deal(shares: Sequence[Share], samples: int, chunk: int, objective: str) -> list[Share]:
-    """Give `samples` more mappings to layers that are not over: raise their targets. Those that got some."""
-    # part of a chunk can only be the last of a search
+    """Grant `samples` more mappings to layers that are not over, by raising their targets. Returns these shares."""
+    # a search cannot go on after part of a chunk
     left = [share for share in shares if not share.over and share.target % chunk == 0]
     weight, got = weights(shares, objective), set[int]()
     slice_ = chunk * max(1, samples // chunk // (SLICES * len(shares)))
     while samples and left:
-        one = max(left, key=lambda share: (weight[share.number] / share.target**DECAY, -share.number))
+        neediest = max(left, key=lambda share: (weight[share.number] / share.target**DECAY, -share.number))
         size = min(slice_, samples // chunk * chunk or samples)
-        one.target += size
+        neediest.target += size
         samples -= size
-        got.add(one.number)
+        got.add(neediest.number)
     return [share for share in shares if share.number in got]
 
 
 def weights(shares: Sequence[Share], objective: str) -> dict[int, float]:
-    """By how much of itself the network's objective changes with the layer's; where nothing is found, the most."""
-    found = [(share.number, share.count, share.reached[-1]) for share in shares if share.reached]
-    found = [(number, count, mark) for number, count, mark in found if mark.energy_pj < inf]
-    energy = sum(count * mark.energy_pj for _, count, mark in found)
-    cycles = sum(count * mark.cycles for _, count, mark in found)
+    """Compute the weight of each layer: the relative change of the network's objective per relative change of its own.
+
+    A layer without a valid mapping gets the largest weight of the others.
+    """
+    marks = [(share.number, share.count, share.reached[-1]) for share in shares if share.reached]
+    marks = [(number, count, mark) for number, count, mark in marks if mark.energy_pj < inf]
+    energy = sum(count * mark.energy_pj for _, count, mark in marks)
+    cycles = sum(count * mark.cycles for _, count, mark in marks)
     by = OBJECTIVES[objective].powers
     known = {
         number: count * (by[0] * mark.energy_pj / energy + by[1] * mark.cycles / cycles)
-        for number, count, mark in found
+        for number, count, mark in marks
     }
     most = max(known.values(), default=1.0)
     return {share.number: known.get(share.number, most) for share in shares}

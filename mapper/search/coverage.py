@@ -1,20 +1,20 @@
-"""What became of all combinations of chains in a proof, as exact integers: nothing may leave it uncounted."""
+"""Counts, as exact integers, what a proof did with every combination of chains."""
 
 from dataclasses import astuple, dataclass
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """How many combinations (a chain per dim, a choice of what is kept) became of what.
+    """Numbers of combinations (a chain per dim, and kept tensors) by what a proof did with them.
 
-    A branch and bound may let go of a set of combinations in three ways alone: each was evaluated, or a bound rules
-    the set out, or parts that cover the set take its place. So at any time the four numbers add up to all combinations
-    there are; a proof in which they do not is none.
+    A branch and bound may drop a set of combinations in three ways only: it evaluates each, or a bound rules the set
+    out, or parts that cover the set replace it. So the four numbers always add up to all combinations; a proof in
+    which they do not is void.
     """
 
-    evaluated: int = 0  # given their best loop orders and counted
-    invalid: int = 0  # the same, with nothing valid to count
-    ruled_out: int = 0  # by a bound, or because nothing in the set fits
+    evaluated: int = 0  # counted in their best loop orders
+    invalid: int = 0  # evaluated, but without a valid mapping
+    ruled_out: int = 0  # by a bound, or because no mapping of the set fits
     open: int = 0
 
     @property
@@ -25,5 +25,5 @@ class Coverage:
         return Coverage(*(mine + theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)))
 
     def closed(self) -> "Coverage":
-        """With all that is open ruled out."""
+        """Return the same with all open combinations ruled out."""
         return Coverage(self.evaluated, self.invalid, self.ruled_out + self.open)

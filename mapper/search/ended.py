@@ -1,13 +1,13 @@
-"""Why a search ended."""
+"""The reasons why a search ends."""
 
 from enum import StrEnum
 
-MOST_CHAINS = 300_000  # chain combinations of one group of dims; beyond that only the ideal bounds are known
-MOST_KEPT = 2**14  # choices of kept tensors; each is bounded by itself, in some hundredths of a second
+MOST_CHAINS = 300_000  # chain combinations of one group of dims; with more, only the ideal bounds are known
+MOST_KEPT = 2**14  # choices of kept tensors; to bound one takes some hundredths of a second
 
 
 class Ended(StrEnum):
-    """A reason to stop; its value is what users read."""
+    """A reason why a search ends; its value is the text for users."""
 
     VICTORY = "victory"
     PATIENCE = "patience"
@@ -19,7 +19,7 @@ class Ended(StrEnum):
     NOTHING_VALID = "nothing valid in a row"
     ALL_VISITED = "every mapping visited"
     INTERRUPTED = "interrupted"
-    # of proofs
+    # for proofs
     SEEN_ALL = "every mapping ruled out or seen"
     LEFT_OPEN = f"{SEEN_ALL} but some with too many loop orders"
     ROOT_ONLY = "the mapspace bounded as a whole"

@@ -1,4 +1,4 @@
-"""What may be wrong with the options of a search, in the user's words."""
+"""Checks the options of a search and lists their faults, in the user's words."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import fields, replace
@@ -18,7 +18,7 @@ _OPTION = {"strategy": "search", "bound": "bound-seconds"}  # where the command 
 
 
 def option_faults(options: SearchOptions) -> list[Fault]:
-    """Every fault of the options: of those of a wrong type, as Python lets be given, then of the other values."""
+    """List every fault of the options: wrong types, which Python allows, then wrong values."""
     rules = {field.name: rule for field in fields(options) if (rule := _type_rule(field.name, options)) is not None}
     given = {name: getattr(options, name) for name in rules}
     faults = [
@@ -32,8 +32,7 @@ def option_faults(options: SearchOptions) -> list[Fault]:
 
 
 def ignored_options(options: SearchOptions, given: Collection[str]) -> list[Fault]:
-    """The options `given` by a user that a search with these options would ignore: a default does no harm, an order
-    does."""
+    """List the options `given` by a user that a search with these options would ignore. Defaults are never faults."""
     if options.budget:
         return [option_fault("victory", BY_BUDGET)] if "victory" in given else []
     strategy = STRATEGIES.get(options.strategy)
@@ -41,7 +40,7 @@ def ignored_options(options: SearchOptions, given: Collection[str]) -> list[Faul
 
 
 def stop_rules(options: SearchOptions) -> Stop:
-    """When a search with these options ends."""
+    """Return the stop rules of a search with these options."""
     return STRATEGIES[options.strategy].stop(options)
 
 
@@ -121,7 +120,7 @@ def _budget_faults(options: SearchOptions) -> list[Fault]:
 
 
 def _type_rule(name: str, options: SearchOptions) -> str | None:
-    """What the value of a field must be, where it is of another type."""
+    """Say what the value of a field must be; None where its type is right."""
     value = getattr(options, name)
     if value is None and name in NONE:
         return None

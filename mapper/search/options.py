@@ -1,4 +1,4 @@
-"""What a search is asked for."""
+"""The options of a search."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -10,30 +10,30 @@ from .recorder import GIVE_UP
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """What to look for, how, and when to stop (whichever rule is met first).
+    """The objective, the strategy and the stop rules of a search; it ends at the first rule met.
 
-    Several names may be a list or tuple, a budget of mappings a number; what is kept is the text of the command, so
-    that one search has one form. `option_faults` checks types and values.
+    Several names may be given as a list or tuple, a budget of mappings as a number. The fields store them as text, like
+    the command line, so that equal searches have equal options. `option_faults` checks types and values.
     """
 
     strategy: str = "random"
     objective: str | Sequence[str] = "edp"
-    victory: int | None = 3000  # consecutive valid mappings without improvement (of endless strategies); None: no end
+    victory: int | None = 3000  # consecutive valid mappings without improvement (endless strategies); None: no end
     samples: int | None = None  # mappings drawn, valid or not
     time_limit: float | None = None  # seconds; the one rule whose effect depends on the machine
     jobs: int = 1
     seed: int = 0
-    give_up: int = GIVE_UP  # consecutive invalid mappings (of endless strategies)
+    give_up: int = GIVE_UP  # consecutive invalid mappings (endless strategies)
     valid: int | None = None  # valid mappings drawn
     patience: tuple[float, int] | None = None  # (f, n): n consecutive valid mappings without an improvement by f
-    target: float | None = None  # of the first objective
-    front: str | Sequence[str] = ""  # objectives whose Pareto front to keep
-    cluster: str | None = None  # where instead of `jobs` processes here
-    budget: str | float = ""  # mappings (1000000) or seconds (60s) that all layers share; then victory ends none
+    target: float | None = None  # value of the first objective
+    front: str | Sequence[str] = ""  # objectives whose Pareto front to record
+    cluster: str | None = None  # a cluster, in place of `jobs` processes here
+    budget: str | float = ""  # mappings (1000000) or seconds (60s) that all layers share; then victory does not apply
     prune: bool = True  # skip counts that cannot change the answer
     engine: str = "numpy"  # what runs the model; the answer does not depend on it
     bound: float | None = None  # seconds to prove how good the result of any search is; 0: the mapspace as a whole
-    certify: bool = False  # keep what a certificate of the proof needs
+    certify: bool = False  # record what a certificate of the proof needs
 
     def __post_init__(self) -> None:
         for option in fields(self):
@@ -52,7 +52,7 @@ class SearchOptions:
 
     @property
     def objectives(self) -> tuple[str, ...]:
-        """What to minimise: the first, then among equals the second..."""
+        """The objectives to minimise: the first; among equals the second, and so on."""
         return _names(self.objective)
 
     @property
@@ -71,13 +71,13 @@ def _names(text: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def _joined(names: str | Sequence[object]) -> object:
-    """`energy,delay`, from text with blanks or a sequence; what holds other things than names stays as it is."""
+    """Join names to `energy,delay`, from text with blanks or a sequence. Returns other values unchanged."""
     several = names.split(",") if isinstance(names, str) else names
-    return ",".join(one.strip() for one in several) if all(isinstance(one, str) for one in several) else names  # type: ignore[attr-defined]
+    return ",".join(name.strip() for name in several) if all(isinstance(name, str) for name in several) else names  # type: ignore[attr-defined]
 
 
 def _whole(value: object) -> object:
-    """A whole number as an int, whatever kind of number it is (1e6, an element of an array)."""
+    """Convert a whole number of any type (1e6, an element of an array) to int. Returns other values unchanged."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return value
     if isinstance(value, Integral):
@@ -86,7 +86,7 @@ def _whole(value: object) -> object:
 
 
 def read_patience(text: str) -> tuple[float, int]:
-    """`0.01:5000` as (0.01, 5000). Raises InputError."""
+    """Read `0.01:5000` as (0.01, 5000). Raises InputError."""
     fraction, _, number = text.partition(":")
     try:
         return float(fraction), int(number)

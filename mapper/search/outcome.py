@@ -1,4 +1,4 @@
-"""What a search found, and what is proven about it."""
+"""The outcome of a search: the best mapping, the front, and what is proven about them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ Point = tuple[float, float]  # cycles, energy in pJ
 
 
 def reach(front_pj: Floats, front_cycles: Floats, energy_pj: Floats, cycles: Floats) -> Floats:
-    """The reach of each point (energy, cycles) # (point,) from a front, its cycles ascending, its energies descending.
+    """Compute the reach of points (energy, cycles) from a front of ascending cycles, descending energies. # (point,)
 
-    Seen along the front, cycles / its cycles falls and energy / its energy grows; the lesser of both is largest where
-    they cross.
+    Along the front, the ratio of a point's cycles to the front's falls and the ratio of the energies grows; the lesser
+    of both is largest where they cross.
     """
     n = len(front_cycles)
     if not n:
@@ -33,23 +33,23 @@ def reach(front_pj: Floats, front_cycles: Floats, energy_pj: Floats, cycles: Flo
 
 @dataclass(frozen=True)
 class FrontProof:
-    """What is proven about a front: whatever mapping is not seen lies above one of the corners on both axes."""
+    """The proof about a front: every mapping not seen lies above one of the corners on both axes."""
 
-    corners: tuple[Point, ...] = ()  # by cycles ascending, energies descending; none: all was seen or ruled out
+    corners: tuple[Point, ...] = ()  # cycles ascending, energies descending; empty: all mappings seen or ruled out
 
     @classmethod
     def of(cls, corners: Sequence[Point]) -> "FrontProof":
-        """From any corners: those above another are left out."""
+        """Make a proof from any corners, without those above another."""
         cycles, energy_pj = np.array(corners, np.float64).reshape(-1, 2).T
         rows = staircase(cycles, energy_pj)
         return cls(tuple(zip(cycles[rows].tolist(), energy_pj[rows].tolist(), strict=True)))
 
     def energy_pj(self, cycles: float) -> float:
-        """No mapping that is not seen, with at most so many cycles, has less energy; inf where there is none."""
+        """Return the least energy that an unseen mapping with at most `cycles` may have; inf where there is none."""
         return min((energy for fewest, energy in self.corners if fewest <= cycles * (1 + ROUNDING)), default=np.inf)
 
     def gap(self, front_pj: Floats, front_cycles: Floats) -> float:
-        """No mapping is more than this share below all of the front on both axes; 0 where the front is proven."""
+        """Return the largest share by which a mapping may be below all of the front on both axes; 0: it is proven."""
         if not self.corners:
             return 0.0
         cycles, energy_pj = np.array(self.corners).T
@@ -59,13 +59,13 @@ class FrontProof:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a search found: a batch of one mapping, or None, and how it went."""
+    """The result of a search: the best mapping, as a batch of one, or None; its statistics; its proof."""
 
     best: MappingBatch | None
     statistics: Statistics
-    lower_bound: float | None = None  # what no mapping can beat, where the search proved something
-    optimal: bool = False  # whether it is proven that no mapping is better
+    lower_bound: float | None = None  # no mapping is below it; None: the search proved nothing
+    optimal: bool = False  # whether the search proved that no mapping is better
     front: tuple[MappingBatch, ...] = ()  # batches of one: the mappings of the front, by their first axis
-    proof: FrontProof | None = None  # of the front, where the search proved something
-    coverage: Coverage | None = None  # what became of all combinations of chains, where the search tried to prove
-    certificate: Layer | None = None  # for another program to check, where asked for and something is proven
+    proof: FrontProof | None = None  # about the front; None: the search proved nothing
+    coverage: Coverage | None = None  # of all combinations of chains, where the search tried to prove
+    certificate: Layer | None = None  # of the proof, where asked for

@@ -1,4 +1,4 @@
-"""What proposes mappings, chunk by chunk. strategies/ holds them."""
+"""The interface of proposers, which propose mappings chunk by chunk. strategies/ has them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ CHUNK = 8192  # mappings; fewer calls per mapping, and the arrays of a chunk sti
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """A chunk of mappings with the values of the objectives; inf where a mapping is invalid."""
+    """A chunk of mappings with the values of their objectives; inf where a mapping is invalid."""
 
     chunk: int
     batch: Mappings
@@ -23,54 +23,54 @@ class Scored:
 
 
 class Proposer[M](Protocol):
-    """Proposes mappings in chunks of at most CHUNK. Pure: every process that is asked proposes the same.
+    """Proposes mappings in chunks of at most CHUNK. It is pure: every process proposes the same.
 
-    A memory `M` is made of plain values (None, numbers, text, lists, dicts), for it is part of the state on disk. It
-    changes between generations alone, so that a chunk depends on all chunks of earlier generations and on no other.
+    Its memory `M` consists of plain values (None, numbers, text, lists, dicts), as the state on disk includes it. The
+    memory changes only between generations, so a chunk depends on all chunks of earlier generations and on no other.
     """
 
     @property
     def finite(self) -> bool:
-        """Whether it proposes each mapping once and ends by itself; if not, rules end the search."""
+        """Whether it proposes each mapping once and then ends; if not, stop rules end the search."""
 
     @property
     def lazy(self) -> bool:
-        """Whether its batches are LazyBatches, which a compiled engine evaluates."""
+        """Whether its batches are LazyBatches, which a compiled engine can evaluate."""
 
     @property
     def generation(self) -> int | None:
-        """How many chunks it proposes from one memory; None: it learns nothing."""
+        """The number of chunks that it proposes from one memory; None: it learns nothing."""
 
     def chunks(self, space: Mapspace, options: SearchOptions) -> Iterable[int]:
-        """The numbers of its chunks, 0, 1, 2... Raises InputError where there are too many for these options."""
+        """Count its chunks, 0, 1, 2... Raises InputError where there are too many for these options."""
 
     def numbers(self, space: Mapspace, chunk: int) -> tuple[int, int] | None:
-        """The chunk as the mappings numbered from the first number to before the second, where it is that."""
+        """Return start and stop of the mapping numbers in a chunk; None where they are not consecutive."""
 
     def begin(self, space: Mapspace, seed: int) -> M:
-        """The memory of the first generation."""
+        """Make the memory of the first generation."""
 
     def propose(self, space: Mapspace, seed: int, memory: M, chunk: int) -> Mappings:
-        """The mappings of one chunk."""
+        """Propose the mappings of a chunk."""
 
     def learn(self, space: Mapspace, memory: M, scored: Sequence[Scored]) -> M:
-        """The memory of the next generation, from all chunks of this one in their order."""
+        """Make the memory of the next generation, from all chunks of this generation in order."""
 
 
 class Unlearning:
-    """What proposers that learn nothing have in common."""
+    """The common methods of proposers that learn nothing."""
 
     @property
     def generation(self) -> None:
-        """It learns nothing."""
+        """None, as it learns nothing."""
 
     def begin(self, space: Mapspace, seed: int) -> None:
-        """No memory."""
+        """Make no memory."""
 
     def learn(self, space: Mapspace, memory: None, scored: Sequence[Scored]) -> None:
-        """Nothing."""
+        """Learn nothing."""
 
 
 def random_batch(space: Mapspace, seed: int, chunk: int) -> LazyBatch:
-    """Uniform samples; the chunk's stream depends on the seed and its number alone."""
+    """Draw mappings uniformly; the random stream of a chunk depends only on the seed and its number."""
     return space.sample_lazily(np.random.default_rng(np.random.SeedSequence(entropy=seed, spawn_key=(chunk,))), CHUNK)

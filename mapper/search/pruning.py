@@ -1,9 +1,9 @@
-"""Pruning that cannot lose: mappings that provably cannot improve on what a search knows get no counts.
+"""Prunes without loss: mappings that provably cannot improve the best or the front are not counted.
 
-A mapping's cycles of compute are exact and cheap, and nothing makes it faster. Its energy is bounded from below, by a
-constant and then by what is exact and cheap. Where the bounds of all objectives together are no better than the best
-known, and those of the front's axes no better than a point of the front, the mapping can be neither, whatever its
-counts. docs/performance.md, "Pruning", has the argument and figures.
+The compute cycles of a mapping are exact, cheap and a lower bound of its cycles. Its energy has lower bounds: first a
+constant, then one that includes exact terms that are cheap. Where the bounds of all objectives together are no better
+than the best known, and those of the front's axes no better than a point of the front, the mapping can be neither the
+best nor on the front. docs/performance.md, "Pruning", has the argument and figures.
 """
 
 from collections.abc import Sequence
@@ -21,18 +21,18 @@ from ..model import OBJECTIVES, CostOptions, DataMovement, NestAnalysis, validit
 from ..model.bounds import ROUNDING, DimGroup, Relaxation, grouped, handed_out, ideal, least_between, least_outermost
 from .recorder import ToBeat
 
-MOST_ROWS = 50_000  # chain combinations of a group, for all of which columns are computed; few enough to be LISTED
-PAYS = 100  # mappings looked at per such row, until its columns pay
-MOST_RELAXED = 8192  # mappings of a task that are left for them; with more it is quicker to ask for their loop orders
+MOST_ROWS = 50_000  # chain combinations of a group for which columns are computed; few enough to be LISTED
+PAYS = 100  # columns pay off after so many mappings per row
+MOST_RELAXED = 8192  # mappings that columns bound; for more it is quicker to draw their loop orders
 
 
 @dataclass(frozen=True, eq=False)
 class Survivors:
-    """The mappings of one chunk: why each is invalid, and those left to be counted."""
+    """The mappings of one chunk: reason codes of all, and those left to be counted."""
 
     reasons: NDArray[np.int8]  # (mapping,) 0 valid
-    where: Ints  # (left,) in the chunk
-    batch: Mappings  # of those left
+    where: Ints  # (left,) indices in the chunk
+    batch: Mappings  # the mappings left
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,19 +47,19 @@ class Pruning:
     _relaxations: dict[bytes, Relaxation] = field(default_factory=dict, repr=False)
 
     def look(self, batch: Mappings, known: ToBeat) -> Survivors:
-        """Which mappings are valid and, at first sight, may improve on what is `known`."""
+        """Select the valid mappings whose cycles leave room to improve on `known`."""
         reasons = validity(batch)
         valid = np.flatnonzero(reasons == 0)
         left = valid[self._may_improve(NestAnalysis(batch.take(valid)), known, self._ideal_pj)]
         return Survivors(reasons, left, batch.take(left))
 
     def look_at_numbers(self, start: int, stop: int, known: ToBeat) -> Survivors:
-        """The same of the mappings with these numbers, chains by chains: their loop orders share a first sight."""
+        """Select from the mappings numbered `start` to `stop`; their cycles are bounded once for all loop orders."""
         orders, bypass = self.space.size.permutation, self.space.size.bypass
         offsets = np.arange(stop - start).astype(object if orders * bypass > SAFE else np.int64)
         order = (start % (orders * bypass) + offsets) // bypass % orders
         first, which = np.unique(offsets - order * bypass, return_inverse=True)
-        chains = self.space.at(start + int(i) for i in first)  # each with the first of its orders
+        chains = self.space.at(start + int(i) for i in first)  # each with its first loop order
         looked = self.look(chains, known)
         hope = np.zeros(len(first), bool)
         hope[looked.where[self._any_order(looked.batch, known, stop)]] = True
@@ -70,8 +70,10 @@ class Pruning:
         return Survivors(looked.reasons[which], left, batch)
 
     def hopeful(self, batch: Mappings, known: ToBeat, seen: int) -> Ints:
-        """The mappings of `batch`, all valid, that may improve on what is `known` at second sight, after `seen`
-        mappings."""
+        """Select from `batch`, all valid, the mappings whose energy bounds leave room to improve on `known`.
+
+        `seen` is the number of mappings before them.
+        """
         left = self._any_order(batch, known, seen)
         if len(left):
             part = NestAnalysis(batch.take(left))  # from here on loop orders matter
@@ -79,7 +81,7 @@ class Pruning:
         return left
 
     def _any_order(self, batch: Mappings, known: ToBeat, seen: int) -> Ints:
-        """The mappings that may improve in some loop order; more of them where bounds would not pay."""
+        """Select the mappings that may improve on `known` in some loop order; fewer where columns pay off."""
         nest = NestAnalysis(batch)
         left = np.flatnonzero(self._may_improve(nest, known, self._inner(nest))) if len(batch) else np.arange(0)
         if 0 < len(left) <= MOST_RELAXED and self._pays(seen):
@@ -103,16 +105,16 @@ class Pruning:
         return [least_outermost(arch, workload, self.table, tensor) for tensor in workload.tensors]
 
     def _inner(self, nest: NestAnalysis) -> Floats:
-        """By the closed form what MACs are handed, which does not depend on loop orders, the least further out.
+        """Bound the energy: the words sent to MACs by the closed form, for any loop order, the least elsewhere.
         # (mapping,) in pJ
 
-        A bound of the energy by closed form, by which searches rank: counted exactly, some flagged mappings have less.
+        Bounds the energy by closed form, by which searches rank; the exact energy of flagged mappings may be less.
         """
         return self._handed_out(nest, outermost=False)
 
     def _ends(self, nest: NestAnalysis) -> Floats:
-        """By the closed form what the outermost level hands out and what MACs are handed, the least between.
-        # (mapping,) in pJ; of the energy by closed form, as `_inner`
+        """Bound the energy: words sent by the outermost level and to MACs by the closed form, the least between.
+        # (mapping,) in pJ; bounds the energy by closed form, as `_inner`
         """
         return self._handed_out(nest, outermost=True)
 
@@ -136,16 +138,16 @@ class Pruning:
         return grouped(self.space.workload)
 
     def _pays(self, seen: int) -> bool:
-        """Whether the columns of all chains are worth their time after `seen` mappings."""
+        """Test whether computing the columns of all chains pays off after `seen` mappings."""
         rows = [prod(self.space.chains[d].total for d in dims) for dims in self._groups]
         every = sum(rows) * self.space.size.bypass
         return bool(rows) and max(rows) <= MOST_ROWS and PAYS * every <= seen
 
     def _relaxed(self, batch: Mappings) -> Floats:
-        """For all loop orders of the chains of each mapping (relaxation.py). # (mapping,)"""
+        """Bound the energy of each mapping's chains over all loop orders (relaxation.py). # (mapping,)"""
         energy = np.empty(len(batch))
-        kept, which = unique_rows(batch.keep)
-        for i, keep in enumerate(kept):
+        keeps, which = unique_rows(batch.keep)
+        for i, keep in enumerate(keeps):
             mine = np.flatnonzero(which == i)
             energy[mine] = self._relaxed_alike(batch.take(mine), keep)
         return energy
@@ -166,17 +168,17 @@ class Pruning:
     # Comparison
 
     def _may_improve(self, nest: NestAnalysis, known: ToBeat, energy: Floats | float) -> Bools:
-        """Where an energy of at least `energy` leaves room for a better best, or a place on the front. # (mapping,)"""
+        """Mark the mappings that may improve on `known` if their energy is at least `energy`. # (mapping,)"""
         return self._leaves_room(nest.cycles(), known, energy)
 
     def first_sight(self, cycles: Floats, known: ToBeat) -> Bools:
-        """Where mappings with these cycles of compute may improve on what is `known`. # (mapping,)"""
+        """Mark the mappings that may improve on `known` with these compute cycles. # (mapping,)"""
         return self._leaves_room(cycles, known, self._ideal_pj)
 
     def _leaves_room(self, cycles: Floats, known: ToBeat, energy: Floats | float) -> Bools:
         if self.costs.leakage:
             energy = energy + cycles * self.costs.leak_pj_per_cycle(self.space.arch, self.table)
-        # sums and products of floats in another order may differ by rounding; the cycles are the very same product
+        # energies summed in another order may differ by rounding; cycles are the same product
         energy = np.broadcast_to(energy, cycles.shape) * (1 - ROUNDING)
         least = {name: OBJECTIVES[name].value(energy, cycles) for name in (*self.objectives, *self.axes)}
         better = may_precede([least[name] for name in self.objectives], known.values)
@@ -186,15 +188,15 @@ class Pruning:
 
 
 def joined(batches: Sequence[Mappings]) -> Mappings:
-    """One batch of all, in turn; they share their tables of chains."""
+    """Join batches, in turn; they must share their chain tables."""
     return type(batches[0]).joined(batches)
 
 
 def may_precede(columns: Sequence[Floats], values: tuple[float, ...]) -> Bools:
-    """Where the row of `columns` is lexicographically before `values`. # (mapping,)"""
-    found = np.zeros(len(columns[0]), bool)
-    equal = ~found
-    for column, best in zip(columns, values, strict=False):  # a search that has no best yet knows one value, inf
-        found |= equal & (column < best)
+    """Mark the rows of `columns` that are lexicographically before `values`. # (mapping,)"""
+    precedes = np.zeros(len(columns[0]), bool)
+    equal = ~precedes
+    for column, best in zip(columns, values, strict=False):  # before the first best there is a single value, inf
+        precedes |= equal & (column < best)
         equal &= column == best
-    return found
+    return precedes

@@ -1,7 +1,7 @@
-"""The record of a search: the best so far, the front, counts by reason, the convergence trace, and the stop rules.
+"""Records a search: the best so far, the front, counts by reason, the convergence trace; and applies the stop rules.
 
-Scores arrive chunk by chunk, in order; the rules are applied mapping by mapping, so a chunk is cut at the very
-mapping that ends the search, and what follows it does not count.
+Scores arrive chunk by chunk, in order. The rules apply mapping by mapping: the mapping that ends the search cuts its
+chunk, and later mappings do not count.
 """
 
 from collections.abc import Mapping
@@ -17,30 +17,30 @@ from .ended import Ended
 
 Rows = list[tuple[int, tuple[float, ...]]]  # (mapping, objectives)
 
-GIVE_UP = 1_000_000  # invalid mappings in a row, after which an endless search stops
+GIVE_UP = 1_000_000  # invalid mappings in a row that end an endless search
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """What the record needs of one chunk of mappings, and no more: it may come from another machine.
+    """The data of one chunk that the record needs, and no more: it may come from another machine.
 
-    Only a mapping better than all before it in its chunk can be better than all before it in the search, and
+    Only a mapping better than all earlier mappings of its chunk can be better than all earlier mappings of the search;
     likewise for the front.
     """
 
     chunk: int
     reasons: NDArray[np.int8]  # (mapping,) 0 valid, else an index of REASONS
-    records: Ints  # (record,) the mappings better than all before them
+    records: Ints  # (record,) mappings better than all before them
     values: Floats  # (record, objective)
-    candidates: Ints  # (candidate,) the mappings that none before them dominates; none without a front
+    candidates: Ints  # (candidate,) mappings that none before them dominates; empty without a front
     points: Floats  # (candidate, axis)
-    pruned: int  # valid mappings ruled out by a bound, without counts
-    every: Floats | None = None  # (mapping, objective) of all, inf where invalid; for strategies that learn
+    pruned: int  # valid mappings that a bound ruled out
+    every: Floats | None = None  # (mapping, objective) of all mappings, inf where invalid; for proposers that learn
 
     @classmethod
     def of(cls, chunk: int, reasons: NDArray[np.int8], values: Floats, points: Floats | None = None) -> Self:
-        """From the objectives # (mapping, objective) and axes # (mapping, axis) of all mappings; inf where invalid, or
-        ruled out."""
+        """Make the scores from the objectives # (mapping, objective) and axes # (mapping, axis) of all mappings; inf
+        where invalid or ruled out."""
         pruned = int((np.isinf(values[:, 0]) & (reasons == 0)).sum())
         records = _records(values)
         front, chosen = np.empty(0, np.int64), np.empty((0, 0))
@@ -51,37 +51,37 @@ class Scores:
         return cls(chunk, reasons, records, values[records], front, chosen, pruned)
 
     def with_every(self, values: Floats) -> "Scores":
-        """The same with the objectives of all mappings."""
+        """Return the same with the objectives of all mappings."""
         return replace(self, every=values)
 
 
 def _records(values: Floats) -> Ints:
-    """The mappings with a (lexicographically) lower row than all before. # (record,)"""
+    """Find the mappings with a lexicographically lower row than all before them. # (record,)"""
     first = values[:, 0]
     before = np.minimum.accumulate(np.concatenate([[np.inf], first[:-1]]))
     if values.shape[1] == 1:
         return np.flatnonzero(first < before)
-    least, found = (np.inf,), []
+    least, records = (np.inf,), []
     for index in np.flatnonzero((first <= before) & np.isfinite(first)):
         row = tuple(values[index].tolist())
         if row < least:
             least = row
-            found.append(index)
-    return np.array(found, np.int64)
+            records.append(index)
+    return np.array(records, np.int64)
 
 
 @dataclass(frozen=True)
 class ToBeat:
-    """What a search has found in the chunks before those that it is told to: what they must beat, at least.
+    """The best values and the front of earlier chunks: a chunk's mappings must beat them to be recorded.
 
-    It may be behind what has been found since. Mappings that could not beat it could not beat that either.
+    They may be out of date: mappings that cannot beat them cannot beat later, better values either.
     """
 
     values: tuple[float, ...] = (np.inf,)  # all objectives of the best
-    front: tuple[tuple[float, ...], ...] = ()  # places on its axes
+    front: tuple[tuple[float, ...], ...] = ()  # points of the front
 
     def after(self, scores: Scores) -> "ToBeat":
-        """With what the chunk of `scores` found, for those after it."""
+        """Return what mappings after the chunk of `scores` must beat."""
         rows = [self.values, *map(tuple, scores.values[-1:].tolist())]
         points = scores.points[~covered(scores.points, self.front)]
         return ToBeat(min(rows), (*self.front, *map(tuple, points.tolist())))
@@ -89,7 +89,7 @@ class ToBeat:
 
 @dataclass(frozen=True)
 class Stop:
-    """When a search ends; None: that rule does not apply."""
+    """The stop rules of a search; None: the rule does not apply."""
 
     victory: int | None  # consecutive valid mappings without improvement
     samples: int | None = None
@@ -102,23 +102,23 @@ class Stop:
 
 @dataclass
 class Statistics:
-    """How a search went."""
+    """Counts, time and convergence of a search."""
 
-    evaluated: int = 0  # mappings looked at, valid or not
+    evaluated: int = 0  # mappings seen, valid or not
     valid: int = 0
     invalid: dict[str, int] = field(default_factory=lambda: dict.fromkeys(REASONS[1:], 0))
     seconds: float = 0.0
-    # (number of mappings looked at so far, first objective) at each improvement
+    # (mappings seen so far, first objective) at each improvement
     trace: list[tuple[int, float]] = field(default_factory=list)
-    ended: tuple[Ended, ...] = ()  # why; of a network the reasons of all its layers; none while it goes on
+    ended: tuple[Ended, ...] = ()  # why it ended; for a network the reasons of all layers; empty while it runs
 
     @property
     def stopped_by(self) -> str:
-        """Why it ended, for a reader; empty while it goes on."""
+        """Why it ended, as text; empty while it runs."""
         return "; ".join(self.ended)
 
     def stop(self, reason: Ended) -> None:
-        """End the search for this reason, whatever was noted before."""
+        """Set the reason why the search ended, in place of any other."""
         self.ended = (reason,)
 
     @property
@@ -131,14 +131,14 @@ class Statistics:
         return Ended.INTERRUPTED in self.ended
 
     def plain(self) -> dict[str, Any]:
-        """Plain values for a checkpoint; `of_plain` takes them."""
+        """Convert to plain values for a checkpoint; `of_plain` reads them."""
         values = asdict(self)
         del values["ended"]
         return values | {"stopped_by": self.stopped_by}
 
     @classmethod
     def of_plain(cls, values: Mapping[str, Any]) -> Self:
-        """From the values of `plain`. Raises ValueError where they name a reason that there is not."""
+        """Read the values of `plain`. Raises ValueError for an unknown reason."""
         fields = dict(values)
         reason = fields.pop("stopped_by")
         fields["trace"] = [(number, best) for number, best in fields["trace"]]
@@ -147,7 +147,7 @@ class Statistics:
 
 @dataclass(frozen=True)
 class FrontPoint:
-    """A mapping that no other beats on one axis without losing on another; the first of equals."""
+    """A mapping that no other beats on one axis without losing on another; of equal mappings the first."""
 
     chunk: int
     index: int
@@ -155,35 +155,35 @@ class FrontPoint:
 
 
 class Recorder:
-    """Takes scores in chunk order and says when to stop, in `statistics.ended`."""
+    """Records scores in chunk order and sets `statistics.ended` when a rule ends the search."""
 
     def __init__(self, stop: Stop) -> None:
         self.stop = stop
         self.statistics = Statistics()
-        self.chunks = 0  # the first one not recorded yet
+        self.chunks = 0  # the number of the next chunk to record
         self.best = np.inf  # the first objective
         self.values: tuple[float, ...] = (np.inf,)  # all objectives of the best
-        self.where: tuple[int, int] | None = None  # (chunk, index) of the best; the first of equals
+        self.where: tuple[int, int] | None = None  # (chunk, index) of the best; of equal mappings the first
         self.front: list[FrontPoint] = []
-        # valid mappings of this run's chunks, and those ruled out by a bound: more, the sooner a best is known
+        # valid mappings of this run's chunks, and those of them that a bound ruled out
         self.bounded, self.pruned = 0, 0
         self._since = 0  # valid mappings since the last improvement
         self._idle = 0  # valid mappings since the last improvement by the fraction of `patience`
-        self._mark = np.inf  # the first objective at that one
-        self._dry = 0  # invalid mappings since the last valid one
-        self.proven = ""  # what a proof knows so far, for a reader
+        self._mark = np.inf  # the first objective at that improvement
+        self._dry = 0  # invalid mappings since the last valid mapping
+        self.proven = ""  # the state of a proof, as text
 
     @property
     def since(self) -> int:
-        """Valid mappings since the last improvement: what the victory rule counts."""
+        """The number of valid mappings since the last improvement, which the victory rule counts."""
         return self._since
 
     def known(self) -> ToBeat:
-        """What later chunks must beat."""
+        """Return what later chunks must beat."""
         return ToBeat(self.values, tuple(point.values for point in self.front))
 
     def record(self, scores: Scores, seconds: float) -> None:
-        """Count the mappings of one chunk up to the one that ends the search."""
+        """Record the mappings of one chunk, up to the mapping that ends the search."""
         valid = scores.reasons == 0
         better = [(int(i), tuple(row.tolist())) for i, row in zip(scores.records, scores.values, strict=True)]
         better = [(i, row) for i, row in better if row < self.values]
@@ -193,7 +193,7 @@ class Recorder:
         dry = _run(~valid, valid, self._dry)
         end = self._end(valid, since, idle, dry, better)
         self._count(scores.reasons[:end])
-        self._improve(scores.chunk, [one for one in better if one[0] < end])
+        self._improve(scores.chunk, [improvement for improvement in better if improvement[0] < end])
         self._extend(scores, end)
         self.statistics.evaluated += end
         self.bounded, self.pruned = self.bounded + int(valid.sum()), self.pruned + scores.pruned
@@ -206,17 +206,17 @@ class Recorder:
             self.statistics.stop(Ended.TIME_LIMIT)
 
     def _leaps(self, better: Rows) -> list[tuple[int, float]]:
-        """Which improvements bring the first objective down by the fraction asked for since the last that did."""
+        """List the improvements by the fraction of `patience` since the last such improvement."""
         fraction = self.stop.patience[0] if self.stop.patience else 0.0
-        mark, found = self._mark, []
+        mark, leaps = self._mark, []
         for index, (value, *_) in better:
             if value <= mark * (1 - fraction):
                 mark = value
-                found.append((index, value))
-        return found
+                leaps.append((index, value))
+        return leaps
 
     def _end(self, valid: Bools, since: Ints, idle: Ints, dry: Ints, better: Rows) -> int:
-        """How many mappings of the chunk count: up to and with the first that meets a rule."""
+        """Count the mappings of the chunk up to and including the first that meets a rule, and set the reason."""
         stop = self.stop
         left = None if stop.samples is None else stop.samples - self.statistics.evaluated
         ends = [(left, Ended.SAMPLES)] if left is not None and left <= len(since) else []
@@ -248,8 +248,8 @@ class Recorder:
             self.best, self.values, self.where = row[0], row, (chunk, index)
 
     def _extend(self, scores: Scores, end: int) -> None:
-        """Take the candidates that no point of the front equals or beats, and drop the points that they beat."""
-        number = int(np.searchsorted(scores.candidates, end))  # the candidates up to the one that ends the search
+        """Add the candidates that no point of the front equals or beats, and drop the points that they beat."""
+        number = int(np.searchsorted(scores.candidates, end))  # candidates up to the mapping that ends the search
         if not number:
             return
         new = np.flatnonzero(~covered(scores.points[:number], [point.values for point in self.front]))
@@ -262,7 +262,7 @@ class Recorder:
         self.front += [FrontPoint(scores.chunk, i, tuple(p)) for i, p in zip(indices, points.tolist(), strict=True)]
 
     def state(self) -> dict[str, Any]:
-        """All that a later run needs to go on from here, as plain values; `restore` takes it."""
+        """Return the state from which a later run goes on, as plain values; `restore` reads it."""
         return {
             "statistics": self.statistics.plain(),
             "chunks": self.chunks,
@@ -280,18 +280,18 @@ class Recorder:
         self.chunks, self.best, self._mark = state["chunks"], state["best"], state["mark"]
         self.values = tuple(state["values"])
         self.where = None if state["where"] is None else (state["where"][0], state["where"][1])
-        self.front = [FrontPoint(one["chunk"], one["index"], tuple(one["values"])) for one in state["front"]]
+        self.front = [FrontPoint(point["chunk"], point["index"], tuple(point["values"])) for point in state["front"]]
         self._since, self._idle, self._dry = state["runs"]
 
 
 def _at(events: list[tuple[int, Any]], length: int) -> Bools:
-    """Where the events are. # (mapping,)"""
-    found = np.zeros(length, bool)
-    found[[index for index, _ in events]] = True
-    return found
+    """Mark the mappings of the events. # (mapping,)"""
+    places = np.zeros(length, bool)
+    places[[index for index, _ in events]] = True
+    return places
 
 
 def _run(counted: Bools, resets: Bools, before: int) -> Ints:
-    """At each mapping, how many were counted since the last reset; `before` of them in earlier chunks. # (mapping,)"""
+    """Count, at each mapping, those `counted` since the last reset; `before` of them in earlier chunks. # (mapping,)"""
     total = np.cumsum(counted)
     return total - np.maximum.accumulate(np.where(resets, total, -before))

@@ -1,6 +1,6 @@
-"""The chunk loop: a proposer proposes mappings in chunks, an engine scores them, a recorder keeps the best.
+"""The chunk loop: a proposer proposes mappings in chunks, an engine scores them, a recorder records the best.
 
-Chunks are recorded in order, so one seed gives one answer for any number of processes.
+Chunks are recorded in order, so a seed gives the same answer for any number of processes.
 """
 
 import time
@@ -26,47 +26,47 @@ from .strategy import Task, Watch
 
 @dataclass(frozen=True)
 class Chunked:
-    """The strategy that scores what a proposer proposes. See Strategy."""
+    """The strategy that scores the mappings of a proposer. See Strategy."""
 
     proposer: Proposer[Any]
-    no_victory: str = ""  # why the victory rule does not apply, where it does not
+    no_victory: str = ""  # why the victory rule does not apply; empty where it does
 
     proves = False
     extends: frozenset[str] = frozenset()
 
     @property
     def shares(self) -> bool:
-        """Turns end after any chunk, and a memory changes after a generation."""
+        """Whether layers may take turns: not with a proposer that learns, as turns end within a generation."""
         return self.proposer.generation is None
 
     @property
     def compiles(self) -> bool:
-        """Engines evaluate lazy batches."""
+        """Whether a compiled engine can evaluate its mappings: it can where batches are lazy."""
         return self.proposer.lazy
 
     def faults(self, options: SearchOptions) -> list[Fault]:
-        """None: every option goes with it."""
+        """List no fault: every option goes with it."""
         return []
 
     def ignored(self, given: Collection[str]) -> list[Fault]:
-        """The victory rule, where it does not apply."""
+        """List the victory rule where it does not apply."""
         rule = f"{self.no_victory}: leave this out or use random"
         return [option_fault("victory", rule)] if self.no_victory and "victory" in given else []
 
     def stop(self, options: SearchOptions) -> Stop:
-        """A finite search visits every mapping, improvement or not."""
+        """Return the stop rules; a finite search visits every mapping, improvement or not."""
         more = (options.valid, options.patience, options.target)
         if self.proposer.finite:
             return Stop(None, options.samples, options.time_limit, None, *more)
         return Stop(options.victory, options.samples, options.time_limit, options.give_up, *more)
 
     def first_batch(self, task: Task) -> MappingBatch:
-        """The first chunk."""
+        """Propose the first chunk."""
         memory = self.proposer.begin(task.space, task.options.seed)
         return self.proposer.propose(task.space, task.options.seed, memory, 0).arranged()
 
     def run(self, task: Task, watch: Watch) -> Outcome:
-        """Score chunk after chunk, until a rule, the last mapping or Ctrl-C ends it."""
+        """Score chunk after chunk, until a rule, the last mapping or Ctrl-C ends the search."""
         options, space = task.options, task.space
         chunks = self.proposer.chunks(space, options)
         if faults := ENGINES[options.engine].space_faults(space, task.costs):
@@ -81,7 +81,7 @@ class Chunked:
 
 
 class _ChunkLoop:
-    """One search by chunks, as it goes."""
+    """A running search by chunks."""
 
     def __init__(self, task: Task, proposer: Proposer[Any], recorder: Recorder, watch: Watch) -> None:
         options = task.options
@@ -90,16 +90,16 @@ class _ChunkLoop:
             task.space, task.table, proposer, options.objectives, options.seed, task.costs, options.axes,
             options.prune, options.engine,
         )  # fmt: skip
-        # memories of the generations that proposed the best and the front, and of the last
+        # memories, by generation: of those that proposed the best and the front, and of the last
         self.memories: dict[int, Any] = {0: proposer.begin(task.space, options.seed)}
 
     @property
     def generation(self) -> int | None:
-        """How many chunks are proposed from one memory; None: nothing is learnt."""
+        """The number of chunks proposed from one memory; None: the proposer learns nothing."""
         return self.scoring.proposer.generation
 
     def run(self, chunks: Iterable[int]) -> None:
-        """Score and record, until a rule, the last mapping or Ctrl-C ends it."""
+        """Score and record chunks, until a rule, the last mapping or Ctrl-C ends the search."""
         statistics = self.recorder.statistics
         began = time.monotonic() - statistics.seconds
         try:
@@ -108,12 +108,12 @@ class _ChunkLoop:
             statistics.seconds = time.monotonic() - began
             if self.watch.part:
                 self.watch.part.save(self.state())
-        except KeyboardInterrupt:  # what was saved last is what --resume goes on from
+        except KeyboardInterrupt:  # --resume goes on from the state saved last
             statistics.stop(Ended.INTERRUPTED)
             statistics.seconds = time.monotonic() - began
 
     def outcome(self) -> Outcome:
-        """The best and the front, proposed again."""
+        """Return the best mapping and the front, proposed again."""
         recorder, batches = self.recorder, lru_cache(maxsize=8)(self._propose)
         if recorder.where is None:
             return Outcome(None, recorder.statistics)
@@ -123,7 +123,7 @@ class _ChunkLoop:
         return Outcome(batches(chunk).take([index]).arranged(), recorder.statistics, front=front)
 
     def state(self) -> State:
-        """What a later run goes on from."""
+        """Return the state from which a later run goes on."""
         memories = {} if self.generation is None else {"memories": list(self.memories.items())}
         return self.recorder.state() | memories
 
@@ -134,7 +134,7 @@ class _ChunkLoop:
             self.memories = dict(state["memories"])
 
     def _generations(self, chunks: Iterable[int]) -> Iterator[tuple[int, Iterable[int]]]:
-        """The generations that are left, with their numbers: all in one where nothing is learnt."""
+        """Yield the remaining generations with their numbers; a single one where the proposer learns nothing."""
         if self.generation is None:
             yield 0, islice(chunks, self.recorder.chunks, None)
             return
@@ -144,7 +144,7 @@ class _ChunkLoop:
     def _record(self, number: int, chunks: Iterable[int], began: float) -> bool:
         """Record the chunks of one generation, then learn from them; False where a rule ended the search.
 
-        Chunks that an earlier run has recorded are scored again, for what is learnt from them.
+        Scores chunks again that an earlier run has recorded, to learn from them.
         """
         task, recorder, learnt = replace(self.scoring, memory=self.memories[number]), self.recorder, list[Scored]()
         options = self.options
@@ -174,6 +174,6 @@ class _ChunkLoop:
         return True
 
     def _propose(self, chunk: int) -> Mappings:
-        """The mappings of one chunk, from the memory of its generation."""
+        """Propose the mappings of a chunk, from the memory of its generation."""
         memory = self.memories[0 if self.generation is None else chunk // self.generation]
         return replace(self.scoring, memory=memory).propose(chunk)

@@ -1,7 +1,6 @@
-"""The scores of a chunk of mappings: which are valid, and what those are worth that may be recorded.
+"""Scores chunks of mappings: which mappings are valid, and the objectives of those that may be recorded.
 
-Chunk number i is proposed from what is known before its generation, so its mappings and their scores are the same in
-any process.
+A proposer makes a chunk from the memory of its generation, so mappings and scores are the same in any process.
 """
 
 from collections.abc import Sequence
@@ -22,12 +21,12 @@ from .pruning import Pruning, Survivors, joined
 from .recorder import Scores, ToBeat
 
 NOTHING = ToBeat()
-FIRST = 512  # mappings of a search, evaluated before there is anything to compare with
+FIRST = 512  # mappings that a search evaluates first, to have values to compare with
 
 
 @dataclass(frozen=True)
 class ScoringTask:
-    """What every chunk needs: who proposes its mappings, and how they are scored. Sent to each worker once."""
+    """The inputs of every chunk: the proposer of its mappings, and how to score them. Sent to each worker once."""
 
     space: Mapspace
     table: EnergyTable
@@ -42,43 +41,43 @@ class ScoringTask:
 
     @property
     def columns(self) -> tuple[Objective, ...]:
-        """Those to minimise, then the axes of the front."""
+        """The objectives to minimise, then the axes of the front."""
         return tuple(OBJECTIVES[name] for name in (*self.objectives, *self.axes))
 
     @property
     def prunes(self) -> bool:
-        """Whether bounds may rule mappings out; a proposer that learns needs the values of all."""
+        """Whether bounds may rule mappings out; a proposer that learns needs all values."""
         return self.prune and self.proposer.generation is None
 
     @cached_property
     def pruning(self) -> Pruning:
-        """Bounds for the objectives and the axes."""
+        """The lower bounds of the objectives and the axes."""
         return Pruning(self.space, self.table, self.objectives, self.axes, self.costs)
 
     def propose(self, chunk: int) -> Mappings:
-        """The mappings of chunk number `chunk`; the same at every call."""
+        """Propose the mappings of chunk number `chunk`; the same at every call."""
         return self.proposer.propose(self.space, self.seed, self.memory, chunk)
 
     def scores(self, chunk: int, reasons: NDArray[np.int8], where: Ints, values: Floats) -> Scores:
-        """The scores of a chunk from the values # (survivor, column) of the mappings at `where`, the survivors."""
+        """Make the scores of a chunk from the values # (survivor, column) of the mappings at `where`, the survivors."""
         every = np.full((len(reasons), values.shape[1]), np.inf)
         every[where] = values
         return self.scores_of(chunk, reasons, every)
 
     def scores_of(self, chunk: int, reasons: NDArray[np.int8], values: Floats) -> Scores:
-        """The scores of a chunk from the values # (mapping, column) of all its mappings."""
+        """Make the scores of a chunk from the values # (mapping, column) of all its mappings."""
         several = len(self.objectives)
-        found = Scores.of(chunk, reasons, values[:, :several], values[:, several:] if self.axes else None)
-        return found if self.proposer.generation is None else found.with_every(values[:, :several])
+        scores = Scores.of(chunk, reasons, values[:, :several], values[:, several:] if self.axes else None)
+        return scores if self.proposer.generation is None else scores.with_every(values[:, :several])
 
 
 def score_exactly(task: ScoringTask, chunks: Sequence[int], known: ToBeat = NOTHING) -> list[Scores]:
-    """The scores of each of `chunks`: which mappings are valid, and what those are worth that may improve on `known`.
+    """Score each of `chunks`: mark the valid mappings, and evaluate those that may improve on `known`.
 
-    The others are never recorded, so the record is that of evaluating all, whatever is known. What few of a chunk are
-    left are evaluated together with those of the others, for most of the time goes per call.
+    The others are never recorded, so the record is that of evaluating all mappings. The few mappings left of all chunks
+    are evaluated together, as most of the time is spent per call.
     """
-    if not task.space.listed:  # what a chunk derives from tables of its own is gone before the next
+    if not task.space.listed:  # each chunk has tables of its own, which are dropped before the next
         return [_score_alone(task, chunk, known) for chunk in chunks]
     survivors = [_survivors(task, chunk, known) for chunk in chunks]
     ends = np.cumsum([len(each.where) for each in survivors])[:-1]
@@ -96,7 +95,7 @@ def _score_alone(task: ScoringTask, chunk: int, known: ToBeat) -> Scores:
 
 
 def _survivors(task: ScoringTask, chunk: int, known: ToBeat) -> Survivors:
-    """The mappings of a chunk that are valid and not ruled out at first sight."""
+    """Select the mappings of a chunk that are valid and not ruled out by their cycles."""
     if task.prunes and (numbers := task.proposer.numbers(task.space, chunk)):
         return task.pruning.look_at_numbers(*numbers, known)
     batch = task.propose(chunk)
@@ -108,11 +107,11 @@ def _survivors(task: ScoringTask, chunk: int, known: ToBeat) -> Survivors:
 
 
 def _values(task: ScoringTask, batch: Mappings, known: ToBeat, chunk: int) -> Floats:
-    """The objectives and the places on the front's axes; inf where the mapping is ruled out. # (mapping, column)"""
+    """Compute the objectives and the values on the front's axes; inf where ruled out. # (mapping, column)"""
     values = np.full((len(batch), len(task.columns)), np.inf)
-    ends = [*range(0, len(batch), CHUNK), len(batch)]  # as many at a time as stay in cache
+    ends = [*range(0, len(batch), CHUNK), len(batch)]  # parts that fit in cache
     if task.prunes and known == NOTHING and ends[1:]:
-        ends.insert(1, min(FIRST, ends[1]))  # these give the rest something to compare with
+        ends.insert(1, min(FIRST, ends[1]))  # the other mappings are compared with these
     for start, end in pairwise(ends):
         left = np.arange(start, end)
         if task.prunes and left.size:

@@ -1,4 +1,4 @@
-"""`search`: the options are checked, then the strategy of the table runs."""
+"""`search` checks the options and runs the strategy."""
 
 from ...workloads import InputError
 from .option_faults import option_faults
@@ -8,11 +8,11 @@ from .strategy import Task, Watch
 
 
 def search(task: Task, watch: Watch) -> Outcome:
-    """The best mapping of the task's mapspace that its options let a strategy find.
+    """Search the task's mapspace for the best mapping, with the strategy of its options.
 
-    Ctrl-C ends it with the best so far. With a `watch.part` it goes on from the state there, and saves how far it is.
-    Raises InputError where the options are wrong, ask for every mapping of a mapspace too large for that, or the state
-    cannot be written.
+    Ctrl-C ends the search with the best so far. With a `watch.part` it goes on from the state there, and saves its
+    state. Raises InputError where the options are wrong, where they ask for every mapping of too large a mapspace, or
+    where the state cannot be written.
     """
     if faults := option_faults(task.options):
         raise InputError(faults)

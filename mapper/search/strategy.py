@@ -1,4 +1,4 @@
-"""What a search strategy is, and what it is given. registry.py lists them."""
+"""The interface of search strategies, and their inputs. registry.py lists the strategies."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from .recorder import Recorder, Stop
 
 @dataclass(frozen=True)
 class Task:
-    """What is searched, for what, and how."""
+    """The inputs of a search: mapspace, energies, options, costs."""
 
     space: Mapspace
     table: EnergyTable
@@ -27,7 +27,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Watch:
-    """Who follows a search: `progress` is called after each step, `part` holds the state from which it goes on."""
+    """The observers of a search: it calls `progress` after each step; `part` has the state from which it goes on."""
 
     progress: Callable[[Recorder], None] | None = None
     part: Part | None = None
@@ -50,20 +50,20 @@ class Strategy(Protocol):
 
     @property
     def extends(self) -> frozenset[str]:
-        """The options that may have other values where a search goes on."""
+        """The options that may change where a search goes on."""
 
     def faults(self, options: SearchOptions) -> list[Fault]:
-        """The options that do not go with it."""
+        """List the options that do not go with it."""
 
     def ignored(self, given: Collection[str]) -> list[Fault]:
-        """The options of those `given` by a user that it would ignore."""
+        """List the options `given` by a user that it would ignore."""
 
     def stop(self, options: SearchOptions) -> Stop:
-        """When it ends."""
+        """Return its stop rules."""
 
     def first_batch(self, task: Task) -> MappingBatch:
-        """Mappings that it looks at first: where none is valid, they show why."""
+        """Return the mappings that it sees first: where none is valid, they show why."""
 
     def run(self, task: Task, watch: Watch) -> Outcome:
-        """Search. Ctrl-C ends it with the best so far. Raises InputError where the task is too large for it, or its
+        """Search; Ctrl-C ends it with the best so far. Raises InputError where the task is too large for it, or its
         state cannot be written."""

@@ -114,26 +114,26 @@ def _written(document: Document, faults: list[Fault]) -> SweepFile:
 
 
 def _without(data: dict[str, Any], bad: Iterable[Keys]) -> dict[Any, Any]:
-    """`data` without the keys that `bad` paths begin with; of the options under one key only the bad ones go."""
-    found: dict[Any, Any] = {key: dict(value) if key in ("search", "energy") and isinstance(value, dict) else value
+    """Drop the keys with which `bad` paths begin from `data`; below `search` and `energy` drop only the bad options."""
+    rest: dict[Any, Any] = {key: dict(value) if key in ("search", "energy") and isinstance(value, dict) else value
              for key, value in data.items()}  # fmt: skip
     for key, *inner in bad:
-        if inner and isinstance(found.get(key), dict):
-            found[key].pop(inner[0], None)
+        if inner and isinstance(rest.get(key), dict):
+            rest[key].pop(inner[0], None)
         else:
-            found.pop(key, None)
-    return found
+            rest.pop(key, None)
+    return rest
 
 
 def _architecture(document: Document, spec: str, folder: Path) -> Document | None:
-    """The architecture's file with its base put in; None where none is named."""
+    """Read the architecture's file, merged with its base; None where none is named."""
     if not spec:
         return None
     try:
         own, timeloop = arch_documents(_beside(spec, folder))
-        found = own or timeloop
-        assert found is not None
-        return with_base(found)
+        machine = own or timeloop
+        assert machine is not None
+        return with_base(machine)
     except InputError as error:
         raise InputError(named(document, ("architecture",), spec, error.faults)) from None
 
@@ -141,24 +141,24 @@ def _architecture(document: Document, spec: str, folder: Path) -> Document | Non
 def _workloads(
     document: Document, written: SweepFile, folder: Path, faults: list[Fault]
 ) -> dict[str, Workload | Network]:
-    found = {}
+    workloads = {}
     for index, name in enumerate(written.workloads):
         try:
-            found[name] = load_workload(_beside(name, folder))
+            workloads[name] = load_workload(_beside(name, folder))
         except InputError as error:
             faults += named(document, ("workloads", index), name, error.faults)
-    return found
+    return workloads
 
 
 def _beside(spec: str, folder: Path) -> str:
-    """A path relative to the folder of the sweep's file; a library name as it is."""
+    """Resolve a path relative to the folder of the sweep's file; return a library name unchanged."""
     if spec.startswith((".", "~")) or any(part.endswith((".yaml", ".yml")) for part in spec.split("/")):
         return str(folder / expanded(spec))
     return spec
 
 
 def _choices(document: Document, written: SweepFile) -> list[Fault]:
-    """Names that are none of the choices, and what is listed twice."""
+    """List faults of names that are none of the choices, and of entries listed twice."""
     ends = ["", *(f"+{name}" for name in TRANSFORMATIONS)]
     lists: dict[str, tuple[Sequence[Any], list[str]]] = {
         "workloads": (written.workloads, []),
@@ -166,21 +166,21 @@ def _choices(document: Document, written: SweepFile) -> list[Fault]:
         "pareto": (written.pareto, list(AXES)),
         "seeds": (written.seeds, []),
     }
-    found = []
+    faults = []
     for key, (entries, choices) in lists.items():
         for index, entry in enumerate(entries):
             if choices and entry not in choices:
                 rule = f'must be one of {", ".join(choices)}; got "{entry}"{near(entry, choices)}'
-                found.append(document.fault((key, index), rule))
+                faults.append(document.fault((key, index), rule))
         same = Counter(AXES[entry].column if key == "pareto" and entry in AXES else entry for entry in entries)
         twice = [str(entry) for entry, times in same.items() if times > 1]
         if twice:
-            found.append(document.fault((key,), f"each entry once; twice: {', '.join(twice)}"))
-    return found
+            faults.append(document.fault((key,), f"each entry once; twice: {', '.join(twice)}"))
+    return faults
 
 
 def _options(document: Document, written: SweepFile, faults: list[Fault]) -> SearchOptions:
-    search, told = written.search, list[Fault]()
+    search, option_problems = written.search, list[Fault]()
     options = SearchOptions(
         search.strategy,
         written.objective,
@@ -188,19 +188,21 @@ def _options(document: Document, written: SweepFile, faults: list[Fault]) -> Sea
         samples=search.samples,
         time_limit=search.time_limit,
         budget=search.budget,
-        patience=collect(told, lambda: read_patience(search.patience)) if search.patience else None,
+        patience=collect(option_problems, lambda: read_patience(search.patience)) if search.patience else None,
         target=search.target,
     )
-    told += option_faults(options)
+    option_problems += option_faults(options)
     given = document.data.get("search")
-    told += ignored_options(options, given if isinstance(given, dict) else ())
+    option_problems += ignored_options(options, given if isinstance(given, dict) else ())
     places = {"search": ("search", "strategy"), "objective": ("objective",), "time-limit": ("search", "time_limit")}
-    faults += [document.fault(places.get(fault.source, ("search", fault.source)), fault.message) for fault in told]
+    faults += [
+        document.fault(places.get(fault.source, ("search", fault.source)), fault.message) for fault in option_problems
+    ]
     return options
 
 
 def _places(document: Document, written: SweepFile, faults: list[Fault]) -> list[list[Keys]]:
-    """Where the values of each parameter stand, those that vary together in one list."""
+    """Return the place of each parameter's values in the file; parameters that vary together share a list."""
     faults += [
         document.fault(("linked", index), "must name at least 1 parameter")
         for index, names in enumerate(written.linked)
@@ -211,22 +213,22 @@ def _places(document: Document, written: SweepFile, faults: list[Fault]) -> list
 
 
 def _keys(document: Document, machine: Document, places: list[list[Keys]], faults: list[Fault]) -> dict[str, Keys]:
-    """Where each parameter stands in the architecture; faults for those that it does not have."""
+    """Return the place of each parameter in the architecture; appends faults for unknown parameters."""
     if places and (not isinstance(machine.data, dict) or "levels" not in machine.data):
         rule = "parameters are varied in architectures of this project's own form; this one is not"
         faults.append(document.fault(("architecture",), rule))
         return {}
     known = fields(machine) if places else {}
-    found: dict[str, Keys] = {}
+    keys: dict[str, Keys] = {}
     for place in (place for together in places for place in together):
         name = str(place[-1])
         if name not in known:
             faults.append(document.fault(place, _unknown(name, known)))
-        elif known[name] in found.values():
+        elif known[name] in keys.values():
             faults.append(document.fault(place, "each parameter once; this one stands above too"))
         else:
-            found[name] = known[name]
-    return found
+            keys[name] = known[name]
+    return keys
 
 
 def _unknown(name: str, known: Mapping[str, Keys]) -> str:

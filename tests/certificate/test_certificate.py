@@ -22,7 +22,7 @@ from ruby_map.mapper.model.bounds.dim_groups import grouped
 from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
 from ruby_map.mapper.model.recount import recount
 from ruby_map.mapper.search.optimal import first_look
-from ruby_map.mapper.search.optimal.certify import mapping_said
+from ruby_map.mapper.search.optimal.certify import certified_mapping
 from ruby_map.mapper.search.options import SearchOptions
 
 from ..conftest import DEEP, interrupt_at
@@ -439,7 +439,7 @@ def test_large_powers_prove_nothing(power):
     batch = space.sample(np.random.default_rng(0), 50)
     worst = max((batch.take([i]) for i in np.flatnonzero(validity(batch) == 0)), key=lambda one: values(one, table))
     assert values(worst, table) > 1.1 * found.lower_bound
-    said["best"] = [json.loads(mapping_said(worst, table, CostOptions()).model_dump_json())]
+    said["best"] = [json.loads(certified_mapping(worst, table, CostOptions()).model_dump_json())]
     said["lower_bound"] = float(values(worst, table))
     for choice in said["choices"]:
         choice |= {"weights": [{"compute": 1.0, "tile:reg:B": power}], "trees": [{"chains": [], "parts": []}] * 3}

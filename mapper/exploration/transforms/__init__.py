@@ -1,4 +1,4 @@
-"""Other problems that compute the same as the one given."""
+"""Transformations of workloads into others that compute the same."""
 
 from .registry import TRANSFORMATIONS, Transformation, transformed
 

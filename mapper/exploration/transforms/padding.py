@@ -1,4 +1,4 @@
-"""Padding: dims rounded up so that perfect factors fill the array, at the price of MACs on zeros."""
+"""Padding rounds dims up so that perfect factors fill the array, at the price of MACs on zeros."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""The table of transformations: other problems that compute the same as the one a user asks for."""
+"""The table of transformations of workloads into others that compute the same."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol

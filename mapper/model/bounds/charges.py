@@ -34,14 +34,14 @@ class Charge:
 
 def charges(arch: Architecture, workload: Workload, table: EnergyTable, keep: Bools) -> list[Charge]:
     """All charges that are not free, for the tensors kept by `keep` # (level, tensor)."""
-    found = []
+    listed = []
     for v, tensor in enumerate(workload.tensors):
         for parent, child, _ in keeper_pairs(keep[None, :, v]):
-            found.append(handed_out(arch, table, tensor, parent, child))
+            listed.append(handed_out(arch, table, tensor, parent, child))
             if child < len(arch.levels):
                 pj = _share(arch, tensor, child) * table.levels[child].write_pj
-                found.append(Charge(tensor, child, None, pj, pj if tensor.output else 0.0))
-    return [charge for charge in found if charge.pj > 0]
+                listed.append(Charge(tensor, child, None, pj, pj if tensor.output else 0.0))
+    return [charge for charge in listed if charge.pj > 0]
 
 
 def handed_out(arch: Architecture, table: EnergyTable, tensor: Tensor, parent: int, child: int) -> Charge:

@@ -1,7 +1,7 @@
-"""The model compiled by JAX for one mapspace: first which mappings are valid, then what those left are worth.
+"""Compiles the model with JAX for one mapspace: one function for validity and cycles, one for the objectives.
 
-What is compiled is `validity` and `evaluate` of cost.py, on the arrays of a draw; XLA leaves out what no result needs.
-Arrays have one size per function, so each is compiled once: a batch is cut and filled up to it.
+The functions are `validity` and `evaluate` of cost.py, on the arrays of a draw; XLA drops what no result needs. Each
+function has a fixed array size, so JAX compiles it once: batches are cut and padded to that size.
 """
 
 from collections.abc import Callable
@@ -20,8 +20,8 @@ from ...mapspace import LazyBatch, Mapspace
 from ...model import CostOptions, NestAnalysis, Objective, evaluate, rate, validity
 
 BLOCK = 8192  # mappings evaluated at once: their arrays stay in cache, and calls cost little beside them
-SMALL_BLOCK = 1024  # where bounds have left few: a block is filled up
-MOST_ENGINES = 16  # mapspaces whose compiled functions are kept
+SMALL_BLOCK = 1024  # where bounds have left few mappings: a block is padded
+MOST_ENGINES = 16  # engines in the cache
 
 
 class JaxEngine:
@@ -37,14 +37,14 @@ class JaxEngine:
     ) -> None:
         jax.config.update("jax_enable_x64", True)  # counts go beyond 2^31, energies are double precision
         self.space, self.table, self.costs, self.objectives, self.block = space, table, costs, objectives, block
-        self._values: dict[bytes, Callable[..., Any]] = {}  # by what is kept
+        self._values: dict[bytes, Callable[..., Any]] = {}  # by kept tensors
 
     def look(self, draw: LazyBatch) -> "JaxSight":
-        """Begin to find out which mappings are valid, and their cycles."""
+        """Start to compute which mappings are valid, and their cycles."""
         return JaxSight(*self._look(_rows(draw), draw.keep if self._free else None))
 
     def values(self, draw: LazyBatch) -> Floats:
-        """The objectives of every mapping. # (mapping, objective)"""
+        """Compute the objectives of every mapping. # (mapping, objective)"""
         values = np.empty((len(draw), len(self.objectives)))
         for keep in self.space.every_keep():
             where = np.flatnonzero((draw.keep == keep).all(axis=(1, 2))) if self._free else slice(None)
@@ -54,20 +54,20 @@ class JaxEngine:
         return values
 
     def _values_of(self, draw: LazyBatch, keep: Bools) -> Floats:
-        """The same of mappings that all keep the same."""
+        """Compute the objectives of mappings that all keep the tensors of `keep`. # (mapping, objective)"""
         if keep.tobytes() not in self._values:
-            kept = np.broadcast_to(keep, (self.block, *keep.shape))
-            self._values[keep.tobytes()] = jax.jit(partial(self._evaluate, kept))
-        run, rows, digits, found = self._values[keep.tobytes()], _rows(draw), draw.digits, []
+            keeps = np.broadcast_to(keep, (self.block, *keep.shape))
+            self._values[keep.tobytes()] = jax.jit(partial(self._evaluate, keeps))
+        run, rows, digits, outputs = self._values[keep.tobytes()], _rows(draw), draw.digits, []
         for start in range(0, len(draw), self.block):
             block, left = slice(start, start + self.block), min(self.block, len(draw) - start)
             parts = [part[:, block] for part in (rows, digits)]
-            if left < self.block:  # filled up with the same again
+            if left < self.block:  # padded with copies
                 parts = [part[:, np.arange(self.block) % left] for part in parts]
-            found.append(run(*parts, self._bandwidths))
-        return np.concatenate([np.asarray(values).T for values in found])[: len(draw)]
+            outputs.append(run(*parts, self._bandwidths))
+        return np.concatenate([np.asarray(values).T for values in outputs])[: len(draw)]
 
-    # What is compiled
+    # Compiled functions
 
     @cached_property
     def _look(self) -> Callable[..., Any]:
@@ -80,7 +80,7 @@ class JaxEngine:
         return validity(batch, nest), nest.cycles()
 
     def _evaluate(self, keep: Bools, rows: Any, digits: Any, bandwidths: Any) -> Any:
-        """# (objective, mapping)"""
+        """Compute the objectives. # (objective, mapping)"""
         batch = self._batch(with_bandwidths(self.space.arch, bandwidths), rows, digits, keep)
         costs = evaluate(batch, self.table, self.costs)
         return jax.numpy.stack([objective.of(costs) for objective in self.objectives])
@@ -94,15 +94,15 @@ class JaxEngine:
 
     @property
     def _free(self) -> bool:
-        """Whether mappings differ in what they keep."""
+        """Whether mappings differ in the tensors that they keep."""
         return self.space.size.bypass > 1
 
     @cached_property
     def _bandwidths(self) -> dict[tuple[int, str], Any]:
-        """Words of `rate`, by level and name, where there is one. # (mapping of a block,) each"""
+        """The limited bandwidths, as words of `rate`, by level and name. # (mapping of a block,) each"""
         levels, names = self.space.arch.levels, ("read_bandwidth", "write_bandwidth")
-        found = {(i, name): getattr(level, name) for i, level in enumerate(levels) for name in names}
-        given = {key: value for key, value in found.items() if value is not None}
+        bandwidths = {(i, name): getattr(level, name) for i, level in enumerate(levels) for name in names}
+        given = {key: value for key, value in bandwidths.items() if value is not None}
         return {key: jax.numpy.full(self.block, float(rate(value)[0])) for key, value in given.items()}
 
 
@@ -113,18 +113,18 @@ class JaxSight:
         self._reasons, self._cycles = reasons, cycles
 
     def reasons(self) -> NDArray[np.int8]:
-        """# (mapping,)"""
+        """Return the codes of `validity`. # (mapping,)"""
         return np.asarray(self._reasons)
 
     def cycles(self) -> Floats:
-        """# (mapping,)"""
+        """Return the compute cycles. # (mapping,)"""
         return np.asarray(self._cycles)
 
 
 def with_bandwidths(arch: Architecture, bandwidths: dict[tuple[int, str], Any]) -> Architecture:
-    """`arch` with a `rate` per mapping for bandwidths.
+    """Give `arch` bandwidths as a `rate` per mapping.
 
-    By a number for all, XLA would multiply with its inverse, and what is rounded up could then be another number.
+    XLA would turn division by a constant into multiplication by its inverse, which may round up to another number.
     """
     levels = list(arch.levels)
     for (level, name), each in bandwidths.items():
@@ -141,5 +141,5 @@ def _rows(draw: LazyBatch) -> Ints:
 def jax_engine(
     space: Mapspace, table: EnergyTable, costs: CostOptions, objectives: tuple[Objective, ...], block: int
 ) -> JaxEngine:
-    """The engine of a mapspace: the same at every call in this process, with what it has compiled."""
+    """Return the engine of a mapspace, cached in this process with its compiled functions."""
     return JaxEngine(space, table, costs, objectives, block)

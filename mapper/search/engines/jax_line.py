@@ -1,4 +1,4 @@
-"""The row of ENGINES for JAX: which mapspaces it can evaluate, and how their chunks are scored."""
+"""The row of ENGINES for JAX: it checks which mapspaces it can evaluate, and scores their chunks."""
 
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
@@ -11,8 +11,8 @@ from ..recorder import Scores, ToBeat
 from ..score import ScoringTask
 from .prefilter import Prefilter
 
-MOST_CHOICES = 16  # of kept tensors: each is compiled by itself
-MOST_PAIRS = 1 << 19  # chains of a window's dims together: a table of all of them is compiled in
+MOST_CHOICES = 16  # choices of kept tensors: each is compiled separately
+MOST_PAIRS = 1 << 19  # combinations of chains of a window's dims: the compiled code contains a table of all
 
 
 class JaxLine:
@@ -21,13 +21,13 @@ class JaxLine:
     exact = False
 
     def missing(self) -> list[str]:
-        """JAX is an extra."""
+        """List JAX where it is not installed: it is an optional package."""
         if find_spec("jax") is None:
             return ["jax is not installed: pip install 'ruby-map[jax]' brings it; numpy does without"]
         return []
 
     def space_faults(self, space: Mapspace, costs: CostOptions) -> list[str]:
-        """What it has no function for, and tables that would be too large."""
+        """List features that it does not support, and tables that would be too large."""
         faults, layer = [], f"{space.workload.name} on {space.arch.name}"
         if costs.network:
             faults.append("charges no network: leave out hop-pj, wire-pj-per-bit-mm and tile-mm")
@@ -46,15 +46,16 @@ class JaxLine:
         return [f"jax {message}; or use numpy" for message in faults]
 
     def score(self, task: ScoringTask, chunks: Sequence[int], known: ToBeat) -> list[Scores]:
-        """The scores of each of `chunks`, of what may improve on `known`."""
-        found = prefilter(task).screen(_batches(task, chunks), known, chunks[0] * CHUNK)
+        """Score each of `chunks`: the mappings that may improve on `known`."""
+        screened = prefilter(task).screen(_batches(task, chunks), known, chunks[0] * CHUNK)
         return [
-            task.scores(chunk, each.reasons, each.where, each.values) for chunk, each in zip(chunks, found, strict=True)
+            task.scores(chunk, each.reasons, each.where, each.values)
+            for chunk, each in zip(chunks, screened, strict=True)
         ]
 
 
 def prefilter(task: ScoringTask) -> Prefilter:
-    """What finds the mappings worth NumPy's time."""
+    """Make the screen that selects the mappings for NumPy."""
     pruning = task.pruning if task.prunes else None
     return Prefilter(task.space, task.table, task.costs, task.columns, len(task.objectives), pruning)
 
@@ -67,8 +68,8 @@ def _batches(task: ScoringTask, chunks: Sequence[int]) -> Iterator[LazyBatch]:
 
 
 def _most_pairs(space: Mapspace) -> int:
-    """Rows of the largest table over the chains of dims that share a rank; no more than its upper bound if that is
-    below MOST_PAIRS."""
+    """Count the rows of the largest table over the chains of dims that share a rank; an upper bound if that is at most
+    MOST_PAIRS."""
     dims = space.workload.dims
     ranks = {frozenset(dims.index(t.dim) for t in rank) for tensor in space.workload.tensors for rank in tensor.ranks}
     windows = [rank for rank in ranks if len(rank) > 1]

@@ -14,13 +14,13 @@ class NumpyLine:
     exact = True
 
     def missing(self) -> list[str]:
-        """Nothing: the project needs NumPy."""
+        """List no package: NumPy is always installed."""
         return []
 
     def space_faults(self, space: Mapspace, costs: CostOptions) -> list[str]:
-        """None: it evaluates every mapping."""
+        """List no fault: it evaluates every mapping."""
         return []
 
     def score(self, task: ScoringTask, chunks: Sequence[int], known: ToBeat) -> list[Scores]:
-        """The scores of each of `chunks`, of what may improve on `known`."""
+        """Score each of `chunks`: the mappings that may improve on `known`."""
         return score_exactly(task, chunks, known)

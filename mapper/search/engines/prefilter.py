@@ -1,7 +1,7 @@
-"""Screening: which mappings of a draw could be recorded, by a compiled engine; their values, by NumPy.
+"""Screens draws: a compiled engine selects the mappings that could be recorded, and NumPy evaluates them.
 
-An engine's energies may differ from NumPy's in the last bits. So they decide nothing alone: a mapping that could be an
-improvement, or on the front, if its values were off by SLACK is evaluated again. After the first chunks those are few.
+An engine's energies may differ from NumPy's in the last bits, so they decide nothing alone: NumPy evaluates every
+mapping that, with values off by SLACK, could improve the best or the front. After the first chunks those are few.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,8 +19,8 @@ from ..recorder import ToBeat
 from .engine import Engine, Sight
 
 SLACK = 1e-9  # relative; sums of some hundred energies differ by 1e-14 or so
-FEW = 4096  # mappings, for which NumPy's bounds cost less than drawing loop orders for all of their chunks
-WHOLE = 2.0**53  # whole numbers below are the same in every engine
+FEW = 4096  # for so few mappings NumPy's bounds cost less than drawing the loop orders of all their chunks
+WHOLE = 2.0**53  # smaller whole numbers are the same in every engine
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,23 +28,26 @@ class Prefiltered:
     """The mappings of one draw after screening."""
 
     reasons: NDArray[np.int8]  # (mapping,) 0 valid
-    where: Ints  # (left,) the valid ones that no bound ruled out
+    where: Ints  # (left,) the valid mappings that no bound ruled out
     values: Floats  # (left, objective) NumPy's; inf where the mapping cannot be recorded
 
 
 @dataclass(frozen=True, eq=False)
 class Prefilter:
-    """The screen of one mapspace."""
+    """The screen for the mappings of one mapspace."""
 
     space: Mapspace
     table: EnergyTable
     costs: CostOptions
-    objectives: tuple[Objective, ...]  # those to minimise, then the axes of the front
-    several: int  # of them to minimise
+    objectives: tuple[Objective, ...]  # the objectives to minimise, then the axes of the front
+    several: int  # number of objectives to minimise
     pruning: Pruning | None = None
 
     def screen(self, draws: Iterable[LazyBatch], known: ToBeat, seen: int) -> list[Prefiltered]:
-        """Of each of `draws` what may improve on `known` and on the draws before it, after `seen` mappings."""
+        """Select from each of `draws` the mappings that may improve on `known` and on the draws before it.
+
+        `seen` is the number of mappings before them.
+        """
         engine = self.engine
         looked = _ahead((draw, engine.look(draw)) for draw in draws)
         firsts = [(draw, *self._first(sight, known)) for draw, sight in looked]
@@ -55,13 +58,13 @@ class Prefilter:
 
     @property
     def engine(self) -> Engine:
-        """What runs the model."""
+        """The compiled engine that runs the model."""
         from .jax_engine import BLOCK, SMALL_BLOCK, jax_engine  # which imports jax
 
         return jax_engine(self.space, self.table, self.costs, self.objectives, SMALL_BLOCK if self.pruning else BLOCK)
 
     def _first(self, sight: Sight, known: ToBeat) -> tuple[NDArray[np.int8], Ints]:
-        """The reason codes, and which mappings are valid and may improve on what is `known` at first sight."""
+        """Return the reason codes, and the valid mappings whose cycles leave room to improve on `known`."""
         reasons = sight.reasons()
         left = np.flatnonzero(reasons == 0)
         if self.pruning:
@@ -69,7 +72,7 @@ class Prefilter:
         return reasons, left
 
     def _values(self, engine: Engine, draw: LazyBatch, known: ToBeat, seen: int) -> Floats:
-        """NumPy's values of what could be recorded, inf of the rest. # (mapping, objective)"""
+        """Evaluate with NumPy the mappings that could be recorded; inf for the others. # (mapping, objective)"""
         values = np.full((len(draw), len(self.objectives)), np.inf)
         left = np.arange(len(draw))
         if self.pruning and len(draw) <= FEW:
@@ -83,7 +86,7 @@ class Prefilter:
 
 
 def _ahead[T](items: Iterable[T]) -> Iterator[T]:
-    """The items, each when the next one is there already: what it began has gone on meanwhile."""
+    """Yield each item after its successor has been made, so that the item's computation runs in the background."""
     waiting: list[T] = []
     for item in items:
         waiting.append(item)
@@ -93,21 +96,24 @@ def _ahead[T](items: Iterable[T]) -> Iterator[T]:
 
 
 def may_improve(values: Floats, objectives: Sequence[Objective], several: int, known: ToBeat) -> Ints:
-    """Which mappings could be recorded, of values that may be off by SLACK # (mapping, objective), `several` to
-    minimise and the rest axes of a front: those not surely behind `known`, or behind one before them. # (found,)"""
+    """Select the mappings that could be recorded: those not surely beaten by `known` or by an earlier mapping.
+
+    `values` may be off by SLACK # (mapping, objective); the first `several` are to be minimised, the others are axes of
+    a front. Returns indices. # (selected,)
+    """
     low, high = _around(values, objectives)
     before = np.minimum.accumulate(np.concatenate([[np.inf], high[:-1, 0]]))
-    found = may_precede(list(low[:, :several].T), known.values)
-    found &= low[:, 0] < before if several == 1 else low[:, 0] <= before
+    promising = may_precede(list(low[:, :several].T), known.values)
+    promising &= low[:, 0] < before if several == 1 else low[:, 0] <= before
     if several < len(objectives):
         low, high = low[:, several:], high[:, several:]
         open_ = np.flatnonzero(~covered(low, known.front))
-        found[open_[uncovered_by_earlier(low[open_], high[open_])]] = True
-    return np.flatnonzero(found)
+        promising[open_[uncovered_by_earlier(low[open_], high[open_])]] = True
+    return np.flatnonzero(promising)
 
 
 def _around(values: Floats, objectives: Sequence[Objective]) -> tuple[Floats, Floats]:
-    """Bounds on NumPy's values: cycles are whole numbers, the same in every engine while they are small enough."""
+    """Bound NumPy's values from below and above. Cycles are whole numbers, exact in every engine while below WHOLE."""
     slack = np.full_like(values, SLACK)
     for column, objective in enumerate(objectives):
         if objective.whole:

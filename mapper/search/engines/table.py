@@ -12,5 +12,5 @@ ENGINES: Mapping[str, EngineLine] = {"numpy": NumpyLine(), "jax": JaxLine()}
 
 
 def score(task: ScoringTask, chunks: Sequence[int], known: ToBeat) -> list[Scores]:
-    """The scores of each of `chunks`, by the engine of the task; sent to workers by its name."""
+    """Score each of `chunks` with the engine of the task. Workers import this function by its name."""
     return ENGINES[task.engine].score(task, chunks, known)

@@ -1,4 +1,4 @@
-"""Branch and bound: the best mapping, and the proof that no other is better."""
+"""Branch and bound finds the best mapping and proves that no other is better."""
 
 from .prove import Proof, lower_bound
 

@@ -1,9 +1,9 @@
-"""The best loop orders of given chains: exact, and without trying all permutations.
+"""Finds the best loop orders of given chains: exactly, and without trying all permutations.
 
-Words moved are sums over temporal loops, and a loop's term depends only on which loops of its own level stand outside
-it (counts.py). So levels are independent, and within one level the best order of a set of loops, its last one d being
-the innermost, is the best order of the others plus the term of d with the others outside: a dynamic programme over
-subsets. Cycles do not depend on orders unless a bandwidth binds.
+Words moved are sums over temporal loops, and a loop's term depends only on which loops of its own level are outside it
+(counts.py). So levels are independent. Within a level, the best order of a set of loops whose innermost loop is d is
+the best order of the other loops, followed by d: a dynamic programme over subsets. Cycles do not depend on orders
+unless a bandwidth binds.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from ...model.bounds import Charge
 
 
 class _Outside(LoopPositions):
-    """Positions at the level looked at, given by the dims whose loops stand `outside` the loop looked at."""
+    """Positions of loops at the current level: the dims in `outside` have their loops outside the current loop."""
 
     outside: frozenset[int] = frozenset()
 
@@ -45,34 +45,34 @@ class _Outside(LoopPositions):
 
 
 class _Nest(NestAnalysis):
-    """A nest whose loop order at the level looked at is not settled."""
+    """A nest whose loop order at the current level is still open."""
 
     @cached_property
     @override
     def positions(self) -> _Outside:
-        """Which loop lies outside which, as the search says."""
+        """The positions of loops, as set by the search."""
         return _Outside(self.batch)
 
 
 class _Recounted:
-    """A flow of one mapping whose words are listed, where the closed form counts too many (recount.py)."""
+    """A flow of one mapping whose words are listed, as the closed form may count too many (recount.py)."""
 
     def __init__(self, nest: _Nest, charge: Charge) -> None:
         assert charge.parent is not None, "only reads are flagged"
         self.nest, self.steps = nest, Steps(nest.batch, charge.tensor, charge.parent, charge.child)
 
     def stays(self, level: int, d: int) -> Floats | float:
-        """What stays less what could: the words that move, negative."""
+        """Return the words that stay, up to a constant: minus the words that move."""
         return -float(self.steps.at(level, d, self.nest.positions.outside))
 
 
 def best_orders(
     batch: MappingBatch, charges: Sequence[Charge], orders: Sequence[LevelOrder], recounted: bool = False
 ) -> Order:
-    """The loop orders with the least energy of the mappings of `batch`, which share what they keep.
+    """Find the loop orders with the least energy for the mappings of `batch`, which keep the same tensors.
 
-    `orders` says what each level allows. Flagged reads count by the closed form, or, of a single mapping, exactly if
-    `recounted`. # (mapping, level, position)
+    `orders` has the orders that each level allows. Flagged reads count by the closed form; for a single mapping exactly
+    if `recounted`. # (mapping, level, position)
     """
     nest = _Nest(batch)
 
@@ -81,15 +81,15 @@ def best_orders(
         return _Recounted(nest, charge) if recounted and not plain.exact()[0] else plain
 
     flows = [(flow(c), c) for c in charges if c.child < nest.levels]
-    found = np.empty((len(batch), nest.levels, len(batch.workload.dims)), np.int8)
+    best = np.empty((len(batch), nest.levels, len(batch.workload.dims)), np.int8)
     for level, allowed in enumerate(orders):
         here = [(flow, charge.pj) for flow, charge in flows if charge.child > level]
-        found[:, level] = _LevelSearch(nest, here, level).best(allowed)
-    return found
+        best[:, level] = _LevelSearch(nest, here, level).best(allowed)
+    return best
 
 
 class _LevelSearch:
-    """The best order at one level."""
+    """The search for the best order at one level."""
 
     def __init__(self, nest: _Nest, flows: list[tuple[DataMovement | _Recounted, float]], level: int) -> None:
         self.nest, self.flows, self.level = nest, flows, level
@@ -97,7 +97,8 @@ class _LevelSearch:
         self._saved: dict[tuple[int, frozenset[int]], Floats] = {}
 
     def saved(self, d: int, outside: frozenset[int]) -> Floats:
-        """Energy that stays in place at increments of the loop of `d`, those of `outside` standing outside it."""
+        """Compute the energy saved by words that stay at steps of the loop of `d`, with the loops of `outside` outside
+        it. # (mapping,)"""
         if (d, outside) not in self._saved:
             self.nest.positions.outside = outside
             total = np.zeros(len(self.nest.batch))
@@ -107,7 +108,7 @@ class _LevelSearch:
         return self._saved[d, outside]
 
     def best(self, allowed: LevelOrder) -> Order:
-        """The best order # (mapping, position); loops of bound 1 in every mapping stand in front of the free ones."""
+        """Find the best order # (mapping, position); loops of bound 1 in every mapping are outside the free loops."""
         n = len(self.nest.batch)
         fixed = [d for d in allowed.outermost if d in self.loops]
         free = [d for d in allowed.free if d in self.loops]
@@ -120,7 +121,7 @@ class _LevelSearch:
         return order
 
     def _permuted(self, free: list[int], front: frozenset[int]) -> Order:
-        """The best order of the loops `free`, with those of `front` outside. # (mapping, position)"""
+        """Find the best order of the loops `free`, with those of `front` outside. # (mapping, position)"""
         n = len(self.nest.batch)
         best: dict[frozenset[int], Floats] = {frozenset(): np.zeros(n)}
         last: dict[frozenset[int], Ints] = {}  # the innermost loop of the best order of a set

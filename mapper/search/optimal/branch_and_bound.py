@@ -1,12 +1,12 @@
 """Branch and bound over the chains of a mapspace, for one choice of kept tensors.
 
-A node is a set of chain combinations per group of dims. The node with the least bound is opened first: one of its sets
-is replaced by each of its subsets, the set whose subsets come closest to being ruled out. What cannot beat the best
-found is dropped; what is down to one chain per dim is evaluated. While nodes are open, the least of their bounds is a
-bound on everything not yet seen.
+A node has a set of chain combinations per group of dims. The node with the least bound is opened first: one of its sets
+is replaced by each of its subsets, namely the set whose subsets come closest to being ruled out. Nodes that cannot beat
+the best mapping are dropped; nodes with one chain per dim are evaluated. The least bound of the open nodes is a bound
+on all mappings not yet seen.
 
-The invariant of the proof: a node leaves the open ones only as it is evaluated, ruled out by its bound, or replaced by
-parts that cover it. `Branching.state` is replaced as a whole, with the combinations counted that left (coverage.py).
+The invariant of the proof: a node is open until it is evaluated, ruled out by its bound, or replaced by parts that
+cover it. `Branching.state` is replaced as a whole, with the count of the combinations that left (coverage.py).
 """
 
 from collections.abc import Callable
@@ -22,29 +22,29 @@ from .trail import Trail
 
 OPENED = 4096  # nodes opened at once
 DIVERS = 512  # nodes of one generation of a dive
-MOST_OPEN = 8_000_000  # nodes kept; beyond it those next to being dropped are opened first, until there is room
-GAP_POWER = 4  # tried: nodes needed grow about so with the distance of a bound from the limit
+MOST_OPEN = 8_000_000  # nodes; with more, those with the highest bounds are opened first
+GAP_POWER = 4  # tuned: the number of nodes needed grows about as this power of a bound's gap to the limit
 
-# (chain combination per group, bounds) of nodes with one chain per dim -> what became of them
+# (chain combination per group, bounds) of nodes with one chain per dim -> their coverage
 Evaluate = Callable[[Ints, Floats], Coverage]
 
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """The open nodes, and what became of the combinations that are in none of them."""
+    """The open nodes, and the coverage of the combinations that are in none of them."""
 
-    nodes: Ints  # (node, group): a node of each group's tree; with a trail there is a last column, its number there
+    nodes: Ints  # (node, group): a node of each group's tree; with a trail, a last column has the node's number there
     bounds: Floats  # (node,)
     left: Coverage
-    trail: Trail | None = None  # where a certificate is asked for
+    trail: Trail | None = None  # for a certificate
 
 
 @dataclass(eq=False)
 class Branching:
-    """The open nodes of one choice of kept tensors."""
+    """The branch and bound for one choice of kept tensors."""
 
     forest: Forest
-    certify: bool = False  # keep what a certificate needs
+    certify: bool = False  # record what a certificate needs
     state: State = field(init=False)
     opened: int = 0
 
@@ -58,19 +58,19 @@ class Branching:
 
     @property
     def least(self) -> float:
-        """No mapping among the open nodes is below it; inf when there are none."""
+        """The least bound of the open nodes; inf when there are none."""
         return float(self.state.bounds.min(initial=np.inf))
 
     @property
     def coverage(self) -> Coverage:
-        """What became of all combinations."""
+        """The coverage of all combinations."""
         state = self.state
         return state.left + Coverage(open=self.forest.number(state.nodes))
 
     def step(self, best: Callable[[], float], evaluate: Evaluate) -> None:
-        """Open some nodes; single chains among their parts go to `evaluate`, which may lower `best`.
+        """Open some nodes; `evaluate` takes those of their parts with single chains, and may lower `best`.
 
-        The nodes opened stay among the open ones until all their parts are accounted for: Ctrl-C may come any time.
+        The opened nodes stay open until all their parts are accounted for: Ctrl-C may come any time.
         """
         before, chosen = self.state, self._choose()
         others = np.ones(len(before.bounds), bool)
@@ -91,9 +91,9 @@ class Branching:
         self.opened += len(chosen)
 
     def dive(self, best: Callable[[], float], evaluate: Evaluate) -> None:
-        """Look for a better mapping: from the open nodes with the least bounds down, the least of each generation.
+        """Search for a better mapping: open the nodes with the least bounds, then the best of their parts, and so on.
 
-        The open nodes stay as they are.
+        Does not change the open nodes.
         """
         nodes, bounds = self.state.nodes, self.state.bounds
         while len(nodes):
@@ -110,7 +110,7 @@ class Branching:
         evaluate: Evaluate,
         trail: Trail | None = None,
     ) -> tuple[Ints, Floats, Coverage]:
-        """Parts that cover some nodes, but for those of single chains: these are evaluated, or ruled out."""
+        """Divide nodes, evaluate or rule out the parts with single chains, and return the others, with coverage."""
         single, limit = self.forest.single(nodes), best() * (1 - ROUNDING)
         parts, below, owner, along = self._parts(nodes[~single], bounds[~single], limit)
         if trail:
@@ -134,16 +134,18 @@ class Branching:
         return np.argpartition(bounds, OPENED)[:OPENED]
 
     def _parts(self, nodes: Ints, bounds: Floats, limit: float) -> tuple[Ints, Floats, Ints, Ints]:
-        """The children of each node, along the group where they leave least to do: themselves, their bounds, whose they
-        are; and of each node this group."""
+        """Divide each node along the group whose children leave the least work.
+
+        Returns the children, their bounds, the index of their node # (child,) each; and the group of each node.
+        """
         every = [self.forest.children(nodes, bounds, g) for g in range(len(self.forest.trees))]
         if np.isfinite(limit):
             left = np.stack([_left(below, owner, limit, len(nodes)) for owner, _, below in every], axis=1)
-        else:  # before anything is known to be good: where the rows are least alike
+        else:  # before there is a best mapping: along the group whose rows are least alike
             left = -self.forest.spread(nodes)
         along = np.where(self.forest.spread(nodes) > 0, left, np.inf).argmin(axis=1)
         chosen = [along[owner] == g for g, (owner, _, _) in enumerate(every)]
-        parts = [found[mine] for mine, (_, found, _) in zip(chosen, every, strict=True)]
+        parts = [children[mine] for mine, (_, children, _) in zip(chosen, every, strict=True)]
         least = [below[mine] for mine, (_, _, below) in zip(chosen, every, strict=True)]
         owners = [owner[mine] for mine, (owner, _, _) in zip(chosen, every, strict=True)]
         return np.concatenate(parts), np.concatenate(least), np.concatenate(owners), along
@@ -154,14 +156,13 @@ class Branching:
 
 
 def _left(bounds: Floats, owner: Ints, limit: float, n: int) -> Floats:
-    """How much work parts with these bounds leave to their owners: it grows fast with the way to the limit. # (n,)"""
+    """Estimate the work that parts with these bounds leave to their owners, from their gaps to the limit. # (n,)"""
     gaps: Floats = np.bincount(owner, np.clip(1 - bounds / limit, 0.0, None) ** GAP_POWER, n)
     return gaps
 
 
 def importance(relaxation: Relaxation, rows: Ints) -> list[list[float]]:
-    """How much each column matters, group by group: its share in energy, capacity and cycles at the combination
-    `rows` # (group,)."""
+    """Weigh each column, per group: its share in energy, capacity and cycles at the combination `rows` # (group,)."""
     weights = [[0.0] * len(columns) for columns in relaxation.columns]
     for product, share in relaxation.shares(lambda g, column: relaxation.columns[g][column][rows[g : g + 1]]):
         for g, column in enumerate(product):
@@ -170,13 +171,13 @@ def importance(relaxation: Relaxation, rows: Ints) -> list[list[float]]:
 
 
 def combination(groups: list[DimGroup], chains: Ints) -> Ints | None:
-    """The row of each group that has these bounds # (slot, dim); None where one has not. # (group,)"""
-    found = []
+    """Find the row of each group that has these bounds # (slot, dim); None where a group has none. # (group,)"""
+    numbers = []
     for group in groups:
         alike = np.ones(len(group), bool)
         for d, rows in group.rows.items():
             alike &= (group.tables[d].bounds == chains[:, d]).all(axis=1)[rows]
         if not alike.any():
             return None
-        found.append(int(alike.argmax()))
-    return np.array(found)
+        numbers.append(int(alike.argmax()))
+    return np.array(numbers)

@@ -1,17 +1,17 @@
-"""A proof as a certificate has it: the problem by names and numbers, the best mapping, what became of all chains."""
+"""Writes a proof as a certificate: the problem by names and numbers, the best mapping, the verdicts on all chains."""
 
 from collections.abc import Sequence
 
 from ....arch import Architecture
 from ....energy import EnergyTable
 from ....workloads import Workload
-from ...certificate import Choice, Layer, MappingSaid, energies_said
+from ...certificate import CertifiedMapping, Choice, Layer, certified_energies
 from ...mapping import Bools, MappingBatch
 from ...model import CostOptions, evaluate, recount
 from ..strategy import Task
 
 
-def layer_said(
+def certified_layer(
     task: Task,
     objective: str,
     best: Sequence[MappingBatch],
@@ -19,7 +19,7 @@ def layer_said(
     corners: Sequence[tuple[float, float]],
     choices: Sequence[Choice],
 ) -> Layer:
-    """The certificate of one layer; `best`: batches of one, of a front all."""
+    """Make the certificate of a layer; `best` has the best mapping, or those of a front, as batches of one."""
     workload, costs = task.space.workload, task.costs
     return Layer(
         workload=workload.name,
@@ -31,19 +31,19 @@ def layer_said(
         wire_pj_per_bit_mm=costs.wire_pj_per_bit_mm,
         tile_mm=costs.tile_mm,
         hop_pj=costs.hop_pj,
-        energies=energies_said(task.table),
-        best=[mapping_said(batch, task.table, costs) for batch in best],
+        energies=certified_energies(task.table),
+        best=[certified_mapping(batch, task.table, costs) for batch in best],
         lower_bound=lower_bound,
         corners=list(corners),
         choices=list(choices),
     )
 
 
-def mapping_said(batch: MappingBatch, table: EnergyTable, options: CostOptions) -> MappingSaid:
-    """A mapping, as a batch of one, with what it costs."""
+def certified_mapping(batch: MappingBatch, table: EnergyTable, options: CostOptions) -> CertifiedMapping:
+    """Convert the single mapping of `batch` for a certificate, with its exact costs."""
     workload, levels = batch.workload, batch.arch.levels
     costs = evaluate(batch, table, options, recount(batch))
-    return MappingSaid(
+    return CertifiedMapping(
         bounds={dim: batch.factors[0, :, d].tolist() for d, dim in enumerate(workload.dims)},
         orders={level.name: [workload.dims[d] for d in batch.order[0, i]] for i, level in enumerate(levels)},
         keep=kept_names(batch.arch, workload, batch.keep[0]),
@@ -53,9 +53,9 @@ def mapping_said(batch: MappingBatch, table: EnergyTable, options: CostOptions) 
 
 
 def kept_names(arch: Architecture, workload: Workload, keep: Bools) -> dict[str, list[str]]:
-    """The names of the tensors that each level keeps, by its name, of `keep` # (level, tensor)."""
+    """List the names of the tensors that each level keeps, by the level's name; `keep` # (level, tensor)."""
     tensors = [tensor.name for tensor in workload.tensors]
     return {
-        level.name: [name for name, kept in zip(tensors, row, strict=True) if kept]
+        level.name: [name for name, keeps in zip(tensors, row, strict=True) if keeps]
         for level, row in zip(arch.levels, keep.tolist(), strict=True)
     }

@@ -1,4 +1,4 @@
-"""The chains of a mapspace, listed by groups of dims, for proofs."""
+"""Lists the chains of a mapspace by groups of dims, for proofs."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,12 +23,12 @@ class ChainGroups:
 
     @property
     def number(self) -> int:
-        """How many there are, by the counts of the mapspace and not by what is listed."""
+        """The number of combinations, by the counts of the mapspace and not of the lists."""
         return prod(self._together)
 
     @property
     def most(self) -> int:
-        """How many rows the group has that has most."""
+        """The number of rows of the largest group."""
         return max(self._together)
 
     @property
@@ -40,14 +40,14 @@ class ChainGroups:
         return grouped(self.space.workload) or [(0,)]
 
     def list_all(self, deadline: Deadline = no_deadline) -> None:
-        """List the chains; only a group's own combinations are ever listed. Work on them will call `deadline`."""
+        """List the chains, and the combinations within each group. Work on them will call `deadline`."""
         self.tables = tuple(every_chain(chains) for chains in self.space.chains)
         space = self.space
         self.groups = [DimGroup(space.arch, space.workload, self.tables, dims, deadline) for dims in self._dims]
 
     @cached_property
     def names(self) -> list[Ints]:
-        """What certificates call the rows of each group: by the lexicographic order of the chains. # (row,) each"""
+        """The numbers of each group's rows in certificates: by the lexicographic order of chains. # (row,) each"""
         places = []
         for table in self.tables:
             places.append(np.empty(len(table.bounds), np.int64))
@@ -60,13 +60,13 @@ class ChainGroups:
         ]
 
     def rows(self, batch: MappingBatch) -> Ints:
-        """The combination that the one mapping of `batch` is made of. # (group,)"""
+        """Find the combination of chains of the single mapping of `batch`. # (group,)"""
         rows = combination(self.groups, batch.factors[0])
         assert rows is not None, "a mapping of the mapspace has chains of the mapspace"
         return rows
 
     def chains(self, rows: Ints) -> Ints:
-        """The rows of the tables of all dims, of combinations # (combination, group). # (combination, dim)"""
+        """Convert combinations # (combination, group) to rows of the dims' chain tables. # (combination, dim)"""
         chains = np.zeros((len(rows), len(self.tables)), np.int64)
         for g, group in enumerate(self.groups):
             for d, of_group in group.rows.items():

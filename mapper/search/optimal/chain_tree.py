@@ -1,4 +1,4 @@
-"""A tree over the chain combinations of one group of dims: sets of rows with alike columns, halved down to one row."""
+"""Builds a tree over the chain combinations of a group of dims: sets of similar rows, halved down to single rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,23 +9,23 @@ from ...mapping import Floats, Ints
 from ...model import InternalError
 from ...runtime import Deadline, no_deadline
 
-BUCKET = 4  # sets of up to so many rows fall apart into single rows at once
-FAR = 8.0  # how far 0 and inf count to lie from the nearest other value, as a factor
+BUCKET = 4  # sets of up to so many rows are divided into single rows at once
+FAR = 8.0  # the factor by which 0 and inf count as smaller and larger than all other values
 
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """Node 0 is the set of all rows. Children of one node are numbered on."""
+    """A tree of sets of rows: node 0 has all rows; the children of a node have consecutive numbers."""
 
     low: Floats  # (column, node) the least entry of each column
     first: Ints  # (node,) the first child
-    children: Ints  # (node,) how many; 0 for a single row
-    row: Ints  # (node,) the row of a single one, else -1
-    spread: Floats  # (node,) how unlike its rows are; 0 for a single row
-    size: Ints  # (node,) how many rows
+    children: Ints  # (node,) number of children; 0 for a single row
+    row: Ints  # (node,) the row of a single-row node, else -1
+    spread: Floats  # (node,) distance of its rows; 0 for a single row
+    size: Ints  # (node,) number of rows
 
     def __post_init__(self) -> None:
-        """The invariant that a proof needs: the children of a node cover it, each row once."""
+        """Check the invariant of the proof: the children of a node cover it, each row once. Raises InternalError."""
         ends = np.concatenate([[0], np.cumsum(self.size)])
         parts = ends[self.first + self.children] - ends[self.first]
         if (np.where(self.children > 0, parts, 1) != self.size).any():
@@ -36,10 +36,9 @@ class Tree:
 
 
 def grow(columns: Sequence[Floats], weights: Sequence[float], names: Ints, deadline: Deadline = no_deadline) -> Tree:
-    """The tree over the rows of `columns` # (row,) each, whose numbers in the group are `names` # (row,).
+    """Build the tree over the rows of `columns` # (row,) each, whose numbers in the group are `names` # (row,).
 
-    Where rows differ in columns of large weight, they are told apart first. Weights decide how fast a search is,
-    never what it finds.
+    Differences in columns of large weight divide rows first. Weights affect the speed of a search, never its result.
     """
     table = np.stack(columns)  # (column, row)
     scaled = np.stack([w * _scale(column) for w, column in zip(weights, columns, strict=True)])
@@ -64,7 +63,7 @@ def grow(columns: Sequence[Floats], weights: Sequence[float], names: Ints, deadl
 
 
 def _split(scaled: Floats, rows: Ints) -> tuple[list[Ints], float]:
-    """The children of a set, and how far its rows lie apart."""
+    """Divide a set: return its children, and the distance of its rows."""
     if len(rows) == 1:
         return [], 0.0
     part = scaled[:, rows]
@@ -78,7 +77,7 @@ def _split(scaled: Floats, rows: Ints) -> tuple[list[Ints], float]:
 
 
 def _scale(column: Floats) -> Floats:
-    """Logarithms, with 0 and inf near the other values."""
+    """Take logarithms, with 0 and inf moved near the other values."""
     plain = column[(column > 0) & np.isfinite(column)]
     least, most = (plain.min(), plain.max()) if len(plain) else (1.0, 1.0)
     return np.log(np.clip(column, least / FAR, most * FAR))

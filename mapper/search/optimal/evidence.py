@@ -1,4 +1,4 @@
-"""What a proof knows at any time: the best mappings found, and bounds of all that was not seen."""
+"""Collects the evidence of a proof: the best mappings so far, and bounds on all mappings not seen."""
 
 from dataclasses import dataclass, replace
 
@@ -13,7 +13,7 @@ from ..ended import MOST_CHAINS, MOST_KEPT, Ended
 from ..outcome import FrontProof, Outcome, Point
 from ..recorder import Statistics
 from ..strategy import Task
-from .certify import layer_said
+from .certify import certified_layer
 from .incumbents import FrontIncumbents, Incumbents, without_equals
 from .keep_choice import KeepChoice
 from .leaves import LeafEvaluator
@@ -23,25 +23,25 @@ from .leaves import LeafEvaluator
 class Choices:
     """The choices of kept tensors bounded so far. Replaced as a whole, as Ctrl-C may come at any time."""
 
-    waiting: tuple[KeepChoice, ...] = ()  # those that may hold something better
-    left: Coverage = Coverage()  # what became of the combinations of the others,
-    said: tuple[Choice, ...] = ()  # and what the certificate says of them, where it is asked for
+    waiting: tuple[KeepChoice, ...] = ()  # choices that may have a better mapping
+    left: Coverage = Coverage()  # coverage of the other, closed choices
+    certified: tuple[Choice, ...] = ()  # the closed choices in the certificate, where asked for
 
 
 class Evidence:
-    """What is found and what is proven, and the outcome that follows."""
+    """The best mappings and the bounds of a proof, and the outcome that follows from them."""
 
     def __init__(self, task: Task, leaves: LeafEvaluator) -> None:
         self.task, self.leaves = task, leaves
         self.choices = Choices()
-        self.bounded = False  # whether the waiting choices bound all that is not seen yet
-        self.before: Outcome | None = None  # what an earlier run proved
+        self.bounded = False  # whether the waiting choices bound all mappings not seen
+        self.before: Outcome | None = None  # the outcome of an earlier run
         least = ideal(task.space.arch, task.space.workload, task.table)
         self._corner: Point = (float(least.cycles), least.energy_pj)
 
     @property
     def incumbents(self) -> Incumbents:
-        """The best mappings found."""
+        """The best mappings so far."""
         return self.leaves.incumbents
 
     @property
@@ -55,12 +55,12 @@ class Evidence:
 
     @property
     def number_of_choices(self) -> int:
-        """How many choices of kept tensors there are."""
+        """The number of choices of kept tensors."""
         return self.task.space.size.bypass
 
     @property
     def hindrance(self) -> Ended | None:
-        """Why nothing can be proven: chains or choices of kept tensors cannot be listed, or bounds would be rounded."""
+        """The reason why no proof is possible: too many chains or choices of kept tensors, or inexact bounds."""
         if not figures_exact(self.task.space.arch, self.task.space.workload):
             return Ended.INEXACT
         if self.leaves.chains.most > MOST_CHAINS:
@@ -68,25 +68,25 @@ class Evidence:
         return Ended.TOO_MANY_CHOICES if self.number_of_choices > MOST_KEPT else None
 
     def close(self, choices: list[KeepChoice]) -> None:
-        """Let go of choices that hold nothing better."""
+        """Close choices that have no better mapping."""
         before, closed = self.choices, set(choices)
-        said = [choice.said(self.leaves.chains.names) for choice in choices if self.task.options.certify]
+        certified = [choice.certified(self.leaves.chains.names) for choice in choices if self.task.options.certify]
         self.choices = Choices(
             tuple(choice for choice in before.waiting if choice not in closed),
             sum((choice.coverage.closed() for choice in choices), before.left),
-            (*before.said, *said),
+            (*before.certified, *certified),
         )
 
     @property
     def coverage(self) -> Coverage:
-        """What became of the combinations of chains of all choices of kept tensors."""
+        """The coverage of the combinations of chains of all choices of kept tensors."""
         known = sum((choice.coverage for choice in self.choices.waiting), self.choices.left)
         if self.bounded:
             return known
         return known + Coverage(open=self.leaves.chains.number * self.number_of_choices - known.total)
 
     def progress(self, bounded: int | None) -> str:
-        """What is known so far, in a line; `bounded`: so many choices of kept tensors are, as long as not all are."""
+        """Format the state of the proof in a line; `bounded`: how many choices of kept tensors are, until all are."""
         if not self.bounded:
             return f"{bounded:,} of {self.number_of_choices:,} choices of what is kept bounded"
         waiting, incumbents = self.choices.waiting, self.incumbents
@@ -97,8 +97,8 @@ class Evidence:
         return f"the best possible at most {share:.2%} below, {sets:,} sets open"
 
     @property
-    def found(self) -> Outcome:
-        """What is found so far, and what was proven before."""
+    def outcome_so_far(self) -> Outcome:
+        """The best mappings so far, with the proof of an earlier run."""
         front: tuple[MappingBatch, ...] = ()
         if isinstance(self.incumbents, FrontIncumbents):
             stay = np.flatnonzero(without_equals(self.incumbents.energy_pj, self.incumbents.cycles))
@@ -107,53 +107,56 @@ class Evidence:
         return Outcome(self.incumbents.best, self.statistics, before.lower_bound, front=front, proof=before.proof)
 
     def outcome(self) -> Outcome:
-        """What is found and proven: no more than the ideal bounds where the combinations do not add up."""
+        """Make the outcome; it has only the ideal bounds where the combinations do not add up."""
         if self.bounded and self.coverage.total != self.leaves.chains.number * self.number_of_choices:
             self.statistics.stop(Ended.UNCOUNTED)
             self.bounded = False
-        found, least = replace(self.found, coverage=self.coverage), self.incumbents.least
-        if found.best is None:
-            return found
+        outcome, least = replace(self.outcome_so_far, coverage=self.coverage), self.incumbents.least
+        if outcome.best is None:
+            return outcome
         if isinstance(self.incumbents, FrontIncumbents):
             front, corners = self.incumbents, self._corners(self.incumbents)
             cycles, energy_pj = np.array(corners).reshape(-1, 2).T
             pending = float(self.objective.value(energy_pj, cycles).min(initial=np.inf))
-            proofs = [FrontProof.of(corners), *([found.proof] if found.proof else [])]
+            proofs = [FrontProof.of(corners), *([outcome.proof] if outcome.proof else [])]
             tightest = min(proofs, key=lambda proof: proof.gap(front.energy_pj, front.cycles))
-            found = replace(found, proof=tightest)
+            outcome = replace(outcome, proof=tightest)
         else:
             pending = min(self._pending, self.leaves.unresolved)
-        lower = min(least, max(pending, self._ideal_value, found.lower_bound or 0.0))
-        found = replace(found, lower_bound=lower, optimal=lower >= least * (1 - ROUNDING))
+        lower = min(least, max(pending, self._ideal_value, outcome.lower_bound or 0.0))
+        outcome = replace(outcome, lower_bound=lower, optimal=lower >= least * (1 - ROUNDING))
         if self.task.options.certify and self.bounded:
-            found = replace(found, certificate=self._certificate(found, pending))
-        return found
+            outcome = replace(outcome, certificate=self._certificate(outcome, pending))
+        return outcome
 
-    def _certificate(self, found: Outcome, pending: float) -> Layer:
-        """What this proof did, for another program to check: the bounds of an earlier one are not in it."""
-        choices = (*self.choices.said, *(choice.said(self.leaves.chains.names) for choice in self.choices.waiting))
+    def _certificate(self, outcome: Outcome, pending: float) -> Layer:
+        """Make the certificate of this run's proof, without the bounds of an earlier run."""
+        choices = (
+            *self.choices.certified,
+            *(choice.certified(self.leaves.chains.names) for choice in self.choices.waiting),
+        )
         if isinstance(self.incumbents, FrontIncumbents):
             front = self.incumbents
-            return layer_said(self.task, "front", front.batches, 0.0, self._corners(front), choices)
-        assert found.best is not None
+            return certified_layer(self.task, "front", front.batches, 0.0, self._corners(front), choices)
+        assert outcome.best is not None
         bound = min(pending, self.incumbents.least)
-        return layer_said(self.task, self.objective.name, (found.best,), bound, (), choices)
+        return certified_layer(self.task, self.objective.name, (outcome.best,), bound, (), choices)
 
     @property
     def _ideal_value(self) -> float:
-        """What the objective is at least by the ideal bounds."""
+        """The lower bound of the objective by the ideal bounds."""
         cycles, energy_pj = self._corner
         return float(self.objective.value(np.array([energy_pj]), np.array([cycles]))[0])
 
     @property
     def _pending(self) -> float:
-        """The least that the objective can be among mappings not looked at yet."""
+        """The lower bound of the objective over mappings not seen."""
         if not self.bounded:
             return self._ideal_value
         return min((choice.least for choice in self.choices.waiting), default=np.inf)
 
     def _corners(self, front: FrontIncumbents) -> list[Point]:
-        """Of a front: whatever is not seen lies above one of these."""
+        """List points of which each mapping not seen is above one, on both axes."""
         least = self._corner
         if not self.bounded:
             return [least]

@@ -1,4 +1,4 @@
-"""The first incumbents of a proof."""
+"""Finds the first incumbents of a proof."""
 
 from dataclasses import replace
 
@@ -8,14 +8,14 @@ from ..strategies import RandomDraws
 from ..strategy import Task, Watch
 from .evidence import Evidence
 
-FIRST_LOOK = 30_000  # mappings drawn at random for a first best
+FIRST_LOOK = 30_000  # mappings drawn at random
 DRAWS = Chunked(RandomDraws())
 
 
 def first_look(task: Task, evidence: Evidence, given: MappingBatch | None) -> None:
-    """Offer the mapping that is given, or those of a random search, a short one if a proof can follow.
+    """Offer the `given` mapping, or the best of a random search, which is short if a proof can follow.
 
-    Raises KeyboardInterrupt where that was interrupted; what it found is offered all the same.
+    Raises KeyboardInterrupt where that search was interrupted, after offering its best.
     """
     if given is not None:
         evidence.leaves.offer(given)
@@ -24,7 +24,7 @@ def first_look(task: Task, evidence: Evidence, given: MappingBatch | None) -> No
     if not evidence.hindrance:
         look = replace(look, samples=FIRST_LOOK, time_limit=None if limit is None else limit / 4)
     elif limit is not None:
-        look = replace(look, victory=None)  # nothing follows that could use the time
+        look = replace(look, victory=None)  # no proof follows that could use the time
     outcome = DRAWS.run(replace(task, options=look), Watch())
     statistics, drawn = evidence.statistics, outcome.statistics
     statistics.evaluated, statistics.valid, statistics.invalid = drawn.evaluated, drawn.valid, drawn.invalid

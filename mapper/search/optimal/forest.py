@@ -1,6 +1,6 @@
-"""The trees over the chains of all groups, for one choice of kept tensors, and the bounds of nodes made of them.
+"""The trees over the chains of all groups, for one choice of kept tensors, and the bounds of nodes.
 
-A node has a place in the tree of each group: it is the set of all combinations of the chains below these places.
+A node here has a node in the tree of each group: it is the set of all combinations of their chains.
 """
 
 from collections.abc import Callable
@@ -14,16 +14,17 @@ from ...mapping import Bools, Floats, Ints
 from ...model.bounds import ROUNDING, Bound, Factors, Geometric, Relaxation
 from .chain_tree import Tree, grow
 
-LOOKS = 2  # bounds by products kept of those found while rows are ruled out
-SHRINKS = 0.9  # they are looked for again while fewer than this share of the rows is left
-FACTOR_WEIGHT = 2.0  # of a factor of these bounds in the trees; rows left differ little in it, so little hangs on it
+LOOKS = 2  # weighted products that remain in use after ruling out rows
+SHRINKS = 0.9  # a further product is computed while fewer than this share of the rows is left
+FACTOR_WEIGHT = 2.0  # weight of a product's factor in the trees; rows differ little in it, so it matters little
 SAFE = 2**62  # numbers of combinations beyond it are Python integers
 
 
 class Forest:
-    """A tree per group over the rows that are left when weighted products have ruled out others.
+    """A tree per group over the rows that weighted products have not ruled out.
 
-    `merit` is the number of a bound, `limit` what is of no use is not below; without trees no combination is left.
+    `merit` converts a bound to a number; combinations whose number is not below `limit` are of no use. Without trees no
+    combination is left.
     """
 
     def __init__(
@@ -50,39 +51,39 @@ class Forest:
         self._sizes = [tree.size.astype(kind) for tree in self.trees]
 
     def _narrowed(self, geometric: Geometric | None, limit: float) -> tuple[list[Ints], list[Factors], int]:
-        """The rows of each group with which something may be below the limit, the bounds by products, and how many
-        combinations these rule out."""
+        """Rule out rows by weighted products: return the rows left per group, the products, and the number of
+        combinations ruled out."""
         rows = [np.arange(len(group)) for group in self.relaxation.groups]
-        found: list[Factors] = []
+        products: list[Factors] = []
         ruled_out = 0
         while geometric is not None:
             before = sum(map(len, rows))
-            one = geometric.factors(rows)
-            self.looks += [one.weights] if one.weights else []
-            stay = [one.least * factors < limit * (1 - ROUNDING) for factors in one.factors]
+            product = geometric.factors(rows)
+            self.looks += [product.weights] if product.weights else []
+            stay = [product.least * factors < limit * (1 - ROUNDING) for factors in product.factors]
             numbers = [(int(these.sum()), int((~these).sum())) for these in stay]
-            for g, (_, gone) in enumerate(numbers):  # with a row of g that goes, and rows of those before that stay
+            for g, (_, gone) in enumerate(numbers):  # combinations whose first row that goes is of group g
                 ruled_out += gone * prod(n for n, _ in numbers[:g]) * prod(map(sum, numbers[g + 1 :]))
             rows = [mine[these] for mine, these in zip(rows, stay, strict=True)]
-            found = [Factors(each.least, tuple(f[s] for f, s in zip(each.factors, stay, strict=True)))
-                     for each in [*found, one]][-LOOKS:]  # fmt: skip
+            products = [Factors(each.least, tuple(f[s] for f, s in zip(each.factors, stay, strict=True)))
+                     for each in [*products, product]][-LOOKS:]  # fmt: skip
             if not all(map(len, rows)) or sum(map(len, rows)) > SHRINKS * before:
                 break
-        return rows, found, ruled_out
+        return rows, products, ruled_out
 
     def number(self, nodes: Ints) -> int:
-        """How many combinations there are in all of some nodes."""
+        """Count the combinations in some nodes."""
         if not len(nodes):
             return 0
         return int(reduce(mul, (sizes[nodes[:, g]] for g, sizes in enumerate(self._sizes))).sum())
 
     def bound(self, nodes: Ints) -> Floats:
-        """The bound of each node, inf where nothing in it is valid."""
-        found = self.relaxed(nodes)
-        return np.maximum(np.where(found.possible, self.merit(found), np.inf), self.weighted(nodes))
+        """Bound each node from below; inf where no mapping in it is valid. # (node,)"""
+        relaxed = self.relaxed(nodes)
+        return np.maximum(np.where(relaxed.possible, self.merit(relaxed), np.inf), self.weighted(nodes))
 
     def weighted(self, nodes: Ints) -> Floats:
-        """The bound of each node by weighted products."""
+        """Bound each node from below by weighted products. # (node,)"""
         bounds = np.full(len(nodes), -np.inf)
         for i, least in enumerate(self.sharper):
             factors = (tree.low[i - len(self.sharper)][nodes[:, g]] for g, tree in enumerate(self.trees))
@@ -90,20 +91,20 @@ class Forest:
         return bounds
 
     def relaxed(self, nodes: Ints) -> Bound:
-        """Energy and cycles that nothing in each node is below."""
+        """Bound the energy and cycles of each node from below. # (node,) each"""
         return self.relaxation.bound(lambda g, column: self.trees[g].low[column][nodes[:, g]], len(nodes))
 
     def single(self, nodes: Ints) -> Bools:
-        """Which nodes have one chain per dim."""
+        """Mark the nodes with one chain per dim. # (node,)"""
         single: Bools = self.spread(nodes).max(axis=1) == 0
         return single
 
     def spread(self, nodes: Ints) -> Floats:
-        """How unlike the rows below each place are; 0: a single chain. # (node, group)"""
+        """Return the distance of the rows in each tree; 0: a single row. # (node, group)"""
         return np.stack([tree.spread[nodes[:, g]] for g, tree in enumerate(self.trees)], axis=1)
 
     def children(self, nodes: Ints, bounds: Floats, g: int) -> tuple[Ints, Ints, Floats]:
-        """The children of each node along group g: whose they are, themselves, and their bounds."""
+        """Divide nodes along group g: return the index of each child's node, the children, and their bounds."""
         tree = self.trees[g]
         number = tree.children[nodes[:, g]]
         owner = np.repeat(np.arange(len(nodes)), number)
@@ -113,5 +114,5 @@ class Forest:
         return owner, parts, np.maximum(bounds[owner], self.bound(parts))
 
     def rows_of(self, nodes: Ints) -> Ints:
-        """The rows of nodes with one chain per group. # (node, group)"""
+        """Return the rows of nodes with one row per group. # (node, group)"""
         return np.stack([tree.row[nodes[:, g]] for g, tree in enumerate(self.trees)], axis=1)

@@ -1,9 +1,9 @@
-"""What `--search optimal` looks for: the least of one objective, or the front of energy and delay.
+"""The incumbents of `--search optimal`: the mapping with the least objective, or the front of energy and delay.
 
-Both tell the branch and bound the same two things: one number per lower bound, and the limit at which it is ruled out.
-For the front that number is the *reach* of a point (energy, cycles): the largest factor by which the energy and cycles
-of some mapping found may both be multiplied without leaving the point behind. Reach 1: that mapping is as good on both
-axes. It grows with energy and with cycles, so that of a lower bound holds for all that is above the bound.
+Both give the branch and bound a merit for each lower bound, and the cutoff at which it is ruled out. For the front the
+merit is the *reach* of a point (energy, cycles): the largest factor by which energy and cycles of some incumbent may
+both be multiplied without passing the point. With reach 1 that incumbent is as good on both axes. The reach grows with
+energy and with cycles, so the reach of a lower bound is a bound for all mappings above it.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from ..outcome import Point, reach
 
 
 class Incumbents(Protocol):
-    """What is looked for."""
+    """The best mappings so far, and the cutoff for bounds."""
 
     @property
     def best(self) -> MappingBatch | None:
@@ -26,29 +26,29 @@ class Incumbents(Protocol):
 
     @property
     def least(self) -> float:
-        """Its objective; inf before there is one."""
+        """The objective of `best`; inf before there is one."""
 
     @property
     def cutoff(self) -> float:
-        """What is not below it is of no use."""
+        """The limit of merits: mappings not below it are of no use."""
 
     @property
     def by_energy(self) -> bool:
-        """Whether energy matters."""
+        """Whether energy affects the merit."""
 
     def merit(self, energy_pj: Floats, cycles: Floats) -> Floats:
-        """One number for each pair of lower bounds, to be compared with `cutoff`; later ones may be larger."""
+        """Convert lower bounds to merits, to compare with `cutoff`; with better incumbents they may grow."""
 
     def promising(self, energy_pj: Floats, cycles: Floats) -> Ints:
-        """Which of some mappings to offer, most promising first. # (mapping,)"""
+        """Select the mappings to offer, most promising first. # (mapping,)"""
 
     def offer(self, batch: MappingBatch, energy_pj: float, cycles: float) -> bool:
-        """Take one mapping if it is of use; whether it is the new least of the objective."""
+        """Record a mapping if it is of use; return whether its objective is the new least."""
 
 
 @dataclass(eq=False)
 class BestIncumbent:
-    """The least of one objective."""
+    """The mapping with the least objective."""
 
     objective: Objective
     best: MappingBatch | None = None
@@ -63,48 +63,48 @@ class BestIncumbent:
         return self.objective.powers[0] > 0
 
     def merit(self, energy_pj: Floats, cycles: Floats) -> Floats:
-        """The objective itself."""
+        """Return the objective."""
         return self.objective.value(energy_pj, cycles)
 
     def promising(self, energy_pj: Floats, cycles: Floats) -> Ints:
-        """The least of them."""
+        """Select the mapping with the least objective."""
         return self.merit(energy_pj, cycles).argmin(keepdims=True)
 
     def offer(self, batch: MappingBatch, energy_pj: float, cycles: float) -> bool:
-        (found,) = self.objective.value(np.array([energy_pj]), np.array([cycles])).tolist()
-        if found < self.least:
-            self.best, self.least = batch, found
+        (value,) = self.objective.value(np.array([energy_pj]), np.array([cycles])).tolist()
+        if value < self.least:
+            self.best, self.least = batch, value
             return True
         return False
 
 
 @dataclass(eq=False)
 class FrontIncumbents:
-    """Mappings that none other found beats on energy or cycles without losing on the other, by their cycles.
+    """The mappings on the front of energy and cycles so far, by ascending cycles.
 
-    The least of any objective is among them, for each objective grows with energy and cycles.
+    The mapping with the least objective is on the front, as each objective grows with energy and cycles.
     """
 
     objective: Objective
     cutoff: float = 1.0
     by_energy: bool = True
-    # batches, cycles, energy_pj: in one attribute, so that Ctrl-C finds all of a front or all of the next
-    _found: tuple[tuple[MappingBatch, ...], Floats, Floats] = ((), np.empty(0), np.empty(0))
+    # batches, cycles, energy_pj: in a single attribute, so that Ctrl-C cannot separate them
+    _front: tuple[tuple[MappingBatch, ...], Floats, Floats] = ((), np.empty(0), np.empty(0))
 
     @property
     def batches(self) -> tuple[MappingBatch, ...]:
-        """Batches of one."""
-        return self._found[0]
+        """The mappings, as batches of one."""
+        return self._front[0]
 
     @property
     def cycles(self) -> Floats:
-        """Of each, ascending."""
-        return self._found[1]
+        """The cycles of each, ascending."""
+        return self._front[1]
 
     @property
     def energy_pj(self) -> Floats:
-        """Of each, descending."""
-        return self._found[2]
+        """The energy of each, descending."""
+        return self._front[2]
 
     @property
     def _at(self) -> int:
@@ -119,14 +119,14 @@ class FrontIncumbents:
         return float(self.objective.value(self.energy_pj, self.cycles)[self._at]) if self.batches else np.inf
 
     def merit(self, energy_pj: Floats, cycles: Floats) -> Floats:
-        """The reach of each point; before anything is found below 0, the larger the EDP."""
+        """Compute the reach of each point; while the front is empty, a negative number that grows with the EDP."""
         return reach(self.energy_pj, self.cycles, energy_pj, cycles)
 
     def promising(self, energy_pj: Floats, cycles: Floats) -> Ints:
-        """Those out of reach, the farthest first."""
-        found = self.merit(energy_pj, cycles)
-        order = np.argsort(found)
-        return order[found[order] < 1 - ROUNDING]
+        """Select the mappings out of reach, the farthest first."""
+        merits = self.merit(energy_pj, cycles)
+        order = np.argsort(merits)
+        return order[merits[order] < 1 - ROUNDING]
 
     def offer(self, batch: MappingBatch, energy_pj: float, cycles: float) -> bool:
         if self.merit(np.array([energy_pj]), np.array([cycles]))[0] >= 1 - ROUNDING:
@@ -134,19 +134,19 @@ class FrontIncumbents:
         before = self.least
         stay = ~covered(np.stack([self.cycles, self.energy_pj]).T, [(cycles, energy_pj)])
         place = int((self.cycles[stay] < cycles).sum())
-        kept = [one for one, stays in zip(self.batches, stay.tolist(), strict=True) if stays]
-        batches = (*kept[:place], batch, *kept[place:])
+        others = [other for other, stays in zip(self.batches, stay.tolist(), strict=True) if stays]
+        batches = (*others[:place], batch, *others[place:])
         all_cycles = np.insert(self.cycles[stay], place, cycles)
-        self._found = batches, all_cycles, np.insert(self.energy_pj[stay], place, energy_pj)
+        self._front = batches, all_cycles, np.insert(self.energy_pj[stay], place, energy_pj)
         return self.least < before
 
     def times(self, factor: float) -> list[Point]:
-        """Lower bounds of whatever has at least this reach: one of these points is below it on both axes."""
+        """Multiply the front by a factor: a mapping of at least this reach is above some point on both axes."""
         return [(factor * c, factor * e) for c, e in zip(self.cycles.tolist(), self.energy_pj.tolist(), strict=True)]
 
 
 def without_equals(energy_pj: Floats, cycles: Floats) -> Bools:
-    """Which points of a front # (point,), by cycles, stay when those within rounding of another are left out."""
+    """Mark the points of a front, by ascending cycles, that are not equal to another up to rounding. # (point,)"""
     stay = np.zeros(len(cycles), bool)
     least = np.inf
     for i, energy in enumerate(energy_pj.tolist()):

@@ -1,4 +1,4 @@
-"""One choice of kept tensors in the proof of `--search optimal`: bounded as a whole, then branch by branch."""
+"""A choice of kept tensors in the proof of `--search optimal`: bounded as a whole, then branch by branch."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,27 +16,27 @@ from .certify import kept_names
 from .forest import Forest
 from .incumbents import FrontIncumbents
 from .leaves import LeafEvaluator
-from .trail import tree_said
+from .trail import certified_tree
 
-MOST_CORNERS = 500_000  # open nodes told apart in what is proven of a front
+MOST_CORNERS = 500_000  # open nodes with a corner of their own in the proof about a front
 
 
 @dataclass(eq=False)
 class KeepChoice:
-    """One choice of kept tensors: its relaxation, and the branch and bound once there is need of it."""
+    """A choice of kept tensors: its relaxation, and the branch and bound once it is needed."""
 
     relaxed: Relaxation
-    merit: Callable[[Bound], Floats]  # of a bound
-    geometric: Geometric | None = None  # sharper bounds, where there is one objective
+    merit: Callable[[Bound], Floats]
+    geometric: Geometric | None = None  # for sharper bounds, where there is a single objective
     branching: Branching | None = None
-    look: Factors | None = None  # the sharper bound
+    look: Factors | None = None  # the sharper bound of the whole
 
     def __post_init__(self) -> None:
         columns = self.relaxed.columns
         self.bound = self.relaxed.bound(lambda g, column: columns[g][column].min(keepdims=True), 1)
 
     def grow(self, leaves: LeafEvaluator, *, certify: bool) -> None:
-        """Begin the branch and bound, from the chains of the best mapping known."""
+        """Start the branch and bound, with weights from the chains of the best mapping known."""
         best, groups = leaves.incumbents.best, leaves.chains
         rows = np.zeros(len(groups.groups), np.int64) if best is None else groups.rows(best)
         weights = importance(self.relaxed, rows)
@@ -44,7 +44,7 @@ class KeepChoice:
         self.branching = Branching(forest, certify)
 
     def sharpen(self) -> None:
-        """Raise the bound of the whole, where there is one objective; TimeUp leaves it as it was."""
+        """Raise the bound of the whole, where there is a single objective; TimeUp leaves it as it was."""
         if self.geometric is not None:
             self.look = self.geometric.factors([np.arange(len(group)) for group in self.relaxed.groups])
 
@@ -55,7 +55,7 @@ class KeepChoice:
 
     @property
     def least(self) -> float:
-        """No mapping that is left has a lower number; inf where none is left."""
+        """The lower bound of the merit of all mappings left; inf where none is left."""
         if self.branching is not None:
             return self.branching.least
         return max(self._by_columns, self.sharper)
@@ -66,18 +66,18 @@ class KeepChoice:
 
     @property
     def open(self) -> int:
-        """How many sets are open."""
+        """The number of open sets."""
         return 1 if self.branching is None else len(self.branching.state.bounds)
 
     @property
     def coverage(self) -> Coverage:
-        """What became of all combinations of chains with this choice."""
+        """The coverage of all combinations of chains with this choice."""
         if self.branching is not None:
             return self.branching.coverage
         return Coverage(open=prod(len(group) for group in self.relaxed.groups))
 
-    def said(self, numbers: Sequence[Ints]) -> Choice:
-        """What became of its sets of chains, for the certificate; `numbers`: per group how that calls its rows."""
+    def certified(self, numbers: Sequence[Ints]) -> Choice:
+        """Convert its sets of chains for the certificate; `numbers`: per group, the rows' numbers there."""
         keep = kept_names(self.relaxed.arch, self.relaxed.workload, self.relaxed.keep)
         branching = self.branching
         if branching is None:
@@ -90,13 +90,13 @@ class KeepChoice:
                 for names, rows in zip(numbers, branching.forest.rows, strict=True)
             ]
             return Choice(keep=keep, weights=branching.forest.looks, trees=trees, verdicts="")
-        trees = [tree_said(tree, names) for tree, names in zip(branching.forest.trees, numbers, strict=True)]
+        trees = [certified_tree(tree, names) for tree, names in zip(branching.forest.trees, numbers, strict=True)]
         trail, nodes = branching.state.trail.going_on(), branching.state.nodes
         trail.rule_out(nodes, branching.forest.weighted(nodes) >= branching.state.bounds)
         return Choice(keep=keep, weights=branching.forest.looks, trees=trees, verdicts=trail.verdicts())
 
     def corners(self, incumbents: FrontIncumbents) -> list[Point]:
-        """Lower bounds of what is open, told apart as far as time allows; merit rises, so old numbers stay bounds."""
+        """List lower bounds of the open nodes; merits only grow, so old merits remain bounds."""
         if self.branching is None:
             return _points(self.bound)
         nodes, reached = self.branching.state.nodes, self.branching.state.bounds
@@ -108,7 +108,7 @@ class KeepChoice:
 
 
 def _points(bound: Bound) -> list[Point]:
-    """The bounds that are possible, without those above others."""
+    """List the possible bounds, without those above others."""
     some = np.flatnonzero(bound.possible)
     low = some[staircase(bound.cycles[some], bound.energy_pj[some])]
     return list(zip(bound.cycles[low].tolist(), bound.energy_pj[low].tolist(), strict=True))

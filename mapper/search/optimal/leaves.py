@@ -1,7 +1,7 @@
-"""Combinations of chains for `--search optimal`: given their best loop orders, checked, counted exactly, offered.
+"""Evaluates combinations of chains for `--search optimal`: finds their best loop orders, counts and offers them.
 
-Where the closed form is flagged, the best orders by exact counts are found; where that does not settle the matter
-either, every order is tried; where there are too many, the combination stays open and its bound limits what is proven.
+Where the closed form is flagged, exact counts decide about the best order; where they cannot, every order is tried.
+Where there are too many orders, the combination stays open and its bound limits the proof.
 """
 
 from collections.abc import Callable
@@ -22,31 +22,31 @@ from .chain_groups import ChainGroups
 from .incumbents import Incumbents
 
 EVALUATED = 2048  # chain combinations evaluated at once
-MOST_ORDERS = 5_000  # loop orders tried for one combination of chains where energy alone does not decide
+MOST_ORDERS = 5_000  # loop orders tried for a combination of chains where energy alone does not decide
 
 
 @dataclass(eq=False)
 class LeafEvaluator:
-    """Makes mappings of combinations of chains with their best orders, and offers them as incumbents."""
+    """Makes mappings from combinations of chains and their best orders, and offers them as incumbents."""
 
     task: Task
     incumbents: Incumbents
     recorder: Recorder
     late: Callable[[], bool]  # whether time is up
-    unresolved: float = np.inf  # the least bound of chains evaluated without certainty
+    unresolved: float = np.inf  # the least bound of chains whose best order is uncertain
 
     def __post_init__(self) -> None:
         self.chains = ChainGroups(self.task.space)
 
     def offer(self, batch: MappingBatch) -> None:
-        """Offer the one mapping of `batch`, counted exactly."""
+        """Offer the single mapping of `batch`, counted exactly."""
         costs = evaluate(batch, self.task.table, self.task.costs, recount(batch))
         if self.incumbents.offer(batch, float(costs.energy_pj[0]), float(costs.cycles[0])):
             self.recorder.best = self.incumbents.least
             self.recorder.statistics.trace.append((self.recorder.statistics.evaluated, self.incumbents.least))
 
     def see(self, rows: Ints, bounds: Floats, keep: Bools) -> Coverage:
-        """Evaluate the combinations `rows` # (combination, group) whose bounds are still below the limit."""
+        """Evaluate the combinations `rows` # (combination, group) whose bounds are still below the cutoff."""
         seen, statistics = Coverage(), self.recorder.statistics
         for start in range(0, len(rows), EVALUATED):
             part = slice(start, start + EVALUATED)
@@ -59,7 +59,7 @@ class LeafEvaluator:
         return seen
 
     def evaluate(self, rows: Ints, bounds: Floats, keep: Bools) -> Floats:
-        """Evaluate each with its best orders: the merit, inf where invalid. # (combination,)"""
+        """Evaluate each combination in its best orders; return its merit, inf where invalid. # (combination,)"""
         values = np.full(len(rows), np.inf)
         batch, statistics = self._batch(rows, keep), self.recorder.statistics
         reasons = validity(batch)
@@ -78,7 +78,7 @@ class LeafEvaluator:
             raise InternalError("internal error: a mapping is below the bound of its chains; please report it")
         for i in self.incumbents.promising(costs.energy_pj, costs.cycles).tolist():
             self.offer(batch.take([i]))
-        # energy of words on wires is in no bound, and in no order's gain
+        # neither bounds nor best_orders include the energy of wires
         wires = self.task.costs.network and self.incumbents.by_energy
         self._settle(batch, bounds, ~costs.counts.exact | (costs.cycles > costs.counts.cycles) | wires)
         return values
@@ -89,21 +89,23 @@ class LeafEvaluator:
     def _batch(self, rows: Ints, keep: Bools) -> MappingBatch:
         n, arch = len(rows), self.task.space.arch
         order = np.zeros((n, len(arch.levels), len(self.chains.tables)), np.int8)
-        kept = np.repeat(keep[None], n, axis=0)
-        batch = MappingBatch(arch, self.task.space.workload, self.chains.tables, self.chains.chains(rows), order, kept)
+        keeps = np.repeat(keep[None], n, axis=0)
+        batch = MappingBatch(arch, self.task.space.workload, self.chains.tables, self.chains.chains(rows), order, keeps)
         return replace(batch, order=best_orders(batch, self._charges(keep), self.task.space.orders.levels))
 
     def _settle(self, batch: MappingBatch, bounds: Floats, doubtful: Bools) -> None:
-        """Find the best loop orders of the chains for which the least energy by closed form does not decide."""
+        """Find the best loop orders of the mappings whose order the energy by closed form does not decide."""
         for i in np.flatnonzero(doubtful).tolist():
             if bounds[i] < self.incumbents.cutoff * (1 - ROUNDING):
-                one = batch.take([i])
-                if self.late() or not (self._recounted(one) or self._tried(one)):
+                mapping = batch.take([i])
+                if self.late() or not (self._recounted(mapping) or self._tried(mapping)):
                     self.unresolved = min(self.unresolved, float(bounds[i]))
 
     def _tried(self, batch: MappingBatch) -> bool:
-        """Offer the one mapping of `batch` in every order, counted exactly; False where they are too many, or time is
-        up."""
+        """Offer the single mapping of `batch` in every order, counted exactly.
+
+        Returns False where there are too many orders, or time is up.
+        """
         every = self._every_order(batch)
         if every is None:
             return False
@@ -118,8 +120,11 @@ class LeafEvaluator:
         return True
 
     def _recounted(self, batch: MappingBatch) -> bool:
-        """Offer the one mapping of `batch` in the order with the least energy by exact counts; whether that settles it:
-        energy of wires is not among them, and a bandwidth that binds may spare cycles in another order."""
+        """Offer the single mapping of `batch` in the order with the least energy by exact counts.
+
+        Returns whether that order is certainly the best: not with energy of wires, which they omit, and not where a
+        bandwidth binds, as another order may need fewer cycles.
+        """
         if self.task.costs.network and self.incumbents.by_energy:
             return False
         best = best_orders(batch, self._charges(batch.keep[0]), self.task.space.orders.levels, recounted=True)
@@ -129,7 +134,7 @@ class LeafEvaluator:
         return bool(costs.cycles[0] <= costs.counts.cycles[0])
 
     def _every_order(self, batch: MappingBatch) -> MappingBatch | None:
-        """The one mapping of `batch` in every order that can make a difference; None if there are too many."""
+        """Make the single mapping of `batch` in every order that may matter; None if there are too many."""
         temporal = [s for s, slot in enumerate(batch.arch.slots) if not slot.spatial]
         choices = []
         for s, level in zip(temporal, self.task.space.orders.levels, strict=True):

@@ -1,6 +1,6 @@
-"""Better mappings for `--search optimal` to begin with: chains exchanged while that helps.
+"""Improves the first mappings of `--search optimal` by exchanging chains while that helps.
 
-Nothing here takes part in the proof; good mappings early make it short.
+The proof does not depend on it; good mappings early make the proof short.
 """
 
 from dataclasses import dataclass, field, replace
@@ -14,11 +14,11 @@ from ...model.bounds import ROUNDING, Relaxation
 from .incumbents import FrontIncumbents
 from .leaves import LeafEvaluator
 
-DRAWN = 4096  # mappings drawn, and the best of them improved
+DRAWN = 4096  # mappings drawn; the best of them are improved
 BOUNDED = 16_384  # combinations bounded at once
 EXCHANGED = 32  # chain combinations tried in one exchange
 MOST_PAIRS = 100_000  # of chain combinations of two groups exchanged together
-MOST_FRONT_PAIRS = 5_000  # the same for a front, where every mapping on it is improved
+MOST_FRONT_PAIRS = 5_000  # the same for a front, whose every mapping is improved
 
 
 @dataclass(eq=False)
@@ -29,7 +29,7 @@ class LocalSearch:
     _done: set[tuple[float, float]] = field(default_factory=set)  # points of the front improved already
 
     def start(self, relaxed: Relaxation, rng: np.random.Generator, most: int) -> None:
-        """Improve the best so far, then a few mappings drawn at random, with what this relaxation keeps."""
+        """Improve the best so far, then the `most` best drawn mappings, with the relaxation's kept tensors."""
         incumbents = self.leaves.incumbents
         if isinstance(incumbents, FrontIncumbents):
             self._offer_drawn(relaxed, rng)
@@ -45,7 +45,7 @@ class LocalSearch:
                 self._improve(relaxed, self.leaves.chains.rows(batch.take([i])), float(values[i]))
 
     def _drawn(self, relaxed: Relaxation, rng: np.random.Generator) -> MappingBatch:
-        """Some valid mappings with what this relaxation keeps."""
+        """Draw some valid mappings with the relaxation's kept tensors."""
         batch = self.leaves.task.space.sample(rng, DRAWN)
         batch = replace(batch, keep=np.repeat(relaxed.keep[None], len(batch), axis=0))
         return batch.take(np.flatnonzero(validity(batch) == 0))
@@ -53,7 +53,7 @@ class LocalSearch:
     # One objective
 
     def _improve(self, relaxed: Relaxation, rows: Ints, value: float) -> None:
-        """From the chains `rows` of this value, exchange those of one group, then of two, while that is better."""
+        """Exchange the chains of a group, then of two, starting from `rows` of this value, while that is better."""
         before = np.inf
         while value < before:
             before = value
@@ -63,7 +63,7 @@ class LocalSearch:
                 rows, value = self._exchange(relaxed, rows, value, exchanged)
 
     def _choices(self, most: int) -> list[tuple[int, ...]]:
-        """The groups, and the pairs of groups with at most so many combinations."""
+        """List the groups, and the pairs of groups with at most `most` combinations."""
         number = range(len(self.leaves.chains.groups))
         pairs = [(g, h) for g in number for h in range(g) if self._together(g, h) <= most]
         return [*((g,) for g in number), *pairs]
@@ -74,7 +74,10 @@ class LocalSearch:
     def _exchange(
         self, relaxed: Relaxation, rows: Ints, value: float, exchanged: tuple[int, ...]
     ) -> tuple[Ints, float]:
-        """The best of the combinations with the least bounds that differ from `rows` in these groups alone."""
+        """Evaluate the combinations with the least bounds that differ from `rows` only in these groups.
+
+        Returns the best of them and its value, or `rows` and `value` if none is better.
+        """
         n = self._together(*exchanged)
         grid = np.unravel_index(np.arange(n), [len(self.leaves.chains.groups[g]) for g in exchanged])
         where = {g: grid[i] for i, g in enumerate(exchanged)}
@@ -94,12 +97,12 @@ class LocalSearch:
         return (tried[least], float(values[least])) if values[least] < value else (rows, value)
 
     def _bounds(self, relaxed: Relaxation, rows: Ints, where: dict[int, Ints], n: int) -> Floats:
-        """The merit of the bound of `rows` with those of some groups exchanged. # (n,)"""
+        """Bound the merit of `rows` with the rows of some groups exchanged. # (n,)"""
         self.leaves.chains.groups[0].deadline()
-        found = relaxed.bound(
+        bound = relaxed.bound(
             lambda g, column: relaxed.columns[g][column][where[g] if g in where else rows[g : g + 1]], n
         )
-        return np.where(found.possible, self.leaves.incumbents.merit(found.energy_pj, found.cycles), np.inf)
+        return np.where(bound.possible, self.leaves.incumbents.merit(bound.energy_pj, bound.cycles), np.inf)
 
     # A front
 
@@ -111,7 +114,7 @@ class LocalSearch:
                 self.leaves.offer(batch.take([i]))
 
     def _spread(self, relaxed: Relaxation, incumbents: FrontIncumbents) -> None:
-        """From every mapping of the front, exchange chains as long as mappings out of reach turn up."""
+        """Exchange chains of every mapping of the front, as long as that adds mappings to the front."""
         choices = self._choices(MOST_FRONT_PAIRS)
         while (batch := self._next(relaxed, incumbents)) is not None:
             rows = self.leaves.chains.rows(batch)
@@ -121,7 +124,7 @@ class LocalSearch:
                 self._exchange(relaxed, rows, incumbents.cutoff, exchanged)
 
     def _next(self, relaxed: Relaxation, incumbents: FrontIncumbents) -> MappingBatch | None:
-        """A mapping of the front not yet improved, with what this relaxation keeps."""
+        """Take a mapping of the front not yet improved, with the relaxation's kept tensors; None if there is none."""
         for batch, cycles, energy_pj in zip(
             incumbents.batches, incumbents.cycles.tolist(), incumbents.energy_pj.tolist(), strict=True
         ):

@@ -1,8 +1,8 @@
-"""The branch and bound of `--search optimal`, over the choices of kept tensors and the chains of each.
+"""Runs `--search optimal`: a branch and bound over the choices of kept tensors and the chains of each.
 
-Branch and bound over chains (branch_and_bound.py) with a bound that holds for all loop orders (relaxation.py); of each
-combination of chains that the bound cannot rule out, the best loop orders (leaves.py). docs/optimal.md argues why
-nothing better is passed over. Stopped early, by time or Ctrl-C, it gives the best found and what is proven so far.
+It branches over chains (branch_and_bound.py) with bounds that hold for all loop orders (relaxation.py), and finds the
+best loop orders of each combination of chains that no bound rules out (leaves.py). docs/optimal.md argues why it passes
+over no better mapping. Stopped early, by time or Ctrl-C, it returns the best mapping and the bounds proven so far.
 """
 
 import time
@@ -33,9 +33,9 @@ STARTS = 3  # mappings drawn at random and improved
 
 
 class Optimal:
-    """One proof as it goes.
+    """A running proof.
 
-    `given` is a mapping to begin with; with `root_only` the mapspace is bounded as a whole, and no further.
+    `given` is a mapping to start with; with `root_only` the mapspace is only bounded as a whole.
     """
 
     def __init__(self, task: Task, watch: Watch, given: MappingBatch | None = None, *, root_only: bool = False) -> None:
@@ -51,7 +51,7 @@ class Optimal:
         return FrontIncumbents(objective) if self.task.options.front else BestIncumbent(objective)
 
     def go_on(self, state: Mapping[str, Any]) -> None:
-        """Begin with the mappings of an earlier search, and with what it proved."""
+        """Start with the mappings and the proof of an earlier run."""
         before = restored(self.task.space, state)
         self.evidence.before = before
         self.recorder.statistics = replace(before.statistics, ended=())
@@ -62,7 +62,7 @@ class Optimal:
         self.statistics.trace = trace
 
     def run(self) -> Outcome:
-        """Search until all is ruled out or seen, time is up, or Ctrl-C."""
+        """Search until every mapping is ruled out or seen, time is up, or Ctrl-C."""
         self.began = time.monotonic() - self.statistics.seconds
         try:
             first_look(self.task, self.evidence, self.given)
@@ -76,12 +76,12 @@ class Optimal:
 
     @property
     def incumbents(self) -> Incumbents:
-        """The best mappings found."""
+        """The best mappings so far."""
         return self.leaves.incumbents
 
     @property
     def waiting(self) -> tuple[KeepChoice, ...]:
-        """The choices of kept tensors that may hold something better."""
+        """The choices of kept tensors that may have a better mapping."""
         return self.evidence.choices.waiting
 
     @property
@@ -103,7 +103,7 @@ class Optimal:
             self._branch()
 
     def _bound(self) -> None:
-        """Bound every choice of kept tensors; those above the best are dropped at once, with their columns."""
+        """Bound every choice of kept tensors, and close those above the best at once, with their columns."""
         root, cutoff, evidence = np.inf, self.incumbents.cutoff, self.evidence
         powers = evidence.objective.powers if isinstance(self.incumbents, BestIncumbent) else None
         for i, keep in enumerate(self.task.space.every_keep(), 1):
@@ -153,7 +153,7 @@ class Optimal:
             self._tell()
 
     def _end(self) -> None:
-        """Nothing is left to open: chains left for want of time are not those with too many orders."""
+        """Set the reason of the end when nothing is left to open, unless time ended the search."""
         if self.leaves.unresolved >= self.incumbents.cutoff * (1 - ROUNDING):
             self.statistics.stop(Ended.SEEN_ALL)
         elif not self.statistics.ended:
@@ -174,10 +174,10 @@ class Optimal:
             raise TimeUp
 
     def _tell(self, bounded: int | None = None) -> None:
-        """Report progress; `bounded`: so many choices of kept tensors are, as long as not all are."""
+        """Report progress and offer the state; `bounded`: how many choices of kept tensors are, until all are."""
         self.statistics.seconds = time.monotonic() - self.began
         if self.watch.progress:
             self.recorder.proven = self.evidence.progress(bounded)
             self.watch.progress(self.recorder)
         if self.watch.part:
-            self.watch.part.offer(lambda: state_of(self.task.space, self.evidence.found, finished=False))
+            self.watch.part.offer(lambda: state_of(self.task.space, self.evidence.outcome_so_far, finished=False))

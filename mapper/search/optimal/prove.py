@@ -1,4 +1,4 @@
-"""The strategy `optimal`, and the bound of any search's result: one proof of one layer."""
+"""The strategy `optimal`, and the lower bound for the result of any search: a proof about a layer."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ BY_PROOF = "an optimal search ends with a proof, by a time limit or a budget of 
 
 @dataclass(frozen=True)
 class Proof:
-    """`--search optimal`: the best mapping of a mapspace, or its front, with a proof that no other is better.
+    """`--search optimal` finds the best mapping of a mapspace, or its front, and proves that no other is better.
 
     See Strategy.
     """
@@ -31,7 +31,7 @@ class Proof:
     extends = frozenset({"time_limit"})
 
     def faults(self, options: SearchOptions) -> list[Fault]:
-        """It proves the best by one objective, or the front of energy and delay, in this process."""
+        """List options that it cannot follow: it proves the best by one objective, or the front of energy and delay."""
         faults = []
         known = options.front and set(options.axes) <= set(OBJECTIVES)
         if known and not {(1, 0), (0, 1)} <= {OBJECTIVES[axis].powers for axis in options.axes}:
@@ -49,22 +49,22 @@ class Proof:
         return faults
 
     def ignored(self, given: Collection[str]) -> list[Fault]:
-        """The victory rule."""
+        """List the victory rule."""
         return [option_fault("victory", f"{BY_PROOF}: leave this out or use random")] if "victory" in given else []
 
     def stop(self, options: SearchOptions) -> Stop:
-        """By the time limit alone."""
+        """Return the time limit as the only rule."""
         return Stop(None, time_limit=options.time_limit)
 
     def first_batch(self, task: Task) -> MappingBatch:
-        """That of the random search that it begins with."""
+        """Return the first batch of the random search with which it starts."""
         return DRAWS.first_batch(task)
 
     def run(self, task: Task, watch: Watch) -> Outcome:
-        """The best mapping, with its `lower_bound` and whether it is `optimal`; with a front also its `proof`.
+        """Find the best mapping, with its `lower_bound` and whether it is `optimal`; with a front also its `proof`.
 
-        The outcome of a finished search that `watch.part` holds is given again; a search that was interrupted, or
-        that the time limit ended and that has a longer one now, begins with its best.
+        Returns the outcome of a finished search in `watch.part` again. Goes on from the best of a search that was
+        interrupted, or that a time limit ended which is longer now.
         """
         proof, part = Optimal(task, watch), watch.part
         if part and (state := part.load()):
@@ -78,10 +78,9 @@ class Proof:
 
 
 def lower_bound(task: Task, best: MappingBatch, watch: Watch) -> Outcome:
-    """What no mapping can beat, in `lower_bound`, after `options.bound` seconds of proof; with 0 seconds, what is known
-    of the mapspace as a whole.
+    """Prove a `lower_bound` of the mapspace for `options.bound` seconds; with 0 seconds, bound it only as a whole.
 
-    `best` is a mapping found by any search; the proof may find a better one.
+    `best` is the mapping of any search; the proof may find a better mapping.
     """
     seconds = task.options.bound or 0.0
     options = replace(task.options, objective=task.options.objectives[0], front="", time_limit=seconds or None)
@@ -91,5 +90,5 @@ def lower_bound(task: Task, best: MappingBatch, watch: Watch) -> Outcome:
 def _asks_for_mappings(budget: str) -> bool:
     try:
         return read_budget(budget).samples is not None
-    except InputError:  # no budget, or a fault that is reported for every strategy
+    except InputError:  # no budget, or a fault that is reported elsewhere
         return False

@@ -1,4 +1,4 @@
-"""The state of a proof for the checkpoint: mappings by their numbers in the mapspace."""
+"""Saves and restores the state of a proof: mappings by their numbers in the mapspace."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -13,7 +13,7 @@ from ..recorder import Statistics
 
 
 def state_of(space: Mapspace, outcome: Outcome, *, finished: bool) -> State:
-    """Plain values of what is found and proven; `restored` takes them."""
+    """Convert an outcome to plain values; `restored` reads them."""
     statistics = outcome.statistics if finished else replace(outcome.statistics, ended=())
     return {
         "statistics": statistics.plain(),
@@ -27,7 +27,7 @@ def state_of(space: Mapspace, outcome: Outcome, *, finished: bool) -> State:
 
 
 def goes_on(state: Mapping[str, Any], limit: float | None, part: Part) -> bool:
-    """Whether the search of that state is unfinished, with this time limit."""
+    """Test whether the search of that state is unfinished, given this time limit."""
     statistics = state["statistics"]
     if statistics["stopped_by"] == Ended.TIME_LIMIT and not part.final:
         return limit is None or limit > statistics["seconds"]
@@ -35,7 +35,7 @@ def goes_on(state: Mapping[str, Any], limit: float | None, part: Part) -> bool:
 
 
 def restored(space: Mapspace, state: Mapping[str, Any]) -> Outcome:
-    """The outcome of that state."""
+    """Restore the outcome from that state."""
     best = None if state["best"] is None else space[state["best"]]
     front = tuple(space[index] for index in state["front"])
     corners = state["corners"]

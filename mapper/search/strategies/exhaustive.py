@@ -1,4 +1,4 @@
-"""`--search exhaustive`: every mapping, in the order of their numbers."""
+"""`--search exhaustive` proposes every mapping, in the order of their numbers."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from ...mapspace import Mapspace
 from ..options import SearchOptions
 from ..proposer import CHUNK, Unlearning
 
-EXHAUSTIVE_LIMIT = 10_000_000  # mappings; beyond it an exhaustive search must be given an end
+EXHAUSTIVE_LIMIT = 10_000_000  # mappings; with more, an exhaustive search needs a stop rule
 NO_VICTORY = "an exhaustive search visits every mapping, improvement or not"
 
 
@@ -21,7 +21,7 @@ class Exhaustive(Unlearning):
     lazy: bool = False
 
     def chunks(self, space: Mapspace, options: SearchOptions) -> Iterable[int]:
-        """As many as all mappings make. Raises InputError where those are too many and no rule ends the search."""
+        """Count the chunks of all mappings. Raises InputError for too many mappings without a stop rule."""
         total = space.size.total
         if total > EXHAUSTIVE_LIMIT and options.samples is None and options.time_limit is None:
             rule = f"exhaustive visits every mapping, at most {EXHAUSTIVE_LIMIT:,} without an end set"
@@ -30,9 +30,9 @@ class Exhaustive(Unlearning):
         return range(-(-total // CHUNK))
 
     def numbers(self, space: Mapspace, chunk: int) -> tuple[int, int]:
-        """The first number of the chunk, and the end of its numbers."""
+        """Return start and stop of the mapping numbers in a chunk."""
         return chunk * CHUNK, min((chunk + 1) * CHUNK, space.size.total)
 
     def propose(self, space: Mapspace, seed: int, memory: None, chunk: int) -> MappingBatch:
-        """The mappings with these numbers; the seed does not matter."""
+        """Propose the mappings with the chunk's numbers; the seed does not matter."""
         return space.at(range(*self.numbers(space, chunk)))

@@ -1,4 +1,4 @@
-"""`--search random`: mappings drawn uniformly from the whole mapspace, the method of the Ruby paper."""
+"""`--search random` draws mappings uniformly from the whole mapspace, the method of the Ruby paper."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ class RandomDraws(Unlearning):
     lazy: bool = True
 
     def chunks(self, space: Mapspace, options: SearchOptions) -> Iterable[int]:
-        """Without end."""
+        """Count chunks without end."""
         return count()
 
     def numbers(self, space: Mapspace, chunk: int) -> None:
-        """They are no numbers in a row."""
+        """Return None: the numbers of drawn mappings are not consecutive."""
 
     def propose(self, space: Mapspace, seed: int, memory: None, chunk: int) -> LazyBatch:
-        """Uniform samples; the chunk's stream depends on the seed and its number alone."""
+        """Draw mappings uniformly; the random stream of a chunk depends only on the seed and its number."""
         return random_batch(space, seed, chunk)

@@ -1,4 +1,4 @@
-"""The strategies that propose mappings chunk by chunk: a new one is its file and a line here."""
+"""The table of strategies that propose mappings chunk by chunk: a new proposer is a file and a line here."""
 
 from collections.abc import Mapping
 

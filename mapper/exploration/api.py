@@ -17,7 +17,7 @@ from typing import TypedDict, Unpack
 
 from ...arch import Architecture
 from ...energy import EnergyTable, energy_table
-from ...workloads import Document, Fault, InputError, Network, Workload, collect, unknown_choice
+from ...workloads import Document, Fault, InputError, Network, Workload, collect, near, unknown_choice
 from ..mapping import MappingBatch, read_mapping, write_mapping
 from ..mapspace import PRESETS
 from ..model import CostOptions, check_physical, exactly, recount, tell_rounding
@@ -57,8 +57,11 @@ def explore(
     Keyword arguments (`Request`): `pad`, `distinct`, `table`, `costs`, `progress`, `checkpoint`. Ctrl-C ends the search
     with the best so far. Raises InputError with every fault of the inputs and options.
     """
-    if unknown := sorted(set(request) - set(Request.__annotations__)):
-        raise TypeError(f"explore() got an unexpected keyword argument {unknown[0]!r}")
+    for name in request:
+        if name not in Request.__annotations__:
+            raise TypeError(
+                f"explore() got an unexpected keyword argument {name!r}{near(name, Request.__annotations__)}"
+            )
     search = _Exploration.of(arch, workload, mapspace, SearchOptions() if options is None else options, request)
     layers = Layers(search.study, request.get("progress"), request.get("checkpoint"))
     if search.study.options.budget:

@@ -50,7 +50,7 @@ def covered(points: Floats, front: Front) -> Bools:
 
 
 def uncovered_by_earlier(low: Floats, high: Floats) -> Ints:
-    """The rows that no row before them surely covers, of points known to lie from `low` to `high`. # (row,)
+    """The rows that no row before them surely covers, of finite points known to lie from `low` to `high`. # (row,)
 
     Each is compared with the rows of this list alone: of exact points (`low` is `high`) that is enough, for what covers
     a covered point covers whatever that one would.
@@ -64,7 +64,7 @@ def uncovered_by_earlier(low: Floats, high: Floats) -> Ints:
 
 
 def staircase(first: Floats, second: Floats) -> Ints:
-    """The points of two axes that no other covers, of equals one: `first` ascends and `second` descends. # (row,)
+    """The finite points of two axes that no other covers, of equals one: first ascending, second descending. # (row,)
 
     >>> staircase(np.array([3.0, 1.0, 2.0, 2.0]), np.array([2.0, 3.0, 2.0, 4.0])).tolist()
     [1, 2]

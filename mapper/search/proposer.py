@@ -23,7 +23,10 @@ class Scored:
 
 
 class Proposer[M](Protocol):
-    """Proposes mappings in chunks of at most CHUNK. It is pure: every process proposes the same.
+    """Proposes mappings in chunks of CHUNK, the very last may have fewer. Pure: every process proposes the same.
+
+    A search that goes on after a number of samples begins with the next chunk, so numbers of samples between chunks
+    alone are the first part of a longer search.
 
     Its memory `M` consists of plain values (None, numbers, text, lists, dicts), as the state on disk includes it. The
     memory changes only between generations, so a chunk depends on all chunks of earlier generations and on no other.

@@ -141,6 +141,7 @@ class Statistics:
         """Read the values of `plain`. Raises ValueError for an unknown reason."""
         fields = dict(values)
         reason = fields.pop("stopped_by")
+        fields["invalid"] = dict(fields["invalid"])  # counted on in place
         fields["trace"] = [(number, best) for number, best in fields["trace"]]
         return cls(**fields, ended=(Ended(reason),) if reason else ())
 

@@ -523,3 +523,9 @@ def test_a_level_whose_bandwidth_binds_is_named(tmp_path):
     result = run(arch, "rank1_100", "--samples", 200)
     assert result.exit_code == 0, result.output
     assert "bound by     the bandwidth of buf; compute needs 100 cycles" in result.stdout
+
+
+def test_an_unknown_keyword_of_explore_is_named_with_a_near_one():
+    """As Python does for functions that name their keywords."""
+    with pytest.raises(TypeError, match="unexpected keyword argument 'padd'; did you mean \"pad\"?"):
+        explore(*TOY, padd=True)

@@ -9,11 +9,10 @@ from .format import (
     Choice,
     Layer,
     Tree,
+    certified_energies,
     read_certificate,
     write_certificate,
 )
-from .problem import Refused
-from .verify import Verified, certified_energies, verify
 
 __all__ = [
     "BOUNDED",
@@ -23,11 +22,8 @@ __all__ = [
     "Choice",
     "Layer",
     "CertifiedMapping",
-    "Refused",
     "Tree",
-    "Verified",
     "certified_energies",
     "read_certificate",
-    "verify",
     "write_certificate",
 ]

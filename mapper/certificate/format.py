@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from ...energy import EnergyTable
 from ...workloads import Fault, InputError, read_bytes, write_whole
 
 FORMAT: Literal[1] = 1
@@ -85,6 +86,14 @@ def write_certificate(certificate: Certificate, path: Path) -> None:
     """Write a certificate, as gzip where the name ends in `.gz`. Raises InputError on failure, with nothing changed."""
     content = certificate.model_dump_json().encode()
     write_whole(path, gzip.compress(content, 6) if ".gz" in path.suffixes else content)
+
+
+def certified_energies(table: EnergyTable) -> dict[str, list[float]]:
+    """Return the energies of a table, by level, in the form of a certificate."""
+    figures = {
+        level.name: [level.read_pj, level.write_pj, level.update_pj, level.leak_pj_per_cycle] for level in table.levels
+    }
+    return figures | {table.compute.name: [table.compute.compute_pj, table.compute.leak_pj_per_cycle]}
 
 
 def read_certificate(path: Path) -> Certificate:

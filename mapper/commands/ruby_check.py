@@ -10,7 +10,8 @@ import typer
 from ...arch import Architecture
 from ...energy import EnergyTable, energy_table
 from ...workloads import Workload
-from ..certificate import Certificate, Refused, Verified, read_certificate, verify
+from ..certificate import Certificate, read_certificate
+from ..certificate.checker import Refused, Verified, verify
 from ..exploration import alike, layers_of, load
 from ..exploration.transforms import transformed
 from ..model import OBJECTIVES

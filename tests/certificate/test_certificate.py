@@ -10,13 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, FactorRule, LoopConstraint, Storage
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
-from ruby_map.mapper.certificate import Layer, Refused, verify
-from ruby_map.mapper.certificate.bounds import energy_and_cycles
-from ruby_map.mapper.certificate.chains import every_chain as chains_listed
-from ruby_map.mapper.certificate.chains import tied_dims
-from ruby_map.mapper.certificate.columns import Columns
-from ruby_map.mapper.certificate.problem import Problem
-from ruby_map.mapper.certificate.words import RankWords
+from ruby_map.mapper.certificate import Layer
+from ruby_map.mapper.certificate.checker import Refused, verify
+from ruby_map.mapper.certificate.checker.bounds import energy_and_cycles
+from ruby_map.mapper.certificate.checker.chains import every_chain as chains_listed
+from ruby_map.mapper.certificate.checker.chains import tied_dims
+from ruby_map.mapper.certificate.checker.columns import Columns
+from ruby_map.mapper.certificate.checker.problem import Problem
+from ruby_map.mapper.certificate.checker.words import RankWords
 from ruby_map.mapper.mapspace import Mapspace, every_chain
 from ruby_map.mapper.model.bounds.dim_groups import grouped
 from ruby_map.mapper.model.cost import CostOptions, evaluate, validity

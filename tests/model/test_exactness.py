@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
 from ruby_map.mapper import SearchOptions, evaluate, explore, result_json
-from ruby_map.mapper.certificate import Refused, verify
+from ruby_map.mapper.certificate.checker import Refused, verify
 from ruby_map.mapper.commands.ruby_map import main
 from ruby_map.mapper.mapping.batch import MappingBatch
 from ruby_map.mapper.model.contexts import Prefixes

@@ -10,10 +10,10 @@ from math import prod
 
 import numpy as np
 
-from ..mapping import Bools, Ints
+from ...mapping import Bools, Ints
+from ..format import BOUNDED, EVALUATED, WEIGHED, Choice, Tree
 from .claim import Claim
 from .columns import Columns
-from .format import BOUNDED, EVALUATED, WEIGHED, Choice, Tree
 from .problem import Refused
 from .sets import ChainSets, ChainTree, listed_rows
 from .verdicts import Verdicts

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arch import Architecture
-from ...energy import EnergyTable
-from ...workloads import Tensor
-from ..mapping import Bools
+from ....arch import Architecture
+from ....energy import EnergyTable
+from ....workloads import Tensor
+from ...mapping import Bools
 from .problem import Problem
 
 

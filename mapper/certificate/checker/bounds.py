@@ -8,7 +8,7 @@ from functools import reduce
 
 import numpy as np
 
-from ..mapping import Bools, Floats
+from ...mapping import Bools, Floats
 from .columns import Columns, Product, Words
 
 Value = Callable[[Product], Floats]  # the least value of a product over each set # (set,)

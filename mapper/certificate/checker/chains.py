@@ -12,9 +12,9 @@ from math import prod
 
 import numpy as np
 
-from ...arch import Architecture, Slot
-from ...workloads import Workload
-from ..mapping import Ints
+from ....arch import Architecture, Slot
+from ....workloads import Workload
+from ...mapping import Ints
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,8 @@ from functools import partial
 
 import numpy as np
 
-from ...workloads import Rank, Tensor
-from ..mapping import Bools, Floats, Ints
+from ....workloads import Rank, Tensor
+from ...mapping import Bools, Floats, Ints
 from .chains import Chains, Group
 from .charges import Charge, charges, leakage_pj
 from .contexts import number

@@ -6,7 +6,7 @@ from operator import mul
 
 import numpy as np
 
-from ..mapping import Floats, Ints
+from ...mapping import Floats, Ints
 from .columns import Columns, Product
 
 Factor = tuple[float, Product, float]  # power, product, logarithm of what the product is multiplied by

@@ -14,7 +14,7 @@ from operator import and_, mul
 
 import numpy as np
 
-from ..mapping import Bools, Floats, Ints
+from ...mapping import Bools, Floats, Ints
 from .chains import Chains
 from .contexts import Contexts, alike, contexts
 

@@ -13,9 +13,9 @@ from math import factorial, prod
 
 import numpy as np
 
-from ..mapping import Bools, ChainTable, Floats, Ints, MappingBatch, unique_rows
-from ..mapspace import Order
-from ..model import CostOptions, Costs, DataMovement, NestAnalysis, Steps, count, evaluate, recount, validity
+from ...mapping import Bools, ChainTable, Floats, Ints, MappingBatch, unique_rows
+from ...mapspace import Order
+from ...model import CostOptions, Costs, DataMovement, NestAnalysis, Steps, count, evaluate, recount, validity
 from .problem import Problem, Refused
 
 MOST = 50_000  # orders tried for one combination, or for one level of it

@@ -13,7 +13,7 @@ from itertools import product
 
 import numpy as np
 
-from ..mapping import Bools, Ints, unique_rows
+from ...mapping import Bools, Ints, unique_rows
 from .chains import Chains
 
 

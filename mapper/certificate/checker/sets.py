@@ -7,8 +7,8 @@ from operator import mul
 
 import numpy as np
 
-from ..mapping import Floats, Ints
-from .format import Tree
+from ...mapping import Floats, Ints
+from ..format import Tree
 from .problem import Refused
 
 

@@ -9,11 +9,11 @@ from math import prod
 
 import numpy as np
 
-from ...arch import Architecture
-from ...energy import EnergyTable
-from ...workloads import Rank, Tensor, Workload
-from ..mapping import Bools, Floats
-from ..model import CostOptions
+from ....arch import Architecture
+from ....energy import EnergyTable
+from ....workloads import Rank, Tensor, Workload
+from ...mapping import Bools, Floats
+from ...model import CostOptions
 from .chains import Chains, Group, TooManyChains, every_chain, tied_dims
 from .words import RankWords
 

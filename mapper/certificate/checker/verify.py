@@ -10,15 +10,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arch import Architecture, Storage
-from ...energy import EnergyTable
-from ...workloads import Workload
-from ..mapping import MappingBatch
-from ..model import OBJECTIVES, CostOptions, Counts, TooLarge, evaluate, figures_exact, recount, simulate, validity
+from ....arch import Architecture, Storage
+from ....energy import EnergyTable
+from ....workloads import Workload
+from ...mapping import MappingBatch
+from ...model import OBJECTIVES, CostOptions, Counts, TooLarge, evaluate, figures_exact, recount, simulate, validity
+from ..format import TOLERANCE, CertifiedMapping, Choice, Layer, certified_energies
 from .claim import Claim
 from .columns import Columns
 from .cover import Cover, Tally
-from .format import TOLERANCE, CertifiedMapping, Choice, Layer
 from .problem import Problem, Refused
 
 EXECUTED = 100_000  # a mapping of at most so many (step, MAC) pairs is executed
@@ -136,14 +136,6 @@ def _problem(layer: Layer, arch: Architecture, workload: Workload, table: Energy
     if costs.faults():
         raise Refused(f"it counts the network in a way that there is not: {costs.faults()[0]}")
     return Problem(arch, workload, table, [slot.name in layer.remainders for slot in arch.slots], costs)
-
-
-def certified_energies(table: EnergyTable) -> dict[str, list[float]]:
-    """Return the energies of a table, by level, in the form of a certificate."""
-    figures = {
-        level.name: [level.read_pj, level.write_pj, level.update_pj, level.leak_pj_per_cycle] for level in table.levels
-    }
-    return figures | {table.compute.name: [table.compute.compute_pj, table.compute.leak_pj_per_cycle]}
 
 
 def _choices(problem: Problem, choices: Sequence[Choice]) -> list[Choice]:

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..mapping import Bools, Floats
+from ...mapping import Bools, Floats
+from ..format import TOLERANCE
 from .bounds import SLACK
-from .format import TOLERANCE
 
 
 @dataclass(frozen=True, eq=False)

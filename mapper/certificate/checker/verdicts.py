@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..mapping import Bools, Floats, Ints
+from ...mapping import Bools, Floats, Ints
 from .bounds import energy_and_cycles
 from .claim import Claim
 from .columns import Columns, Product

@@ -1,0 +1,10 @@
+"""Checks a certificate by bounds of its own; it shares no code with the search."""
+
+from .problem import Refused
+from .verify import Verified, verify
+
+__all__ = [
+    "Refused",
+    "Verified",
+    "verify",
+]

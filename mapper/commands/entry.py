@@ -1,6 +1,5 @@
 """The entry points of the commands; they handle Ctrl-C during imports, and ignore it at the end."""
 
-import gc
 import os
 import signal
 import sys
@@ -15,10 +14,7 @@ def _begin(module: str) -> None:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as for background jobs
             signal.signal(number, _interrupted)
     try:
-        gc.disable()  # imports make much that stays and no garbage: looking for it takes a twentieth of the start
-        main = import_module(module, __package__).main
-        gc.enable()
-        main()
+        import_module(module, __package__).main()
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         sys.exit(INTERRUPTED)

@@ -5,9 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from rich.console import Console
-from rich.markup import escape
-
 from ...workloads import Workload
 from ..exploration import Progress
 from ..runtime import tell
@@ -98,6 +95,9 @@ def progress(log: bool, layers: int = 1, budget: str = "") -> Iterator[Progress 
     if log:
         yield _log(together)
         return
+    from rich.console import Console
+    from rich.markup import escape
+
     console = Console(stderr=True)
     if not console.is_terminal:
         yield None

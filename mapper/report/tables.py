@@ -6,10 +6,6 @@ from html import escape
 from io import StringIO
 from typing import Protocol, override
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
-
 from ...arch import Architecture
 from ...workloads import Workload
 from ..mapping import MappingBatch
@@ -161,6 +157,10 @@ def _blank_repeats(rows: list[list[str]]) -> list[list[str]]:
 
 def table_text(head: Sequence[str], rows: Iterable[Sequence[str]], left: Sequence[int]) -> str:
     """Set rows in columns below their heads; columns numbered in `left` hold words and are aligned left."""
+    from rich import box  # these take longer to import than all of report
+    from rich.console import Console
+    from rich.table import Table
+
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for i, name in enumerate(head):
         table.add_column(name, justify="left" if i in left else "right", no_wrap=True)

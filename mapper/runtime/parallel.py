@@ -12,11 +12,9 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from itertools import batched, count, islice
-from multiprocessing import resource_tracker
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, overload
@@ -92,6 +90,8 @@ def _by_processes(
 ) -> Generator[Any]:
     """Yield the results of `tasks` by processes of this machine; new ones take over where some die."""
     _check_folder()
+    from concurrent.futures.process import BrokenProcessPool
+
     from joblib import Parallel  # a fifth of a second that a search in one process need not wait for
 
     with TemporaryDirectory(prefix="ruby-map-") as folder:
@@ -126,6 +126,8 @@ def _ordered(
 
     Tasks handed out and not read are left in `waiting`.
     """
+    from concurrent.futures.process import BrokenProcessPool
+
     from joblib import delayed
 
     closing = threading.Event()
@@ -186,6 +188,8 @@ def _check_folder() -> None:
 @contextmanager
 def _held_back() -> Iterator[None]:
     """Hold Ctrl-C and SIGTERM back: they never reach processes that begin meanwhile, not even while Python starts."""
+    from multiprocessing import resource_tracker
+
     resource_tracker.ensure_running()  # beginning, it would let them through again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, HELD)
     try:

@@ -123,7 +123,7 @@ def test_a_progress_line_fits_the_terminal(monkeypatch):
     shown = []
     monkeypatch.setattr(Status, "update", lambda self, text: shown.append(text))
     terminal = Console(file=StringIO(), force_terminal=True, width=50)
-    monkeypatch.setattr("ruby_map.mapper.commands.progress.Console", lambda stderr: terminal)
+    monkeypatch.setattr("rich.console.Console", lambda stderr: terminal)
     with progress(False) as told_to:
         explore(*LAYER, "ruby-s", SearchOptions(samples=8192), progress=told_to)
     assert shown

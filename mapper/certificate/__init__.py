@@ -3,6 +3,7 @@
 from .format import (
     BOUNDED,
     EVALUATED,
+    FRONT,
     WEIGHED,
     Certificate,
     CertifiedMapping,
@@ -17,6 +18,7 @@ from .format import (
 __all__ = [
     "BOUNDED",
     "EVALUATED",
+    "FRONT",
     "WEIGHED",
     "Certificate",
     "Choice",

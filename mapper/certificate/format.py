@@ -19,6 +19,7 @@ FORMAT: Literal[1] = 1
 MAX_BYTES = 1 << 30  # of the file, unpacked
 # The verdict on a set of chains: a letter from "a" on divides it, along the group of that number
 BOUNDED, WEIGHED, EVALUATED = "C", "W", "E"  # ruled out by columns; by weighted products; one combination, evaluated
+FRONT = "front"  # in place of an objective: the certificate is about a front
 TOLERANCE = 1e-9  # relative: nothing is lower by more
 
 

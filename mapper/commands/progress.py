@@ -1,7 +1,7 @@
 """How a search goes while it runs: a live line on a terminal, or plain lines for a log."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -89,12 +89,8 @@ class Progressing:
 
 
 @contextmanager
-def progress(log: bool, layers: int = 1, budget: str = "") -> Iterator[Progress | None]:
-    """What to tell after each chunk: log lines, or a live line on standard error; None where that is no terminal."""
-    together = Progressing(layers, budget)
-    if log:
-        yield _log(together)
-        return
+def live_line(first: str) -> Iterator[Callable[[Sequence[Part]], None] | None]:
+    """Show a line on standard error that changes, `first` at the beginning; yields None where that is no terminal."""
     from rich.console import Console
     from rich.markup import escape
 
@@ -102,11 +98,20 @@ def progress(log: bool, layers: int = 1, budget: str = "") -> Iterator[Progress 
     if not console.is_terminal:
         yield None
         return
-    with console.status("searching") as status:
+    with console.status(first) as status:
         # the spinner and a blank stand before it; a line that wraps would leave its parts behind
-        yield lambda layer, recorder: status.update(
-            escape(shortened(together.line(layer, recorder), console.width - 3))
-        )
+        yield lambda parts: status.update(escape(shortened(parts, console.width - 3)))
+
+
+@contextmanager
+def progress(log: bool, layers: int = 1, budget: str = "") -> Iterator[Progress | None]:
+    """Show progress as log lines, or as a live line on standard error; yields None where that is no terminal."""
+    together = Progressing(layers, budget)
+    if log:
+        yield _log(together)
+        return
+    with live_line("searching") as show:
+        yield None if show is None else lambda layer, recorder: show(together.line(layer, recorder))
 
 
 def _log(together: Progressing) -> Progress:
@@ -122,6 +127,6 @@ def _log(together: Progressing) -> Progress:
     return show
 
 
-def write_line(told: str) -> None:
+def write_line(text: str) -> None:
     """A line of a log, with the time, there at once."""
-    tell(f"{time.strftime('%Y-%m-%dT%H:%M:%S%z')} {told}")
+    tell(f"{time.strftime('%Y-%m-%dT%H:%M:%S%z')} {text}")

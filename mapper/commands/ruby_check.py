@@ -10,7 +10,7 @@ import typer
 from ...arch import Architecture
 from ...energy import EnergyTable, energy_table
 from ...workloads import Workload
-from ..certificate import Certificate, read_certificate
+from ..certificate import FRONT, Certificate, read_certificate
 from ..certificate.checker import Refused, Verified, verify
 from ..exploration import alike, layers_of, load
 from ..exploration.transforms import transformed
@@ -77,7 +77,7 @@ def _line(facts: Verified, machine: Architecture) -> str:
     work = f"{facts.combinations:,} combinations: {sets}"
     slots = ", ".join(facts.remainders) or "no slot"
     where = f"{facts.workload} on {machine.name}, remainders at {slots}{_beside(facts)}"
-    if facts.objective == "front":
+    if facts.objective == FRONT:
         what = "the front of energy and cycles" if facts.optimal else "lower bounds of the front of energy and cycles"
         return f"verified: {where}: {what}, {facts.points} mappings\n  {work}"
     name = OBJECTIVES[facts.objective].title

@@ -1,18 +1,14 @@
 """`ruby-energy ARCH` prints energy and area per action of every component, each with its source."""
 
 from dataclasses import asdict, dataclass, field
-from io import StringIO
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich import box
-from rich.console import Console
-from rich.table import Table
 
 from ...arch import Architecture, load_arch
 from ...energy import ENGINES, ComputeEnergy, EnergyTable, LevelEnergy, energy_table, write_art, write_ert
-from ..report import WIDTH
+from ..report import TextTable
 from ..runtime import say
 from .shared import FOUND, WITH, Request, echo_json, new_app
 from .timeloop_options import reference_tables
@@ -62,30 +58,20 @@ def table_json(table: EnergyTable) -> dict[str, object]:
 
 def table_text(arch: Architecture, table: EnergyTable) -> str:
     """Format the table as text, and below it the source of each line."""
-    grid = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    grid.add_column("component", no_wrap=True)
-    for head in ("instances", "bits", "read [pJ]", "write [pJ]", "update [pJ]", "leak [pJ/cycle]", "area [um2]"):
-        grid.add_column(head, justify="right", no_wrap=True)
-    for index, (level, level_energy) in enumerate(zip(arch.levels, table.levels, strict=True)):
-        figures = (
-            level_energy.read_pj,
-            level_energy.write_pj,
-            level_energy.update_pj,
-            level_energy.leak_pj_per_cycle,
-            level_energy.area_um2,
-        )
-        grid.add_row(level.name, *_row(arch.instances(index), level.width_bits, figures))
+    units = ("read [pJ]", "write [pJ]", "update [pJ]", "leak [pJ/cycle]", "area [um2]")
+    rows = []
+    for index, (level, energy) in enumerate(zip(arch.levels, table.levels, strict=True)):
+        figures = (energy.read_pj, energy.write_pj, energy.update_pj, energy.leak_pj_per_cycle, energy.area_um2)
+        rows.append([level.name, *_row(arch.instances(index), level.width_bits, figures)])
     mac = table.compute
-    units, per_mac = arch.instances(len(arch.levels)), (mac.compute_pj, mac.leak_pj_per_cycle, mac.area_um2)
-    instances, bits, energy, leak, area = _row(units, arch.compute.word_bits, per_mac)
-    grid.add_row(f"{mac.name} (per MAC)", instances, bits, energy, "", "", leak, area)
-    out = StringIO()
-    Console(file=out, width=WIDTH, color_system=None, highlight=False, markup=False).print(grid)
+    number, per_mac = arch.instances(len(arch.levels)), (mac.compute_pj, mac.leak_pj_per_cycle, mac.area_um2)
+    instances, bits, compute, leak, area = _row(number, arch.compute.word_bits, per_mac)
+    rows.append([f"{mac.name} (per MAC)", instances, bits, compute, "", "", leak, area])
+    grid = TextTable(["component", "instances", "bits", *units], rows, left=(0,))
     parts: list[LevelEnergy | ComputeEnergy] = [*table.levels, mac]
     width = max(len(part.name) for part in parts)
     sources = [f"{part.name:<{width}}  {part.source}" for part in parts]
-    lines = [line.rstrip() for line in out.getvalue().rstrip("\n").split("\n")]
-    return "\n".join([f"{arch.name}: energy per access of the full width, area per instance", *lines, "", *sources])
+    return "\n".join([f"{arch.name}: energy per access of the full width, area per instance", str(grid), "", *sources])
 
 
 def _row(instances: int, bits: int, figures: tuple[float, ...]) -> list[str]:

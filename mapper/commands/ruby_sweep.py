@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from ..runtime import say, tell
 from ..sweeps import FAILED, Progress, SweepProgress, SweepResult, measures, sweep
 from ..sweeps import FOUND as HAS_MAPPING
 from ..sweeps import NOTHING_VALID as NOTHING
-from .progress import write_line
+from .progress import Part, live_line, write_line
 from .shared import FOUND, INTERRUPTED, NOTHING_VALID, Request, echo_json, new_app
 
 POINTS_FAILED = 3  # beside the statuses of all commands
@@ -98,12 +97,8 @@ def _progress(log: bool) -> Iterator[Progress | None]:
     if log:
         yield lambda step: write_line(f"{pace.line(step)}; {_point_line(step)}")
         return
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield None
-        return
-    with console.status("reading") as status:
-        yield lambda step: status.update(pace.line(step))
+    with live_line("reading") as show:
+        yield None if show is None else lambda step: show([Part(pace.line(step))])
 
 
 class _Pace:

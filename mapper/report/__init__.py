@@ -9,7 +9,7 @@ from .renderers import OF_LAYER, OF_NETWORK
 from .result import NetworkResult, Result
 from .result_json import Json, plain, result_json
 from .show import Drawing, Renderer, Rows, Shown, register
-from .tables import WIDTH, TextTable, energy_unit
+from .tables import TextTable, energy_unit
 
 __all__ = [
     "Drawing",
@@ -20,7 +20,6 @@ __all__ = [
     "Rows",
     "Shown",
     "TextTable",
-    "WIDTH",
     "certificate_faults",
     "comparison",
     "comparison_json",

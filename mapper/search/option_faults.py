@@ -112,11 +112,16 @@ def _budget_faults(options: SearchOptions) -> list[Fault]:
     if not options.budget:
         return []
     try:
-        read_budget(str(options.budget))
+        samples = read_budget(str(options.budget)).samples
     except InputError as error:
         return list(error.faults)
     given = {"samples": options.samples, "time-limit": options.time_limit}
-    return [option_fault(name, BY_BUDGET) for name, value in given.items() if value]
+    faults = [option_fault(name, BY_BUDGET) for name, value in given.items() if value]
+    strategy = STRATEGIES.get(options.strategy)
+    if samples and strategy and strategy.proves:
+        rule = f"must be seconds for an {options.strategy} search, as 60s"
+        faults.append(option_fault("budget", f'{rule}; got "{options.budget}"'))
+    return faults
 
 
 def _type_rule(name: str, options: SearchOptions) -> str | None:

@@ -8,7 +8,7 @@ from ...energy import EnergyTable
 from ...workloads import Fault
 from ..mapping import MappingBatch
 from ..mapspace import Mapspace
-from ..model import CostOptions
+from ..model import OBJECTIVES, CostOptions, Objective
 from ..runtime import Part
 from .options import SearchOptions
 from .outcome import Outcome
@@ -23,6 +23,11 @@ class Task:
     table: EnergyTable
     options: SearchOptions
     costs: CostOptions = CostOptions()
+
+    @property
+    def objective(self) -> Objective:
+        """The objective that proofs are about: the first."""
+        return OBJECTIVES[self.options.objectives[0]]
 
 
 @dataclass(frozen=True)

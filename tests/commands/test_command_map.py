@@ -481,7 +481,11 @@ def test_ctrl_c_reports_the_best_so_far(jobs, number):
     while b"valid, best" not in shown and time.monotonic() < ends:
         shown += os.read(leader, 4096)
     os.killpg(process.pid, number)
-    out, _ = process.communicate(timeout=30)
+    try:
+        out, _ = process.communicate(timeout=30)
+    finally:
+        if process.poll() is None:  # where signals are ignored it would search for ever
+            os.killpg(process.pid, signal.SIGKILL)
     shown += os.read(leader, 65536)
     os.close(leader)
     assert process.returncode == 0

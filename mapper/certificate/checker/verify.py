@@ -15,14 +15,13 @@ from ....energy import EnergyTable
 from ....workloads import Workload
 from ...mapping import MappingBatch
 from ...model import OBJECTIVES, CostOptions, Counts, TooLarge, evaluate, figures_exact, recount, simulate, validity
-from ..format import TOLERANCE, CertifiedMapping, Choice, Layer, certified_energies
+from ..format import FRONT, TOLERANCE, CertifiedMapping, Choice, Layer, certified_energies
 from .claim import Claim
 from .columns import Columns
 from .cover import Cover, Tally
 from .problem import Problem, Refused
 
 EXECUTED = 100_000  # a mapping of at most so many (step, MAC) pairs is executed
-FRONT = "front"  # in place of an objective
 
 
 @dataclass(frozen=True)
@@ -91,7 +90,7 @@ def _verify(layer: Layer, arch: Architecture, workload: Workload, table: EnergyT
 
 def _check_fields(layer: Layer) -> None:
     """Check that the fields of a front, or of a single objective, are set and no others. Raises Refused."""
-    front = layer.objective == "front"
+    front = layer.objective == FRONT
     if not layer.best or (not front and len(layer.best) > 1):
         raise Refused(f"{len(layer.best)} mappings are said to be the best")
     if layer.corners and not front:

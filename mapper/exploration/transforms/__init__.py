@@ -1,9 +1,8 @@
 """Transformations of workloads into others that compute the same."""
 
-from .registry import TRANSFORMATIONS, Transformation, transformed
+from .registry import TRANSFORMATIONS, transformed
 
 __all__ = [
     "TRANSFORMATIONS",
-    "Transformation",
     "transformed",
 ]

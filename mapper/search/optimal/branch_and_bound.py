@@ -46,7 +46,6 @@ class Branching:
     forest: Forest
     certify: bool = False  # record what a certificate needs
     state: State = field(init=False)
-    opened: int = 0
 
     def __post_init__(self) -> None:
         number = len(self.forest.rows)
@@ -88,7 +87,6 @@ class Branching:
             before.left + left + Coverage(ruled_out=self.forest.number(gone)),
             trail,
         )
-        self.opened += len(chosen)
 
     def dive(self, best: Callable[[], float], evaluate: Evaluate) -> None:
         """Search for a better mapping: open the nodes with the least bounds, then the best of their parts, and so on.

@@ -65,7 +65,7 @@ class ChainGroups:
         assert rows is not None, "a mapping of the mapspace has chains of the mapspace"
         return rows
 
-    def chains(self, rows: Ints) -> Ints:
+    def table_rows(self, rows: Ints) -> Ints:
         """Convert combinations # (combination, group) to rows of the dims' chain tables. # (combination, dim)"""
         chains = np.zeros((len(rows), len(self.tables)), np.int64)
         for g, group in enumerate(self.groups):

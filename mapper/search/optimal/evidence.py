@@ -4,9 +4,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...certificate import Choice, Layer
+from ...certificate import FRONT, Choice, Layer
 from ...mapping import MappingBatch
-from ...model import OBJECTIVES, Objective, figures_exact
+from ...model import figures_exact
 from ...model.bounds import ROUNDING, ideal
 from ..coverage import Coverage
 from ..ended import MOST_CHAINS, MOST_KEPT, Ended
@@ -47,11 +47,6 @@ class Evidence:
     @property
     def statistics(self) -> Statistics:
         return self.leaves.recorder.statistics
-
-    @property
-    def objective(self) -> Objective:
-        """The objective to minimise."""
-        return OBJECTIVES[self.task.options.objectives[0]]
 
     @property
     def number_of_choices(self) -> int:
@@ -117,7 +112,7 @@ class Evidence:
         if isinstance(self.incumbents, FrontIncumbents):
             front, corners = self.incumbents, self._corners(self.incumbents)
             cycles, energy_pj = np.array(corners).reshape(-1, 2).T
-            pending = float(self.objective.value(energy_pj, cycles).min(initial=np.inf))
+            pending = float(self.task.objective.value(energy_pj, cycles).min(initial=np.inf))
             proofs = [FrontProof.of(corners), *([outcome.proof] if outcome.proof else [])]
             tightest = min(proofs, key=lambda proof: proof.gap(front.energy_pj, front.cycles))
             outcome = replace(outcome, proof=tightest)
@@ -137,16 +132,16 @@ class Evidence:
         )
         if isinstance(self.incumbents, FrontIncumbents):
             front = self.incumbents
-            return certified_layer(self.task, "front", front.batches, 0.0, self._corners(front), choices)
+            return certified_layer(self.task, FRONT, front.batches, 0.0, self._corners(front), choices)
         assert outcome.best is not None
         bound = min(pending, self.incumbents.least)
-        return certified_layer(self.task, self.objective.name, (outcome.best,), bound, (), choices)
+        return certified_layer(self.task, self.task.objective.name, (outcome.best,), bound, (), choices)
 
     @property
     def _ideal_value(self) -> float:
         """The lower bound of the objective by the ideal bounds."""
         cycles, energy_pj = self._corner
-        return float(self.objective.value(np.array([energy_pj]), np.array([cycles]))[0])
+        return float(self.task.objective.value(np.array([energy_pj]), np.array([cycles]))[0])
 
     @property
     def _pending(self) -> float:

@@ -90,7 +90,9 @@ class LeafEvaluator:
         n, arch = len(rows), self.task.space.arch
         order = np.zeros((n, len(arch.levels), len(self.chains.tables)), np.int8)
         keeps = np.repeat(keep[None], n, axis=0)
-        batch = MappingBatch(arch, self.task.space.workload, self.chains.tables, self.chains.chains(rows), order, keeps)
+        batch = MappingBatch(
+            arch, self.task.space.workload, self.chains.tables, self.chains.table_rows(rows), order, keeps
+        )
         return replace(batch, order=best_orders(batch, self._charges(keep), self.task.space.orders.levels))
 
     def _settle(self, batch: MappingBatch, bounds: Floats, doubtful: Bools) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...mapping import Floats, MappingBatch
-from ...model import OBJECTIVES, InternalError
+from ...model import InternalError
 from ...model.bounds import ROUNDING, Bound, Geometric, Relaxation
 from ...runtime import TimeUp
 from ..ended import Ended
@@ -47,7 +47,7 @@ class Optimal:
         self.rng = np.random.default_rng(task.options.seed)
 
     def _incumbents(self) -> Incumbents:
-        objective = OBJECTIVES[self.task.options.objectives[0]]
+        objective = self.task.objective
         return FrontIncumbents(objective) if self.task.options.front else BestIncumbent(objective)
 
     def go_on(self, state: Mapping[str, Any]) -> None:
@@ -105,7 +105,7 @@ class Optimal:
     def _bound(self) -> None:
         """Bound every choice of kept tensors, and close those above the best at once, with their columns."""
         root, cutoff, evidence = np.inf, self.incumbents.cutoff, self.evidence
-        powers = evidence.objective.powers if isinstance(self.incumbents, BestIncumbent) else None
+        powers = self.task.objective.powers if isinstance(self.incumbents, BestIncumbent) else None
         for i, keep in enumerate(self.task.space.every_keep(), 1):
             self._check()
             relaxed = Relaxation(self.leaves.chains.groups, self.task.table, keep, self.task.costs.leakage)

@@ -3,10 +3,9 @@
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from ....workloads import Fault, InputError, option_fault
+from ....workloads import Fault, option_fault
 from ...mapping import MappingBatch
 from ...model import OBJECTIVES
-from ..budget import read_budget
 from ..options import SearchOptions
 from ..outcome import Outcome
 from ..recorder import Stop
@@ -15,7 +14,7 @@ from .first_look import DRAWS
 from .optimal import Optimal
 from .resume import goes_on, restored, state_of
 
-BY_PROOF = "an optimal search ends with a proof, by a time limit or a budget of seconds"
+BY_PROOF = "an optimal search ends with a proof, by a time limit or a budget of seconds: leave this out or use random"
 
 
 @dataclass(frozen=True)
@@ -42,15 +41,12 @@ class Proof:
         rule = "an optimal search proves the best by one objective, in this process: leave this out or use random"
         faults += [option_fault(name, rule) for name, value in given.items() if value]
         if options.samples is not None:
-            faults.append(option_fault("samples", f"{BY_PROOF}: leave this out or use random"))
-        if _asks_for_mappings(str(options.budget)):
-            text = f'must be seconds for an optimal search, as 60s; got "{options.budget}"'
-            faults.append(option_fault("budget", text))
+            faults.append(option_fault("samples", BY_PROOF))
         return faults
 
     def ignored(self, given: Collection[str]) -> list[Fault]:
         """List the victory rule."""
-        return [option_fault("victory", f"{BY_PROOF}: leave this out or use random")] if "victory" in given else []
+        return [option_fault("victory", BY_PROOF)] if "victory" in given else []
 
     def stop(self, options: SearchOptions) -> Stop:
         """Return the time limit as the only rule."""
@@ -85,10 +81,3 @@ def lower_bound(task: Task, best: MappingBatch, watch: Watch) -> Outcome:
     seconds = task.options.bound or 0.0
     options = replace(task.options, objective=task.options.objectives[0], front="", time_limit=seconds or None)
     return Optimal(replace(task, options=options), watch, best, root_only=not seconds).run()
-
-
-def _asks_for_mappings(budget: str) -> bool:
-    try:
-        return read_budget(budget).samples is not None
-    except InputError:  # no budget, or a fault that is reported elsewhere
-        return False

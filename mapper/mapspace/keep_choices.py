@@ -18,15 +18,15 @@ class KeepChoices:
         names = [tensor.name for tensor in workload.tensors]
         self._may = np.array([[name not in level.bypass for name in names] for level in arch.levels])
         self._must = np.array([[name in level.keep or not i for name in names] for i, level in enumerate(arch.levels)])
-        self._free = np.argwhere(self._may & ~self._must)  # (choice, 2): level and tensor
-        count = len(self._free)
+        self.free = np.argwhere(self._may & ~self._must)  # (choice, 2): level and tensor
+        count = len(self.free)
         dtype = np.int64 if count < 62 else object
         self._weights: BigInts = np.array([1 << i for i in reversed(range(count))], dtype=dtype)  # (choice,)
 
     @property
     def number(self) -> int:
         """How many choices of all there are."""
-        return 1 << len(self._free)
+        return 1 << len(self.free)
 
     def unrank(self, numbers: BigInts) -> Bools:
         """What the choices of these numbers keep. # (number, level, tensor)"""
@@ -36,7 +36,7 @@ class KeepChoices:
         """The number of each choice # (mapping, level, tensor); ValueError for one that the constraints exclude."""
         if (keep & ~self._may | ~keep & self._must).any():
             raise ValueError("a choice of kept tensors is not in the mapspace")
-        numbers: BigInts = keep[:, self._free[:, 0], self._free[:, 1]] @ self._weights
+        numbers: BigInts = keep[:, self.free[:, 0], self.free[:, 1]] @ self._weights
         return numbers
 
     def every(self) -> Bools:
@@ -45,14 +45,14 @@ class KeepChoices:
 
     def sample(self, rng: np.random.Generator, n: int) -> Bools:
         """`n` uniform choices; without a free one no random numbers are taken. # (n, level, tensor)"""
-        if not len(self._free):
+        if not len(self.free):
             return self._kept(np.empty((n, 0), bool))
-        return self._kept(rng.integers(0, 2, (n, len(self._free)), np.int8).astype(bool))
+        return self._kept(rng.integers(0, 2, (n, len(self.free)), np.int8).astype(bool))
 
     def _kept(self, chosen: Bools) -> Bools:
         """What each mapping keeps # (mapping, level, tensor) from its free choices # (mapping, choice)."""
-        if not len(self._free):
+        if not len(self.free):
             return np.broadcast_to(self._must, (len(chosen), *self._must.shape))
         keep = np.repeat(self._must[None], len(chosen), axis=0)
-        keep[:, self._free[:, 0], self._free[:, 1]] = chosen
+        keep[:, self.free[:, 0], self.free[:, 1]] = chosen
         return keep

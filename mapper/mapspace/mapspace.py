@@ -79,7 +79,7 @@ class Mapspace:
         self.rules = replace(plain, distinct=self._ordered_freely()) if distinct else plain
         self.chains = self._construction.chains(self.rules)
         self._joint = self._construction.joint(self.rules, self.chains, 1 if distinct else self.orders.count)
-        self._keep_choices = KeepChoices(arch, workload)
+        self.keep_choices = KeepChoices(arch, workload)
 
     def _ordered_freely(self) -> tuple[frozenset[int], ...]:
         """The dims whose loops are ordered freely, per slot."""
@@ -98,7 +98,7 @@ class Mapspace:
     @cached_property
     def size(self) -> Size:
         """How many mappings there are, in exact integers."""
-        permutation, bypass = 1 if self.distinct else self.orders.count, self._keep_choices.number
+        permutation, bypass = 1 if self.distinct else self.orders.count, self.keep_choices.number
         return Size(self._joint.total // permutation, permutation, 1, bypass, self._joint.total * bypass)
 
     def prepare(self) -> None:
@@ -126,7 +126,7 @@ class Mapspace:
         groups, ranks, order = self._joint.unrank(numbers)
         tables, rows = self._tables.rows(groups, ranks)
         orders = self.orders.unrank(order, self.orders.over_one(tables, rows))
-        return MappingBatch(self.arch, self.workload, tables, rows, orders, self._keep_choices.unrank(keep))
+        return MappingBatch(self.arch, self.workload, tables, rows, orders, self.keep_choices.unrank(keep))
 
     def index(self, batch: MappingBatch) -> list[int]:
         """The number of each mapping of `batch`; ValueError if one is not in the mapspace."""
@@ -135,7 +135,7 @@ class Mapspace:
         over_one = self.orders.over_one(batch.tables, batch.rows)
         order = self.orders.rank(batch.order, over_one)
         index = self._joint.rank(np.stack([group for group, _ in ranked], axis=1), [rank for _, rank in ranked], order)
-        keep = self._keep_choices.rank(batch.keep)
+        keep = self.keep_choices.rank(batch.keep)
         return [int(i) * self.size.bypass + int(k) for i, k in zip(index, keep, strict=True)]
 
     def batches(self, start: int = 0, stop: int | None = None, size: int = 16384) -> Iterator[MappingBatch]:
@@ -146,7 +146,7 @@ class Mapspace:
 
     def every_keep(self) -> Bools:
         """Every choice of what is kept. # (choice, level, tensor)"""
-        return self._keep_choices.every()
+        return self.keep_choices.every()
 
     # Mappings by chance
 
@@ -171,9 +171,9 @@ class Mapspace:
         def digits(places: Ints) -> Order:
             return drawn().take(places, axis=1) if len(places) else np.empty((self.orders.digits, 0), np.int8)
 
-        if self._keep_choices.number > 1:
+        if self.keep_choices.number > 1:
             drawn()  # what is kept is drawn after them
-        keep = self._keep_choices.sample(rng, n)
+        keep = self.keep_choices.sample(rng, n)
         return LazyBatch(self.arch, self.workload, tables, rows, keep, self.orders, digits)
 
     def sample_distinct_indices(self, rng: np.random.Generator, n: int) -> list[int]:

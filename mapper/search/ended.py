@@ -17,6 +17,7 @@ class Ended(StrEnum):
     TIME_LIMIT = "time limit"
     BUDGET = "budget"  # of all layers together: for the layer SAMPLES or TIME_LIMIT
     NOTHING_VALID = "nothing valid in a row"
+    SETTLED = "new populations brought nothing"
     ALL_VISITED = "every mapping visited"
     INTERRUPTED = "interrupted"
     # for proofs

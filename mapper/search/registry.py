@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
+from .evolution import Evolution
 from .optimal import Proof
 from .strategies import PROPOSERS
 from .strategy import Strategy
 
-STRATEGIES: Mapping[str, Strategy] = {**PROPOSERS, "optimal": Proof()}
+STRATEGIES: Mapping[str, Strategy] = {**PROPOSERS, "evolve": Evolution(), "optimal": Proof()}

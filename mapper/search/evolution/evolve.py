@@ -1,0 +1,197 @@
+"""The strategy `evolve`: populations evolve one after the other, or side by side, and the best of all is kept.
+
+Population number k depends on the seed and k alone, and populations are recorded in turn, so a seed gives the same
+answer for any number of processes.
+"""
+
+import time
+from collections.abc import Collection, Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from itertools import count
+from math import inf
+from typing import Any
+
+from ....workloads import Fault, option_fault
+from ...mapping import MappingBatch
+from ...runtime import State, in_order
+from ..ended import Ended
+from ..options import SearchOptions
+from ..outcome import Outcome
+from ..recorder import Recorder, Stop
+from ..run import Chunked
+from ..strategies import RandomDraws
+from ..strategy import Task, Watch
+from .grounds import Grounds
+from .individuals import Individuals
+from .population import TIE, Generation, Population
+
+SETTLED = 4  # populations in a row without improvement that end the search
+NO_VICTORY = f"an evolution ends after {SETTLED} populations in a row that bring nothing: leave this out or use random"
+DRAWS = Chunked(RandomDraws())
+
+
+@dataclass(frozen=True)
+class Evolution:
+    """`--search evolve`: a (mu + lambda) evolution over the exact model. See Strategy."""
+
+    proves = False
+    shares = True
+    compiles = False
+    extends: frozenset[str] = frozenset()
+
+    def faults(self, options: SearchOptions) -> list[Fault]:
+        """List no fault: every option goes with it."""
+        return []
+
+    def ignored(self, given: Collection[str]) -> list[Fault]:
+        """List the victory rule."""
+        return [option_fault("victory", NO_VICTORY)] if "victory" in given else []
+
+    def stop(self, options: SearchOptions) -> Stop:
+        """Return the stop rules but for victory: populations that bring nothing end it."""
+        more = (options.valid, options.patience, options.target)
+        return Stop(None, options.samples, options.time_limit, options.give_up, *more)
+
+    def first_batch(self, task: Task) -> MappingBatch:
+        """Return a batch drawn at random, as its first mappings are before they are made to fit."""
+        return DRAWS.first_batch(task)
+
+    def run(self, task: Task, watch: Watch) -> Outcome:
+        """Evolve populations until a rule, Ctrl-C or populations that bring nothing end the search."""
+        running = Evolving(task, watch)
+        state = watch.part.load() if watch.part else None
+        if state:
+            running.restore(state)
+        if not running.recorder.statistics.ended:
+            running.run()
+        return running.outcome()
+
+
+class Evolving:
+    """A running evolution; `settled` populations in a row without improvement end it."""
+
+    def __init__(self, task: Task, watch: Watch, settled: int = SETTLED) -> None:
+        self.task, self.watch, self.settled = task, watch, settled
+        self.recorder = Recorder(Evolution().stop(task.options))
+        self.grounds = Grounds(task)
+        self.population: Population | None = None  # while it evolves in this process
+        self.number = 0  # of the population that is recorded
+        self.lows: list[float] = []  # the best value after each population
+        self.named: dict[tuple[int, int], Individuals] = {}  # the mappings of the record, by chunk and index
+
+    def run(self) -> None:
+        """Evolve and record, until the search ends."""
+        statistics = self.recorder.statistics
+        began = time.monotonic() - statistics.seconds
+        try:
+            with closing(self._generations()) as generations:
+                for generation in generations:
+                    if not self._take(generation, time.monotonic() - began):
+                        break
+                else:
+                    statistics.stop(Ended.SETTLED)
+            statistics.seconds = time.monotonic() - began
+            if self.watch.part:
+                self.watch.part.save(self.state())
+        except KeyboardInterrupt:  # --resume goes on from the state saved last
+            statistics.stop(Ended.INTERRUPTED)
+            statistics.seconds = time.monotonic() - began
+
+    def _generations(self) -> Generator[Generation]:
+        """Yield the generations of one population after the other, until populations bring nothing."""
+        yield from self._here()
+        jobs = self.task.options.cluster or self.task.options.jobs
+        if jobs == 1:
+            while not self._idle:
+                self.population = Population(self.grounds, self.number)
+                yield from self._here()
+            return
+        populations = in_order(evolved, Grounds(self.task), count(self.number), jobs, 1, learnt=self._left)
+        with closing(populations) as every:
+            for generations in every:
+                for generation in generations:
+                    chunk = self.recorder.chunks
+                    yield replace(generation, scores=replace(generation.scores, chunk=chunk))
+                self._end_population()
+                if self._idle:
+                    return
+
+    def _here(self) -> Iterator[Generation]:
+        """Yield the generations of the population that evolves in this process."""
+        while self.population is not None:
+            yield self.population.generation(self.recorder.chunks)
+            if self.population.over:
+                self._end_population()
+                self.population = None
+
+    def _end_population(self) -> None:
+        self.number += 1
+        self.lows.append(self.recorder.best)
+
+    @property
+    def _idle(self) -> bool:
+        """Whether the last populations brought nothing."""
+        before = self.lows[-1 - self.settled :]
+        return len(before) > self.settled and before[-1] >= before[0] * (1 - TIE)
+
+    def _left(self) -> float:
+        """Return the seconds that are left for a population in another process; inf without a limit."""
+        limit = self.task.options.time_limit
+        return inf if limit is None else max(0.0, limit - self.recorder.statistics.seconds)
+
+    def _take(self, generation: Generation, seconds: float) -> bool:
+        """Record a generation; False where a rule ends the search."""
+        chunk = generation.scores.chunk
+        new = {(chunk, int(place)): generation.named.take(slice(i, i + 1)) for i, place in enumerate(generation.places)}
+        self.recorder.record(generation.scores, seconds)
+        if new:
+            used = {self.recorder.where, *((point.chunk, point.index) for point in self.recorder.front)}
+            self.named = {key: some for key, some in (self.named | new).items() if key in used}
+        if self.watch.progress:
+            self.watch.progress(self.recorder)
+        if self.recorder.statistics.ended:
+            return False
+        if self.watch.part:
+            self.watch.part.offer(self.state)
+        return True
+
+    def outcome(self) -> Outcome:
+        """Return the best mapping and the front."""
+        recorder = self.recorder
+        if recorder.where is None:
+            return Outcome(None, recorder.statistics)
+        points = sorted(recorder.front, key=lambda point: point.values)
+        front = tuple(self._batch(point.chunk, point.index) for point in points)
+        return Outcome(self._batch(*recorder.where), recorder.statistics, front=front)
+
+    def _batch(self, chunk: int, index: int) -> MappingBatch:
+        some, space = self.named[chunk, index], self.task.space
+        return MappingBatch.of(space.arch, space.workload, some.bounds, some.order, some.keep)
+
+    def state(self) -> State:
+        """Return the state from which a later run goes on."""
+        named = [[chunk, index, some.plain()] for (chunk, index), some in self.named.items()]
+        population: Any = None if self.population is None else self.population.plain()
+        return self.recorder.state() | {
+            "population": population, "number": self.number, "lows": self.lows, "named": named
+        }  # fmt: skip
+
+    def restore(self, state: State) -> None:
+        """Go on from `state`."""
+        self.recorder.restore(state)
+        self.number, self.lows = state["number"], list(state["lows"])
+        self.named = {(chunk, index): Individuals.of_plain(some) for chunk, index, some in state["named"]}
+        if state["population"] is not None:
+            self.population = Population.of_plain(self.grounds, state["population"])
+
+
+def evolved(grounds: Grounds, numbers: Sequence[int], seconds: float) -> list[list[Generation]]:
+    """Evolve the populations of these numbers, each for so many seconds at most."""
+    every = []
+    for number in numbers:
+        population, ends = Population(grounds, number), time.monotonic() + seconds
+        every.append([population.generation(0)])
+        while not population.over and time.monotonic() < ends:
+            every[-1].append(population.generation(0))
+    return every

@@ -1,0 +1,62 @@
+"""The mapspaces that populations of a search go through, with the tables that each needs."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from ...mapspace import Mapspace, smaller
+from ..pruning import Pruning
+from ..strategy import Task
+from .individuals import Individuals
+from .repair import Repair
+from .variation import Variation
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """A mapspace with what draws, varies and repairs its mappings."""
+
+    space: Mapspace
+
+    @cached_property
+    def repair(self) -> Repair:
+        """The limits of bounds."""
+        return Repair(self.space)
+
+    @cached_property
+    def variation(self) -> Variation:
+        """Crossover and mutation."""
+        return Variation(self.repair)
+
+    def drawn(self, rng: np.random.Generator, n: int) -> Individuals:
+        """Draw `n` mappings uniformly, but with one choice of kept tensors: many in one batch are slow."""
+        batch = self.space.sample(rng, n)
+        keep = np.repeat(self.space.keep_choices.sample(rng, 1), n, axis=0)
+        return Individuals(batch.factors, batch.order, keep)
+
+
+@dataclass(frozen=True, eq=False)
+class Grounds:
+    """The inputs of all populations of a search, made once in each process."""
+
+    task: Task
+    _prunings: dict[tuple[str, ...], Pruning] = field(default_factory=dict)
+
+    @cached_property
+    def spaces(self) -> list[Ground]:
+        """The mapspaces, each inside the next; the last is the task's.
+
+        A population of ruby or ruby-t starts in the mapspace with fewer remainders inside it, whose optimum is mostly
+        within a few percent: so it is hardly ever worse.
+        """
+        inside = smaller(self.task.space)
+        every = [self.task.space] if inside is None else [inside, self.task.space]
+        return [Ground(space) for space in every]
+
+    def pruning(self, aims: tuple[str, ...]) -> Pruning:
+        """Return the bounds that rule children out before they are counted."""
+        if aims not in self._prunings:
+            task = self.task
+            self._prunings[aims] = Pruning(task.space, task.table, aims, task.options.axes, task.costs)
+        return self._prunings[aims]

@@ -1,0 +1,42 @@
+"""Individuals of an evolution: mappings as arrays of what variation changes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from ...mapping import Bools, Ints
+from ...mapspace import Order
+
+GENES = {"bounds": np.int64, "order": np.int8, "keep": np.bool_}
+
+
+@dataclass(frozen=True, eq=False)
+class Individuals:
+    """Bounds, loop orders and kept tensors of some mappings."""
+
+    bounds: Ints  # (individual, slot, dim)
+    order: Order  # (individual, level, position): the dim at each loop position, outermost first
+    keep: Bools  # (individual, level, tensor)
+
+    def __len__(self) -> int:
+        return len(self.bounds)
+
+    def take(self, where: Ints | Bools | slice) -> "Individuals":
+        """Return those at `where`."""
+        return Individuals(self.bounds[where], self.order[where], self.keep[where])
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Individuals]") -> Self:
+        """Join individuals, in turn."""
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in GENES))
+
+    def plain(self) -> dict[str, Any]:
+        """Convert to plain values for a checkpoint; `of_plain` reads them."""
+        return {name: getattr(self, name).tolist() for name in GENES}
+
+    @classmethod
+    def of_plain(cls, values: Mapping[str, Any]) -> Self:
+        """Read the values of `plain`."""
+        return cls(*(np.array(values[name], kind) for name, kind in GENES.items()))

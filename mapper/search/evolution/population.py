@@ -1,0 +1,166 @@
+"""A population: mappings that evolve, generation by generation, until they no longer improve.
+
+A (mu + lambda) evolution: the best of parents and children survive. Two survivors never have the same value, as
+mappings of equal value mostly differ in ways that do not matter.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...mapping import Floats, Ints, frontier
+from ...model import OBJECTIVES, evaluate, validity
+from ..recorder import Scores, ToBeat
+from .grounds import Ground, Grounds
+from .individuals import Individuals
+
+SURVIVORS = 128  # mu
+CHILDREN = 1024  # lambda: mappings of a generation
+DRAWN = 4  # generations of drawn mappings at most, unless none is valid
+DRAWN_ROUNDS = 64  # of repair of a drawn mapping
+ROUNDS = 4  # of repair of a child
+IDLE = 30  # generations without improvement that end a population
+SETTLED = 8  # the same in a smaller mapspace, from which it goes on to the larger
+TIE = 1e-12  # relative
+
+
+class Scored(NamedTuple):
+    """Reason codes of some mappings, and their values; inf where a mapping is invalid or ruled out."""
+
+    reasons: NDArray[np.int8]  # (mapping,)
+    objectives: Floats  # (mapping, objective)
+    axes: Floats  # (mapping, axis of the front)
+    aims: Floats  # (mapping, aim) what the population minimises
+
+
+@dataclass(frozen=True, eq=False)
+class Generation:
+    """The scores of a generation, and the mappings that a record may name."""
+
+    scores: Scores
+    places: Ints  # (named,) in the generation
+    named: Individuals
+
+
+@dataclass(eq=False)
+class Population:
+    """The survivors so far. Its random stream depends on the seed and its number alone."""
+
+    grounds: Grounds
+    number: int
+    stage: int = 0  # which mapspace it is in
+    drawn: int = 0  # generations of drawn mappings
+    idle: int = 0  # generations without improvement
+    values: Floats = field(init=False)  # (survivor, aim), the best first
+    survivors: Individuals = field(init=False)
+    front: tuple[tuple[float, ...], ...] = ()  # the points of its front
+    rng: np.random.Generator = field(init=False)
+
+    def __post_init__(self) -> None:
+        seed = np.random.SeedSequence(self.grounds.task.options.seed, spawn_key=(self.number,))
+        self.rng = np.random.default_rng(seed)
+        self.survivors = self._ground.drawn(self.rng, 0)
+        self.values = np.empty((0, len(self.aims)))
+
+    @property
+    def aims(self) -> tuple[str, ...]:
+        """What it minimises: the objectives; where a front is asked for, every other population one of its axes."""
+        options = self.grounds.task.options
+        every = dict.fromkeys([options.objectives, *((axis,) for axis in options.axes)])
+        return list(every)[self.number % len(every)]
+
+    @property
+    def over(self) -> bool:
+        """Whether it no longer improves."""
+        return self.stage == len(self.grounds.spaces) - 1 and self.idle >= IDLE
+
+    @property
+    def _ground(self) -> Ground:
+        return self.grounds.spaces[self.stage]
+
+    def generation(self, chunk: int) -> Generation:
+        """Make generation `chunk` of the search, and let the best of it and of the survivors survive."""
+        some, before = self._new(), self.values[:1].tolist()
+        scored = self._score(some)
+        self._survive(some, scored.aims)
+        improved = bool(len(self.values)) and (not before or self.values[0, 0] < before[0][0] * (1 - TIE))
+        self.idle = 0 if improved else self.idle + 1
+        if self.idle >= SETTLED and self.stage < len(self.grounds.spaces) - 1:
+            self.stage, self.idle = self.stage + 1, 0
+        axes = scored.axes if self.grounds.task.options.axes else None
+        scores = Scores.of(chunk, scored.reasons, scored.objectives, axes)
+        if axes is not None:
+            front = np.array([*self.front, *map(tuple, scores.points.tolist())])
+            self.front = tuple(map(tuple, front[frontier(front)].tolist()))
+        places = np.union1d(scores.records, scores.candidates)
+        return Generation(scores, places, some.take(places))
+
+    def _new(self) -> Individuals:
+        """Make the mappings of a generation: drawn at random, and made to fit, until there are enough survivors; then
+        children. Others drawn at random take the places of those that could not be repaired."""
+        ground, few = self._ground, len(self.values) < SURVIVORS and self.drawn < DRAWN
+        if few or not len(self.values):
+            self.drawn += 1
+            some, rounds = ground.drawn(self.rng, CHILDREN), DRAWN_ROUNDS
+        else:
+            some, rounds = ground.variation.children(self.survivors, self.rng, CHILDREN), ROUNDS
+        fit = ground.repair.fitted(some, self.rng, rounds)
+        return Individuals.joined([fit, ground.drawn(self.rng, CHILDREN - len(fit))])
+
+    def _score(self, some: Individuals) -> Scored:
+        """Evaluate mappings, without those that can neither survive nor extend the front."""
+        task, n = self.grounds.task, len(some)
+        options, batch = task.options, self._ground.repair.batch(some)
+        reasons = validity(batch)
+        left = np.flatnonzero(reasons == 0)
+        if options.prune and len(left) and len(self.values) == SURVIVORS:
+            known = ToBeat(tuple(self.values[-1].tolist()), self.front)
+            left = left[self.grounds.pruning(self.aims).hopeful(batch.take(left), known, 0)]
+        columns = [np.full((n, len(names)), np.inf) for names in (options.objectives, options.axes, self.aims)]
+        if len(left):
+            costs = evaluate(batch.take(left), task.table, task.costs)
+            for column, names in zip(columns, (options.objectives, options.axes, self.aims), strict=True):
+                for i, name in enumerate(names):
+                    column[left, i] = OBJECTIVES[name].of(costs)
+        return Scored(reasons, *columns)
+
+    def _survive(self, some: Individuals, values: Floats) -> None:
+        """Keep the best of the survivors and of `some`, one of each value."""
+        found = np.flatnonzero(np.isfinite(values[:, 0]))
+        every = Individuals.joined([self.survivors, some.take(found)])
+        values = np.concatenate([self.values, values[found]])
+        order = np.lexsort(values.T[::-1])  # stable: of equal values the older
+        ascending = values[order]
+        new = np.ones(len(order), bool)
+        new[1:] = (abs(ascending[1:] - ascending[:-1]) > TIE * abs(ascending[:-1])).any(axis=1)
+        order = order[new][:SURVIVORS]
+        self.survivors, self.values = every.take(order), values[order]
+
+    # State
+
+    def plain(self) -> dict[str, Any]:
+        """Convert to plain values for a checkpoint; `of_plain` reads them."""
+        return {
+            "number": self.number,
+            "stage": self.stage,
+            "drawn": self.drawn,
+            "idle": self.idle,
+            "values": self.values.tolist(),
+            "survivors": self.survivors.plain(),
+            "front": self.front,
+            "rng": self.rng.bit_generator.state,
+        }
+
+    @classmethod
+    def of_plain(cls, grounds: Grounds, state: Mapping[str, Any]) -> "Population":
+        """Read the values of `plain`."""
+        own = cls(grounds, state["number"], state["stage"], state["drawn"], state["idle"])
+        own.values = np.array(state["values"]).reshape(-1, len(own.aims))
+        if len(own.values):
+            own.survivors = Individuals.of_plain(state["survivors"])
+        own.front = tuple(map(tuple, state["front"]))
+        own.rng.bit_generator.state = state["rng"]
+        return own

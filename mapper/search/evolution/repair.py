@@ -1,0 +1,182 @@
+"""Repairs individuals: changed bounds become chains of the mapspace, and too large tiles are made to fit."""
+
+from dataclasses import dataclass, replace
+from math import prod
+
+import numpy as np
+
+from ...mapping import Bools, ChainTable, Ints, MappingBatch, unique_rows
+from ...mapspace import SAFE, Mapspace, Shared, divisors
+from ...model import NestAnalysis, TileSizes
+from .individuals import Individuals
+
+LISTED = 50_000  # chains of a dim in a table; with more, columns for all of them would delay the first result
+TABULATED = 512  # sizes whose divisors are looked up in a table
+
+
+class Repair:
+    """The limits of a mapspace, as they apply to arrays of bounds # (individual, slot, dim)."""
+
+    def __init__(self, space: Mapspace) -> None:
+        self.space = space
+        self.sizes = space.workload.sizes
+        rules = [space.rules.of_dim(d) for d in range(len(self.sizes))]
+        self.low = np.array([[rule.lo for rule in own] for own in rules]).T  # (slot, dim)
+        self.high = np.array([[rule.hi for rule in own] for own in rules]).T
+        self.divides = np.array([[not rule.remainders for rule in own] for own in rules]).T
+        self._level = np.array([slot.level for slot in space.arch.slots])  # (slot,)
+        # the others only tell how many distinct orders there are
+        every = space.rules.shared
+        self._shared = [limit for limit in every if limit.kind == "product" or limit.most < len(limit.members)]
+        self._divisors = [_Divisors(size) for size in self.sizes]
+        self._lists = [
+            _ChainList.of(space.table(d)) if chains.total <= LISTED else None for d, chains in enumerate(space.chains)
+        ]
+
+    def canonical(self, bounds: Ints) -> Bools:
+        """Change `bounds` in place to the nearest chains, inner to outer; mark those that keep to every dim's limits.
+
+        A bound is clipped at its limits and at what is left of the dim; where it must divide that, the largest divisor
+        up to it is taken. The outermost slot takes the rest.
+        """
+        within = np.ones(len(bounds), bool)
+        for d, size in enumerate(self.sizes):
+            left = np.full(len(bounds), size)
+            for slot in range(len(self.low) - 1, 0, -1):
+                low, high = self.low[slot, d], self.high[slot, d]
+                if high == 1:
+                    bounds[:, slot, d] = 1
+                    continue
+                bound = np.clip(bounds[:, slot, d], low, np.minimum(high, left))
+                if self.divides[slot, d]:
+                    bound = self._divisors[d].largest(left, bound)
+                within &= (low <= bound) & (low <= left)
+                bounds[:, slot, d] = bound
+                left = -(-left // bound)
+            bounds[:, 0, d] = left
+            within &= (self.low[0, d] <= left) & (left <= self.high[0, d])
+        return within
+
+    def fitted(self, some: Individuals, rng: np.random.Generator, rounds: int) -> Individuals:
+        """Make `some` valid: while a level or axis overflows, halve one of the bounds inside it, drawn at random.
+
+        Returns those that fit after so many rounds.
+        """
+        bounds = some.bounds.copy()
+        within = self.canonical(bounds)
+        some = replace(some, bounds=bounds).take(within)
+        fit = []
+        for _ in range(rounds + 1):
+            over, inside = self._overflow(some)
+            enough = self._enough(some.bounds)
+            fit.append(some.take(~over & enough))
+            over &= enough
+            some, inside = some.take(over), inside[over]
+            if not len(some):
+                break
+            can = inside[:, :, None] & (some.bounds > self.low)
+            chance = (rng.random(can.shape) * can).reshape(len(some), -1)
+            place, bounds = chance.argmax(axis=1), some.bounds.copy()
+            own, rows = bounds.reshape(len(some), -1), np.arange(len(some))
+            own[rows, place] = np.maximum(own[rows, place] // 2, 1)
+            hope = self.canonical(bounds) & (chance[rows, place] > 0)
+            some = replace(some, bounds=bounds).take(hope)
+        return Individuals.joined(fit)
+
+    def batch(self, some: Individuals) -> MappingBatch:
+        """Make the batch of some individuals; dims whose chains are listed share their tables."""
+        tables, rows = [], np.empty((len(some), len(self.sizes)), np.int64, order="F")
+        for d, (size, listed) in enumerate(zip(self.sizes, self._lists, strict=True)):
+            if listed is None:
+                chains, rows[:, d] = unique_rows(some.bounds[:, :, d])
+                tables.append(ChainTable(size, chains))
+            else:
+                tables.append(listed.table)
+                rows[:, d] = listed.rows(some.bounds[:, :, d])
+        return MappingBatch(self.space.arch, self.space.workload, tuple(tables), rows, some.order, some.keep)
+
+    def _enough(self, bounds: Ints) -> Bools:
+        """Mark those that use as much of each axis as constraints ask for. # (individual,)"""
+        enough = np.ones(len(bounds), bool)
+        for shared in self._shared:
+            if shared.least:
+                enough &= _amount(shared, bounds) >= shared.least
+        return enough
+
+    def _overflow(self, some: Individuals) -> tuple[Bools, Bools]:
+        """Mark the individuals in which a level or axis overflows # (individual,), and the slots inside the first that
+        does, whose bounds may shrink # (individual, slot)."""
+        inside, over = np.zeros((len(some), len(self._level)), bool), np.zeros(len(some), bool)
+        for shared in self._shared:
+            more = (_amount(shared, some.bounds) > shared.most) & ~over
+            inside[more, shared.slot] = True
+            over |= more
+        tiles = TileSizes(NestAnalysis(self.batch(some)))
+        for level, storage in enumerate(self.space.arch.levels):
+            if storage.capacity_bits is not None:
+                more = (tiles.kept_bits(level) > storage.capacity_bits // storage.multiple_buffering) & ~over
+                inside[more] = self._level >= level
+                over |= more
+        inside[:, 0] = False  # it takes what the others leave
+        return over, inside
+
+
+class _Divisors:
+    """The divisors of what may be left of a dim."""
+
+    def __init__(self, size: int) -> None:
+        self._of: dict[int, Ints] = {}
+        self._table: Ints | None = None  # (number, limit): the largest divisor of the number up to the limit
+        if size <= TABULATED:
+            self._table = np.ones((size + 1, size + 1), np.int64)
+            for divisor in range(2, size + 1):
+                self._table[divisor::divisor, divisor:] = divisor
+
+    def largest(self, numbers: Ints, limits: Ints) -> Ints:
+        """Find the largest divisor of each number up to its limit. # (individual,)"""
+        if self._table is not None:
+            return self._table[numbers, limits]
+        found = np.empty(len(numbers), np.int64)
+        different, which = np.unique(numbers, return_inverse=True)
+        for i, number in enumerate(different.tolist()):
+            own = self._of.get(number)
+            if own is None:
+                own = self._of[number] = divisors(number)
+            mine = np.flatnonzero(which == i)
+            found[mine] = own[np.searchsorted(own, limits[mine], "right") - 1]
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class _ChainList:
+    """All chains of a dim, and where each is in their table."""
+
+    table: ChainTable
+    weights: Ints  # (slot,) of the bounds in a chain's key
+    keys: Ints  # (chain,) ascending
+    places: Ints  # (chain,) the row of the table with that key
+
+    @classmethod
+    def of(cls, table: ChainTable) -> "_ChainList | None":
+        """Sort the chains of `table`; None where keys would not fit in 64 bits."""
+        radices = (table.widest + 1).tolist()
+        if prod(radices) >= SAFE:
+            return None
+        weights = np.array([prod(radices[slot + 1 :]) for slot in range(len(radices))])
+        keys = table.bounds @ weights
+        places = np.argsort(keys)
+        return cls(table, weights, keys[places], places)
+
+    def rows(self, bounds: Ints) -> Ints:
+        """Find the rows of chains # (individual, slot), which must all be listed. # (individual,)"""
+        keys = bounds @ self.weights
+        at = np.searchsorted(self.keys, keys)
+        assert (self.keys[np.minimum(at, len(self.keys) - 1)] == keys).all(), "a chain of the mapspace is listed"
+        return self.places[at]
+
+
+def _amount(shared: Shared, bounds: Ints) -> Ints:
+    """Compute what the dims share at a slot. # (individual,)"""
+    own = bounds[:, shared.slot][:, sorted(shared.members)]
+    amount: Ints = own.prod(axis=1) if shared.kind == "product" else (own > 1).sum(axis=1)
+    return amount

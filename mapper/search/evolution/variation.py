@@ -1,0 +1,138 @@
+"""Variation: children of a population, by crossover and mutation.
+
+Operators and their rates were found by trial on ResNet-50's layers (docs/decisions/071-evolution.md).
+"""
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...mapping import Bools, Ints
+from ...mapspace import Mapspace, Order
+from .individuals import Individuals
+from .repair import Repair
+
+CROSSED = 0.5  # of children, with two parents
+MOST_MUTATIONS = 3
+CHAINS = 0.65  # of mutations: of a chain. The others swap loops
+FLIPS = 0.3  # of generations: with a choice of what is kept that its parents did not make
+MOVES, SWAPS, DRAWS = 0.45, 0.15, 0.25  # of mutations of a chain; the others add or take 1
+WHOLE = 0.2  # of moves: the whole bound, not one of its primes
+INNERMOST = 0.4  # of swaps of loops: with the innermost
+
+
+@dataclass(frozen=True, eq=False)
+class Variation:
+    """Makes children of individuals of one mapspace. Children may break its limits: Repair follows."""
+
+    repair: Repair
+    _primes: dict[int, list[int]] = field(default_factory=dict)
+
+    @property
+    def space(self) -> Mapspace:
+        return self.repair.space
+
+    def children(self, parents: Individuals, rng: np.random.Generator, n: int) -> Individuals:
+        """Make `n` children of `parents`, the best first; of two drawn at random the better becomes a parent."""
+        first, second = (rng.integers(0, len(parents), (2, n)).min(axis=0) for _ in range(2))
+        crossed = rng.random(n) < CROSSED
+        some = self._crossed(parents, first, second, crossed, rng)
+        number = np.where(crossed, rng.integers(0, 2, n), np.minimum(1 + rng.poisson(1, n), MOST_MUTATIONS))
+        for turn in range(MOST_MUTATIONS):
+            kind = rng.random(n)
+            kind[number <= turn] = np.inf
+            self._change_chains(some.bounds, np.flatnonzero(kind < CHAINS), rng)
+            self._swap_loops(some.order, np.flatnonzero((kind >= CHAINS) & (kind < 1)), rng)
+        return replace(some, keep=self._kept(parents, first, rng))
+
+    def _crossed(
+        self, parents: Individuals, first: Ints, second: Ints, crossed: Bools, rng: np.random.Generator
+    ) -> Individuals:
+        """Give each child the genes of its first parent; of those `crossed`, some of the second: chains of dims,
+        orders and kept tensors of levels, each with a probability that is drawn for the child."""
+        share = np.where(crossed, rng.random(len(first)) * 0.5, 0.0)
+
+        def mixed[Number: np.generic](genes: NDArray[Number], axis: int) -> NDArray[Number]:
+            chosen = rng.random((len(first), genes.shape[axis])) < share[:, None]
+            return np.where(np.expand_dims(chosen, 3 - axis), genes[second], genes[first])
+
+        return Individuals(mixed(parents.bounds, 2), mixed(parents.order, 1), parents.keep[first])
+
+    def _kept(self, parents: Individuals, first: Ints, rng: np.random.Generator) -> Bools:
+        """Choose what all children keep: as a parent, or with a choice changed. Many choices in one batch are slow."""
+        keep, free = parents.keep[first[0]].copy(), self.space.keep_choices.free
+        if len(free) and rng.random() < FLIPS:
+            level, tensor = free[rng.integers(len(free))]
+            keep[level, tensor] ^= True
+        return np.repeat(keep[None], len(first), axis=0)
+
+    def _change_chains(self, bounds: Ints, who: Ints, rng: np.random.Generator) -> None:
+        """Change a bound or two of one dim, once for each of `who`."""
+        dims = np.array([d for d, slots in enumerate(self._open) if len(slots) > 1])
+        if not len(dims) or not len(who):
+            return
+        d = rng.choice(dims, len(who))
+        i, j = (self._drawn_slots(d, rng) for _ in range(2))
+        p, q, sizes = bounds[who, i, d], bounds[who, j, d], np.array(self.repair.sizes)[d]
+        kind = np.searchsorted(np.cumsum([MOVES, SWAPS, DRAWS]), rng.random(len(who)), "right")
+        factor = np.where(rng.random(len(who)) < WHOLE, p, self._drawn_primes(p, rng))
+        drawn = np.exp(rng.random(len(who)) * np.log(sizes)).round().astype(np.int64)
+        near = np.maximum(1, p + rng.choice([-1, 1], len(who)))
+        moved = np.where(i == j, p, -(-p // factor))
+        other = np.choose(np.minimum(kind, 2), [np.minimum(q * factor, sizes), p, q])
+        bounds[who, j, d] = np.where(i == j, p, other)
+        bounds[who, i, d] = np.choose(kind, [moved, q, drawn, near])
+
+    @cached_property
+    def _open(self) -> list[Ints]:
+        """The slots where a dim may have a bound over 1, and the outermost, which takes the rest. # (slot,) each"""
+        high = self.repair.high
+        return [np.flatnonzero((high[:, d] > 1) | (np.arange(len(high)) == 0)) for d in range(high.shape[1])]
+
+    def _drawn_slots(self, d: Ints, rng: np.random.Generator) -> Ints:
+        """Draw an open slot for each of these dims. # (individual,)"""
+        open_ = self._open
+        number = np.array([len(slots) for slots in open_])
+        table = np.zeros((len(open_), number.max()), np.int64)
+        for e, slots in enumerate(open_):
+            table[e, : len(slots)] = slots
+        slot: Ints = table[d, (rng.random(len(d)) * number[d]).astype(np.int64)]
+        return slot
+
+    def _drawn_primes(self, numbers: Ints, rng: np.random.Generator) -> Ints:
+        """Draw a prime factor of each number; 1 of 1. # (individual,)"""
+        different, which = np.unique(numbers, return_inverse=True)
+        primes = [self._primes_of(number) for number in different.tolist()]
+        many = np.array([len(own) for own in primes])
+        table = np.ones((len(primes), many.max()), np.int64)
+        for row, own in zip(table, primes, strict=True):
+            row[: len(own)] = own
+        prime: Ints = table[which, (rng.random(len(numbers)) * many[which]).astype(np.int64)]
+        return prime
+
+    def _primes_of(self, number: int) -> list[int]:
+        """List the prime factors of a number, each as often as it divides; 1 of 1."""
+        if number not in self._primes:
+            found, rest, factor = [], number, 2
+            while factor * factor <= rest:
+                while rest % factor == 0:
+                    found.append(factor)
+                    rest //= factor
+                factor += 1
+            self._primes[number] = found + [rest] if rest > 1 or not found else found
+        return self._primes[number]
+
+    def _swap_loops(self, order: Order, who: Ints, rng: np.random.Generator) -> None:
+        """Swap two free loops of one level, once for each of `who`."""
+        levels = [i for i, level in enumerate(self.space.orders.levels) if len(level.free) > 1]
+        if not levels or not len(who):
+            return
+        chosen = rng.choice(levels, len(who))
+        for i in levels:
+            mine, level = who[chosen == i], self.space.orders.levels[i]
+            free, start = len(level.free), len(level.outermost) + len(level.idle)
+            a, b = (start + rng.integers(0, free, len(mine)) for _ in range(2))
+            b = np.where(rng.random(len(mine)) < INNERMOST, start + free - 1, b)
+            order[mine, i, a], order[mine, i, b] = order[mine, i, b], order[mine, i, a]

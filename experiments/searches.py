@@ -77,7 +77,10 @@ def search(task: Task) -> Json:
     """The searches of one task: COLUMNS, each a list by search. Raises RuntimeError where nothing valid is found."""
     arch, table = machine_of(task.machine, task.variables)
     mapspace, _, pad = task.mapspace.partition("+")
-    every = [SearchOptions(objective=task.objective, victory=VICTORY, seed=seed) for seed in range(task.searches)]
+    every = [
+        SearchOptions(strategy="random", objective=task.objective, victory=VICTORY, seed=seed)
+        for seed in range(task.searches)
+    ]
     every = every or [SearchOptions("optimal", task.objective, time_limit=PROOF_SECONDS)]
     found = [explore(arch, task.layer, mapspace, options, pad=bool(pad), table=table) for options in every]
     results = [one for one in found if isinstance(one, Result) and one.found]

@@ -104,7 +104,7 @@ def searched(arch: str, preset: str, seeds: int, rules: dict[str, int]) -> dict[
     for rule, victory in rules.items():
         found[rule] = []
         for seed in range(seeds):
-            one = explore(machine(arch), LAYER, preset, SearchOptions(seed=seed, victory=victory))
+            one = explore(machine(arch), LAYER, preset, SearchOptions(strategy="random", seed=seed, victory=victory))
             assert isinstance(one, Found)
             found[rule].append(one.edp)
     return found

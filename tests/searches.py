@@ -1,9 +1,15 @@
 """Searches and proofs of one mapspace, called as most tests do."""
 
+from contextlib import contextmanager
+
+import pytest
 from ruby_map.mapper import search as _room
 from ruby_map.mapper.model import CostOptions
 from ruby_map.mapper.search import Task, Watch
 from ruby_map.mapper.search import optimal as _proofs
+from ruby_map.mapper.search.evolution import population as _population
+from ruby_map.mapper.search.optimal import first_look as _first_look
+from ruby_map.mapper.search.optimal import optimal as _optimal
 
 
 def search(space, table, options, costs=None, progress=None, part=None):
@@ -19,3 +25,18 @@ def optimal(space, table, options, costs=None, progress=None, part=None):
 def lower_bound(space, table, options, best, costs=None, progress=None):
     """The outcome of a proof that begins with `best`."""
     return _proofs.lower_bound(Task(space, table, options, costs or CostOptions()), best, Watch(progress))
+
+
+@contextmanager
+def a_poor_beginning():
+    """Proofs that evolve next to nothing: branch and bound must find the optimum itself."""
+    with pytest.MonkeyPatch.context() as patch:
+        begin_poorly(patch)
+        yield patch
+
+
+def begin_poorly(patch):
+    """The same with the monkeypatch of a test."""
+    patch.setattr(_population, "CHILDREN", 3)
+    patch.setattr(_first_look, "FIRST_LOOK", 1)
+    patch.setattr(_optimal, "BESIDE", 10**9)

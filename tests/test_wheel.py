@@ -70,5 +70,17 @@ def test_a_user_without_the_source_can_list_the_library(user: tuple[Path, Path])
 def test_a_user_without_the_source_can_map_a_layer(user: tuple[Path, Path]) -> None:
     """The library files and the energy tables come with the wheel, and a search finds a mapping."""
     programs, folder = user
-    found = run([programs / "ruby-map", "eyeriss_like", "resnet50/conv2_x_3x3", "--samples", "20000", "--json"], folder)
+    found = run(
+        [
+            programs / "ruby-map",
+            "eyeriss_like",
+            "resnet50/conv2_x_3x3",
+            "--search",
+            "random",
+            "--samples",
+            "20000",
+            "--json",
+        ],
+        folder,
+    )
     assert json.loads(found)["edp"] > 0

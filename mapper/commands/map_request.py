@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ...workloads import Fault, collect
+from ...workloads import Fault, collect, option_fault
 from ..mapspace import PRESETS
 from ..model import OBJECTIVES, CostOptions
 from ..report import certificate_faults
@@ -17,6 +17,8 @@ from .timeloop_options import FileOptions
 
 _SPACE, _SEARCH, _STOP, _OUT, _ENERGY = "Mapspace", "Search", "When to stop", "Output", "Energy and area"
 BOUND = 10.0  # seconds
+QUICK = 1.0  # second
+_NAMES = {"strategy": "search", "time_limit": "time-limit", "budget": "budget", "certificate": "certificate"}
 NAME = "a library name (see --list) or a path"
 
 
@@ -38,8 +40,11 @@ class MapRequest(Request):
         bool, typer.Option("--size", help="Print the mapspace's size and stop.", rich_help_panel=_SPACE)
     ] = False
     strategy: Annotated[str, typer.Option("--search", help=f"{', '.join(STRATEGIES)}.", rich_help_panel=_SEARCH)] = (
-        "random"
+        "auto"
     )
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Stop after a second of evolution, without a proof.", rich_help_panel=_STOP)
+    ] = False
     objective: Annotated[
         str,
         typer.Option(
@@ -127,6 +132,10 @@ class MapRequest(Request):
             engine=self.engine, certify=self.certificate is not None,
         )  # fmt: skip
         options = replace(options, **files.search)
+        if self.quick:
+            options = replace(options, strategy="evolve", time_limit=QUICK)
+            taken = [_NAMES[name] for name in _NAMES if name in self.given]
+            faults += [option_fault("quick", f"leave out --{name}: it says itself how to search") for name in taken]
         if self.bound or self.bound_seconds is not None:
             options = replace(options, bound=BOUND if self.bound_seconds is None else self.bound_seconds)
         faults += ignored_options(options, {*self.given, *(files.given if self.budget else ())})

@@ -20,6 +20,7 @@ NUMBERS = {
     "timeout": "give_up",
     "search_size": "valid",
 }
+RULES = {"victory", "give_up", "valid"}  # of a random search, which the file then means
 # Keys without a counterpart here: they change Timeloop's own output, its threads or its draws.
 IDLE = (
     *("version", "live_status", "diagnostics", "out_prefix", "sync_interval", "log_interval", "log_stats", "log_all"),
@@ -97,7 +98,10 @@ def _mapper(reader: Reader, options: FileOptions, taken: Collection[str]) -> Non
     if mapper.get("max_temporal_loops_in_a_mapping") not in (None, -1):
         reader.fault(("mapper", "max_temporal_loops_in_a_mapping"), "max_temporal_loops_in_a_mapping is not supported")
     algorithm = reader.text(("mapper", "algorithm"))
-    if algorithm is None or "strategy" in taken:
+    if "strategy" in taken:
+        return
+    if algorithm is None:
+        options.given |= {"strategy": "random"} if RULES & options.given.keys() else {}
         return
     algorithm = algorithm.replace("-", "_")
     if algorithm in DRAWN_OTHERWISE:

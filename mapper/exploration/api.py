@@ -30,6 +30,7 @@ from .inputs import Spec, alike, layers_of, load
 from .layer import Progress
 from .layers import Layers
 from .spending import spend_budget
+from .spread import bring
 from .time_slices import Study
 from .transforms import transformed
 
@@ -52,7 +53,7 @@ def explore(
     options: SearchOptions | None = None,
     **request: Unpack[Request],
 ) -> Result | NetworkResult:
-    """Search `mapspace` for the best mapping of a layer, or of each layer of a network, several at once (layers.py).
+    """Search `mapspace` for the best mapping of a layer, or of each layer of a network, several at once (spread.py).
 
     Keyword arguments (`Request`): `pad`, `distinct`, `table`, `costs`, `progress`, `checkpoint`. Ctrl-C ends the search
     with the best so far. Raises InputError with every fault of the inputs and options.
@@ -67,7 +68,7 @@ def explore(
     if search.study.options.budget:
         spend_budget(layers, search.counts)
     else:
-        layers.bring(layers.runs)
+        bring(layers, layers.runs)
     results = layers.bounded(layers.results())
     if not results:
         raise KeyboardInterrupt  # Ctrl-C came before the first result

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from ...workloads import InputError, option_fault
 from ..search import CHUNK, Ended, Mark, Share, read_budget, spend
 from .layers import SHARES, Layers, Run
+from .spread import bring
 
 
 def spend_budget(layers: Layers, counts: Sequence[int]) -> None:
@@ -24,7 +25,7 @@ def spend_budget(layers: Layers, counts: Sequence[int]) -> None:
         shares = [_share(run, count) for run, count in zip(layers.runs, counts, strict=True)]
         spend(shares, samples, CHUNK, options.objectives[0], lambda some: _bring(layers, some))
     if not layers.interrupted:
-        layers.bring([run for run in layers.runs if run.result is None])  # layers that an earlier run had finished
+        bring(layers, [run for run in layers.runs if run.result is None])  # layers that an earlier run had finished
     for run in layers.runs:
         if run.result and SHARES.intersection(run.result.statistics.ended):
             run.result.statistics.stop(Ended.BUDGET)
@@ -39,7 +40,7 @@ def _bring(layers: Layers, shares: Sequence[Share]) -> bool:
     runs = [layers.runs[share.number] for share in shares]
     for run, share in zip(runs, shares, strict=True):
         run.target = share.target
-    layers.bring([run for run in runs if not run.marked])
+    bring(layers, [run for run in runs if not run.marked])
     if layers.interrupted:
         return False  # a resumed run adds the marks
     for run, share in zip(runs, shares, strict=True):

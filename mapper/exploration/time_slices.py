@@ -54,7 +54,8 @@ class Study:
         """Search a layer, from the state in `part`."""
         part.final = bool(self.options.budget)  # later layers share the seconds that it leaves
         result = explore_layer(self.task(space, options), progress, part)
-        return replace(result, mapspace=self.mapspace, remainders=space.imperfect, reason=space.reason)
+        result = replace(result, mapspace=self.mapspace, strategy=options.strategy)
+        return replace(result, remainders=space.imperfect, reason=space.reason)
 
 
 class SliceRequest(NamedTuple):
@@ -122,7 +123,7 @@ def search_slice(study: Study, ticket: SliceRequest) -> SliceResult:
         return SliceResult(ticket.number, part.state)
     except InputError as error:
         return SliceResult(ticket.number, part.state, faults=tuple(error.faults))
-    return SliceResult(ticket.number, part.state, _light(result))
+    return SliceResult(ticket.number, part.state, light(result))
 
 
 @lru_cache(maxsize=MOST_MAPSPACES)
@@ -130,7 +131,7 @@ def _prepared(study: Study, number: int) -> Mapspace:
     return study.space(number)
 
 
-def _light(result: Result) -> Result:
+def light(result: Result) -> Result:
     """Return the same with batches that have only their own chains, not all of the mapspace."""
     front = tuple(replace(point, batch=point.batch.own()) for point in result.front)
     return replace(result, batch=result.batch and result.batch.own(), front=front)

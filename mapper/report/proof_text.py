@@ -7,21 +7,28 @@ import numpy as np
 
 from ..model import first_objective
 from ..model.bounds import ROUNDING
-from ..search import FrontProof
+from ..search import Ended, FrontProof, Statistics
 from .front import FrontMapping
 from .tables import TextTable
 
+LONGER = 6  # times the time limit
 
-def proof_line(objective: str, optimal: bool, gap: float, attained: bool = False) -> str:
+
+def proof_line(objective: str, mapspace: str, gap: float, statistics: Statistics, *, attained: bool = False) -> str:
     """Say how far a result can be from the best of its mapspace; `attained`: the best value is known."""
     name = first_objective(objective).title
-    if optimal:
-        return f"proof        no mapping of this mapspace has a lower {name}"
+    if gap <= ROUNDING:
+        return f"proof        optimal: no mapping of {mapspace} has a lower {name}"
     if attained:
-        return f"proof        the lowest {name} of this mapspace is proven, and {gap:.2%} below this one"
-    return (
-        f"proof        within {gap:.2%} of the best possible: no mapping of this mapspace has its {name} lower by more"
-    )
+        return f"proof        the lowest {name} of {mapspace} is proven, and {gap:.2%} below this one"
+    return f"proof        the lowest {name} of {mapspace} is at most {gap:.2%} below this one{_more_time(statistics)}"
+
+
+def _more_time(statistics: Statistics) -> str:
+    """Say what may close a gap, where time ended the search."""
+    if Ended.TIME_LIMIT not in statistics.ended:
+        return ""
+    return f"; --time-limit {LONGER * max(1, round(statistics.seconds))} may close it"
 
 
 def network_bound(objective: str, layers: Iterable[tuple[float, int]]) -> float:

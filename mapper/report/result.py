@@ -23,7 +23,7 @@ from .show import Shown
 class Result(Shown):
     """A workload on an architecture: the mapping with its costs, or why there is none.
 
-    `mapspace`, `objective` and `seed` are None for a mapping that was evaluated, not searched for.
+    `mapspace`, `objective`, `seed` and `strategy` are None for a mapping that was evaluated, not searched for.
     """
 
     arch: Architecture
@@ -46,6 +46,7 @@ class Result(Shown):
     certificate: Layer | None = None  # of the proof, where the options ask for it
     axes: tuple[str, ...] = ()  # of the front
     front: tuple[FrontMapping, ...] = ()  # by its first axis, where the options ask for it
+    strategy: str | None = None  # of the search
 
     @property
     def found(self) -> bool:
@@ -124,7 +125,8 @@ class Result(Shown):
         if self.statistics.evaluated:
             parts.append(tables.search_line(self.statistics))
         if self.gap is not None:
-            parts.append(proof.proof_line(str(self.objective), self.optimal, self.gap, self.attained))
+            what = str(self.objective), str(self.mapspace), self.gap, self.statistics
+            parts.append(proof.proof_line(*what, attained=self.attained))
         if self.proof is not None:
             parts += proof.front_proof_parts(self.front, self.proof)
         return parts

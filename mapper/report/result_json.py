@@ -34,7 +34,7 @@ def result_json(result: Result | NetworkResult) -> Json:
         "compute": {"energy_pj": plain(result.valid_costs.compute_energy_pj)} if result.found else None,
         "levels": _levels_json(result.batch, result.valid_costs) if result.batch is not None else None,
         "mapping": write_mapping(result.batch) if result.batch is not None else None,
-        "search": _search_json(result.statistics),
+        "search": _search_json(result.statistics, result.strategy),
     }
     if result.axes:
         whole |= {"front": front_json(result.front)}
@@ -116,8 +116,9 @@ def _tensor_json(costs: Costs, level: int, tensor: int) -> Json:
     return {name: plain(array[0, level, tensor]) for name, array in arrays.items()}
 
 
-def _search_json(statistics: Statistics) -> Json:
+def _search_json(statistics: Statistics, strategy: str | None) -> Json:
     return {
+        "strategy": strategy,
         "evaluated": statistics.evaluated,
         "valid": statistics.valid,
         "invalid": dict(statistics.invalid),
@@ -135,7 +136,7 @@ def _network_json(result: NetworkResult) -> Json:
         "objective": first.objective,
         "seed": first.seed,
         **_costs_json(result),
-        "search": _search_json(result.statistics),
+        "search": _search_json(result.statistics, first.strategy),
         **({"missing": result.missing} if result.missing else {}),
         **({} if result.gap is None else _proof_json(result)),
         "layers": [

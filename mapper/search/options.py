@@ -16,7 +16,7 @@ class SearchOptions:
     the command line, so that equal searches have equal options. `option_faults` checks types and values.
     """
 
-    strategy: str = "random"
+    strategy: str = "auto"
     objective: str | Sequence[str] = "edp"
     victory: int | None = 3000  # consecutive valid mappings without improvement (endless strategies); None: no end
     samples: int | None = None  # mappings drawn, valid or not

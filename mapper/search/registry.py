@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 
+from .auto import Auto
 from .evolution import Evolution
 from .optimal import Proof
 from .strategies import PROPOSERS
 from .strategy import Strategy
 
-STRATEGIES: Mapping[str, Strategy] = {**PROPOSERS, "evolve": Evolution(), "optimal": Proof()}
+STRATEGIES: Mapping[str, Strategy] = {"auto": Auto(), **PROPOSERS, "evolve": Evolution(), "optimal": Proof()}

@@ -1,8 +1,8 @@
 """The interface of search strategies, and their inputs. registry.py lists the strategies."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from ...energy import EnergyTable
 from ...workloads import Fault
@@ -10,6 +10,7 @@ from ..mapping import MappingBatch
 from ..mapspace import Mapspace
 from ..model import OBJECTIVES, CostOptions, Objective
 from ..runtime import Part
+from .ended import Ended
 from .options import SearchOptions
 from .outcome import Outcome
 from .recorder import Recorder, Stop
@@ -72,3 +73,11 @@ class Strategy(Protocol):
     def run(self, task: Task, watch: Watch) -> Outcome:
         """Search; Ctrl-C ends it with the best so far. Raises InputError where the task is too large for it, or its
         state cannot be written."""
+
+
+def goes_on(state: Mapping[str, Any], limit: float | None, part: Part) -> bool:
+    """Test whether the search of that state is unfinished, given this time limit."""
+    statistics = state["statistics"]
+    if statistics["stopped_by"] == Ended.TIME_LIMIT and not part.final:
+        return limit is None or limit > statistics["seconds"]
+    return not statistics["stopped_by"]

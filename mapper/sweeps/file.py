@@ -39,7 +39,7 @@ from .values import read_groups
 class _Search(Section):
     """As the options of ruby-map."""
 
-    strategy: str = "random"
+    strategy: str = "auto"
     victory: IntExpr = 3000
     samples: IntExpr | None = None
     time_limit: FloatExpr | None = None

@@ -119,7 +119,7 @@ def test_constraints_beside_an_architecture_of_ours(files):
 def test_what_nobody_reads_is_refused(files, text, part):
     """Root keys and mapper keys without a counterpart are refused by name, before any search."""
     (more,) = files(more=text)
-    result = run(ruby_map, "eyeriss_like", "resnet50/conv1", "--with", more, "--samples", 10)
+    result = run(ruby_map, "eyeriss_like", "resnet50/conv1", "--with", more, "--time-limit", 1)
     assert result.exit_code == 2
     assert part in result.stderr
 
@@ -132,6 +132,8 @@ def test_mapper_keys_become_options(files):
     assert file_options("eyeriss_like", [more]).given == wanted | {"mapspace": "pfm"}
     taken = ("strategy", "victory", "mapspace", "distinct")
     assert file_options("eyeriss_like", [more], taken).given == {"jobs": 3, "give_up": 9, "valid": 5}
+    (rules,) = files(more="mapper: {search_size: 5}\n")
+    assert file_options("eyeriss_like", [rules]).given == {"strategy": "random", "valid": 5}
 
 
 def test_metrics_and_notes(files):

@@ -22,13 +22,12 @@ from ruby_map.mapper.mapspace import Mapspace, every_chain
 from ruby_map.mapper.model.bounds.dim_groups import grouped
 from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
 from ruby_map.mapper.model.recount import recount
-from ruby_map.mapper.search.optimal import first_look
 from ruby_map.mapper.search.optimal.certify import certified_mapping
 from ruby_map.mapper.search.options import SearchOptions
 
 from ..conftest import DEEP, interrupt_at
 from ..model.test_cost import matmul
-from ..searches import optimal
+from ..searches import a_poor_beginning, optimal
 from ..small_problems import best_of_all, constrained_machines, constrained_problems, problems
 
 OPTIMAL = SearchOptions(strategy="optimal", certify=True)
@@ -37,8 +36,7 @@ OPTIMAL = SearchOptions(strategy="optimal", certify=True)
 @pytest.fixture(autouse=True, scope="module")
 def hardly_any_first_look():
     """A poor first best, so that there is something to prove."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(first_look, "FIRST_LOOK", 3)
+    with a_poor_beginning():
         yield
 
 

@@ -58,7 +58,7 @@ def test_a_proof_is_verified(layer, tmp_path, name):
 
 def test_a_bound_is_verified(layer, tmp_path):
     """--bound with another search: the bound of the best mapping that it found."""
-    certify(layer, tmp_path / "c.json", "--bound", search=("--samples", 50))
+    certify(layer, tmp_path / "c.json", "--bound", search=("--search", "random", "--samples", 50))
     assert check("linear_8", layer, tmp_path / "c.json").exit_code == 0
 
 
@@ -195,7 +195,7 @@ def test_what_is_no_file(layer, tmp_path):
 
 def test_every_fault_of_where_a_certificate_goes(layer, tmp_path):
     """Known before the search begins: nothing proves, or nothing can be written there."""
-    found = run(command_map.main, "linear_8", layer, "--certificate", tmp_path)
+    found = run(command_map.main, "linear_8", layer, "--search", "random", "--certificate", tmp_path)
     assert found.exit_code == 2
     assert "needs a proof: give --search optimal, or --bound" in found.stderr
     assert "must be a file in a folder that you may write to" in found.stderr

@@ -62,8 +62,36 @@ def test_found_is_status_0_with_nest_table_and_search():
     assert found.exit_code == 0
     assert "for D in 0:17" in found.stdout
     assert "cycles       17, 1.00 x the lower bound" in found.stdout
-    assert "ended by: victory" in found.stdout
+    assert "ended by: every mapping ruled out or seen" in found.stdout
+    assert found.stdout.endswith("\nproof        optimal: no mapping of ruby-s has a lower EDP\n")
     assert found.stderr == ""
+
+
+def test_a_list_of_objectives_is_searched_without_a_proof():
+    """Evolution has all the time; the last line says how the search ended."""
+    found = run(*TOY, "--objective", "delay,energy")
+    assert found.exit_code == 0
+    assert found.stdout.endswith("ended by: new populations brought nothing\n")
+
+
+def test_quick_is_a_second_without_a_proof():
+    """It says itself how to search."""
+    found = the_json(*LAYER, "--quick")
+    assert found["search"]["strategy"] == "evolve"
+    assert found["search"]["seconds"] < 3
+    assert "optimal" not in found
+    refused = run(*LAYER, "--quick", "--search", "random", "--time-limit", 5)
+    assert refused.exit_code == 2
+    assert "quick: leave out --search" in refused.stderr
+    assert "quick: leave out --time-limit" in refused.stderr
+
+
+def test_a_gap_names_the_time_that_may_close_it():
+    """The default limit of ten seconds a layer is one that can be given, too."""
+    found = run("simba_like", "resnet50/conv5_x_3x3", "--mapspace", "ruby", "--time-limit", 1)
+    assert found.exit_code == 0
+    line = found.stdout.splitlines()[-1]
+    assert re.fullmatch(r"proof +the lowest EDP of ruby is at most [\d.]+% below .*; --time-limit 6 may close it", line)
 
 
 @pytest.mark.parametrize(("mapspace", "cycles"), [("pfm", 20), ("ruby-s", 17), ("ruby", 17)])
@@ -89,7 +117,9 @@ def test_same_seed_same_answer_for_any_number_of_processes():
     """Everything but the seconds is equal for 1, 2 and 3 processes; another seed draws others."""
     answers = []
     for jobs, seed in ((1, 0), (2, 0), (3, 0), (1, 1)):
-        found = the_json(*LAYER, "--mapspace", "ruby", "--jobs", jobs, "--seed", seed, "--victory", 1500)
+        found = the_json(
+            *LAYER, "--mapspace", "ruby", "--jobs", jobs, "--seed", seed, "--search", "random", "--victory", 1500
+        )
         del found["search"]["seconds"]
         answers.append(found)
     assert answers[0] == answers[1] == answers[2]
@@ -98,15 +128,15 @@ def test_same_seed_same_answer_for_any_number_of_processes():
 
 def test_fewer_samples_are_the_beginning_of_more():
     """A search of n samples sees the first n of a longer one, so more samples are never worse."""
-    few, more = (the_json(*LAYER, "--samples", n, "--victory", 10**6) for n in (100, 10_000))
+    few, more = (the_json(*LAYER, "--search", "random", "--samples", n, "--victory", 10**6) for n in (100, 10_000))
     assert (few["search"]["evaluated"], more["search"]["evaluated"]) == (100, 10_000)
     assert more["edp"] <= few["edp"]
 
 
 def test_a_layer_of_a_network_is_the_layer_alone():
     """A network searches each layer as it would be searched by itself, and multiplies by the counts."""
-    network = the_json("eyeriss_like", "alexnet", "--samples", 100)
-    alone = the_json("eyeriss_like", "alexnet/conv3", "--samples", 100)
+    network = the_json("eyeriss_like", "alexnet", "--search", "random", "--samples", 100)
+    alone = the_json("eyeriss_like", "alexnet/conv3", "--search", "random", "--samples", 100)
     layer = next(layer for layer in network["layers"] if layer["workload"] == "conv3")
     for found in (layer, alone):
         del found["search"]["seconds"]
@@ -149,7 +179,10 @@ def test_padding_of_a_prime_on_16_elements(size, mapspace, pad, cycles, zeros, t
 
 def test_auto_says_what_it_chose_and_why():
     """--mapspace auto names the slots with remainders and the reason: in the report, the JSON and the size."""
-    layer, short = ("eyeriss_like", "resnet50/conv4_x_1x1b"), ("--mapspace", "auto", "--victory", "100")
+    layer, short = (
+        ("eyeriss_like", "resnet50/conv4_x_1x1b"),
+        ("--mapspace", "auto", "--search", "random", "--victory", "100"),
+    )
     why = "shared_glb.PE: divisors of M, C fill 8 of 12"
     assert f"remainders at {why}\n" in run(*layer, *short).stdout
     found = the_json(*layer, *short)
@@ -200,12 +233,12 @@ def tight(tmp_path):
 
 def test_nothing_valid_is_status_1_with_counts_and_a_hint(tight):
     """The counts by reason, and the level and tiles that came nearest to fitting."""
-    found = run(*tight, "--samples", 2000)
+    found = run(*tight, "--search", "random", "--samples", 2000)
     assert found.exit_code == 1
     assert "no valid mapping found" in found.stdout
     assert "2,000 mappings, 0 valid (not: capacity 2,000)" in found.stdout
     assert "Buffer overflows in 100.0% of these; it holds 64 bits, and the nearest needs 240" in found.stdout
-    found = run(*tight, "--samples", 2000, "--json")
+    found = run(*tight, "--search", "random", "--samples", 2000, "--json")
     assert found.exit_code == 1
     told = json.loads(found.stdout)
     assert (told["cycles"], told["search"]["invalid"]["capacity"]) == (None, 2000)
@@ -217,7 +250,7 @@ def test_an_endless_search_gives_up_where_nothing_is_valid(tight, monkeypatch):
     defaults = list(SearchOptions.__init__.__defaults__)
     defaults[list(SearchOptions.__dataclass_fields__).index("give_up")] = 5000
     monkeypatch.setattr(SearchOptions.__init__, "__defaults__", tuple(defaults))
-    found = run(*tight)
+    found = run(*tight, "--search", "random")
     assert found.exit_code == 1
     assert "5,000 mappings, 0 valid" in found.stdout
     assert "ended by: nothing valid in a row" in found.stdout
@@ -287,7 +320,9 @@ def test_out_makes_a_folder_and_never_mixes_results(tmp_path):
 
 def test_the_written_mapping_costs_what_the_search_said(tmp_path):
     """mapping.yaml, read back and evaluated, gives every count and cost of the search again."""
-    found = the_json(*LAYER, "--mapspace", "ruby", "--samples", 4000, "--out", tmp_path / "results")
+    found = the_json(
+        *LAYER, "--mapspace", "ruby", "--search", "random", "--samples", 4000, "--out", tmp_path / "results"
+    )
     again = result_json(evaluate(*LAYER, tmp_path / "results" / "mapping.yaml"))
     for key in ("cycles", "energy_pj", "edp", "utilization", "levels", "mapping"):
         assert again[key] == found[key]
@@ -296,13 +331,13 @@ def test_the_written_mapping_costs_what_the_search_said(tmp_path):
 def test_python_takes_objects_and_gives_what_the_command_gives():
     """explore with loaded objects and options equals the command with names."""
     arch, workload = load_arch(TOY[0]), load_workload(TOY[1])
-    result = explore(arch, workload, "ruby", SearchOptions(objective="delay", seed=5))
-    found = the_json(*TOY, "--mapspace", "ruby", "--objective", "delay", "--seed", 5)
+    result = explore(arch, workload, "ruby", SearchOptions(strategy="random", objective="delay", seed=5))
+    found = the_json(*TOY, "--search", "random", "--mapspace", "ruby", "--objective", "delay", "--seed", 5)
     same = result_json(result)
     del same["search"]["seconds"], found["search"]["seconds"]
     assert same == found
     with pytest.raises(InputError, match="objective: must be one of"):
-        explore(arch, "nonsense", "ruby", SearchOptions(objective="speed"))
+        explore(arch, "nonsense", "ruby", SearchOptions(strategy="random", objective="speed"))
 
 
 def test_reported_counts_are_exact_even_where_the_search_had_a_bound(tmp_path):
@@ -318,7 +353,7 @@ def test_reported_counts_are_exact_even_where_the_search_had_a_bound(tmp_path):
 def test_a_mapping_at_hand_is_evaluated_as_its_file_is(tmp_path):
     """evaluate takes a result, its batch or a file alike, on this machine and on another with the same levels."""
     machine, layer = load(*LAYER)
-    found = explore(machine, layer, "ruby", SearchOptions(samples=3000))
+    found = explore(machine, layer, "ruby", SearchOptions(strategy="random", samples=3000))
     (tmp_path / "mapping.yaml").write_text(mapping_yaml(found.batch))
     several = [evaluate(machine, layer, one) for one in (found, found.batch, tmp_path / "mapping.yaml")]
     assert [one.energy_pj for one in several] == [found.energy_pj] * 3
@@ -335,7 +370,7 @@ def test_paths_may_be_path_objects_and_other_things_are_refused(tmp_path):
     (tmp_path / "layer.yaml").write_text("name: mm\nshape: matmul\nsizes: {M: 7, N: 5, K: 6}\n")
     paths = tmp_path / "arch.yaml", tmp_path / "layer.yaml"
     assert load(*paths) == load(*map(str, paths))
-    found = explore(*paths, options=SearchOptions(samples=500))
+    found = explore(*paths, options=SearchOptions(strategy="random", samples=500))
     (tmp_path / "mapping.yaml").write_text(mapping_yaml(found.batch))
     assert evaluate(*paths, tmp_path / "mapping.yaml").energy_pj == found.energy_pj
     with pytest.raises(InputError) as error:
@@ -348,16 +383,18 @@ def test_paths_may_be_path_objects_and_other_things_are_refused(tmp_path):
 
 def test_options_in_python_have_one_form():
     """Lists, blanks and kinds of numbers make the same options, so that a checkpoint is the same too."""
-    plain = SearchOptions(objective="edp,energy", front="energy,delay", budget="5000", seed=3, patience=(0.1, 5))
+    plain = SearchOptions(
+        strategy="random", objective="edp,energy", front="energy,delay", budget="5000", seed=3, patience=(0.1, 5)
+    )
     for objective, front, budget in (
         (["edp", "energy"], ("energy", "delay"), 5000),
         ("edp, energy ", " energy,delay", 5e3),
     ):
-        assert SearchOptions(
+        assert SearchOptions(strategy="random",
             objective=objective, front=front, budget=budget, seed=np.int64(3), patience=[0.1, 5]
         ) == plain  # fmt: skip
     assert (option_faults(plain), plain.objectives, plain.axes) == ([], ("edp", "energy"), ("energy", "delay"))
-    assert run(*TOY, "--objective", " energy", "--samples", 50).exit_code == 0
+    assert run(*TOY, "--objective", " energy", "--search", "random", "--samples", 50).exit_code == 0
 
 
 def test_options_of_a_wrong_type_are_faults_all_at_once():
@@ -373,12 +410,12 @@ def test_options_of_a_wrong_type_are_faults_all_at_once():
         explore(*TOY, options={"seed": 1})
     with pytest.raises(InputError, match="mapspace: must be one of"):
         explore(*TOY, 7)
-    assert [fault.source for fault in option_faults(SearchOptions(objective=()))] == ["objective"]
+    assert [fault.source for fault in option_faults(SearchOptions(strategy="random", objective=()))] == ["objective"]
 
 
 def test_a_mapping_of_another_machine_or_none_is_refused():
     """Every level that this machine does not have is named; two mappings, or none, are no mapping."""
-    found = explore(*LAYER, "ruby", SearchOptions(samples=3000))
+    found = explore(*LAYER, "ruby", SearchOptions(strategy="random", samples=3000))
     with pytest.raises(InputError, match="mapping of conv4_x_3x3 on eyeriss_like.*unknown target 'shared_glb'"):
         evaluate("simba_like", LAYER[1], found)
     with pytest.raises(InputError, match="mapping: must be one mapping, got 2"):
@@ -389,15 +426,19 @@ def test_a_mapping_of_another_machine_or_none_is_refused():
 
 def test_an_interrupted_layer_keeps_its_best():
     """Ctrl-C after a chunk gives the best of what was recorded until then."""
-    result = explore(*LAYER, "ruby-s", SearchOptions(victory=10**9), progress=interrupt_at(2))
+    result = explore(*LAYER, "ruby-s", SearchOptions(strategy="random", victory=10**9), progress=interrupt_at(2))
     assert result.statistics.stopped_by == "interrupted"
-    whole = explore(*LAYER, "ruby-s", SearchOptions(victory=10**9, samples=result.statistics.evaluated))
+    whole = explore(
+        *LAYER, "ruby-s", SearchOptions(strategy="random", victory=10**9, samples=result.statistics.evaluated)
+    )
     assert result.edp == whole.edp
 
 
 def test_an_interrupted_network_has_no_totals(monkeypatch):
     """The layers searched so far are shown, what is missing is said, and nothing is summed."""
-    result = explore("eyeriss_like", "alexnet", "ruby-s", SearchOptions(samples=4096), progress=interrupt_at(2))
+    result = explore(
+        "eyeriss_like", "alexnet", "ruby-s", SearchOptions(strategy="random", samples=4096), progress=interrupt_at(2)
+    )
     assert (len(result.layers), result.missing, result.found) == (2, 6, False)
     text = str(result)
     assert "conv1" in text
@@ -413,7 +454,7 @@ def test_an_interrupted_network_has_no_totals(monkeypatch):
 def test_an_interrupted_network_writes_the_layers_it_has(monkeypatch, tmp_path):
     """Ctrl-C keeps the finished layers, marked as interrupted, and says how to go on; resuming replaces them."""
     real, folder = explore, tmp_path / "out"
-    command = ("eyeriss_like", "alexnet", "--samples", 4096, "--out", folder)
+    command = ("eyeriss_like", "alexnet", "--search", "random", "--samples", 4096, "--out", folder)
     stop = interrupt_at(2)
     monkeypatch.setattr("ruby_map.mapper.commands.ruby_map.explore", lambda *a, **k: real(*a, **k | {"progress": stop}))
     found = run(*command)
@@ -436,19 +477,19 @@ def test_the_hint_says_where_a_longer_search_would_have_found_some(tmp_path):
     sizes = "{M: 4, C: 4, P: 4, Q: 4, R: 3, S: 3}"
     (tmp_path / "b.yaml").write_text(f"name: b\nshape: conv2d\nsizes: {sizes}\n")
     files = tmp_path / "tight.yaml", tmp_path / "b.yaml"
-    told = run(*files, "--samples", 1)
+    told = run(*files, "--search", "random", "--samples", 1)
     assert told.exit_code == 1
     says = re.search(
         r"found\n(\d+) of the first 8,192 are valid, the first of them number ([\d,]+): search longer", told.stdout
     )
     first = int(says[2].replace(",", ""))
-    assert run(*files, "--samples", first - 1).exit_code == 1
-    assert run(*files, "--samples", first).exit_code == 0
+    assert run(*files, "--search", "random", "--samples", first - 1).exit_code == 1
+    assert run(*files, "--search", "random", "--samples", first).exit_code == 0
 
 
 def test_nothing_is_written_where_nothing_was_found(tight, tmp_path):
     """Status 1 leaves no folder."""
-    assert run(*tight, "--samples", 500, "--out", tmp_path / "none").exit_code == 1
+    assert run(*tight, "--search", "random", "--samples", 500, "--out", tmp_path / "none").exit_code == 1
     assert not (tmp_path / "none").exists()
 
 
@@ -469,7 +510,7 @@ def test_ctrl_c_reports_the_best_so_far(jobs, number):
     """A search interrupted in a terminal, or by a batch system, tells what it has and ends well."""
     leader, follower = pty.openpty()
     process = subprocess.Popen(
-        script(*LAYER, "--victory", 10**9, "--jobs", jobs, "--json"),
+        script(*LAYER, "--search", "random", "--victory", 10**9, "--jobs", jobs, "--json"),
         stdout=subprocess.PIPE,
         stderr=follower,
         start_new_session=True,
@@ -524,7 +565,7 @@ def test_a_level_whose_bandwidth_binds_is_named(tmp_path):
         f"  - {{name: buf, {level}, keep: [Inputs, Outputs]}}\n"
         "compute: {name: MAC, class: intmac, word_bits: 16}\n"
     )
-    result = run(arch, "rank1_100", "--samples", 200)
+    result = run(arch, "rank1_100", "--search", "random", "--samples", 200)
     assert result.exit_code == 0, result.output
     assert "bound by     the bandwidth of buf; compute needs 100 cycles" in result.stdout
 

@@ -111,7 +111,10 @@ def test_the_other_commands_tell_them_too(tmp_path, monkeypatch, capsys):
     (tmp_path / "small.yaml").write_text(SMALL)
     monkeypatch.chdir(tmp_path)
     calls = [
-        (command_map.main, ["small.yaml", "rank1_100", "--samples", "20", "--out", "found", "--json"]),
+        (
+            command_map.main,
+            ["small.yaml", "rank1_100", "--search", "random", "--samples", "20", "--out", "found", "--json"],
+        ),
         (command_model.main, ["small.yaml", "rank1_100", "found/mapping.yaml", "--json"]),
     ]
     for main, arguments in calls:

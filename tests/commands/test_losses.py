@@ -45,7 +45,9 @@ def run(app, *arguments):
 def test_a_dim_of_a_million_millions_is_mapped_or_refused(tmp_path, mapspace, status, words):
     """No array is as long as a dim."""
     (tmp_path / "huge.yaml").write_text("name: h\nshape: rank1\nsizes: {D: 1000000000000}\n")
-    done = run(command_map.main, TOY[0], tmp_path / "huge.yaml", "--samples", 500, "--mapspace", mapspace)
+    done = run(
+        command_map.main, TOY[0], tmp_path / "huge.yaml", "--search", "random", "--samples", 500, "--mapspace", mapspace
+    )
     assert done.exit_code == status
     assert words in done.output
 
@@ -78,7 +80,9 @@ ODD_NAMES = {
 def place(tmp_path, monkeypatch):
     """A folder to stand in, with a sweep, a pipe and a model."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "SWEEP").write_text("{architecture: toy_6pe_linear, workloads: [rank1_100], search: {victory: 20}}")
+    (tmp_path / "SWEEP").write_text(
+        "{architecture: toy_6pe_linear, workloads: [rank1_100], search: {strategy: random, victory: 20}}"
+    )
     os.mkfifo(tmp_path / "PIPE")
     onnx = pytest.importorskip("onnx")
     product = onnx.helper.make_node("MatMul", ["A", "B"], ["C"])
@@ -131,7 +135,7 @@ architecture: toy_6pe_linear
 parameters: {levels.DRAM.word_bits: [8, 16]}
 workloads: [rank1_100]
 mapspaces: [pfm, ruby-s]
-search: {victory: 20}
+search: {strategy: random, victory: 20}
 """
 MAP, SWEEPS = "checkpoint.sqlite", "sweep.sqlite"
 EDITS = {
@@ -171,7 +175,7 @@ def runs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
     (folder / "sweep.yaml").write_text(SWEEP)
     commands = {
-        MAP: (command_map.main, [*TOY, "--samples", 5000, "--resume", "--json", "--out"]),
+        MAP: (command_map.main, [*TOY, "--search", "random", "--samples", 5000, "--resume", "--json", "--out"]),
         SWEEPS: (command_sweep.main, [folder / "sweep.yaml", "--json", "--out"]),
     }
     for name, (app, arguments) in commands.items():
@@ -421,7 +425,17 @@ def test_a_search_without_a_mapping_whose_folder_is_gone(tmp_path, monkeypatch):
 
     monkeypatch.setattr(command_map, "explore", found)
     (tmp_path / "tight.yaml").write_text(TIGHT)
-    done = run(command_map.main, tmp_path / "tight.yaml", TOY[1], "--samples", 9, "--out", tmp_path / "out")
+    done = run(
+        command_map.main,
+        tmp_path / "tight.yaml",
+        TOY[1],
+        "--search",
+        "random",
+        "--samples",
+        9,
+        "--out",
+        tmp_path / "out",
+    )
     assert done.exit_code == 2
     assert "no valid mapping found" in done.stdout
     assert "was removed or replaced" in done.stderr
@@ -503,7 +517,18 @@ def test_a_disk_that_may_not_be_written_is_told(runs, small_disk):
     assert "ert.yaml: cannot be written: Read-only file system" in done.stderr
 
 
-LONG_SEARCH = ["eyeriss_like", "resnet50/conv3_x_3x3", "--samples", 10**9, "--victory", 10**9, "--jobs", 2]
+LONG_SEARCH = [
+    "eyeriss_like",
+    "resnet50/conv3_x_3x3",
+    "--search",
+    "random",
+    "--samples",
+    10**9,
+    "--victory",
+    10**9,
+    "--jobs",
+    2,
+]
 
 
 def workers(parent):
@@ -583,7 +608,7 @@ def test_workers_that_die_again_and_again_are_a_fault(capfd):
     ("arguments", "words"),
     [
         (["--out", "x"], "out: x: cannot be used (No such file or directory)"),
-        (["--jobs", 2], "jobs: the working directory is gone, and processes begin there"),
+        (["--search", "random", "--jobs", 2], "jobs: the working directory is gone, and processes begin there"),
     ],
 )
 def test_a_working_directory_that_is_gone_is_a_fault(tmp_path, arguments, words):

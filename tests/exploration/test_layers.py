@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from ruby_map.mapper import SearchOptions, explore, load, result_json
 from ruby_map.mapper.commands.ruby_map import main
-from ruby_map.mapper.exploration import layers
+from ruby_map.mapper.exploration import spread
 from ruby_map.mapper.exploration import time_slices as turns
 from ruby_map.mapper.report.pictures import bars as figures
 from ruby_map.mapper.runtime import checkpoint
@@ -59,7 +59,7 @@ def short_turns(monkeypatch):
     """Turns of one chunk, taken in this process."""
     monkeypatch.setattr(turns, "TURN", 0.0)
     monkeypatch.setattr(
-        layers, "in_order", lambda work, shared, tickets, *_, **__: (work(shared, one) for one in tickets)
+        spread, "in_order", lambda work, shared, tickets, *_, **__: (work(shared, one) for one in tickets)
     )
 
 
@@ -75,21 +75,24 @@ SEARCHES = [
 @pytest.mark.parametrize("options", SEARCHES, ids=str)
 def test_turns_change_nothing(net, options, short_turns):
     """A layer whose search is handed from turn to turn gives what it gives in one go, and so do several at once."""
-    alone = explore("eyeriss_like", net, options=SearchOptions(**options))
-    in_turns = explore("eyeriss_like", net, options=SearchOptions(**options, jobs=3))
+    alone = explore("eyeriss_like", net, options=SearchOptions(strategy="random", **options))
+    in_turns = explore("eyeriss_like", net, options=SearchOptions(strategy="random", **options, jobs=3))
     assert plain(in_turns) == plain(alone)
 
 
 def test_the_same_answer_for_any_number_of_processes(net):
     """With real processes, of searches to their end and of a budget."""
     for options in SEARCHES[1:3]:
-        answers = [plain(explore("eyeriss_like", net, options=SearchOptions(**options, jobs=jobs))) for jobs in (1, 2)]
+        answers = [
+            plain(explore("eyeriss_like", net, options=SearchOptions(strategy="random", **options, jobs=jobs)))
+            for jobs in (1, 2)
+        ]
         assert answers[0] == answers[1]
 
 
 def test_equal_layers_are_searched_once_and_counted_together(net):
     """Names do not matter; the counts add up, and the report says which layers were put together."""
-    network = explore("eyeriss_like", net, options=SearchOptions(samples=500))
+    network = explore("eyeriss_like", net, options=SearchOptions(strategy="random", samples=500))
     assert [(layer.workload.name, count) for layer, count in network.layers] == [("one", 3), ("two", 3), ("three", 1)]
     assert network.statistics.evaluated == 1500
     assert "one counts for again too" in str(network)
@@ -99,8 +102,11 @@ def test_equal_layers_are_searched_once_and_counted_together(net):
 def test_totals_are_sums_and_edp_is_their_product(net):
     """EDP = (sum of energies) x (sum of cycles), each layer as often as it occurs, as if each was searched alone."""
     _, work = load("eyeriss_like", net)
-    network = explore("eyeriss_like", net, options=SearchOptions(samples=500))
-    alone = [(explore("eyeriss_like", layer, options=SearchOptions(samples=500)), n) for layer, n in work.layers]
+    network = explore("eyeriss_like", net, options=SearchOptions(strategy="random", samples=500))
+    alone = [
+        (explore("eyeriss_like", layer, options=SearchOptions(strategy="random", samples=500)), n)
+        for layer, n in work.layers
+    ]
     energy = sum(n * one.energy_pj for one, n in alone)
     cycles = sum(n * one.cycles for one, n in alone)
     assert (network.energy_pj, network.cycles) == (pytest.approx(energy), cycles)
@@ -110,7 +116,11 @@ def test_totals_are_sums_and_edp_is_their_product(net):
 
 def test_the_table_has_shares_of_cycles_and_energy(net):
     """The shares count every occurrence and come to 100 %."""
-    table = str(explore("eyeriss_like", net, options=SearchOptions(samples=500))).split("\n\n")[1].splitlines()
+    table = (
+        str(explore("eyeriss_like", net, options=SearchOptions(strategy="random", samples=500)))
+        .split("\n\n")[1]
+        .splitlines()
+    )
     assert table[1].split("  ")[-1].strip() == "share of energy"
     for column in (-2, -1):
         assert sum(float(line.split()[column].rstrip("%")) for line in table[3:]) == pytest.approx(100, abs=0.2)
@@ -118,7 +128,7 @@ def test_the_table_has_shares_of_cycles_and_energy(net):
 
 def test_the_picture_shows_all_cycles_and_all_energy(net, monkeypatch):
     """The bars of both sides add up to the totals; what all MAC units at work would take is its own part."""
-    network = explore("eyeriss_like", net, options=SearchOptions(samples=500))
+    network = explore("eyeriss_like", net, options=SearchOptions(strategy="random", samples=500))
     drawn = []
     real = figures._bars
     monkeypatch.setattr(figures, "_bars", lambda axes, series, rows: drawn.append(series) or real(axes, series, rows))
@@ -180,14 +190,14 @@ def test_weights_are_parts_of_the_objective():
 @pytest.mark.parametrize("budget", ["3", "100", str(3 * CHUNK), "123457"])
 def test_a_budget_of_mappings_is_met_exactly(net, budget):
     """Not one more and not one less, also where it is no whole number of chunks."""
-    network = explore("eyeriss_like", net, options=SearchOptions(budget=budget))
+    network = explore("eyeriss_like", net, options=SearchOptions(strategy="random", budget=budget))
     assert network.statistics.evaluated == int(budget)
     assert set(network.statistics.stopped_by.split("; ")) <= {"budget", ""}
 
 
 def test_a_budget_of_seconds_is_shared(net):
     """Each layer is looked at, and the sum is near the budget."""
-    network = explore("eyeriss_like", net, options=SearchOptions(budget="0.9s"))
+    network = explore("eyeriss_like", net, options=SearchOptions(strategy="random", budget="0.9s"))
     seconds = [layer.statistics.seconds for layer, _ in network.layers]
     assert network.statistics.stopped_by == "budget"
     assert sum(seconds) > 0.3
@@ -196,20 +206,26 @@ def test_a_budget_of_seconds_is_shared(net):
 
 def test_a_budget_of_one_layer_is_its_end():
     """Mappings looked at, whatever the victory rule would say."""
-    found = explore("toy_6pe", "rank1_100", options=SearchOptions(budget="30000", victory=10))
+    found = explore("toy_6pe", "rank1_100", options=SearchOptions(strategy="random", budget="30000", victory=10))
     assert (found.statistics.evaluated, found.statistics.stopped_by) == (30000, "budget")
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--budget", "many"), "budget: must be a number of mappings, as 1000000, or of seconds, as 60s"),
-        (("--budget", "0"), 'more than 0; got "0"'),
-        (("--budget", "infs"), 'got "infs"'),
-        (("--budget", "-3s"), 'got "-3s"'),
-        (("--budget", "9", "--samples", "5"), "samples: leave this out: the budget says when to stop"),
-        (("--budget", "9s", "--time-limit", "5"), "time-limit: leave this out"),
-        (("--budget", "9", "--victory", "5"), "victory: leave this out"),
+        (
+            ("--search", "random", "--budget", "many"),
+            "budget: must be a number of mappings, as 1000000, or of seconds, as 60s",
+        ),
+        (("--search", "random", "--budget", "0"), 'more than 0; got "0"'),
+        (("--search", "random", "--budget", "infs"), 'got "infs"'),
+        (("--search", "random", "--budget", "-3s"), 'got "-3s"'),
+        (
+            ("--search", "random", "--budget", "9", "--samples", "5"),
+            "samples: leave this out: the budget says when to stop",
+        ),
+        (("--search", "random", "--budget", "9s", "--time-limit", "5"), "time-limit: leave this out"),
+        (("--search", "random", "--budget", "9", "--victory", "5"), "victory: leave this out"),
         (("--budget", "9", "--search", "optimal"), 'budget: must be seconds for an optimal search, as 60s; got "9"'),
     ],
 )
@@ -233,7 +249,7 @@ def test_read_budget():
 def test_an_interrupted_network_resumes_to_the_same_answer(net, tmp_path, options, short_turns, monkeypatch):
     """Ctrl-C at any moment, in turns too: what is kept is gone on from, and the shares of the budget are the same."""
     monkeypatch.setattr(checkpoint, "EVERY", 0.0)
-    options = SearchOptions(**options)
+    options = SearchOptions(strategy="random", **options)
     whole = plain(explore("eyeriss_like", net, options=options))
     for moment in (1, 2, 3, 5, 8, 13) if DEEP else (2, 5, 9):
         with Checkpoint(tmp_path / str(moment), {}) as file:
@@ -245,11 +261,30 @@ def test_an_interrupted_network_resumes_to_the_same_answer(net, tmp_path, option
 
 def test_ctrl_c_keeps_the_layers_that_are_done(net, short_turns):
     """Of several layers at once each has its best so far; those not begun are missing."""
-    options = SearchOptions(victory=10**9, samples=4 * CHUNK, jobs=2)
+    options = SearchOptions(strategy="random", victory=10**9, samples=4 * CHUNK, jobs=2)
     found = explore("eyeriss_like", net, options=options, progress=interrupt_at(5))
     assert [layer.statistics.stopped_by for layer, _ in found.layers] == ["samples", "interrupted"]
     assert (found.missing, found.found) == (1, False)
     assert found.layers[1][0].edp > 0
+
+
+def test_layers_are_proven_side_by_side(net):
+    """Each process has a whole layer; the answer is that of one process."""
+    alone, together = (explore("eyeriss_like", net, options=SearchOptions(jobs=jobs, time_limit=60)) for jobs in (1, 2))
+    assert all(layer.optimal for layer, _ in together.layers)
+    assert plain(together) == plain(alone)
+
+
+@pytest.mark.parametrize("moment", [1, 2])
+def test_ctrl_c_ends_proofs_side_by_side_with_the_best_so_far(net, moment):
+    """Layers that are being proven keep what they have; a budget of seconds is shared by all."""
+    options = SearchOptions(jobs=2, budget="60s")
+    began = time.monotonic()
+    found = explore("simba_like", net, "ruby", options, progress=interrupt_at(moment))
+    assert found.statistics.interrupted
+    assert time.monotonic() - began < 50
+    assert len(found.layers) >= moment
+    assert all(layer.edp > 0 for layer, _ in found.layers if layer.found)
 
 
 SCRIPT = (
@@ -258,7 +293,9 @@ SCRIPT = (
 )
 
 
-@pytest.mark.parametrize("end", [("--budget", 10**6), ("--samples", 200_000, "--victory", 10**9)])
+@pytest.mark.parametrize(
+    "end", [("--search", "random", "--budget", 10**6), ("--search", "random", "--samples", 200_000, "--victory", 10**9)]
+)
 def test_a_killed_network_resumes_to_the_same_answer(net, tmp_path, end):
     """kill -9 of all processes at some moment of a search of several layers at once."""
     command = [sys.executable, "-c", SCRIPT, "eyeriss_like", net, *map(str, end), "--jobs", "2", "--json"]
@@ -280,7 +317,7 @@ def test_a_killed_network_resumes_to_the_same_answer(net, tmp_path, end):
 
 def test_a_budget_of_less_than_a_mapping_per_layer_is_status_2(net):
     """The number of layers is told."""
-    found = run("eyeriss_like", net, "--budget", 2)
+    found = run("eyeriss_like", net, "--search", "random", "--budget", 2)
     assert (found.exit_code, found.stdout) == (2, "")
     assert "budget: must be at least a mapping for each of the 3 layers, got 2" in found.stderr
 
@@ -294,25 +331,38 @@ def test_every_layer_without_a_mapping_is_named(tmp_path, short_turns):
     layers_ = "".join(layer % each for each in (("good", 7, 5), ("bad", 9, 5), ("worse", 7, 6)))
     (tmp_path / "net.yaml").write_text(f"name: net\nlayers:\n{layers_}")
     with pytest.raises(InputError) as one:
-        explore(str(tmp_path / "arch.yaml"), str(tmp_path / "net.yaml"), "pfm", SearchOptions(samples=10, jobs=1))
+        explore(
+            str(tmp_path / "arch.yaml"),
+            str(tmp_path / "net.yaml"),
+            "pfm",
+            SearchOptions(strategy="random", samples=10, jobs=1),
+        )
     with pytest.raises(InputError) as several:
-        explore(str(tmp_path / "arch.yaml"), str(tmp_path / "net.yaml"), "pfm", SearchOptions(samples=10, jobs=2))
+        explore(
+            str(tmp_path / "arch.yaml"),
+            str(tmp_path / "net.yaml"),
+            "pfm",
+            SearchOptions(strategy="random", samples=10, jobs=2),
+        )
     assert {fault.source for fault in one.value.faults} == {"bad on narrow", "worse on narrow"}
     assert several.value.faults == one.value.faults
 
 
 def test_progress_tells_of_all_layers(net):
     """How many layers are over, or what of the budget is used."""
-    told = run("eyeriss_like", net, "--samples", 100, "--log").stderr
+    told = run("eyeriss_like", net, "--search", "random", "--samples", 100, "--log").stderr
     assert "1 of 3 layers; one: 100 mappings" in told
     assert "3 of 3 layers; three: 100 mappings" in told
-    assert "100 of 300 mappings; one: 100 mappings" in run("eyeriss_like", net, "--budget", 300, "--log").stderr
+    assert (
+        "100 of 300 mappings; one: 100 mappings"
+        in run("eyeriss_like", net, "--search", "random", "--budget", 300, "--log").stderr
+    )
 
 
 @pytest.mark.parametrize(("budget", "jobs"), [("0.4s", 1), ("1s", 2), ("300", 1)])
 def test_log_lines_name_the_rule_that_was_given(net, budget, jobs, short_turns):
     """The share of a budget that a layer used up is told as the budget, not as a limit that nobody set."""
-    told = run("eyeriss_like", net, "--budget", budget, "--jobs", jobs, "--log")
+    told = run("eyeriss_like", net, "--search", "random", "--budget", budget, "--jobs", jobs, "--log")
     ends = [line.rsplit("ended by: ")[-1] for line in told.stderr.splitlines() if "ended by" in line]
     assert len(ends) >= 3
     assert set(ends) == {"budget"}

@@ -343,7 +343,7 @@ def test_what_does_not_fit_is_told_to_the_word():
 def test_sums_over_a_network_are_exact():
     """Cycles of layers, each so many times."""
     layer = shaped("matmul", M=ODD, N=ODD, K=ODD)
-    options = SearchOptions(samples=50, victory=10**6)
+    options = SearchOptions(strategy="random", samples=50, victory=10**6)
     with pytest.warns(RoundingWarning, match="matmul: figures may pass 2"):
         found = explore("toy_6pe_linear", Network("net", ((layer, 3),)), "pfm", options)
     layer, _ = found.layers[0]
@@ -356,7 +356,7 @@ def test_sums_over_a_network_are_exact():
 def test_points_of_a_front_are_exact():
     """Their cycles are integers, in order, and each is what its own mapping takes."""
     layer = shaped("matmul", M=ODD, N=ODD, K=ODD)
-    options = SearchOptions(samples=3000, victory=10**6, front="energy,delay")
+    options = SearchOptions(strategy="random", samples=3000, victory=10**6, front="energy,delay")
     with pytest.warns(RoundingWarning):
         found = explore("toy_6pe_linear", layer, "pfm", options)
     assert len(found.front) > 1
@@ -388,7 +388,7 @@ def test_the_command_tells_once_and_its_json_stays_pure(tmp_path):
     """One line on standard error, one object on standard output; nothing where floats hold all figures."""
     (tmp_path / "large.yaml").write_text(f"shape: matmul\nsizes: {{M: {ODD}, N: {ODD}, K: {ODD}}}")
     run = partial(CliRunner().invoke, main)
-    found = run(["toy_6pe_linear", str(tmp_path / "large.yaml"), "--samples", "500", "--json"])
+    found = run(["toy_6pe_linear", str(tmp_path / "large.yaml"), "--search", "random", "--samples", "500", "--json"])
     assert found.exit_code == 0
     told = "warning: large: figures may pass 2^53, which the search rounds to compare mappings"
     assert found.stderr.splitlines() == [f"{told}; reported counts are exact"]

@@ -344,7 +344,7 @@ def test_a_search_charges_what_it_reports(tmp_path):
     """ruby-map with wires: the best mapping, written and counted again by ruby-model, has the energy of the search."""
     charged = ["--wire-pj-per-bit-mm", "0.2", "--tile-mm", "0.5", "--leakage"]
     layer = ["eyeriss_like", "alexnet/conv5"]
-    search = ["--samples", "4096", "--out", str(tmp_path / "out"), "--json"]
+    search = ["--search", "random", "--samples", "4096", "--out", str(tmp_path / "out"), "--json"]
     found = json.loads(CliRunner().invoke(ruby_map, [*layer, *search, *charged]).stdout)
     written = str(tmp_path / "out" / "mapping.yaml")
     again = json.loads(CliRunner().invoke(model, [*layer, written, "--json", *charged]).stdout)

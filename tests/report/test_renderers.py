@@ -13,7 +13,7 @@ from ruby_map.workloads import InputError
 SWEEP = """
 architecture: toy_6pe_linear
 workloads: [rank1_100]
-search: {samples: 40}
+search: {strategy: random, samples: 40}
 """
 
 
@@ -22,10 +22,14 @@ def results(tmp_path_factory):
     """By table of renderers: results that have everything, and results that lack it."""
     path = tmp_path_factory.mktemp("renderers") / "sweep.yaml"
     path.write_text(SWEEP)
-    layer = explore("eyeriss_like", "alexnet/conv2", "ruby-s", SearchOptions(samples=500, front="energy,delay"))
+    layer = explore(
+        "eyeriss_like", "alexnet/conv2", "ruby-s", SearchOptions(strategy="random", samples=500, front="energy,delay")
+    )
     arch = load_arch("eyeriss_like")
     levels = tuple(replace(level, capacity_bits=1) if level.name == "psum_spad" else level for level in arch.levels)
-    nothing = explore(replace(arch, levels=levels), "alexnet/conv2", "ruby-s", SearchOptions(samples=100))
+    nothing = explore(
+        replace(arch, levels=levels), "alexnet/conv2", "ruby-s", SearchOptions(strategy="random", samples=100)
+    )
     swept = sweep(path)
     return {
         "layer": (layer, nothing),

@@ -22,7 +22,7 @@ architecture: toy_6pe_linear
 parameters: {levels.GLB.fanout.PE.size: [2, 3, 6]}
 workloads: [rank1_100]
 mapspaces: [pfm, ruby-s]
-search: {samples: 40}
+search: {strategy: random, samples: 40}
 """
 LEAKY = CostOptions(leakage=True, wire_pj_per_bit_mm=0.1, tile_mm=0.5)
 
@@ -30,7 +30,7 @@ LEAKY = CostOptions(leakage=True, wire_pj_per_bit_mm=0.1, tile_mm=0.5)
 @pytest.fixture(scope="module")
 def layer():
     """A layer with a front; leakage and network counted."""
-    options = SearchOptions(samples=3000, front="energy,delay")
+    options = SearchOptions(strategy="random", samples=3000, front="energy,delay")
     return explore("eyeriss_like", "alexnet/conv2", "ruby-s", options, costs=LEAKY)
 
 
@@ -53,7 +53,9 @@ def nothing():
     """A layer for which there is no room."""
     arch = load_arch("eyeriss_like")
     levels = tuple(replace(level, capacity_bits=1) if level.name == "psum_spad" else level for level in arch.levels)
-    return explore(replace(arch, levels=levels), "alexnet/conv2", "ruby-s", SearchOptions(samples=100))
+    return explore(
+        replace(arch, levels=levels), "alexnet/conv2", "ruby-s", SearchOptions(strategy="random", samples=100)
+    )
 
 
 class Cells(HTMLParser):
@@ -177,7 +179,7 @@ def test_every_picture_is_drawn_and_shows_itself(layer, network, swept):
 @pytest.fixture(scope="module")
 def eight():
     """The eight layers of AlexNet."""
-    return explore("eyeriss_like", "alexnet", options=SearchOptions(samples=400))
+    return explore("eyeriss_like", "alexnet", options=SearchOptions(strategy="random", samples=400))
 
 
 def test_a_convergence_names_its_layers(eight):

@@ -24,6 +24,8 @@ TOY = ("toy_6pe", "rank1_100")
 SEARCH = (
     "eyeriss_like",
     "resnet50/conv3_x_3x3",
+    "--search",
+    "random",
     "--samples",
     "600000",
     "--victory",
@@ -88,7 +90,7 @@ def test_killed_at_any_moment_a_search_resumes_to_the_same_answer(whole, tmp_pat
 def test_an_interrupted_search_goes_on_where_it_was(tmp_path, monkeypatch):
     """What the checkpoint holds is not searched again, and Ctrl-C changes nothing in the end."""
     monkeypatch.setattr(checkpoint, "EVERY", 0.0)
-    options = SearchOptions(samples=40_000, victory=10**9)
+    options = SearchOptions(strategy="random", samples=40_000, victory=10**9)
     first_seen = []
 
     def interrupt(layer, recorder):
@@ -123,7 +125,7 @@ def test_an_interrupted_or_finished_run_resumes_and_is_never_overwritten(tmp_pat
         (("--seed", 1), "seed (there 0, here 1)"),
         (("--mapspace", "ruby"), 'mapspace (there "ruby-s", here "ruby")'),
         (("--objective", "delay,energy"), 'objective (there "edp", here "delay,energy")'),
-        (("--victory", 10), "victory"),
+        (("--search", "random", "--victory", 10), "victory"),
         (("--front", "energy,delay"), 'front (there none, here "energy,delay")'),
         (("--leakage",), "costs (other contents)"),
     ],

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 TOY = ("toy_6pe", "rank1_100")
 LAYER = ("eyeriss_like", "resnet50/conv4_x_3x3")
-OPTIONS = {"samples": 1_000_000, "victory": 10**9}
+OPTIONS = {"strategy": "random", "samples": 1_000_000, "victory": 10**9}
 
 
 def free_port():
@@ -82,7 +82,7 @@ def test_a_scheduler_without_workers_is_told(monkeypatch):
     monkeypatch.setattr(cluster, "APPEAR", 0.5)
     monkeypatch.setattr(cluster, "CONNECT", 60)
     with dask_cluster(workers=0) as (address, _):
-        found = CliRunner().invoke(main, [*TOY, "--cluster", address])
+        found = CliRunner().invoke(main, [*TOY, "--search", "random", "--cluster", address])
     assert (found.exit_code, found.stdout) == (2, "")
     assert "has had no worker for 0.5 s" in found.stderr
 
@@ -92,18 +92,21 @@ def test_an_unreachable_cluster_is_told_quickly(tmp_path):
     pytest.importorskip("distributed", reason="needs the extra dask")
     began = time.monotonic()
     folder = tmp_path / "run"
-    command = [*TOY, "--cluster", f"dask://127.0.0.1:{free_port()}", "--out", str(folder)]
+    command = [*TOY, "--search", "random", "--cluster", f"dask://127.0.0.1:{free_port()}", "--out", str(folder)]
     found = CliRunner().invoke(main, command)
     assert (found.exit_code, found.stdout) == (2, "")
     assert "no Dask scheduler answers at 127.0.0.1" in found.stderr
     assert time.monotonic() - began < 4 * cluster.CONNECT
-    assert CliRunner().invoke(main, [*TOY, "--out", str(folder), "--resume", "--json"]).exit_code == 0
+    assert (
+        CliRunner().invoke(main, [*TOY, "--search", "random", "--out", str(folder), "--resume", "--json"]).exit_code
+        == 0
+    )
 
 
 @pytest.mark.parametrize("name", ["dask", "dask://", "dask://here", "spark://here:1", "dask://here:port"])
 def test_a_cluster_that_cannot_be_is_bad_input(name):
     """The name is checked with all other options, before anything is connected."""
-    found = CliRunner().invoke(main, [*TOY, "--cluster", name, "--jobs", "0"])
+    found = CliRunner().invoke(main, [*TOY, "--search", "random", "--cluster", name, "--jobs", "0"])
     assert found.exit_code == 2
     assert "cluster: must be dask://HOST:PORT, or ray" in found.stderr
     assert "jobs" in found.stderr
@@ -113,7 +116,7 @@ def test_a_cluster_that_cannot_be_is_bad_input(name):
 def test_a_cluster_without_its_package_names_the_extra(name, package, monkeypatch):
     """Status 2 and what to install."""
     monkeypatch.setitem(sys.modules, package, None)
-    found = CliRunner().invoke(main, [*TOY, "--cluster", name])
+    found = CliRunner().invoke(main, [*TOY, "--search", "random", "--cluster", name])
     assert found.exit_code == 2
     assert f"pip install 'ruby-map[{name[:4].rstrip(':')}]'" in found.stderr
 
@@ -127,5 +130,5 @@ def test_a_ray_cluster_gives_the_same_answer():
         found = explore(*LAYER, options=SearchOptions(**options, cluster="ray"))
     finally:
         ray.shutdown()
-    assert plain(found) == plain(explore(*LAYER, options=SearchOptions(**options)))
+    assert plain(found) == plain(explore(*LAYER, options=SearchOptions(strategy="random", **options)))
     assert json.dumps(plain(found))

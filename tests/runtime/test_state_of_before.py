@@ -13,6 +13,8 @@ SEARCH = (
     "matmul_100",
     "--mapspace",
     "ruby-s",
+    "--search",
+    "random",
     "--victory",
     100_000_000,
     "--samples",

@@ -80,7 +80,9 @@ def told(outcome):
 def both(space, table, costs=None, **options):
     """What both engines find."""
     options = {"samples": 60_000, "victory": 10**6} | options
-    return [told(search(space, table, SearchOptions(engine=name, **options), costs)) for name in ENGINES]
+    return [
+        told(search(space, table, SearchOptions(strategy="random", engine=name, **options), costs)) for name in ENGINES
+    ]
 
 
 def agree(space, table, costs):
@@ -177,7 +179,7 @@ def test_workers_compile_for_themselves(jax):
     """Two processes give the answer of one, with either engine."""
     arch = machine()
     space = Mapspace(arch, window(), "ruby-s")
-    options = SearchOptions(samples=40_000, victory=10**6, jobs=2, engine="jax")
+    options = SearchOptions(strategy="random", samples=40_000, victory=10**6, jobs=2, engine="jax")
     assert told(search(space, figures(arch), options)) == told(
         search(space, figures(arch), replace(options, jobs=1, engine="numpy"))
     )
@@ -255,18 +257,20 @@ def faults(space, costs=None):
 
 def test_an_engine_that_is_none_or_not_installed(monkeypatch):
     """The message says what there is, and what brings it."""
-    (fault,) = option_faults(SearchOptions(engine="jacks"))
+    (fault,) = option_faults(SearchOptions(strategy="random", engine="jacks"))
     assert str(fault) == 'engine: must be one of numpy, jax; got "jacks"'
     monkeypatch.setattr(engine, "find_spec", lambda name: None)
-    (fault,) = option_faults(SearchOptions(engine="jax"))
+    (fault,) = option_faults(SearchOptions(strategy="random", engine="jax"))
     assert "pip install 'ruby-map[jax]'" in str(fault)
-    assert not option_faults(SearchOptions(engine="numpy"))
+    assert not option_faults(SearchOptions(strategy="random", engine="numpy"))
 
 
 def test_the_command_says_it_with_status_2(monkeypatch):
     """Beside the other faults, and before anything is searched."""
     monkeypatch.setattr(engine, "find_spec", lambda name: None)
-    found = CliRunner().invoke(main, ["eyeriss_like", "resnet50/conv1", "--engine", "jax", "--victory", "0"])
+    found = CliRunner().invoke(
+        main, ["eyeriss_like", "resnet50/conv1", "--search", "random", "--engine", "jax", "--victory", "0"]
+    )
     assert found.exit_code == 2
     assert "jax is not installed" in found.stderr
     assert "victory" in found.stderr
@@ -292,7 +296,7 @@ def test_mapspaces_that_it_cannot_do(monkeypatch):
     assert any("at most 20 a dim: M of conv on three has" in part for part in faults(space))
     assert ENGINES["numpy"].space_faults(space, CostOptions(hop_pj=1.0)) == []
     with pytest.raises(InputError, match="loop orders"):
-        search(space, figures(arch), SearchOptions(engine="jax"))
+        search(space, figures(arch), SearchOptions(strategy="random", engine="jax"))
 
 
 def test_pairs_are_counted_as_they_are_tabulated(monkeypatch):

@@ -37,8 +37,30 @@ def the_json(*arguments):
 @pytest.mark.parametrize(
     "rules",
     [
-        ("--objective", "delay,energy", "--front", "edp,energy,delay", "--samples", 9999, "--victory", 10**9),
-        ("--front", "energy,delay", "--patience", "0.05:1500", "--target", 1e9, "--victory", 10**9),
+        (
+            "--objective",
+            "delay,energy",
+            "--front",
+            "edp,energy,delay",
+            "--search",
+            "random",
+            "--samples",
+            9999,
+            "--victory",
+            10**9,
+        ),
+        (
+            "--front",
+            "energy,delay",
+            "--search",
+            "random",
+            "--patience",
+            "0.05:1500",
+            "--target",
+            1e9,
+            "--victory",
+            10**9,
+        ),
     ],
 )
 def test_every_rule_gives_one_answer_for_1_2_and_7_workers(rules):
@@ -62,7 +84,7 @@ def test_the_front_is_that_of_every_mapping():
 
 def test_the_front_is_printed_and_written(tmp_path):
     """A table, a CSV, a picture, and each mapping in a file of its own."""
-    found = run(*LAYER, "--samples", 8000, "--front", "energy,delay", "--out", tmp_path / "run")
+    found = run(*LAYER, "--search", "random", "--samples", 8000, "--front", "energy,delay", "--out", tmp_path / "run")
     assert "energy [pJ]   delay [cycles]" in found.stdout
     front = json.loads((tmp_path / "run" / "stats.json").read_text())["front"]
     lines = (tmp_path / "run" / "front.csv").read_text().splitlines()
@@ -75,22 +97,25 @@ def test_the_front_is_printed_and_written(tmp_path):
 
 def test_a_list_of_objectives_minimises_the_second_among_equals():
     """delay,energy keeps the least cycles, and with them no more energy than delay alone."""
-    alone, listed = (the_json(*LAYER, "--samples", 50_000, "--objective", name) for name in ("delay", "delay,energy"))
+    alone, listed = (
+        the_json(*LAYER, "--search", "random", "--samples", 50_000, "--objective", name)
+        for name in ("delay", "delay,energy")
+    )
     assert listed["cycles"] == alone["cycles"]
     assert listed["energy_pj"] <= alone["energy_pj"]
 
 
 def test_a_search_ends_at_its_target_or_when_patience_does():
     """The rule that ended the search is told, and a target is met by the mapping reported."""
-    found = run(*LAYER, "--target", 1e16, "--json", "--log")
+    found = run(*LAYER, "--search", "random", "--target", 1e16, "--json", "--log")
     assert json.loads(found.stdout)["edp"] <= 1e16
     assert "ended by: target" in found.stderr
-    assert "ended by: patience" in run(*LAYER, "--patience", "0.1:500").stdout
+    assert "ended by: patience" in run(*LAYER, "--search", "random", "--patience", "0.1:500").stdout
 
 
 def test_log_lines_tell_what_is_done_and_what_is_left():
     """Plain lines on standard error, nothing of them on standard output."""
-    found = run(*LAYER, "--samples", 20_000, "--victory", 10**9, "--log", "--json")
+    found = run(*LAYER, "--search", "random", "--samples", 20_000, "--victory", 10**9, "--log", "--json")
     json.loads(found.stdout)
     first, last = found.stderr.strip().splitlines()
     for words in ("conv4_x_3x3: 8,192 mappings", "% valid, best", "/s (", "% of the valid ruled out", "left"):
@@ -102,9 +127,9 @@ def test_log_lines_tell_what_is_done_and_what_is_left():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--patience", "soon"), 'patience: must be FRACTION:N, as 0.01:5000; got "soon"'),
-        (("--patience", "2:10"), "with 0 < FRACTION < 1"),
-        (("--target", 0), "target: must be more than 0"),
+        (("--search", "random", "--patience", "soon"), 'patience: must be FRACTION:N, as 0.01:5000; got "soon"'),
+        (("--search", "random", "--patience", "2:10"), "with 0 < FRACTION < 1"),
+        (("--search", "random", "--target", 0), "target: must be more than 0"),
         (("--front", "energy"), "front: must name two objectives or more"),
         (("--front", "energy,speed"), 'must be one of edp, energy, delay; got "speed"'),
         (("--objective", "edp,edp"), "names one of its objectives twice"),
@@ -125,7 +150,7 @@ def test_a_progress_line_fits_the_terminal(monkeypatch):
     terminal = Console(file=StringIO(), force_terminal=True, width=50)
     monkeypatch.setattr("rich.console.Console", lambda stderr: terminal)
     with progress(False) as told_to:
-        explore(*LAYER, "ruby-s", SearchOptions(samples=8192), progress=told_to)
+        explore(*LAYER, "ruby-s", SearchOptions(strategy="random", samples=8192), progress=told_to)
     assert shown
     assert max(map(len, shown)) == 47  # and the spinner
     told = "3 of 24 layers; conv5_x_1x1a_first: 1,234,567 mappings, 12.3% valid, best 1.234e+15 at 1,204,224, 98,765/s"

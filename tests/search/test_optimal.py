@@ -19,7 +19,6 @@ from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
 from ruby_map.mapper.model.recount import recount
 from ruby_map.mapper.model.sanity import InternalError
 from ruby_map.mapper.search.ended import Ended
-from ruby_map.mapper.search.optimal import first_look
 from ruby_map.mapper.search.optimal.best_orders import best_orders
 from ruby_map.mapper.search.optimal.branch_and_bound import Branching, combination
 from ruby_map.mapper.search.options import SearchOptions
@@ -27,7 +26,7 @@ from ruby_map.workloads import load_workload
 
 from ..conftest import DEEP
 from ..model.test_cost import matmul
-from ..searches import lower_bound, optimal, search
+from ..searches import a_poor_beginning, lower_bound, optimal, search
 from ..small_problems import MOST, best_of_all, constrained_problems, figures, problems, small_machines, values_of
 from ..strategies import convolutions, matmuls
 
@@ -38,14 +37,13 @@ AGAIN = RankWords.again
 @pytest.fixture(autouse=True, scope="module")
 def hardly_any_first_look():
     """A poor first best: branch and bound must find the optimum itself."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(first_look, "FIRST_LOOK", 3)
+    with a_poor_beginning():
         yield
 
 
 def check_against_every_mapping(space, table, objective, costs, seed=0):
     """The search finds the least value over all mappings, proves it, and its mapping is one of the mapspace."""
-    outcome = optimal(space, table, SearchOptions(objective=objective, seed=seed), costs)
+    outcome = optimal(space, table, SearchOptions(strategy="random", objective=objective, seed=seed), costs)
     least = best_of_all(space, table, objective, costs)
     assert outcome.coverage.total == combinations_of(space)
     if np.isinf(least):
@@ -103,14 +101,14 @@ def test_where_all_chains_are_pinned(free):
 def test_combinations_that_get_lost_are_noticed(monkeypatch):
     """Where single combinations leave the search unseen, the numbers do not add up, and nothing is certified."""
     space, table = pinned(1)
-    proven = optimal(space, table, SearchOptions())
+    proven = optimal(space, table, SearchOptions(strategy="random"))
     first = space[0]  # so that a wrong proof would be wrong
 
     def lossy(self, nodes, *more, real=Branching._opened):
         return real(self, nodes[~self.forest.single(nodes)], *(more[0][~self.forest.single(nodes)], *more[1:]))
 
     monkeypatch.setattr(Branching, "_opened", lossy)
-    found = lower_bound(space, table, SearchOptions(bound=60.0), first)
+    found = lower_bound(space, table, SearchOptions(strategy="random", bound=60.0), first)
     assert found.statistics.stopped_by == Ended.UNCOUNTED
     assert not found.optimal
     assert found.lower_bound <= proven.lower_bound
@@ -197,10 +195,10 @@ def test_a_wrong_bound_is_noticed(monkeypatch, wrong):
     """With a bound that is too high the search stops short of the optimum, or finds a mapping below its bound."""
     arch, workload = load_arch("eyeriss_like"), load_workload("resnet50/conv5_x_1x1b")
     space, table = Mapspace(arch, workload, "pfm"), energy_table(arch)
-    right = optimal(space, table, SearchOptions())
+    right = optimal(space, table, SearchOptions(strategy="random"))
     monkeypatch.setattr(RankWords, "again", wrong)
     try:
-        found = optimal(space, table, SearchOptions())
+        found = optimal(space, table, SearchOptions(strategy="random"))
     except InternalError:
         return
     assert found.lower_bound > right.lower_bound * 1.001
@@ -212,10 +210,10 @@ def test_never_above_random_search(mapspace, objective):
     """What random search finds on a real layer is never below the certified optimum."""
     arch, workload = load_arch("eyeriss_like"), load_workload("resnet50/conv5_x_1x1b")
     space, table = Mapspace(arch, workload, mapspace), energy_table(arch)
-    proven = optimal(space, table, SearchOptions(objective=objective))
+    proven = optimal(space, table, SearchOptions(strategy="random", objective=objective))
     assert proven.optimal
     for seed in range(3):
-        found = search(space, table, SearchOptions(objective=objective, seed=seed, samples=20_000))
+        found = search(space, table, SearchOptions(strategy="random", objective=objective, seed=seed, samples=20_000))
         value = OBJECTIVES[objective].of(evaluate(found.best, table))[0]
         assert proven.lower_bound <= value * (1 + 1e-9)
 
@@ -224,8 +222,8 @@ def test_stopped_early_it_says_what_is_proven():
     """Out of time there is a best so far, a lower bound under the true optimum, and no certificate."""
     arch, workload = load_arch("linear_16"), load_workload("matmul_100")
     space, table = Mapspace(arch, workload, "ruby-s"), energy_table(arch)
-    proven = optimal(space, table, SearchOptions())
-    early = optimal(space, table, SearchOptions(time_limit=0.01))
+    proven = optimal(space, table, SearchOptions(strategy="random"))
+    early = optimal(space, table, SearchOptions(strategy="random", time_limit=0.01))
     assert early.statistics.stopped_by == "time limit"
     assert not early.optimal
     assert 0 < early.lower_bound <= proven.lower_bound <= evaluate(early.best, table).edp[0]
@@ -235,7 +233,7 @@ def test_interrupted_it_says_what_is_proven(monkeypatch):
     """Ctrl-C in the middle of the proof gives the best so far and a lower bound under the true optimum."""
     arch, workload = load_arch("linear_16"), load_workload("matmul_100")
     space, table = Mapspace(arch, workload, "ruby-s"), energy_table(arch)
-    proven = optimal(space, table, SearchOptions())
+    proven = optimal(space, table, SearchOptions(strategy="random"))
     steps = iter([None, None, KeyboardInterrupt()])
 
     def step(self, best, evaluate, real=Branching.step):
@@ -245,7 +243,7 @@ def test_interrupted_it_says_what_is_proven(monkeypatch):
 
     monkeypatch.setattr(Branching, "step", step)
     monkeypatch.setattr("ruby_map.mapper.search.optimal.branch_and_bound.OPENED", 4)
-    early = optimal(space, table, SearchOptions())
+    early = optimal(space, table, SearchOptions(strategy="random"))
     assert early.statistics.interrupted
     assert not early.optimal
     assert 0 < early.lower_bound <= proven.lower_bound

@@ -13,7 +13,6 @@ from ruby_map.mapper.model import OBJECTIVES
 from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
 from ruby_map.mapper.model.recount import recount
 from ruby_map.mapper.report.front import exact_front
-from ruby_map.mapper.search.optimal import first_look
 from ruby_map.mapper.search.optimal import incumbents as aims
 from ruby_map.mapper.search.optimal import optimal as optimal_file
 from ruby_map.mapper.search.optimal.incumbents import FrontIncumbents
@@ -23,7 +22,7 @@ from ruby_map.workloads import load_workload
 
 from ..conftest import DEEP
 from ..model.test_cost import matmul
-from ..searches import optimal
+from ..searches import a_poor_beginning, begin_poorly, optimal
 from ..small_problems import figures, problems
 
 FRONT = ("energy", "delay")
@@ -63,8 +62,7 @@ def found_by(outcome, table, costs=None):
 @pytest.fixture(autouse=True, scope="module")
 def hardly_any_first_look():
     """A poor beginning: branch and bound must find the front itself."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(first_look, "FIRST_LOOK", 3)
+    with a_poor_beginning() as patch:
         patch.setattr("ruby_map.mapper.search.optimal.local_search.DRAWN", 3)
         yield
 
@@ -74,7 +72,7 @@ def hardly_any_first_look():
 def test_equals_the_front_of_every_mapping(problem):
     """The front is that of all mappings, is proven, and the best by the objective is on it."""
     space, table, objective, costs = problem
-    outcome = optimal(space, table, SearchOptions(objective=objective, front="energy,delay"), costs)
+    outcome = optimal(space, table, SearchOptions(strategy="random", objective=objective, front="energy,delay"), costs)
     points = points_of(space, table, costs)
     if not len(points):
         assert outcome.best is None
@@ -175,7 +173,7 @@ def test_stopped_early_it_says_what_is_proven(monkeypatch):
     space, table = Mapspace(arch, workload, "ruby"), energy_table(arch)
     true = found_by(optimal(space, table, OPTIONS), table)
     monkeypatch.setattr("ruby_map.mapper.search.optimal.branch_and_bound.OPENED", 64)
-    monkeypatch.setattr(first_look, "FIRST_LOOK", 500)
+    begin_poorly(monkeypatch)
     monkeypatch.setattr("ruby_map.mapper.search.optimal.local_search.EXCHANGED", 1)
     for steps in (1, 50, 150, 280, 310):
         calls = iter(range(steps))

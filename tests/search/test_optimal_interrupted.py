@@ -14,7 +14,6 @@ from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model.cost import CostOptions
 from ruby_map.mapper.search import Task, Watch
 from ruby_map.mapper.search.ended import Ended
-from ruby_map.mapper.search.optimal import first_look
 from ruby_map.mapper.search.optimal import leaves as combinations
 from ruby_map.mapper.search.optimal import optimal as optimal_file
 from ruby_map.mapper.search.optimal.leaves import LeafEvaluator
@@ -22,7 +21,7 @@ from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.workloads import load_workload
 
 from ..conftest import DEEP
-from ..searches import optimal
+from ..searches import a_poor_beginning, begin_poorly, optimal
 from ..small_problems import best_of_all, constrained_problems
 from .test_optimal import combinations_of
 
@@ -65,10 +64,10 @@ def test_within_a_step(problem, call, late, front):
     """Every combination is still accounted for, the bound is below the least of all mappings, and the proof goes on
     from there to the optimum."""
     space, table, objective, costs = problem
-    options, kept = SearchOptions(objective=objective, front=front), KeepChoice()
+    options, kept = SearchOptions(strategy="random", objective=objective, front=front), KeepChoice()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(LeafEvaluator, "see", interrupted(call, late))
-        patch.setattr(first_look, "FIRST_LOOK", 3)
+        begin_poorly(patch)
         patch.setattr("ruby_map.mapper.search.optimal.branch_and_bound.OPENED", 4)
         early = optimal(space, table, options, costs, part=kept)
     least = best_of_all(space, table, objective, costs)
@@ -79,7 +78,8 @@ def test_within_a_step(problem, call, late, front):
     if early.statistics.interrupted:
         assert early.coverage.open
         assert not early.optimal or early.lower_bound >= least * (1 - 1e-9)
-    resumed = optimal(space, table, options, costs, part=kept)
+    with a_poor_beginning():
+        resumed = optimal(space, table, options, costs, part=kept)
     if np.isinf(least):
         assert resumed.best is None
     else:
@@ -92,14 +92,16 @@ def wired():
     """A layer with wires, where every order of the best chains has to be tried, and the proof that does."""
     arch, layer = load_arch("linear_16"), replace(load_workload("matmul_100"), sizes=(6, 5, 4))
     space, table = Mapspace(arch, layer, "pfm"), energy_table(arch)
-    work = optimal_file.Optimal(Task(space, table, SearchOptions(time_limit=1e9), CostOptions(hop_pj=1000.0)), Watch())
+    work = optimal_file.Optimal(
+        Task(space, table, SearchOptions(strategy="random", time_limit=1e9), CostOptions(hop_pj=1000.0)), Watch()
+    )
     return space, table, work
 
 
 def test_time_up_while_orders_are_counted_exactly(wired, monkeypatch):
     """Orders that are recounted one by one stop soon after time is up, and the chains count as open."""
     space, table, work = wired
-    proven = optimal(space, table, SearchOptions(), CostOptions(hop_pj=1000.0))
+    proven = optimal(space, table, SearchOptions(strategy="random"), CostOptions(hop_pj=1000.0))
     offered, real = [], LeafEvaluator.offer
     monkeypatch.setattr(LeafEvaluator, "offer", lambda self, batch: offered.append(1) or real(self, batch))
     monkeypatch.setattr(combinations, "evaluate", inexact(combinations.evaluate))
@@ -135,7 +137,7 @@ def test_more_orders_than_are_tried_leave_chains_open(wired, monkeypatch):
     """Their bound limits what is claimed."""
     space, table, work = wired
     monkeypatch.setattr(combinations, "MOST_ORDERS", 1)
-    proven = optimal(space, table, SearchOptions(), CostOptions(hop_pj=1000.0))
+    proven = optimal(space, table, SearchOptions(strategy="random"), CostOptions(hop_pj=1000.0))
     assert proven.statistics.stopped_by == Ended.LEFT_OPEN
     monkeypatch.undo()
     found = work.run()

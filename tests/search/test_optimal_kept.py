@@ -9,6 +9,7 @@ from ruby_map.mapper import explore
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model.bounds.relaxation import Relaxation
 from ruby_map.mapper.search.ended import Ended
+from ruby_map.mapper.search.evolution import population, populations
 from ruby_map.mapper.search.optimal import evidence
 from ruby_map.mapper.search.optimal import optimal as optimal_file
 from ruby_map.mapper.search.options import SearchOptions
@@ -48,7 +49,9 @@ def test_bound_with_more_choices_than_can_be_listed():
     """The same of the bound of another search, in no time."""
     space, table = problem(10)
     for seconds in (0.0, 5.0):
-        found = explore(space.arch, space.workload, "pfm", SearchOptions(samples=200, bound=seconds), table=table)
+        found = explore(
+            space.arch, space.workload, "pfm", SearchOptions(strategy="random", samples=200, bound=seconds), table=table
+        )
         assert found.found
         assert 0 < found.lower_bound < found.edp
 
@@ -72,7 +75,11 @@ def test_tells_and_looks_at_the_time_after_each_choice(monkeypatch):
         Relaxation, "__post_init__", lambda self, real=Relaxation.__post_init__: (made.append(1), real(self))
     )
     found = lower_bound(
-        space, table, SearchOptions(bound=100.0), best, progress=lambda recorder: told.append(recorder.proven)
+        space,
+        table,
+        SearchOptions(strategy="random", bound=100.0),
+        best,
+        progress=lambda recorder: told.append(recorder.proven),
     )
     assert told == [f"{n} of 512 choices of what is kept bounded" for n in range(1, len(told) + 1)]
     assert len(told) >= 4
@@ -80,14 +87,17 @@ def test_tells_and_looks_at_the_time_after_each_choice(monkeypatch):
     assert found.lower_bound > 0
 
 
-def test_time_is_used_where_nothing_can_be_proven():
-    """With a limit the random search goes on until then, beyond its victory rule; without one that rule ends it."""
+def test_time_is_used_where_nothing_can_be_proven(monkeypatch):
+    """With a limit the evolution goes on until then; without one it ends when new populations bring nothing."""
+    monkeypatch.setattr(populations, "SETTLED", 1)
+    monkeypatch.setattr(population, "IDLE", 2)
     space, table = problem(10)
-    options = SearchOptions(strategy="optimal", victory=50)
-    first = optimal(space, table, options)
-    limited = optimal(space, table, SearchOptions(strategy="optimal", victory=50, time_limit=1.0))
-    assert limited.statistics.evaluated > 10 * first.statistics.evaluated
-    assert limited.statistics.stopped_by.startswith("no proof: ")
+    first = optimal(space, table, SearchOptions(strategy="optimal"))
+    limit = 2 * first.statistics.seconds + 0.5
+    limited = optimal(space, table, SearchOptions(strategy="optimal", time_limit=limit))
+    assert limited.statistics.seconds >= limit
+    assert limited.statistics.evaluated > first.statistics.evaluated
+    assert {first.statistics.stopped_by[:10], limited.statistics.stopped_by[:10]} == {"no proof: "}
 
 
 @pytest.mark.parametrize("free", [20, 21, 25])

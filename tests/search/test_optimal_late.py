@@ -16,14 +16,13 @@ from ruby_map.mapper.model.cost import CostOptions, evaluate
 from ruby_map.mapper.runtime.deadline import TimeUp
 from ruby_map.mapper.search import Task, Watch
 from ruby_map.mapper.search.ended import Ended
-from ruby_map.mapper.search.optimal import first_look
 from ruby_map.mapper.search.optimal import leaves as combinations
 from ruby_map.mapper.search.optimal import optimal as optimal_file
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.workloads import load_workload
 
 from ..conftest import DEEP
-from ..searches import lower_bound, optimal
+from ..searches import begin_poorly, lower_bound, optimal
 from ..small_problems import best_of_all, problems
 
 TABLES = {"Optimal._bound", "Products.of", "_Increment.overlap"}  # before the mapspace as a whole is bounded
@@ -37,9 +36,14 @@ def problem():
     arch, layer = load_arch("eyeriss_like"), load_workload("resnet50/conv5_x_3x3")
     workload = replace(layer, sizes=tuple(min(size, 8) for size in layer.sizes))
     space, table = Mapspace(arch, workload, "pfm"), energy_table(arch)
-    proven = optimal(space, table, SearchOptions())
+    proven = optimal(space, table, SearchOptions(strategy="random"))
     assert proven.optimal
-    return space, table, proven, lower_bound(space, table, SearchOptions(bound=0.0), proven.best).lower_bound
+    return (
+        space,
+        table,
+        proven,
+        lower_bound(space, table, SearchOptions(strategy="random", bound=0.0), proven.best).lower_bound,
+    )
 
 
 def stop_in(monkeypatch, step=None, call=0, error=TimeUp):
@@ -60,14 +64,14 @@ def test_in_the_middle_of_every_step(problem, monkeypatch):
     """Stopped at the first or the last look of each step, or by Ctrl-C between them: no certificate, a bound below the
     optimum; once the mapspace is bounded as a whole, no less than that bound."""
     space, table, proven, root = problem
-    monkeypatch.setattr(first_look, "FIRST_LOOK", 100)  # so that the proof has work to do
+    begin_poorly(monkeypatch)  # so that the proof has work to do
     looks = stop_in(monkeypatch)
-    optimal(space, table, SearchOptions())
+    optimal(space, table, SearchOptions(strategy="random"))
     assert set(looks) == TABLES | ASCENT | {"LocalSearch._bounds", "grow"}
     for step, number in looks.items():
         for call, error in ((1, TimeUp), (number // 2 + 1, KeyboardInterrupt), (number, TimeUp)):
             stop_in(monkeypatch, step, call, error)
-            early = optimal(space, table, SearchOptions())
+            early = optimal(space, table, SearchOptions(strategy="random"))
             assert early.statistics.stopped_by == STOPPED[error]
             assert not early.optimal
             assert 0 < early.lower_bound <= proven.lower_bound <= evaluate(early.best, table).edp[0]
@@ -88,8 +92,8 @@ def test_at_any_look(problem, call, error):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(optimal_file.Optimal, "_check", check)
-        patch.setattr(first_look, "FIRST_LOOK", 3)
-        early = optimal(space, table, SearchOptions(objective=objective), costs)
+        begin_poorly(patch)
+        early = optimal(space, table, SearchOptions(strategy="random", objective=objective), costs)
     if early.best is not None:
         assert early.lower_bound <= best_of_all(space, table, objective, costs) * (1 + 1e-9)
 
@@ -99,7 +103,11 @@ def test_a_limit_in_the_middle_of_the_tables_is_met(front, monkeypatch):
     """With tables of 75,840 rows, that take several times as long, two seconds of CPU are exceeded by one at most."""
     monkeypatch.setattr(optimal_file, "time", SimpleNamespace(monotonic=time.process_time))
     arch, workload = load_arch("simba_like"), load_workload("resnet50/conv2_x_3x3")
-    early = optimal(Mapspace(arch, workload, "ruby"), energy_table(arch), SearchOptions(time_limit=2.0, front=front))
+    early = optimal(
+        Mapspace(arch, workload, "ruby"),
+        energy_table(arch),
+        SearchOptions(strategy="random", time_limit=2.0, front=front),
+    )
     assert early.statistics.stopped_by == "time limit"
     assert early.statistics.seconds < 3.0
     assert 0 < early.lower_bound < evaluate(early.best, energy_table(arch)).edp[0]
@@ -113,7 +121,9 @@ def test_time_up_while_orders_are_tried(monkeypatch, late):
     layer = replace(load_workload("matmul_100"), sizes=(4, 3, 2))
     space, table = Mapspace(arch, layer, "pfm"), energy_table(arch)
     monkeypatch.setattr(combinations, "MOST_ORDERS", 0)
-    work = optimal_file.Optimal(Task(space, table, SearchOptions(time_limit=1e9), CostOptions(hop_pj=1000.0)), Watch())
+    work = optimal_file.Optimal(
+        Task(space, table, SearchOptions(strategy="random", time_limit=1e9), CostOptions(hop_pj=1000.0)), Watch()
+    )
 
     def time_is_up():
         work.statistics.stop(Ended.TIME_LIMIT)

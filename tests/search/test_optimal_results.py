@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper import SearchOptions, explore, result_json
+from ruby_map.mapper.commands import progress as command_progress
 from ruby_map.mapper.commands.ruby_map import main
 from ruby_map.mapper.exploration import layers
 from ruby_map.mapper.mapspace.mapspace import Mapspace
@@ -19,13 +20,11 @@ from ruby_map.mapper.report.proof_text import network_bound
 from ruby_map.mapper.runtime import checkpoint
 from ruby_map.mapper.runtime.checkpoint import Checkpoint
 from ruby_map.mapper.search.ended import Ended
-from ruby_map.mapper.search.optimal import first_look
 from ruby_map.mapper.search.optimal import optimal as optimal_file
-from ruby_map.mapper.search.run import Chunked
 from ruby_map.workloads import Network, load_workload
 from typer.testing import CliRunner
 
-from ..searches import optimal
+from ..searches import begin_poorly, optimal
 
 TOY = ("linear_16", "matmul_100", "--mapspace", "ruby")
 OPTIMAL = SearchOptions(strategy="optimal")
@@ -62,7 +61,7 @@ def test_a_proven_front_says_so():
     assert len(found["front_proof"]) == len(found["front"]) > 2
     assert all(one["optimal"] for one in found["front_proof"])
     text = run(*arguments).stdout
-    assert "no mapping of this mapspace has a lower EDP" in text
+    assert "optimal: no mapping of ruby has a lower EDP" in text
     assert "no mapping of this mapspace has fewer cycles or less energy without losing on the other" in text
 
 
@@ -92,7 +91,7 @@ def _timeout(self):
 def test_bounds_of_other_searches_are_below_the_optimum(strategy, objective):
     """--bound, for as long as it takes: the optimum itself; of the mapspace as a whole: not above it."""
     toy = ("linear_5", "matmul_100", "--mapspace", "pfm", "--search", strategy, "--objective", objective)
-    toy += ("--samples", 3000)
+    toy += ("--search", "random", "--samples", 3000)
     plain, proven, whole = the_json(*toy), the_json(*toy, "--bound"), the_json(*toy, "--bound-seconds", 0)
     first = objective.split(",")[0]
     best = the_json("linear_5", "matmul_100", "--mapspace", "pfm", "--search", "optimal", "--objective", first)
@@ -111,14 +110,17 @@ def test_a_bound_above_a_mapping_is_an_internal_error(monkeypatch):
     real = optimal_file.KeepChoice.least.fget
     monkeypatch.setattr(optimal_file.KeepChoice, "least", property(lambda self: 1e4 * real(self)))
     with pytest.raises(InternalError, match="below the bound of its mapspace"):
-        explore("linear_16", "matmul_100", "ruby", SearchOptions(bound=0.0))
+        explore("linear_16", "matmul_100", "ruby", SearchOptions(strategy="random", bound=0.0))
 
 
 def test_a_network_is_bounded_once_whatever_its_search(monkeypatch):
     """With a budget, and with several processes, each layer is bounded once, at the end; Ctrl-C leaves the rest."""
     calls, real = [], layers.bounded
     monkeypatch.setattr(layers, "bounded", lambda *given: calls.append(given[1].space.workload.name) or real(*given))
-    for options in (SearchOptions(samples=20_000, jobs=2, bound=0.0), SearchOptions(budget="60000", bound=0.0)):
+    for options in (
+        SearchOptions(strategy="random", samples=20_000, jobs=2, bound=0.0),
+        SearchOptions(strategy="random", budget="60000", bound=0.0),
+    ):
         found = explore("linear_16", NETWORK, "ruby-s", options)
         assert calls == ["matmul_8", "matmul_13", "matmul_16"]
         assert 0 < found.lower_bound <= found.edp
@@ -128,7 +130,9 @@ def test_a_network_is_bounded_once_whatever_its_search(monkeypatch):
         if workload.name == "matmul_13" and recorder.proven:
             raise KeyboardInterrupt
 
-    found = explore("linear_16", NETWORK, "ruby-s", SearchOptions(samples=20_000, bound=60.0), progress=interrupt)
+    found = explore(
+        "linear_16", NETWORK, "ruby-s", SearchOptions(strategy="random", samples=20_000, bound=60.0), progress=interrupt
+    )
     assert found.statistics.interrupted
     assert found.found
     assert [one.lower_bound is None for one, _ in found.layers] == [False, False, True]
@@ -195,12 +199,12 @@ def test_finished_layers_are_not_searched_again(tmp_path, monkeypatch):
     assert first.statistics.interrupted
     assert searched == ["matmul_8", "matmul_13"]
     searched.clear()
-    looks, real = [], Chunked.run
-    monkeypatch.setattr(Chunked, "run", lambda *arguments: looks.append(1) or real(*arguments))
+    looks, real = [], optimal_file.first_look
+    monkeypatch.setattr(optimal_file, "first_look", lambda *some, **more: looks.append(some[1]) or real(*some, **more))
     with Checkpoint(tmp_path, {}, resume=True) as file:
         resumed = explore("linear_16", NETWORK, "ruby-s", options, checkpoint=file)
     assert searched == ["matmul_13", "matmul_16"]
-    assert len(looks) == 1  # the interrupted layer begins with what it had
+    assert [given is None for given in looks] == [False, True]  # the interrupted layer begins with what it had
     for (one, _), (other, _) in zip(resumed.layers, alone.layers, strict=True):
         assert one.optimal
         assert one.edp == pytest.approx(other.edp, rel=1e-9)
@@ -213,8 +217,9 @@ def test_finished_layers_are_not_searched_again(tmp_path, monkeypatch):
     assert result_json(again) == result_json(resumed)
 
 
-def test_progress_says_how_far_the_proof_is():
+def test_progress_says_how_far_the_proof_is(monkeypatch):
     """The log tells the gap so far and how many sets are open."""
+    monkeypatch.setattr(command_progress, "EVERY", 0.0)
     told = run(*TOY, "--search", "optimal", "--log")
     assert "the best possible at most" in told.stderr
     assert "sets open" in told.stderr
@@ -268,7 +273,7 @@ def test_a_longer_time_limit_goes_on(tmp_path, monkeypatch, front):
     """Ended by the time limit, a proof goes on with a longer one or none, from its best, and what was proven stays."""
     with monkeypatch.context() as patch:
         patch.setattr(optimal_file.Optimal, "_branch", lambda self: self.statistics.stop(Ended.TIME_LIMIT))
-        patch.setattr(first_look, "FIRST_LOOK", 100)
+        begin_poorly(patch)
         first = ending(tmp_path / "a", "--time-limit", 0.5, *front)
     assert first["search"]["ended_by"] == "time limit"
     assert not first["optimal"]
@@ -299,8 +304,8 @@ def test_a_longer_time_limit_goes_on(tmp_path, monkeypatch, front):
 
 def test_other_searches_keep_their_time_limit(tmp_path):
     """With another time limit a random search is another one."""
-    assert run(*TOY, "--samples", 50, "--time-limit", 5, "--out", tmp_path / "a").exit_code == 0
-    found = run(*TOY, "--samples", 50, "--time-limit", 6, "--out", tmp_path / "a", "--resume")
+    assert run(*TOY, "--search", "random", "--samples", 50, "--time-limit", 5, "--out", tmp_path / "a").exit_code == 0
+    found = run(*TOY, "--search", "random", "--samples", 50, "--time-limit", 6, "--out", tmp_path / "a", "--resume")
     assert found.exit_code == 2
     assert "time_limit (there 5.0, here 6.0)" in " ".join(found.stderr.split())
 

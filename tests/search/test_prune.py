@@ -97,7 +97,9 @@ def test_visiting_every_mapping_nothing_is_lost(problem, aim):
 def test_drawing_mappings_nothing_is_lost(problem, aim, seed):
     """The same of random draws, with every rule that counts improvements."""
     space, table, costs = problem
-    options = SearchOptions(seed=seed, victory=150, patience=(0.2, 90), samples=500, give_up=200, **aim)
+    options = SearchOptions(
+        strategy="random", seed=seed, victory=150, patience=(0.2, 90), samples=500, give_up=200, **aim
+    )
     pruned, whole = searched(space, table, options, costs)
     assert pruned == whole
 
@@ -137,14 +139,14 @@ RULES = {
 @pytest.mark.parametrize("name", RULES)
 def test_every_rule_ends_a_search_where_it_would_without_pruning(layer, name):
     """Victory, patience, target and samples count pruned mappings; best, trace and front are the same."""
-    pruned, whole = both(*layer, SearchOptions(**{"victory": 10**9} | RULES[name]))
+    pruned, whole = both(*layer, SearchOptions(**{"strategy": "random", "victory": 10**9} | RULES[name]))
     assert pruned == whole
     assert whole[0]["trace"]
 
 
 def test_workers_that_know_of_different_bests_give_one_answer(layer):
     """Told late, 2 and 7 workers prune less, and differently: the record is that of one process that never prunes."""
-    options = SearchOptions(**{"victory": 10**9} | RULES["front"])
+    options = SearchOptions(**{"strategy": "random", "victory": 10**9} | RULES["front"])
     answers = [told(search(*layer, replace(options, jobs=jobs))) for jobs in (2, 7)]
     assert answers == [told(search(*layer, replace(options, prune=False)))] * 2
 
@@ -152,7 +154,7 @@ def test_workers_that_know_of_different_bests_give_one_answer(layer):
 def test_a_resumed_search_prunes_to_the_same_answer(layer, tmp_path, monkeypatch):
     """Interrupted anywhere, it goes on from what it knew, to the record of a search that neither stops nor prunes."""
     monkeypatch.setattr(checkpoint_file, "EVERY", 0.0)
-    options = SearchOptions(samples=90_000, victory=10**9, front="energy,delay")
+    options = SearchOptions(strategy="random", samples=90_000, victory=10**9, front="energy,delay")
 
     def interrupt(recorder):
         if recorder.chunks == 6:
@@ -168,14 +170,18 @@ def test_a_resumed_search_prunes_to_the_same_answer(layer, tmp_path, monkeypatch
 def test_most_mappings_need_no_counts(layer, objective):
     """Of 100,000 mappings at most one valid one in ten is counted, whatever the objective."""
     seen = []
-    search(*layer, SearchOptions(samples=100_000, victory=10**9, objective=objective), progress=seen.append)
+    search(
+        *layer,
+        SearchOptions(strategy="random", samples=100_000, victory=10**9, objective=objective),
+        progress=seen.append,
+    )
     assert seen[-1].pruned > 0.9 * seen[-1].bounded > 0
 
 
 def test_a_bound_too_high_is_noticed(layer, monkeypatch):
     """The comparison above can fail: a bound that is half again too high loses improvements."""
     monkeypatch.setattr(Pruning, "_between_pj", property(lambda self: 1.5 * self._ideal_pj))
-    pruned, whole = both(*layer, SearchOptions(samples=50_000, victory=10**9, objective="energy"))
+    pruned, whole = both(*layer, SearchOptions(strategy="random", samples=50_000, victory=10**9, objective="energy"))
     assert pruned != whole
 
 

@@ -192,7 +192,9 @@ def test_an_engine_finds_what_numpy_finds(name, objective):
     if ENGINES[name].missing():
         pytest.skip(ENGINES[name].missing()[0])
     space, table = layer()
-    options = SearchOptions(samples=3 * CHUNK, victory=10**9, objective=objective, front="energy,delay")
+    options = SearchOptions(
+        strategy="random", samples=3 * CHUNK, victory=10**9, objective=objective, front="energy,delay"
+    )
     expected = told(search(Task(space, table, options), Watch()))
     assert told(search(Task(space, table, replace(options, engine=name)), Watch())) == expected
 

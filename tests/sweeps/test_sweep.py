@@ -47,7 +47,7 @@ parameters: {pes: [2, 3, 5], words: pes * 16}
 workloads: [./mm.yaml]
 mapspaces: [pfm, ruby-s]
 seeds: [0, 1]
-search: {victory: 20}
+search: {strategy: random, victory: 20}
 """
 
 
@@ -77,7 +77,7 @@ def test_a_point_is_charged_as_the_file_says(folder):
     write_ert(dear, folder / "tables.yaml")
     text = SWEEP.replace("parameters: {pes: [2, 3, 5], words: pes * 16}\n", "").replace("seeds: [0, 1]", "seeds: [1]")
     (folder / "sweep.yaml").write_text(text + "energy: {ert: tables.yaml, hop_pj: 3, leakage: true}\n")
-    options, costs = SearchOptions(victory=20, seed=1), CostOptions(True, hop_pj=3.0)
+    options, costs = SearchOptions(strategy="random", victory=20, seed=1), CostOptions(True, hop_pj=3.0)
     alone = explore(arch, str(folder / "mm.yaml"), "ruby-s", options, table=dear, costs=costs)
     found = sweep(folder / "sweep.yaml").outcomes[1].result
     assert found["energy_pj"] == pytest.approx(alone.energy_pj)
@@ -96,7 +96,12 @@ def test_every_point_is_the_search_of_its_design(folder):
     assert len(found) == 12
     row = next(r for r in found if (r["pes"], r["mapspace"], r["seed"]) == ("5", "ruby-s", "1"))
     (folder / "five.yaml").write_text("base: ./line.yaml\nname: five\nvariables: {pes: 5, words: 80}\n")
-    alone = explore(str(folder / "five.yaml"), str(folder / "mm.yaml"), "ruby-s", SearchOptions(victory=20, seed=1))
+    alone = explore(
+        str(folder / "five.yaml"),
+        str(folder / "mm.yaml"),
+        "ruby-s",
+        SearchOptions(strategy="random", victory=20, seed=1),
+    )
     assert float(row["edp"]) == alone.edp
     assert float(row["area_um2"]) == alone.area_um2
     assert float(row["power_pj_per_cycle"]) == pytest.approx(alone.energy_pj / alone.cycles)
@@ -341,7 +346,7 @@ parameters:
 linked: [{pes: [2, 8], levels.GLB.write_bandwidth: [123456789012345, 1]}]
 workloads: [./mm.yaml]
 pareto: [area, energy, delay]
-search: {samples: 5}
+search: {strategy: random, samples: 5}
 limit: 8
 """)
     found = sweep(folder / "sweep.yaml")

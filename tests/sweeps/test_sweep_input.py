@@ -215,7 +215,9 @@ def test_every_expression_that_cannot_be_computed_is_told_where_it_stands(faults
 
 def test_an_unknown_key_of_an_option_hides_no_fault_of_its_neighbours(faults):
     """Under search and energy every option is judged, whatever is wrong with others."""
-    found = faults("search: {victory: 0, foo: 1}\nenergy: {engine: acelergy, hop_pj: x, leak: true}\n")
+    found = faults(
+        "search: {strategy: random, victory: 0, foo: 1}\nenergy: {engine: acelergy, hop_pj: x, leak: true}\n"
+    )
     assert {path for _, path, _ in found} == {
         "search.victory", "search.foo", "energy.engine", "energy.hop_pj", "energy.leak"}  # fmt: skip
 
@@ -260,7 +262,7 @@ def test_expressions_use_each_other_in_any_order():
 
 def test_search_has_the_stop_rules_of_ruby_map(plan):
     """Budget, patience and target as the command takes them."""
-    options = plan("search: {budget: 50000, patience: 0.01:500, target: 1e9}\n").options
+    options = plan("search: {strategy: random, budget: 50000, patience: 0.01:500, target: 1e9}\n").options
     assert (options.budget, options.patience, options.target) == ("50000", (0.01, 500), 1e9)
     assert plan("search: {budget: 60s}\n").options.budget == "60s"
 
@@ -284,8 +286,8 @@ def test_energy_has_the_options_of_ruby_map(plan, tmp_path):
         ("search: {budget: 9, victory: 3}\n", "search.victory", "leave this out: the budget says when to stop"),
         ("search: {strategy: exhaustive, victory: 3}\n", "search.victory", "an exhaustive search visits every mapping"),
         ("search: {strategy: optimal, victory: 3}\n", "search.victory", "an optimal search ends with a proof"),
-        ("search: {patience: 7}\n", "search.patience", "FRACTION:N"),
-        ("search: {target: 0}\n", "search.target", "must be more than 0, got 0"),
+        ("search: {strategy: random, patience: 7}\n", "search.patience", "FRACTION:N"),
+        ("search: {strategy: random, target: 0}\n", "search.target", "must be more than 0, got 0"),
         ("energy: {engine: acelergy}\n", "energy.engine", 'got "acelergy"; did you mean "accelergy"?'),
         ("energy: {hop_pj: -1}\n", "energy.hop_pj", "must be a number, 0 or more, got -1"),
         ("energy: {tile_mm: 1}\n", "energy.wire_pj_per_bit_mm", "is missing: tile-mm charges"),

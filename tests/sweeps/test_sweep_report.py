@@ -23,7 +23,7 @@ parameters: {levels.GLB.fanout.PE.size: [2, 3, 5, 6]}
 workloads: [rank1_100, ./net.yaml]
 mapspaces: [pfm, ruby-s]
 seeds: [0, 1]
-search: {samples: 40}
+search: {strategy: random, samples: 40}
 """
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
 
@@ -65,7 +65,9 @@ def test_the_page_holds_every_design_and_its_energy_adds_up(report):
 def test_network_and_leakage_stand_beside_the_levels():
     """Of a point that counts them, each under its own name; together they are the whole."""
     options = CostOptions(leakage=True, hop_pj=1.0)
-    found = explore("eyeriss_like", "alexnet/conv5", options=SearchOptions(samples=300), costs=options)
+    found = explore(
+        "eyeriss_like", "alexnet/conv5", options=SearchOptions(strategy="random", samples=300), costs=options
+    )
     (layer,) = sweep_report._layers(PointOutcome(FOUND, result_json(found)))
     assert list(layer["energy"])[-3:] == ["MACs", "network", "leakage"]
     assert sum(layer["energy"].values()) == pytest.approx(found.energy_pj)
@@ -275,7 +277,7 @@ linked: [{levels.GLB.write_bandwidth: [40, 80], levels.DRAM.write_bandwidth: [40
 workloads: [rank1_100]
 mapspaces: [pfm, ruby-s]
 seeds: [0, 1]
-search: {samples: 40}
+search: {strategy: random, samples: 40}
 """)
     (tmp_path / "report.html").write_text(report_html(sweep(tmp_path / "sweep.yaml")))
     page.open(tmp_path / "report.html")

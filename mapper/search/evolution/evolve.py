@@ -5,12 +5,11 @@ answer for any number of processes.
 """
 
 import time
-from collections.abc import Collection, Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import count
 from math import inf
-from typing import Any
 
 from ....workloads import Fault, option_fault
 from ...mapping import MappingBatch
@@ -21,12 +20,12 @@ from ..outcome import Outcome
 from ..recorder import Recorder, Stop
 from ..run import Chunked
 from ..strategies import RandomDraws
-from ..strategy import Task, Watch
+from ..strategy import Task, Watch, goes_on
 from .grounds import Grounds
 from .individuals import Individuals
-from .population import TIE, Generation, Population
+from .population import Generation, Population
+from .populations import SETTLED, Populations
 
-SETTLED = 4  # populations in a row without improvement that end the search
 NO_VICTORY = f"an evolution ends after {SETTLED} populations in a row that bring nothing: leave this out or use random"
 DRAWS = Chunked(RandomDraws())
 
@@ -38,7 +37,7 @@ class Evolution:
     proves = False
     shares = True
     compiles = False
-    extends: frozenset[str] = frozenset()
+    extends = frozenset({"time_limit"})
 
     def faults(self, options: SearchOptions) -> list[Fault]:
         """List no fault: every option goes with it."""
@@ -59,25 +58,23 @@ class Evolution:
 
     def run(self, task: Task, watch: Watch) -> Outcome:
         """Evolve populations until a rule, Ctrl-C or populations that bring nothing end the search."""
-        running = Evolving(task, watch)
-        state = watch.part.load() if watch.part else None
-        if state:
+        running, part = Evolving(task, watch), watch.part
+        if part and (state := part.load()):
             running.restore(state)
-        if not running.recorder.statistics.ended:
-            running.run()
+            if not goes_on(state, task.options.time_limit, part):
+                return running.outcome()
+            running.recorder.statistics.ended = ()
+        running.run()
         return running.outcome()
 
 
 class Evolving:
-    """A running evolution; `settled` populations in a row without improvement end it."""
+    """A running evolution."""
 
-    def __init__(self, task: Task, watch: Watch, settled: int = SETTLED) -> None:
-        self.task, self.watch, self.settled = task, watch, settled
+    def __init__(self, task: Task, watch: Watch) -> None:
+        self.task, self.watch = task, watch
         self.recorder = Recorder(Evolution().stop(task.options))
-        self.grounds = Grounds(task)
-        self.population: Population | None = None  # while it evolves in this process
-        self.number = 0  # of the population that is recorded
-        self.lows: list[float] = []  # the best value after each population
+        self.populations = Populations(Grounds(task))
         self.named: dict[tuple[int, int], Individuals] = {}  # the mappings of the record, by chunk and index
 
     def run(self) -> None:
@@ -100,40 +97,20 @@ class Evolving:
 
     def _generations(self) -> Generator[Generation]:
         """Yield the generations of one population after the other, until populations bring nothing."""
-        yield from self._here()
-        jobs = self.task.options.cluster or self.task.options.jobs
-        if jobs == 1:
-            while not self._idle:
-                self.population = Population(self.grounds, self.number)
-                yield from self._here()
+        every, jobs = self.populations, self.task.options.cluster or self.task.options.jobs
+        while every.current is not None or (jobs == 1 and not every.settled):
+            yield every.generation(self.recorder.chunks)
+            every.end_if_over(self.recorder.best)
+        if every.settled:
             return
-        populations = in_order(evolved, Grounds(self.task), count(self.number), jobs, 1, learnt=self._left)
-        with closing(populations) as every:
-            for generations in every:
+        elsewhere = in_order(evolved, Grounds(self.task), count(every.number), jobs, 1, learnt=self._left)
+        with closing(elsewhere) as found:
+            for generations in found:
                 for generation in generations:
-                    chunk = self.recorder.chunks
-                    yield replace(generation, scores=replace(generation.scores, chunk=chunk))
-                self._end_population()
-                if self._idle:
+                    yield replace(generation, scores=replace(generation.scores, chunk=self.recorder.chunks))
+                every.end(self.recorder.best)
+                if every.settled:
                     return
-
-    def _here(self) -> Iterator[Generation]:
-        """Yield the generations of the population that evolves in this process."""
-        while self.population is not None:
-            yield self.population.generation(self.recorder.chunks)
-            if self.population.over:
-                self._end_population()
-                self.population = None
-
-    def _end_population(self) -> None:
-        self.number += 1
-        self.lows.append(self.recorder.best)
-
-    @property
-    def _idle(self) -> bool:
-        """Whether the last populations brought nothing."""
-        before = self.lows[-1 - self.settled :]
-        return len(before) > self.settled and before[-1] >= before[0] * (1 - TIE)
 
     def _left(self) -> float:
         """Return the seconds that are left for a population in another process; inf without a limit."""
@@ -166,24 +143,18 @@ class Evolving:
         return Outcome(self._batch(*recorder.where), recorder.statistics, front=front)
 
     def _batch(self, chunk: int, index: int) -> MappingBatch:
-        some, space = self.named[chunk, index], self.task.space
-        return MappingBatch.of(space.arch, space.workload, some.bounds, some.order, some.keep)
+        return self.named[chunk, index].batch(self.task.space)
 
     def state(self) -> State:
         """Return the state from which a later run goes on."""
         named = [[chunk, index, some.plain()] for (chunk, index), some in self.named.items()]
-        population: Any = None if self.population is None else self.population.plain()
-        return self.recorder.state() | {
-            "population": population, "number": self.number, "lows": self.lows, "named": named
-        }  # fmt: skip
+        return self.recorder.state() | self.populations.plain() | {"named": named}
 
     def restore(self, state: State) -> None:
         """Go on from `state`."""
         self.recorder.restore(state)
-        self.number, self.lows = state["number"], list(state["lows"])
+        self.populations.restore(state)
         self.named = {(chunk, index): Individuals.of_plain(some) for chunk, index, some in state["named"]}
-        if state["population"] is not None:
-            self.population = Population.of_plain(self.grounds, state["population"])
 
 
 def evolved(grounds: Grounds, numbers: Sequence[int], seconds: float) -> list[list[Generation]]:

@@ -6,8 +6,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from ...mapping import Bools, Ints
-from ...mapspace import Order
+from ...mapping import Bools, Ints, MappingBatch
+from ...mapspace import Mapspace, Order
 
 GENES = {"bounds": np.int64, "order": np.int8, "keep": np.bool_}
 
@@ -31,6 +31,10 @@ class Individuals:
     def joined(cls, parts: "Sequence[Individuals]") -> Self:
         """Join individuals, in turn."""
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in GENES))
+
+    def batch(self, space: Mapspace) -> MappingBatch:
+        """Make the batch of them, with tables of their own."""
+        return MappingBatch.of(space.arch, space.workload, self.bounds, self.order, self.keep)
 
     def plain(self) -> dict[str, Any]:
         """Convert to plain values for a checkpoint; `of_plain` reads them."""

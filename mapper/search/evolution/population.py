@@ -93,7 +93,7 @@ class Population:
         axes = scored.axes if self.grounds.task.options.axes else None
         scores = Scores.of(chunk, scored.reasons, scored.objectives, axes)
         if axes is not None:
-            front = np.array([*self.front, *map(tuple, scores.points.tolist())])
+            front = np.array([*self.front, *scores.points.tolist()]).reshape(-1, axes.shape[1])
             self.front = tuple(map(tuple, front[frontier(front)].tolist()))
         places = np.union1d(scores.records, scores.candidates)
         return Generation(scores, places, some.take(places))

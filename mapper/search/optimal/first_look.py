@@ -1,34 +1,80 @@
-"""Finds the first incumbents of a proof."""
+"""Finds incumbents of a proof by evolution: before the proof, and beside it now and then."""
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
 
 from ...mapping import MappingBatch
-from ..run import Chunked
-from ..strategies import RandomDraws
-from ..strategy import Task, Watch
-from .evidence import Evidence
+from ...model import REASONS, evaluate
+from ..evolution import CHILDREN, Generation, Grounds, Populations
+from .leaves import LeafEvaluator
 
-FIRST_LOOK = 30_000  # mappings drawn at random
-DRAWS = Chunked(RandomDraws())
+FIRST_LOOK = 8  # generations before a proof: more of them cost more time than better incumbents save
+FIRST_SHARE = 0.25  # of the time limit: the first look takes no more
 
 
-def first_look(task: Task, evidence: Evidence, given: MappingBatch | None) -> None:
-    """Offer the `given` mapping, or the best of a random search, which is short if a proof can follow.
+@dataclass(eq=False)
+class Evolver:
+    """An evolution whose best mappings are offered as incumbents."""
 
-    Raises KeyboardInterrupt where that search was interrupted, after offering its best.
+    leaves: LeafEvaluator
+    generations: int = 0
+
+    @cached_property
+    def _populations(self) -> Populations:
+        task = self.leaves.task
+        return Populations(Grounds(replace(task, options=replace(task.options, objective=task.objective.name))))
+
+    @property
+    def settled(self) -> bool:
+        """Whether new populations bring nothing, or it has made as many mappings as there are."""
+        seen = self.generations * CHILDREN
+        return seen >= self.leaves.task.space.size.total or self._populations.settled
+
+    @property
+    def quiet(self) -> bool:
+        """Whether a proof may begin."""
+        return self.generations >= FIRST_LOOK or self.settled
+
+    def step(self) -> None:
+        """Make a generation, and offer its best mappings."""
+        found = self._populations.generation(self.generations)
+        self.generations += 1
+        self._count(found)
+        self._offer(found)
+        self._populations.end_if_over(self.leaves.incumbents.least)
+
+    def _count(self, found: Generation) -> None:
+        statistics, reasons = self.leaves.recorder.statistics, found.scores.reasons
+        numbers = np.bincount(reasons, minlength=len(REASONS)).tolist()
+        statistics.evaluated, statistics.valid = statistics.evaluated + len(reasons), statistics.valid + numbers[0]
+        for reason, number in zip(REASONS[1:], numbers[1:], strict=True):
+            statistics.invalid[reason] += number
+
+    def _offer(self, found: Generation) -> None:
+        task, incumbents = self.leaves.task, self.leaves.incumbents
+        values = found.scores.values[:, 0]
+        if len(found.named) and (task.options.front or values.min(initial=np.inf) < incumbents.least):
+            batch = found.named.batch(task.space)
+            costs = evaluate(batch, task.table, task.costs)
+            for i in incumbents.promising(costs.energy_pj, costs.cycles).tolist():
+                self.leaves.offer(batch.take([i]))
+
+
+def first_look(
+    evolver: Evolver, given: MappingBatch | None, limit: float | None, tell: Callable[[], float], *, hindered: bool
+) -> None:
+    """Offer the given mapping; or evolve, for a short time if a proof can follow, else until `limit`, in seconds.
+
+    `tell` reports progress and returns the seconds since the beginning.
     """
     if given is not None:
-        evidence.leaves.offer(given)
+        evolver.leaves.offer(given)
         return
-    look, limit = task.options, task.options.time_limit
-    if not evidence.hindrance:
-        look = replace(look, samples=FIRST_LOOK, time_limit=None if limit is None else limit / 4)
-    elif limit is not None:
-        look = replace(look, victory=None)  # no proof follows that could use the time
-    outcome = DRAWS.run(replace(task, options=look), Watch())
-    statistics, drawn = evidence.statistics, outcome.statistics
-    statistics.evaluated, statistics.valid, statistics.invalid = drawn.evaluated, drawn.valid, drawn.invalid
-    for batch in [*outcome.front, *([] if outcome.best is None else [outcome.best])]:
-        evidence.leaves.offer(batch)
-    if drawn.interrupted:
-        raise KeyboardInterrupt
+    share = np.inf if limit is None else limit * (1.0 if hindered else FIRST_SHARE)
+    while not (evolver.settled and limit is None if hindered else evolver.quiet):
+        evolver.step()
+        if tell() >= share:
+            return

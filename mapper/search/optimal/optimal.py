@@ -22,14 +22,15 @@ from ..recorder import Recorder, Statistics, Stop
 from ..strategy import Task, Watch
 from .branch_and_bound import Evaluate
 from .evidence import Evidence
-from .first_look import first_look
+from .first_look import Evolver, first_look
 from .incumbents import BestIncumbent, FrontIncumbents, Incumbents
 from .keep_choice import KeepChoice
 from .leaves import LeafEvaluator
 from .local_search import LocalSearch
 from .resume import restored, state_of
 
-STARTS = 3  # mappings drawn at random and improved
+STARTS = 1  # mappings drawn at random and improved, beside the best
+BESIDE = 4  # steps of the proof for each generation of the evolution beside it
 
 
 class Optimal:
@@ -41,14 +42,11 @@ class Optimal:
     def __init__(self, task: Task, watch: Watch, given: MappingBatch | None = None, *, root_only: bool = False) -> None:
         self.task, self.watch, self.given, self.root_only = task, watch, given, root_only
         self.recorder = Recorder(Stop(None, time_limit=task.options.time_limit))
-        self.leaves = LeafEvaluator(task, self._incumbents(), self.recorder, self._late)
+        self.leaves = LeafEvaluator(task, _incumbents(task), self.recorder, self._late)
         self.local_search = LocalSearch(self.leaves)
+        self.evolver = Evolver(self.leaves)
         self.evidence = Evidence(task, self.leaves)
         self.rng = np.random.default_rng(task.options.seed)
-
-    def _incumbents(self) -> Incumbents:
-        objective = self.task.objective
-        return FrontIncumbents(objective) if self.task.options.front else BestIncumbent(objective)
 
     def go_on(self, state: Mapping[str, Any]) -> None:
         """Start with the mappings and the proof of an earlier run."""
@@ -65,7 +63,9 @@ class Optimal:
         """Search until every mapping is ruled out or seen, time is up, or Ctrl-C."""
         self.began = time.monotonic() - self.statistics.seconds
         try:
-            first_look(self.task, self.evidence, self.given)
+            hindered = bool(self.evidence.hindrance)
+            limit, tell = self.task.options.time_limit, lambda: self._tell(proving=False)
+            first_look(self.evolver, self.given, limit, tell, hindered=hindered)
             self._prove()
         except TimeUp:
             self.statistics.stop(Ended.TIME_LIMIT)
@@ -76,7 +76,6 @@ class Optimal:
 
     @property
     def incumbents(self) -> Incumbents:
-        """The best mappings so far."""
         return self.leaves.incumbents
 
     @property
@@ -144,6 +143,8 @@ class Optimal:
             if choice.branching is None:
                 self.local_search.start(choice.relaxed, self.rng, STARTS)
                 choice.grow(self.leaves, certify=self.task.options.certify)
+            elif steps % BESIDE == 2 and not self.evolver.settled:
+                self.evolver.step()
             elif steps % 32 == 0 and steps & (steps - 1) == 0:  # ever more rarely
                 choice.branching.dive(lambda: self.incumbents.cutoff, self._see(choice))
                 self.local_search.start(choice.relaxed, self.rng, 1)
@@ -173,11 +174,16 @@ class Optimal:
         if self._late():
             raise TimeUp
 
-    def _tell(self, bounded: int | None = None) -> None:
-        """Report progress and offer the state; `bounded`: how many choices of kept tensors are, until all are."""
+    def _tell(self, bounded: int | None = None, *, proving: bool = True) -> float:
+        """Report progress, offer the state, return the seconds; `bounded`: so many choices are, until all are."""
         self.statistics.seconds = time.monotonic() - self.began
         if self.watch.progress:
-            self.recorder.proven = self.evidence.progress(bounded)
+            self.recorder.proven = self.evidence.progress(bounded) if proving else ""
             self.watch.progress(self.recorder)
         if self.watch.part:
             self.watch.part.offer(lambda: state_of(self.task.space, self.evidence.outcome_so_far, finished=False))
+        return self.statistics.seconds
+
+
+def _incumbents(task: Task) -> Incumbents:
+    return FrontIncumbents(task.objective) if task.options.front else BestIncumbent(task.objective)

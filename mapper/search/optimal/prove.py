@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from ....workloads import Fault, option_fault
 from ...mapping import MappingBatch
 from ...model import OBJECTIVES
+from ..evolution import Evolution
 from ..options import SearchOptions
 from ..outcome import Outcome
 from ..recorder import Stop
-from ..strategy import Task, Watch
-from .first_look import DRAWS
+from ..strategy import Task, Watch, goes_on
 from .optimal import Optimal
-from .resume import goes_on, restored, state_of
+from .resume import restored, state_of
 
 BY_PROOF = "an optimal search ends with a proof, by a time limit or a budget of seconds: leave this out or use random"
 
@@ -53,8 +53,8 @@ class Proof:
         return Stop(None, time_limit=options.time_limit)
 
     def first_batch(self, task: Task) -> MappingBatch:
-        """Return the first batch of the random search with which it starts."""
-        return DRAWS.first_batch(task)
+        """Return the first batch of the evolution with which it starts."""
+        return Evolution().first_batch(task)
 
     def run(self, task: Task, watch: Watch) -> Outcome:
         """Find the best mapping, with its `lower_bound` and whether it is `optimal`; with a front also its `proof`.

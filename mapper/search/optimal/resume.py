@@ -5,9 +5,8 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from ...mapspace import Mapspace
-from ...runtime import Part, State
+from ...runtime import State
 from ..coverage import Coverage
-from ..ended import Ended
 from ..outcome import FrontProof, Outcome
 from ..recorder import Statistics
 
@@ -24,14 +23,6 @@ def state_of(space: Mapspace, outcome: Outcome, *, finished: bool) -> State:
         "corners": None if outcome.proof is None else outcome.proof.corners,
         "coverage": None if outcome.coverage is None else asdict(outcome.coverage),
     }
-
-
-def goes_on(state: Mapping[str, Any], limit: float | None, part: Part) -> bool:
-    """Test whether the search of that state is unfinished, given this time limit."""
-    statistics = state["statistics"]
-    if statistics["stopped_by"] == Ended.TIME_LIMIT and not part.final:
-        return limit is None or limit > statistics["seconds"]
-    return not statistics["stopped_by"]
 
 
 def restored(space: Mapspace, state: Mapping[str, Any]) -> Outcome:

@@ -1,0 +1,104 @@
+"""Searches layers side by side, each whole in one process: those whose searches cannot take turns, as proofs."""
+
+import pickle
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import FrameType
+from typing import NamedTuple, override
+
+from ...workloads import InputError
+from ..runtime import State, in_order
+from ..search import SearchOptions
+from .time_slices import SliceResult, SliceState, Study, light
+
+STOP = "stop"  # a file of this name tells the processes to end with the best so far
+
+
+class WholeRequest(NamedTuple):
+    """A layer to search whole."""
+
+    number: int
+    state: State | None  # from which to go on; None: start
+    options: SearchOptions
+    folder: str  # where a process looks for STOP, and leaves what nobody may read any more
+
+
+class StoppableState(SliceState):
+    """The state of a search that STOP in `folder` ends like Ctrl-C."""
+
+    def __init__(self, state: State | None, folder: Path) -> None:
+        super().__init__(state)
+        self.stop = folder / STOP
+
+    @override
+    def offer(self, state: Callable[[], State]) -> None:
+        """Raise KeyboardInterrupt once there is the file."""
+        if self.stop.exists():
+            raise KeyboardInterrupt
+
+
+def search_whole(study: Study, request: WholeRequest) -> SliceResult:
+    """Search a layer to its end, or until it is told to stop."""
+    folder = Path(request.folder)
+    part = StoppableState(request.state, folder)
+    if part.stop.exists():
+        return SliceResult(request.number, request.state)
+    try:
+        result = study.search(study.space(request.number), request.options, None, part)
+    except InputError as error:
+        return SliceResult(request.number, part.state, faults=tuple(error.faults))
+    found = SliceResult(request.number, part.state, light(result))
+    if part.stop.exists():
+        (folder / f"{request.number}.pickle").write_bytes(pickle.dumps(found))
+    return found
+
+
+def side_by_side(
+    study: Study, requests: Callable[[str], Iterator[WholeRequest]], jobs: int, take: Callable[[SliceResult], None]
+) -> bool:
+    """Search the layers of `requests`, which get the folder, and `take` each result; False if Ctrl-C ended that.
+
+    After Ctrl-C the processes soon end with the best so far, which is taken, too.
+    """
+    with TemporaryDirectory(prefix="ruby-map-") as name, _stopping(Path(name)):
+        folder, whole, taken = Path(name), True, set[int]()
+        with closing(in_order(search_whole, study, requests(name), jobs, most=1)) as results:
+            try:
+                for result in results:
+                    taken.add(result.number)
+                    take(result)
+            except KeyboardInterrupt:
+                (folder / STOP).touch()
+                whole = False
+        for path in sorted(folder.glob("*.pickle")):
+            left: SliceResult = pickle.loads(path.read_bytes())
+            if left.number not in taken:
+                take(left)
+        return whole
+
+
+@contextmanager
+def _stopping(folder: Path) -> Iterator[None]:
+    """Make STOP as soon as Ctrl-C or SIGTERM comes: before it is told to anyone, as many wait for the processes."""
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM):
+            handler = signal.getsignal(number)
+            if callable(handler):
+                before[number] = handler
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        (folder / STOP).touch()
+        before[signal.Signals(number)](number, frame)
+
+    for number in before:
+        signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,137 @@
+"""Spreads the searches of layers over processes, with the same answers for any number of them.
+
+Each process searches a layer for about a second, a *turn*, and returns its state. So no mapping is evaluated in vain,
+as happens when processes share a layer and one of them ends its search. All processes together search the last few
+layers one after another; and all layers on a cluster, or with an engine that must compile first. Proofs cannot take
+turns: each process proves a whole layer (side_by_side.py).
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from math import inf
+
+from ...workloads import Fault, InputError, collect
+from ..runtime import in_order
+from ..search import ENGINES, STRATEGIES, Recorder, SearchOptions, stop_rules
+from .layers import LEAST, Layers, Run
+from .side_by_side import WholeRequest, side_by_side
+from .time_slices import SliceRequest, SliceResult, SliceState, search_slice
+
+
+def bring(layers: Layers, runs: Sequence[Run]) -> None:
+    """Continue each search to its target or its own end, with a result; or until Ctrl-C. Raises InputError."""
+    left = [run for run in runs if run.result is None or (run.open and (run.target or 0) > run.evaluated)]
+    options = layers.study.options
+    strategy, several = STRATEGIES[options.strategy], options.jobs > 1 and len(left) > 1 and options.cluster is None
+    if several and not strategy.shares:
+        left = _whole(layers, left)
+    elif several and ENGINES[options.engine].exact:
+        left = _turns(layers, left)
+    elif not layers.spaces:
+        layers.spaces = layers.study.spaces()
+    for run in left:
+        if not layers.interrupted:
+            _together(layers, run)
+
+
+def _together(layers: Layers, run: Run) -> None:
+    """Search a layer with all processes."""
+    layers.grant(run)
+    study = layers.study
+    space = layers.spaces[run.number] if layers.spaces else study.space(run.number)
+    part = SliceState(run.start, layers.parts[run.number], marks=run.marks)
+    run.result = study.search(space, layers.options(run), layers.tell if layers.progress else None, part)
+    shows_again = run.state is not None and not run.open and STRATEGIES[study.options.strategy].shares
+    run.state = part.state
+    if shows_again:
+        layers.tell(study.layers[run.number], _recorder(layers, run))
+    layers.interrupted |= run.result.statistics.interrupted
+
+
+def _turns(layers: Layers, runs: Sequence[Run]) -> list[Run]:
+    """Search several layers at once, until fewer are left than processes; return those left."""
+    left, faults, jobs = list(runs), list[Fault](), layers.study.options.jobs
+
+    def requests() -> Iterator[SliceRequest]:  # drawn whenever a worker is free
+        while not faults and (run := next((run for run in tuple(left) if not run.busy), None)):
+            run.busy = True
+            layers.grant(run)
+            yield SliceRequest(run.number, run.start, _alone(layers, run))
+
+    try:
+        with closing(in_order(search_slice, layers.study, requests(), jobs, most=1)) as turns:
+            for turn in turns:
+                faults += turn.faults
+                run = layers.runs[turn.number]
+                _take_turn(layers, run, turn)
+                if run.result:
+                    left.remove(run)
+                run.busy = False
+    except KeyboardInterrupt:
+        layers.interrupted = True
+    _refuse(layers, faults)
+    return left
+
+
+def _alone(layers: Layers, run: Run) -> SearchOptions:
+    """Return the options of a turn: a process that searches a layer alone has `jobs` times as long."""
+    options = layers.options(run)
+    if options.time_limit is not None:
+        limit = run.seconds + options.jobs * (options.time_limit - run.seconds)
+        options = replace(options, time_limit=max(LEAST, limit))
+    return replace(options, jobs=1)
+
+
+def _take_turn(layers: Layers, run: Run, turn: SliceResult) -> None:
+    """Take the state and result of a turn; its seconds count as 1 / `jobs` of the time."""
+    if turn.state is None:
+        return
+    before, seen = run.seconds, turn.state["statistics"]
+    seconds = before + (seen["seconds"] - before) / layers.study.options.jobs
+    run.state = turn.state | {"statistics": seen | {"seconds": seconds}}
+    if turn.result:
+        turn.result.statistics.seconds = seconds
+    run.result = turn.result
+    layers.keep(run)
+    layers.tell(layers.study.layers[run.number], _recorder(layers, run))
+
+
+def _recorder(layers: Layers, run: Run) -> Recorder:
+    recorder = Recorder(stop_rules(layers.options(run)))
+    assert run.state is not None, "a turn has set it"
+    recorder.restore(run.state)
+    return recorder
+
+
+def _whole(layers: Layers, runs: Sequence[Run]) -> list[Run]:
+    """Search several layers at once, each to its end in one process; return none."""
+    faults, jobs = list[Fault](), layers.study.options.jobs
+
+    def requests(folder: str) -> Iterator[WholeRequest]:  # drawn whenever a worker is free
+        for run in runs:
+            if not faults:
+                layers.grant(run, jobs)
+                yield WholeRequest(run.number, run.start, replace(layers.options(run), jobs=1), folder)
+
+    def take(found: SliceResult) -> None:
+        faults.extend(found.faults)
+        run = layers.runs[found.number]
+        run.state, run.result = found.state, found.result
+        layers.keep(run)
+        if found.result:
+            recorder = Recorder(stop_rules(layers.options(run)))
+            recorder.statistics = found.result.statistics
+            recorder.best = recorder.statistics.trace[-1][1] if recorder.statistics.trace else inf
+            layers.tell(layers.study.layers[run.number], recorder)
+
+    layers.interrupted |= not side_by_side(layers.study, requests, jobs, take)
+    _refuse(layers, faults)
+    return []
+
+
+def _refuse(layers: Layers, faults: list[Fault]) -> None:
+    """Raise InputError with these faults, and those of the other layers, if there are any."""
+    if faults:
+        collect(faults, layers.study.spaces)
+        raise InputError(dict.fromkeys(faults))

@@ -1,0 +1,62 @@
+"""`--search auto`, the default: the best mapping there is time to find, with a proof where there can be one."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from math import inf
+
+from ...workloads import Fault, option_fault
+from ..mapping import MappingBatch
+from .evolution import Evolution
+from .optimal import Proof
+from .options import SearchOptions
+from .outcome import Outcome
+from .recorder import Stop
+from .strategy import Strategy, Task, Watch
+
+SECONDS = 10.0  # for a layer, where no limit is given
+BY_ITSELF = "an auto search ends with a proof, or by a time limit: leave this out or use random"
+
+
+@dataclass(frozen=True)
+class Auto:
+    """An evolution, then a proof with its result, until it is proven or time is up. See Strategy.
+
+    Where no proof can follow (several objectives, fronts but that of energy and delay) the evolution has all the time.
+    """
+
+    proves = True
+    shares = False
+    compiles = False
+    extends = frozenset({"time_limit"})
+
+    def faults(self, options: SearchOptions) -> list[Fault]:
+        """List the rules that end a search by numbers of mappings, of which a proof knows none."""
+        given: dict[str, object] = {"samples": options.samples, "patience": options.patience}
+        given |= {"target": options.target, "cluster": options.cluster}
+        return [option_fault(name, BY_ITSELF) for name, value in given.items() if value is not None]
+
+    def ignored(self, given: Collection[str]) -> list[Fault]:
+        """List the victory rule."""
+        return [option_fault("victory", BY_ITSELF)] if "victory" in given else []
+
+    def stop(self, options: SearchOptions) -> Stop:
+        """Return the time limit as the only rule."""
+        return Stop(None, time_limit=self._limited(options).time_limit)
+
+    def first_batch(self, task: Task) -> MappingBatch:
+        """Return the first batch of the evolution."""
+        return Evolution().first_batch(task)
+
+    def run(self, task: Task, watch: Watch) -> Outcome:
+        """Find the best mapping, and prove it where possible."""
+        return self._by(task.options).run(replace(task, options=self._limited(task.options)), watch)
+
+    def _by(self, options: SearchOptions) -> Strategy:
+        """Return the strategy that can search with these options."""
+        proof = Proof()
+        return Evolution() if proof.faults(options) else proof
+
+    def _limited(self, options: SearchOptions) -> SearchOptions:
+        """Set the time limit; inf means none."""
+        limit = SECONDS if options.time_limit is None else options.time_limit
+        return replace(options, time_limit=None if limit == inf else limit)

@@ -140,7 +140,8 @@ class Result(Shown):
         slowest = int(levels.argmax())
         if levels[slowest] <= compute:
             return ""
-        return f"\nbound by     the bandwidth of {self.arch.levels[slowest].name}; compute needs {compute:,} cycles"
+        name, roofline = self.arch.levels[slowest].name, ", at its roofline" if self.cycles <= self.ideal.cycles else ""
+        return f"\nbound by     the bandwidth of {name}{roofline}; compute needs {compute:,} cycles"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -176,8 +176,9 @@ def test_json_has_the_agreed_keys(example):
     assert list(found["compute"]) == ["energy_pj"]
     assert list(found["levels"]["Buffer"]) == ["instances", "cycles", "energy_pj", "tensors"]
     assert list(found["levels"]["Buffer"]["tensors"]["A"]) == ["tile_words", "reads", "fills", "updates", "energy_pj"]
-    assert found["search"] == {"strategy": None, "evaluated": 10, "valid": 4, "invalid": {"capacity": 5, "fanout": 1, "utilization": 0},
-                               "seconds": 0.5, "ended_by": "victory"}  # fmt: skip
+    assert found["search"] == {
+        "strategy": None, "evaluated": 10, "valid": 4, "invalid": {"capacity": 5, "fanout": 1, "utilization": 0},
+        "seconds": 0.5, "ended_by": "victory"}  # fmt: skip
 
 
 def test_json_adds_up(example):

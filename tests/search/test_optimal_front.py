@@ -178,7 +178,7 @@ def test_stopped_early_it_says_what_is_proven(monkeypatch):
     for steps in (1, 50, 150, 280, 310):
         calls = iter(range(steps))
         with monkeypatch.context() as patch:
-            patch.setattr(optimal_file.Optimal, "_tell", lambda self, *_, calls=calls: _interrupt(calls))
+            patch.setattr(optimal_file.Optimal, "_tell", lambda self, *_, calls=calls, **__: _interrupt(calls) or 0.0)
             early = optimal(space, table, OPTIONS)
         assert early.statistics.interrupted
         front = np.array(found_by(early, table))

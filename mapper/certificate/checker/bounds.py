@@ -12,12 +12,17 @@ from ...mapping import Bools, Floats
 from .columns import Columns, Product, Words
 
 Value = Callable[[Product], Floats]  # the least value of a product over each set # (set,)
+ROUNDED = 1e-9  # relative, taken from cycles before they are rounded up
 SLACK = 1e-12  # relative, for rounding in products and sums of floats
 
 
 def energy_and_cycles(columns: Columns, value: Value, n: int) -> tuple[Floats, Floats]:
     """Bound the cost of the mappings of each of `n` sets, in pJ and cycles; inf: none can be valid. # (set,) each"""
     cycles = value(columns.cycles)
+    for flow in columns.flows.values():  # as long as the words of the busiest instance take
+        spare: list[dict[int, Floats]] = [{d: np.zeros(n) for d in by_dim} for by_dim in columns.loops]
+        needed = sum((_least(words, value, spare, n) for words in flow), np.zeros(n))
+        cycles = np.maximum(cycles, np.ceil(needed * (1 - ROUNDED)))
     energy = columns.macs_pj + columns.leak_pj * cycles
     extra: list[dict[int, Floats]] = [{d: np.zeros(n) for d in by_dim} for by_dim in columns.loops]
     for words in columns.words:
@@ -31,7 +36,7 @@ def energy_and_cycles(columns: Columns, value: Value, n: int) -> tuple[Floats, F
 
 
 def _least(words: Words, value: Value, extra: list[dict[int, Floats]], n: int) -> Floats:
-    """Bound the energy of a charge from below, for any loop order. # (set,)
+    """Bound the energy of a charge (of a flow: the cycles) from below, for any loop order. # (set,)
 
     Adds the energy that depends on the innermost loop to `extra`, at the level where most words move.
     """

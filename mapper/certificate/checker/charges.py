@@ -1,4 +1,4 @@
-"""Lists the charges of a mapping for given kept tensors: energy per word that moves, and leakage."""
+"""Lists the charges of a mapping for given kept tensors: energy or cycles per word that moves, and leakage."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,8 @@ from .problem import Problem
 class Charge:
     """Energy of the words of a tensor that `parent` sends to `child`, or that `child` receives (`parent` None).
 
-    It is `pj` per word, less `first_pj` for each distinct word of an output.
+    It is `pj` per word, less `first_pj` for each distinct word of an output. In a flow it is cycles at the busiest
+    instance of level `below`, which moves no less than the `mean` over the active ones.
     """
 
     name: str
@@ -24,6 +25,7 @@ class Charge:
     parent: int | None
     pj: float
     first_pj: float
+    mean: bool = False
 
     @property
     def below(self) -> int:
@@ -48,6 +50,35 @@ def charges(problem: Problem, keep: Bools) -> list[Charge]:
                 into = f"{tensor.name}:>{names[child]}"
                 listed.append(Charge(into, tensor, child, None, pj, pj if tensor.output else 0.0))
     return [charge for charge in listed if charge.pj > 0]
+
+
+def flows(problem: Problem, keep: Bools) -> dict[str, list[Charge]]:
+    """List the cycles per word that each level with a bandwidth reads and writes: by level and direction."""
+    arch, found = problem.arch, dict[str, list[Charge]]()
+    names = [*(level.name for level in arch.levels), arch.compute.name]
+
+    def add(
+        level: int, direction: str, rate: float | None, charge: tuple[str, Tensor, int, int | None], first: bool
+    ) -> None:
+        if rate is not None:
+            cycles = 1 / rate
+            of_level = found.setdefault(f"{names[level]}.{direction}", [])
+            of_level.append(Charge(*charge, cycles, cycles if first else 0.0, mean=True))
+
+    for v, tensor in enumerate(problem.workload.tensors):
+        keepers = [*np.flatnonzero(keep[:, v]).tolist(), len(arch.levels)]
+        for parent, child in zip(keepers, keepers[1:], strict=False):
+            storage, sent = (
+                arch.levels[parent],
+                (f"{tensor.name}:{names[parent]}>{names[child]}", tensor, child, parent),
+            )
+            add(parent, "reads", storage.read_bandwidth, sent, tensor.output)
+            if tensor.output:
+                add(parent, "writes", storage.write_bandwidth, sent, False)
+            if child < len(arch.levels):
+                received = f"{tensor.name}:>{names[child]}", tensor, child, None
+                add(child, "writes", arch.levels[child].write_bandwidth, received, tensor.output)
+    return found
 
 
 def leakage_pj(arch: Architecture, table: EnergyTable) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 from ....workloads import Rank, Tensor
 from ...mapping import Bools, Floats, Ints
 from .chains import Chains, Group
-from .charges import Charge, charges, leakage_pj
+from .charges import Charge, charges, flows, leakage_pj
 from .contexts import number
 from .problem import Problem
 
@@ -29,11 +29,12 @@ class Words:
     innermost: tuple[Mapping[int, Product], ...]  # per level, by the dim of its innermost loop
     first: Product | None  # one over the distinct words
 
-    def terms(self) -> Iterator[tuple[str, Product]]:
-        """Yield the name and product of each bound that holds for all loop orders."""
-        yield f"{self.charge.name}:always", self.always
+    def terms(self, flow: str = "") -> Iterator[tuple[str, Product]]:
+        """Yield the name and product of each bound that holds for all loop orders; those of a flow begin with it."""
+        name = f"{flow}:{self.charge.name}" if flow else self.charge.name
+        yield f"{name}:always", self.always
         for level, by_rank in enumerate(self.changing):
-            yield from ((f"{self.charge.name}:{level}.{rank}", product) for rank, product in by_rank.items())
+            yield from ((f"{name}:{level}.{rank}", product) for rank, product in by_rank.items())
 
 
 class Columns:
@@ -49,6 +50,7 @@ class Columns:
         macs = len(self.arch.levels)
         self.cycles = self._product(partial(_steps, macs=macs), "steps")
         self.words = [self._words(charge) for charge in charges(problem, keep)]
+        self.flows = {name: [self._words(charge) for charge in some] for name, some in flows(problem, keep).items()}
         self.idle = [self._product(partial(_idle, level=level), "idle", level) for level in range(macs)]
         self.loops = [self._innermost(level) for level in range(macs)]
         self._limits()
@@ -66,7 +68,8 @@ class Columns:
         levels, dims = len(self.arch.levels), len(self.workload.dims)
         first = None
         if charge.first_pj:
-            first = self._product(partial(self._first, charge=charge), "first", charge.tensor.name, charge.below)
+            key = "first", charge.tensor.name, charge.below, charge.mean
+            first = self._product(partial(self._first, charge=charge), *key)
         if charge.child == levels:  # the MACs keep no word from one step to the next
             return Words(charge, self._moved(charge, [levels] * dims), (), (), first)
         ranks = [r for r, rank in enumerate(charge.tensor.ranks) if any(self._in_groups(term.dim) for term in rank)]
@@ -90,7 +93,7 @@ class Columns:
         """
 
         def column(group: Group) -> Floats:
-            entries = np.ones(len(group))
+            entries = 1.0 / _shared_by(group, charge)
             for d in group.dims:
                 if self.workload.dims[d] not in charge.tensor.dims:
                     dim, rows = group.of(d)
@@ -106,7 +109,7 @@ class Columns:
                 entries = np.where((dim.time[:, loop[1]] > 1)[rows], entries, np.inf)
             return entries
 
-        key = charge.tensor.name, charge.child, charge.parent, tuple(cuts), changing, loop
+        key = charge.tensor.name, charge.child, charge.parent, charge.mean, tuple(cuts), changing, loop
         return self._product(column, "moved", *key)
 
     def _first(self, group: Group, charge: Charge) -> Floats:
@@ -116,7 +119,7 @@ class Columns:
         distinct = _over_dims(
             group, lambda d, dim: np.full(len(dim), sizes[d]) if d in relevant else number(dim, below, 0, below)
         )
-        return 1.0 / distinct
+        return _shared_by(group, charge) / distinct
 
     def _dims_of(self, rank: Rank) -> list[int]:
         return [self.workload.dims.index(term.dim) for term in rank]
@@ -170,6 +173,13 @@ class Columns:
                     length = length + term.coef * (np.minimum(dim.tile(level), dim.size)[rows] - 1)
             words = words * length
         return words
+
+
+def _shared_by(group: Group, charge: Charge) -> Floats:
+    """Count the instances over which a flow takes the mean, 1 of other charges: the factor of a group. # (row,)"""
+    if not charge.mean:
+        return np.ones(len(group))
+    return _over_dims(group, lambda _, dim: number(dim, charge.below, 0, charge.below))
 
 
 def _over_dims(group: Group, column: Callable[[int, Chains], Ints]) -> Floats:

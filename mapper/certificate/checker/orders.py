@@ -42,12 +42,14 @@ class Orders:
         each = [dim.time[chains[:, d]] > 1 for d, dim in enumerate(problem.chains)]
         self._moving = np.stack(each, axis=2)  # (combination, level, dim) whether it has a loop there
 
-    def settled(self, settled: Settled) -> Bools:
-        """Mark the combinations that are invalid, or settled in every loop order. # (combination,)"""
+    def settled(self, settled: Settled, cycles: Floats) -> Bools:
+        """Mark the combinations that are invalid, or settled in every loop order, where each has at least so many
+        `cycles` in any. # (combination,)"""
         done: Bools = validity(self._batch) != 0
         left = np.flatnonzero(~done)
         for part in np.array_split(left, -(-len(left) // TOGETHER)) if len(left) else ():
-            done[part] = settled(*self._least(part))
+            energy, steps = self._least(part)
+            done[part] = settled(energy, np.maximum(steps, cycles[part]))
         if self.problem.costs.network or any(level.limited for level in self.problem.arch.levels):
             for i in np.flatnonzero(~done).tolist():
                 done[i] = self._all_settled(i, settled)

@@ -23,6 +23,10 @@ class Verdicts:
 
     def bounded(self, boxes: Ints) -> Bools:
         """Test whether the least entries of the columns rule out each set. # (set,)"""
+        return self.claim.settled(*self._costs(boxes))
+
+    def _costs(self, boxes: Ints) -> tuple[Floats, Floats]:
+        """Bound energy and cycles of each set by the least entries of the columns. # (set,) each"""
         known: dict[Product, Floats] = {(): np.ones(len(boxes))}
 
         def value(product: Product) -> Floats:
@@ -31,7 +35,7 @@ class Verdicts:
                 known[product] = value(product[:-1]) * self._low(g)[product[g]][boxes[:, g]]
             return known[product]
 
-        return self.claim.settled(*energy_and_cycles(self.columns, value, len(boxes)))
+        return energy_and_cycles(self.columns, value, len(boxes))
 
     def _low(self, g: int) -> list[Floats]:
         """Return the least entries of each column of group g. # (node,) each"""
@@ -61,12 +65,15 @@ class Verdicts:
         Raises Refused where a set has several combinations.
         """
         rows = self.sets.single(boxes)
-        settled = self.bounded(boxes)
+        energy, cycles = self._costs(boxes)
+        settled = self.claim.settled(energy, cycles)
         left = np.flatnonzero(~settled)
         chains = np.zeros((len(left), len(self.columns.workload.dims)), np.int64)
         for group, mine in zip(self.columns.groups, rows, strict=True):
             for d in group.dims:
                 chains[:, d] = group.rows[d][mine[left]]
         if len(left):
-            settled[left] = Orders(self.columns.problem, self.columns.keep, chains).settled(self.claim.settled)
+            settled[left] = Orders(self.columns.problem, self.columns.keep, chains).settled(
+                self.claim.settled, cycles[left]
+            )
         return settled

@@ -7,7 +7,7 @@ from operator import mul
 import numpy as np
 
 from ...mapping import Floats, Ints
-from .columns import Columns, Product
+from .columns import Columns, Product, Words
 
 Factor = tuple[float, Product, float]  # power, product, logarithm of what the product is multiplied by
 ROUNDED = 2e-14  # relative to power * logarithm and to the power: exceeds the rounding error, also of their sums
@@ -39,8 +39,9 @@ def weighted(columns: Columns, weights: Mapping[str, float], powers: tuple[int, 
     """
     terms = _terms(columns, weights, powers[0], rows) if powers[0] else []
     terms += _limits(columns, weights)
+    terms += _cycles(columns, weights, powers[1], rows) if powers[1] else []
     scores = [np.zeros(len(mine)) for mine in rows]
-    for power, product, _ in [*terms, (float(powers[1]), columns.cycles, 0.0)]:
+    for power, product, _ in terms:
         for g, mine in enumerate(rows if product else ()):
             with np.errstate(divide="ignore"):
                 scores[g] += _times(power, np.log(columns.columns[g][product[g]][mine]))
@@ -59,14 +60,7 @@ def _terms(columns: Columns, weights: Mapping[str, float], power: int, rows: Seq
     owners: list[dict[str, tuple[Product, float]]] = [{"compute": ((), columns.macs_pj)}]
     owners.append({"leak": (columns.cycles, columns.leak_pj)})
     for words in columns.words:
-        mine = {}
-        for name, product in words.terms():
-            pj = words.charge.pj
-            if words.first is not None:  # at least `again` times as many words as distinct ones
-                again = _least_product(columns, (product, words.first), rows)
-                pj -= words.charge.first_pj / max(again, 1.0)
-            mine[name] = product, pj
-        owners.append(mine)
+        owners.append(_of_charge(columns, words, rows))
     total = sum(weights.get(name, 0.0) for mine in owners for name in mine)
     if not 0 < total < np.inf:
         raise ValueError("the weights of what makes up the energy must not all be 0, nor add up to more than a float")
@@ -80,6 +74,46 @@ def _terms(columns: Columns, weights: Mapping[str, float], power: int, rows: Seq
                     raise ValueError(f"the weight of {name} is too small beside the others")
                 constant = np.log(pj) - np.log(share) if pj > 0 else -np.inf
                 factors.append((power * mine_of_it, product, float(constant)))
+    return factors
+
+
+def _of_charge(
+    columns: Columns, words: Words, rows: Sequence[Ints], flow: str = ""
+) -> dict[str, tuple[Product, float]]:
+    """List each term of a charge, by name: the product, and what a word of it costs at least."""
+    mine = {}
+    for name, product in words.terms(flow):
+        pj = words.charge.pj
+        if words.first is not None:  # at least `again` times as many words as distinct ones
+            again = _least_product(columns, (product, words.first), rows)
+            pj -= words.charge.first_pj / max(again, 1.0)
+        mine[name] = product, pj
+    return mine
+
+
+def _cycles(columns: Columns, weights: Mapping[str, float], power: int, rows: Sequence[Ints]) -> list[Factor]:
+    """List the same for the cycles: no less than the compute cycles, and than the sum of each flow. Raises ValueError.
+
+    Without any weight of theirs the compute cycles have the whole power.
+    """
+    flows = {flow: [_of_charge(columns, words, rows, flow) for words in some] for flow, some in columns.flows.items()}
+    weight = {flow: sum(weights.get(name, 0.0) for mine in some for name in mine) for flow, some in flows.items()}
+    total = weights.get("cycles", 0.0) + sum(weight.values())
+    if not total > 0:
+        return [(float(power), columns.cycles, 0.0)]
+    if not total < np.inf:
+        raise ValueError("the weights of the cycles must not add up to more than a float")
+    factors: list[Factor] = [(power * weights.get("cycles", 0.0) / total, columns.cycles, 0.0)]
+    for flow, some in flows.items():
+        for mine in some:
+            of_charge = sum(weights.get(name, 0.0) for name in mine)
+            share = of_charge / weight[flow] if of_charge > 0 else 0.0
+            for name, (product, cycles) in mine.items():
+                if weights.get(name, 0.0) > 0:
+                    if not share > 0:
+                        raise ValueError(f"the weight of {name} is too small beside the others")
+                    constant = np.log(cycles) - np.log(share) if cycles > 0 else -np.inf
+                    factors.append((power * weights[name] / total, product, float(constant)))
     return factors
 
 

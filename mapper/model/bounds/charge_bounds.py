@@ -72,7 +72,9 @@ def charge_bound(charge: Charge, products: Products) -> ChargeBound:
     arch, workload = group.arch, group.workload
     levels, dims = len(arch.levels), range(len(workload.dims))
     temporal = [s for s, slot in enumerate(arch.slots) if not slot.spatial]
-    first = products.of(lambda g: 1.0 / g.active(charge.tensor, charge.level)) if charge.first_pj else None
+    first = (
+        products.of(lambda g: _share(charge, g) / g.active(charge.tensor, charge.level)) if charge.first_pj else None
+    )
     if charge.child == levels:  # MACs hold nothing
         always = _words(charge, products, (levels,) * len(dims), None)
         return ChargeBound(charge, _name(charge, group), (), always, (), (), first)
@@ -100,12 +102,17 @@ def _name(charge: Charge, group: DimGroup) -> str:
     return f"{charge.tensor.name}:{parent}>{names[charge.child]}"
 
 
+def _share(charge: Charge, group: DimGroup) -> Floats:
+    """The instances over which a mean is taken."""
+    return group.instances(charge.level) if charge.mean else np.ones(len(group))
+
+
 def _words(charge: Charge, products: Products, cuts: Cuts, changing: Rank | None, loop: int | None = None) -> Product:
     """Words moved at least when `changing` changes inside `cuts`; `loop`: only chains with that dim's loop at the
     level of its cut."""
 
     def column(group: DimGroup) -> Floats:
-        found = np.ones(len(group))
+        found = 1.0 / _share(charge, group)
         for d in group.dims:
             if group.workload.dims[d] not in charge.tensor.dims:
                 found = found * group.contexts(charge, d, cuts[d])

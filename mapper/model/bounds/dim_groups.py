@@ -78,6 +78,10 @@ class DimGroup:
         c = len(self.arch.levels)
         return self._product(lambda d: self.view(d, c, 0, 0).number[c])
 
+    def instances(self, level: int) -> Floats:
+        """Active instances of a level."""
+        return self._product(lambda d: self.view(d, level, 0, level).number[0])
+
     def active(self, tensor: Tensor, level: int) -> Floats:
         """Distinct words of an output at a level: sizes of its own dims, coordinates of the others."""
         return self._product(

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...mapping import Floats, Ints
 from ...runtime import Deadline
+from .charge_bounds import ChargeBound
 from .products import Product
 from .relaxation import Relaxation
 
@@ -39,13 +40,18 @@ class Factors:
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
-    """Logarithms of all products, with what they are multiplied by, for some rows of each group."""
+    """Logarithms of all products, with what they are multiplied by, for some rows of each group.
+
+    First the terms of the energy, then the limits, then what the cycles are no less than; the compute cycles last.
+    """
 
     names: list[str]
     products: list[Product]
     constants: Floats  # (product,) logarithms of what each is multiplied by
-    terms: int  # the first so many add up to the energy
+    terms: int  # of the energy
+    times: int  # of the cycles
     owners: Ints  # (product,) the charge of a term, the capacity of a tile; of a bound on an axis: -1
+    flows: Ints  # (time,) of a term of the cycles: the flow, whose charges add up
     logs: list[Floats]  # per group # (column, row)
     places: Ints  # (product, group) its column among them
 
@@ -83,7 +89,9 @@ class Geometric:
         for k, (capacity, tiles) in enumerate(relaxed.tiles):
             limits += [(name, bits / capacity, tile, k) for name, bits, tile in tiles if capacity]
         limits += [(name, 1.0 / size, spread, -1) for name, size, _, spread, _ in relaxed.axes]
-        names, times, products, owners = zip(*terms, *limits, ("cycles", 1.0, relaxed.cycles, 0), strict=True)
+        spans, flows = self._spans(rows) if self.powers[1] else ([], [])
+        cycles: Term = ("cycles", 1.0, relaxed.cycles, len(spans))
+        names, times, products, owners = zip(*terms, *limits, *spans, cycles, strict=True)
         logs, places = [], np.zeros((len(products), len(rows)), np.int64)
         for g, mine in enumerate(rows):
             used, places[:, g] = np.unique([product[g] if product else -1 for product in products], return_inverse=True)
@@ -92,7 +100,31 @@ class Geometric:
                 self._check()
                 if c >= 0:
                     np.log(relaxed.columns[g][c][mine], out=row)
-        return _Problem(list(names), list(products), np.log(times), len(terms), np.array(owners), logs, places)
+        numbers = np.array([*flows, -1])
+        return _Problem(
+            list(names),
+            list(products),
+            np.log(times),
+            len(terms),
+            len(numbers),
+            np.array(owners),
+            numbers,
+            logs,
+            places,
+        )
+
+    def _spans(self, rows: Sequence[Ints]) -> tuple[list[Term], list[int]]:
+        """The cycles are at least those of each flow: a sum over charges, of each the largest of its terms.
+
+        Returns the terms and the flow of each.
+        """
+        spans, flows, owner = list[Term](), list[int](), 0
+        for number, (flow, charges) in enumerate(self.relaxed.flows):
+            for bound in charges:
+                found = self._of_charge(bound, owner, rows, f"{flow}:")
+                spans, owner = [*spans, *found], owner + 1
+                flows += [number] * len(found)
+        return spans, flows
 
     def _terms(self, rows: Sequence[Ints]) -> list[Term]:
         """The energy is at least a sum over charges, of each the largest of its terms.
@@ -101,18 +133,25 @@ class Geometric:
         """
         relaxed = self.relaxed
         found: list[Term] = [("compute", relaxed.compute_pj, (), 0), ("leak", relaxed.leak_pj, relaxed.cycles, 1)]
-        for owner, bound in enumerate(relaxed.charges, 2):
-            named: dict[Product, str] = {}
-            for name, product in bound.terms():
-                named.setdefault(product, name)
-            for product, name in named.items():
-                pj = bound.charge.pj
-                if bound.first is not None:  # of the words moved at least so many are not the first of their kind
-                    again = self._least(product, rows, bound.first)
-                    pj -= bound.charge.first_pj / max(again, 1.0)
-                if self._least(product, rows) > 0:
-                    found.append((name, pj, product, owner))
-        return [term for term in found if term[1] > 0]
+        found = [term for term in found if term[1] > 0]
+        return found + [
+            term for owner, bound in enumerate(relaxed.charges, 2) for term in self._of_charge(bound, owner, rows)
+        ]
+
+    def _of_charge(self, bound: ChargeBound, owner: int, rows: Sequence[Ints], prefix: str = "") -> list[Term]:
+        """The terms of a charge that say anything."""
+        named: dict[Product, str] = {}
+        for name, product in bound.terms():
+            named.setdefault(product, prefix + name)
+        found: list[Term] = []
+        for product, name in named.items():
+            pj = bound.charge.pj
+            if bound.first is not None:  # of the words moved at least so many are not the first of their kind
+                again = self._least(product, rows, bound.first)
+                pj -= bound.charge.first_pj / max(again, 1.0)
+            if pj > 0 and self._least(product, rows) > 0:
+                found.append((name, pj, product, owner))
+        return found
 
     def _least(self, product: Product, rows: Sequence[Ints], other: Product | None = None) -> float:
         """The least of a product, or of it and another together."""
@@ -133,12 +172,12 @@ class _Ascent:
         self, problem: _Problem, powers: tuple[int, int], known: dict[Product, float], deadline: Deadline
     ) -> None:
         self.problem, self.powers, self.deadline = problem, powers, deadline
-        n, terms = len(problem.products), problem.terms
+        n, terms, self.limits = len(problem.products), problem.terms, len(problem.products) - problem.times
         start = np.array([max(known.get(p, 0.0), 1e-3) for p in problem.products])
         if not known:
-            start[:terms], start[terms:] = 1.0, START
+            start[:terms], start[terms : self.limits], start[self.limits :] = 1.0, START, 1.0
         self.theta = np.log(start)
-        self.level = problem.owners[terms:-1]
+        self.level = problem.owners[terms : self.limits]
         self.first, self.second = np.zeros(n), np.zeros(n)
         self.active = [np.unique(np.linspace(0, logs.shape[1] - 1, 4 * ADDED).astype(int)) for logs in problem.logs]
 
@@ -158,12 +197,11 @@ class _Ascent:
         return best, value
 
     def _weights(self) -> Floats:
-        """Those of the terms add up to the power of the energy; the cycles have theirs."""
-        terms = self.problem.terms
+        """Those of the terms of energy and of cycles add up to the powers of these."""
         weights = np.exp(np.clip(self.theta, -60.0, 5.0))
-        total = np.exp(self.theta[:terms] - self.theta[:terms].max(initial=0.0))
-        weights[:terms] = self.powers[0] * total / max(total.sum(), 1e-300)
-        weights[-1] = self.powers[1]
+        for part, power in zip((slice(self.problem.terms), slice(self.limits, None)), self.powers, strict=True):
+            total = np.exp(self.theta[part] - self.theta[part].max(initial=0.0))
+            weights[part] = power * total / max(total.sum(), 1e-300)
         return weights
 
     def _look(self, weights: Floats) -> float:
@@ -195,10 +233,18 @@ class _Ascent:
         charges = self.problem.owners[:terms]
         if terms:
             own[:terms] = np.log(np.maximum(np.bincount(charges, weights[:terms])[charges] / self.powers[0], tiny))
-        limits = weights[terms:-1]
+        limits = weights[terms : self.limits]
         sums = np.bincount(self.level + 1, limits)[self.level + 1]
-        own[terms:-1] = np.where(self.level < 0, 0.0, np.log(limits / sums))
+        own[terms : self.limits] = np.where(self.level < 0, 0.0, np.log(limits / sums))
+        own[self.limits :] = self._share_of_flow(weights[self.limits :])
         return own
+
+    def _share_of_flow(self, weights: Floats) -> Floats:
+        """The logarithm of the share of each charge in its flow: the words of a flow add up; flows do not."""
+        charges, flows = self.problem.owners[self.limits :], self.problem.flows
+        of_charge, of_flow = np.bincount(charges, weights)[charges], np.bincount(flows + 1, weights)[flows + 1]
+        share: Floats = np.log(np.maximum(of_charge, 1e-300) / np.maximum(of_flow, 1e-300))
+        return share
 
     def _climb(self, sharp: float, rate: float, step: int) -> None:
         weights, terms = self._weights(), self.problem.terms
@@ -209,7 +255,7 @@ class _Ascent:
             values = values + logs @ (near / near.sum())
         slope = weights * values
         slope[:terms] -= weights[:terms] * (slope[:terms].sum() / max(self.powers[0], 1))
-        slope[-1] = 0.0
+        slope[self.limits :] -= weights[self.limits :] * (slope[self.limits :].sum() / max(self.powers[1], 1))
         self.first += 0.2 * (slope - self.first)
         self.second += 0.05 * (slope**2 - self.second)
         ahead = (self.first / (1 - 0.8**step)) / np.sqrt(self.second / (1 - 0.95**step) + 1e-12)

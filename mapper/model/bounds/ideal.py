@@ -2,15 +2,17 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import reduce
 from itertools import permutations
-from math import prod
+from math import ceil, prod
 
 import numpy as np
 
 from ....arch import Architecture
 from ....energy import EnergyTable
 from ....workloads import Tensor, Workload
+from ..exactness import rate
 from ..ranks import distinct_sums
 
 LISTED = 2**20  # sums of a rank that are listed to be counted
@@ -31,13 +33,31 @@ class Ideal:
 def ideal(arch: Architecture, workload: Workload, table: EnergyTable) -> Ideal:
     """Bounds that hold for every mapping of `workload` on `arch`, imperfect ones too; leakage and network not counted.
 
-    Cycles: every MAC unit busy in every cycle. Energy: every MAC once; each word that a MAC touches once through every
-    level that must keep the tensor (an output: updated there); and at the level next to the MACs one access per MAC,
-    divided by the MAC units that one access can serve (all below one instance), where that is cheapest.
+    Cycles: every MAC unit busy in every cycle; and each word that a MAC touches once through every level that must keep
+    the tensor, spread evenly over its instances, at its bandwidth. Energy: every MAC once; each word that a MAC touches
+    once through every level that must keep the tensor (an output: updated there); and at the level next to the MACs one
+    access per MAC, divided by the MAC units that one access can serve (all below one instance), where that is cheapest.
     """
     energy = workload.macs * table.compute.compute_pj
     energy += sum(_tensor_energy(arch, workload, table, tensor) for tensor in workload.tensors)
-    return Ideal(-(-workload.macs // arch.instances(len(arch.levels))), energy)
+    compute = -(-workload.macs // arch.instances(len(arch.levels)))
+    return Ideal(max([compute, *(_least_cycles(arch, workload, level) for level in range(len(arch.levels)))]), energy)
+
+
+def _least_cycles(arch: Architecture, workload: Workload, level: int) -> int:
+    """The least cycles that the bandwidths of a level leave: reads and writes go on at the same time."""
+    storage, reads, writes = arch.levels[level], 0, 0
+    for tensor in workload.tensors:
+        if level == 0 or tensor.name in storage.keep:
+            touched = touched_words(workload, tensor)
+            reads += 0 if tensor.output else touched
+            writes += touched if level or tensor.output else 0
+    cycles = [0]
+    for words, bandwidth in ((reads, storage.read_bandwidth), (writes, storage.write_bandwidth)):
+        if bandwidth is not None:
+            many, of_cycles = rate(bandwidth)
+            cycles.append(ceil(Fraction(words * of_cycles, many * arch.instances(level))))
+    return max(cycles)
 
 
 def least_between(arch: Architecture, workload: Workload, table: EnergyTable) -> float:

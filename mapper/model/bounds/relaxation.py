@@ -18,8 +18,8 @@ import numpy as np
 from ....energy import EnergyTable
 from ...mapping import Bools, Floats
 from ..cost import CostOptions
-from .charge_bounds import charge_bound
-from .charges import charges
+from .charge_bounds import ChargeBound, charge_bound
+from .charges import charges, flows
 from .dim_groups import DimGroup
 from .products import Product, Products, Value
 
@@ -56,6 +56,10 @@ class Relaxation:
         self.charges = [
             charge_bound(c, self._products) for c in charges(self.arch, self.workload, self.table, self.keep)
         ]
+        self.flows: list[tuple[str, list[ChargeBound]]] = [
+            (flow.name, [charge_bound(c, self._products) for c in flow.charges])
+            for flow in flows(self.arch, self.workload, self.keep)
+        ]
         self.still = [self._products.of(lambda g, s=s: _where(g.loops(s) == 0)) for s in temporal]  # type: ignore[misc]
         self.loops = [
             {d: self._products.of(lambda g, s=s, d=d: _where(g.repeats(d, s)) if d in g.rows else _one(g))  # type: ignore[misc]
@@ -75,6 +79,9 @@ class Relaxation:
             return products[ids]
 
         cycles = value(self.cycles)
+        for _, flow in self.flows:  # a level's busiest instance takes as long as its words over its bandwidth
+            needed = sum((charge.energy(value, n)[0] for charge in flow), np.zeros(n))
+            cycles = np.maximum(cycles, np.ceil(needed * (1 - ROUNDING)))
         energy = np.full(n, self.compute_pj) + self.leak_pj * cycles
         extra = [{d: np.zeros(n) for d in loops} for loops in self.loops]
         for charge in self.charges:
@@ -107,6 +114,10 @@ class Relaxation:
             total += bound.charge.pj * words
         found += [(product, energy / total) for products, energy in energies for product in products]
         found += [(spread, 1.0) for _, _, _, spread, _ in self.axes]
+        steps = value(self.cycles)
+        for charge in (charge for _, flow in self.flows for charge in flow):
+            for _, product in charge.terms():
+                found.append((product, 2.0 * min(1.0, charge.charge.pj * value(product) / steps)))
         return found
 
     def _limits(self) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...mapping import Bools, Floats, Ints, MappingBatch
 from ...model import REASONS, InternalError, evaluate, recount, validity
-from ...model.bounds import ROUNDING, Charge, charges
+from ...model.bounds import ROUNDING, Charge, Relaxation, charges
 from ..coverage import Coverage
 from ..recorder import Recorder
 from ..strategy import Task
@@ -45,7 +45,7 @@ class LeafEvaluator:
             self.recorder.best = self.incumbents.least
             self.recorder.statistics.trace.append((self.recorder.statistics.evaluated, self.incumbents.least))
 
-    def see(self, rows: Ints, bounds: Floats, keep: Bools) -> Coverage:
+    def see(self, rows: Ints, bounds: Floats, relaxed: Relaxation) -> Coverage:
         """Evaluate the combinations `rows` # (combination, group) whose bounds are still below the cutoff."""
         seen, statistics = Coverage(), self.recorder.statistics
         for start in range(0, len(rows), EVALUATED):
@@ -53,15 +53,15 @@ class LeafEvaluator:
             hope = bounds[part] < self.incumbents.cutoff * (1 - ROUNDING)
             number, before = int(hope.sum()), statistics.valid
             if number:
-                self.evaluate(rows[part][hope], bounds[part][hope], keep)
+                self.evaluate(rows[part][hope], bounds[part][hope], relaxed)
             valid = statistics.valid - before
             seen += Coverage(valid, number - valid, len(hope) - number)
         return seen
 
-    def evaluate(self, rows: Ints, bounds: Floats, keep: Bools) -> Floats:
+    def evaluate(self, rows: Ints, bounds: Floats, relaxed: Relaxation) -> Floats:
         """Evaluate each combination in its best orders; return its merit, inf where invalid. # (combination,)"""
         values = np.full(len(rows), np.inf)
-        batch, statistics = self._batch(rows, keep), self.recorder.statistics
+        batch, statistics = self._batch(rows, relaxed.keep), self.recorder.statistics
         reasons = validity(batch)
         valid = np.flatnonzero(reasons == 0)
         statistics.evaluated += len(batch)
@@ -80,7 +80,12 @@ class LeafEvaluator:
             self.offer(batch.take([i]))
         # neither bounds nor best_orders include the energy of wires
         wires = self.task.costs.network and self.incumbents.by_energy
-        self._settle(batch, bounds, ~costs.counts.exact | (costs.cycles > costs.counts.cycles) | wires)
+        # where a bandwidth binds another order may need fewer cycles, unless none can
+        slow = costs.cycles > costs.counts.cycles
+        if slow.any():
+            chosen = rows[valid]
+            slow &= costs.cycles > relaxed.bound(lambda g, c: relaxed.columns[g][c][chosen[:, g]], len(chosen)).cycles
+        self._settle(batch, bounds, ~costs.counts.exact | slow | wires)
         return values
 
     def _charges(self, keep: Bools) -> list[Charge]:

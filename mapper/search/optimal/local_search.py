@@ -92,7 +92,7 @@ class LocalSearch:
         tried = np.repeat(rows[None], len(few), axis=0)
         for g in exchanged:
             tried[:, g] = where[g][few]
-        values = self.leaves.evaluate(tried, np.full(len(few), np.inf), relaxed.keep)
+        values = self.leaves.evaluate(tried, np.full(len(few), np.inf), relaxed)
         least = int(values.argmin())
         return (tried[least], float(values[least])) if values[least] < value else (rows, value)
 

@@ -161,7 +161,7 @@ class Optimal:
             self.statistics.stop(Ended.LEFT_OPEN)
 
     def _see(self, choice: KeepChoice) -> Evaluate:
-        return lambda rows, bounds: self.leaves.see(rows, bounds, choice.relaxed.keep)
+        return lambda rows, bounds: self.leaves.see(rows, bounds, choice.relaxed)
 
     def _late(self) -> bool:
         limit = self.task.options.time_limit

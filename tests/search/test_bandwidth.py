@@ -1,0 +1,136 @@
+"""Bandwidths in bounds and proofs: what compulsory traffic takes is no gap, and a bound that is too high is noticed."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ruby_map.arch import Architecture, Axis, Compute, LoopConstraint, Storage
+from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
+from ruby_map.mapper.certificate.checker import Refused, verify
+from ruby_map.mapper.mapspace import Mapspace
+from ruby_map.mapper.model import InternalError, evaluate, validity
+from ruby_map.mapper.model.bounds import charge_bounds, ideal
+from ruby_map.mapper.model.counts import count
+from ruby_map.mapper.search import SearchOptions
+from ruby_map.workloads import shaped
+
+from ..conftest import DEEP
+from ..searches import a_poor_beginning, optimal
+from ..small_problems import best_of_all, constrained_machines, figures, problems, values_of
+
+KEPT = frozenset({"Weights", "Inputs", "Outputs"})
+
+
+def array(side=16, dram=4.0):
+    """A square array below a scratchpad, as Gemmini's, with a slow DRAM; and its energies."""
+    axes = (
+        Axis("rows", side, constraint=LoopConstraint(dims=("M",))),
+        Axis("columns", side, constraint=LoopConstraint(dims=("C", "K"))),
+    )
+    levels = (
+        Storage("DRAM", "DRAM", word_bits=16, read_bandwidth=dram, write_bandwidth=dram),
+        Storage("pad", "SRAM", fanout=axes, keep=KEPT, capacity_bits=2**19 * 16, word_bits=16, read_bandwidth=16.0),
+    )
+    energies = [
+        LevelEnergy(level.name, pj, pj, pj, 0.0, 1.0, "given") for level, pj in zip(levels, (64, 3.5), strict=True)
+    ]
+    return Architecture("array", levels, Compute("MAC", "intmac")), EnergyTable(
+        "array", tuple(energies), ComputeEnergy("MAC", 0.3, 0.0, 1.0, "given")
+    )
+
+
+def proven(workload, machine=None, **options):
+    """The outcome of a proof, with its certificate, and what it is about."""
+    arch, table = machine or array()
+    space = Mapspace(arch, workload, "ruby-s")
+    return optimal(space, table, SearchOptions(strategy="optimal", certify=True, **options)), space, table
+
+
+@pytest.mark.parametrize(
+    ("workload", "options"),
+    [
+        (shaped("conv2d", M=512, C=512, P=7, Q=7, R=3, S=3), {}),
+        (shaped("matmul", M=11008, N=1, K=4096), {}),
+        (shaped("matmul", M=512, N=512, K=64), {"objective": "delay"}),
+    ],
+    ids=["conv", "vector", "attention"],
+)
+def test_layers_that_bandwidth_limits_are_proven(workload, options):
+    """Within seconds, with a certificate; the vector at its compulsory traffic over the bandwidth."""
+    found, space, table = proven(workload, time_limit=60, **options)
+    assert found.optimal
+    cycles = int(evaluate(found.best, table).cycles[0])
+    assert cycles > count(found.best).cycles[0]
+    least = ideal(space.arch, workload, table).cycles
+    assert least <= cycles
+    if workload.size("N") == 1 and "K" in workload.dims:
+        assert cycles == least == -(-(11008 * 4096 + 4096) // 4)
+    assert verify(found.certificate, space.arch, workload, table).optimal
+
+
+def test_a_certificate_does_not_hold_for_a_faster_memory():
+    """There another mapping may be better."""
+    workload = shaped("matmul", M=200, N=1, K=300)
+    found, space, table = proven(workload, objective="delay")
+    faster, _ = array(dram=32.0)
+    assert verify(found.certificate, space.arch, workload, table).optimal
+    with pytest.raises(Refused):
+        verify(found.certificate, faster, workload, table)
+
+
+@st.composite
+def slow_problems(draw):
+    """Problems whose every level may be slow."""
+    space, table, objective, costs = draw(problems(constrained_machines(), 400))
+    rate = st.sampled_from([None, 0.3, 0.7, 1.0, 2.5])
+    levels = tuple(replace(each, read_bandwidth=draw(rate), write_bandwidth=draw(rate)) for each in space.arch.levels)
+    space = Mapspace(replace(space.arch, levels=levels), space.workload, space.remainders, distinct=True)
+    return space, draw(st.sampled_from([table, draw(figures(space.arch))])), objective, costs
+
+
+@settings(max_examples=3_000 if DEEP else 60)
+@given(slow_problems())
+def test_equals_the_best_of_every_mapping(problem):
+    """Whatever limits the mappings; every certificate is verified."""
+    space, table, objective, costs = problem
+    least = best_of_all(space, table, objective, costs)
+    with a_poor_beginning():
+        found = optimal(space, table, SearchOptions(strategy="optimal", objective=objective, certify=True), costs)
+    if np.isinf(least):
+        assert found.best is None
+        return
+    assert found.optimal
+    assert values_of(found.best, table, objective, costs)[0] == pytest.approx(least, rel=1e-8)
+    assert verify(found.certificate, space.arch, space.workload, table).optimal
+
+
+@settings(max_examples=1_000 if DEEP else 60)
+@given(slow_problems())
+def test_no_mapping_is_faster_than_the_ideal(problem):
+    """Compulsory traffic is moved by every mapping."""
+    space, table, _, _ = problem
+    least = ideal(space.arch, space.workload, table).cycles
+    for batch in space.batches():
+        costs = evaluate(batch, table)
+        assert (costs.cycles[validity(batch) == 0] >= least).all()
+
+
+@pytest.mark.parametrize("factor", [1.05, 2.0])
+def test_a_wrong_bound_is_noticed(monkeypatch, factor):
+    """Cycles of a flow that are too high rule the optimum out, or a mapping is below the bound of its chains."""
+    workload, real = shaped("matmul", M=96, N=40, K=60), charge_bounds._share
+    right, _, _ = proven(workload)
+    monkeypatch.setattr(
+        charge_bounds, "_share", lambda charge, group: real(charge, group) / (factor if charge.mean else 1)
+    )
+    try:
+        with a_poor_beginning():
+            wrong, space, table = proven(workload)
+    except InternalError:
+        return
+    if wrong.lower_bound > right.lower_bound * (1 + 1e-9):
+        return
+    with pytest.raises(Refused):
+        verify(wrong.certificate, space.arch, workload, table)

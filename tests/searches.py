@@ -39,4 +39,5 @@ def begin_poorly(patch):
     """The same with the monkeypatch of a test."""
     patch.setattr(_population, "CHILDREN", 3)
     patch.setattr(_first_look, "FIRST_LOOK", 1)
+    patch.setattr(_first_look, "MORE", 0)
     patch.setattr(_optimal, "BESIDE", 10**9)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ...workloads import Workload
+from ..mapping import MappingBatch
 from ..mapspace import Mapspace
 from ..model import check_physical, evaluate, exactly, recount
 from ..model.bounds import ROUNDING
@@ -38,7 +39,6 @@ def explore_layer(task: Task, progress: Progress | None = None, part: Part | Non
         proof=outcome.proof,
         lower_bound=outcome.lower_bound,
         optimal=outcome.optimal,
-        attained=outcome.optimal,
         coverage=outcome.coverage,
         certificate=outcome.certificate,
     )
@@ -47,22 +47,33 @@ def explore_layer(task: Task, progress: Progress | None = None, part: Part | Non
 def bounded(result: Result, task: Task, progress: Progress | None = None) -> Result:
     """Add to a result the lower bound of the task's mapspace (`options.bound`).
 
-    The mapping remains that of the search, even if the proof has a better mapping. The statistics say if Ctrl-C
-    interrupted the proof.
+    A better mapping that the proof meets becomes the answer; `searched` is then the value of the search's own. The
+    statistics say if Ctrl-C interrupted the proof.
     """
     if result.batch is None or result.costs is None:
         return result
     proven = lower_bound(task, result.batch, Watch(_tell(task.space, progress)))
     if proven.statistics.interrupted:
         result = replace(result, statistics=replace(result.statistics, ended=proven.statistics.ended))
-    result = replace(
-        result,
-        lower_bound=proven.lower_bound,
-        attained=proven.optimal,
-        coverage=proven.coverage,
-        certificate=proven.certificate,
-    )
+    result = _improved(result, proven.best, task)
+    certificate, coverage = proven.certificate, proven.coverage
+    result = replace(result, lower_bound=proven.lower_bound, coverage=coverage, certificate=certificate)
     return replace(result, optimal=result.gap is not None and result.gap <= ROUNDING)
+
+
+def _improved(result: Result, best: MappingBatch | None, task: Task) -> Result:
+    """Put a better mapping in place of the result's, and on its front."""
+    if best is None:
+        return result
+    best = exactly(best)
+    costs = evaluate(best, task.table, task.costs, recount(best))
+    value, before = (float(task.objective.of(each)[0]) for each in (costs, result.valid_costs))
+    if not value < before * (1 - ROUNDING):
+        return result
+    check_physical(best, costs)
+    axes = result.axes
+    front = exact_front([*(each.batch for each in result.front), best], axes, task.table, task.costs) if axes else ()
+    return replace(result, batch=best, costs=costs, searched=before, front=front)
 
 
 def _tell(space: Mapspace, progress: Progress | None) -> Callable[[Recorder], None] | None:

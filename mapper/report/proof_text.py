@@ -14,13 +14,16 @@ from .tables import TextTable
 LONGER = 6  # times the time limit
 
 
-def proof_line(objective: str, mapspace: str, gap: float, statistics: Statistics, *, attained: bool = False) -> str:
-    """Say how far a result can be from the best of its mapspace; `attained`: the best value is known."""
+def proof_line(
+    objective: str, mapspace: str, gap: float, statistics: Statistics, *, searched: float | None = None
+) -> str:
+    """Say how far a result can be from the best of its mapspace; `searched`: the value before the proof found it."""
     name = first_objective(objective).title
+    if searched is not None:
+        found = f"proof        it found this mapping: the search had an {name} of {searched:.5g}\n"
+        return found + proof_line(objective, mapspace, gap, statistics)
     if gap <= ROUNDING:
         return f"proof        optimal: no mapping of {mapspace} has a lower {name}"
-    if attained:
-        return f"proof        the lowest {name} of {mapspace} is proven, and {gap:.2%} below this one"
     return f"proof        the lowest {name} of {mapspace} is at most {gap:.2%} below this one{_more_time(statistics)}"
 
 

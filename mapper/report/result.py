@@ -40,7 +40,7 @@ class Result(Shown):
     reason: str = ""  # why these slots
     lower_bound: float | None = None  # of the objective, over the whole mapspace, where the search proved one
     optimal: bool = False  # whether it is proven that no mapping of the mapspace is better
-    attained: bool = False  # whether some mapping is known to have the lower bound
+    searched: float | None = None  # the objective of the search's own best, where the proof found a better mapping
     proof: FrontProof | None = None  # of the front, where the search proved something about it
     coverage: Coverage | None = None  # what became of all combinations of chains, where the search tried to prove
     certificate: Layer | None = None  # of the proof, where the options ask for it
@@ -126,7 +126,7 @@ class Result(Shown):
             parts.append(tables.search_line(self.statistics))
         if self.gap is not None:
             what = str(self.objective), str(self.mapspace), self.gap, self.statistics
-            parts.append(proof.proof_line(*what, attained=self.attained))
+            parts.append(proof.proof_line(*what, searched=self.searched))
         if self.proof is not None:
             parts += proof.front_proof_parts(self.front, self.proof)
         return parts

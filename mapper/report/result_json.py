@@ -49,7 +49,9 @@ def _proof_json(result: Result | NetworkResult) -> Json:
     """What is proven of the best mapping; of a layer also what became of all combinations of chains."""
     proven: Json = {"optimal": result.optimal, "lower_bound": result.lower_bound, "gap": result.gap}
     if isinstance(result, Result):
-        proven["attained"] = result.attained
+        proven["attained"] = result.optimal
+        if result.searched is not None:
+            proven["searched"] = plain(result.searched)
         if result.coverage is not None:
             proven["combinations"] = {"all": result.coverage.total, **asdict(result.coverage)}
     return proven

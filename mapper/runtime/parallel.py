@@ -10,6 +10,7 @@ import pickle
 import signal
 import threading
 import time
+import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -90,6 +91,8 @@ def _by_processes(
 ) -> Generator[Any]:
     """Yield the results of `tasks` by processes of this machine; new ones take over where some die."""
     _check_folder()
+    # joblib puts another in place of a worker whose memory has grown
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
     from concurrent.futures.process import BrokenProcessPool
 
     from joblib import Parallel  # a fifth of a second that a search in one process need not wait for

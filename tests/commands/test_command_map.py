@@ -567,7 +567,7 @@ def test_a_level_whose_bandwidth_binds_is_named(tmp_path):
     )
     result = run(arch, "rank1_100", "--search", "random", "--samples", 200)
     assert result.exit_code == 0, result.output
-    assert "bound by     the bandwidth of buf; compute needs 100 cycles" in result.stdout
+    assert "bound by     the bandwidth of buf, at its roofline; compute needs 100 cycles" in result.stdout
 
 
 def test_an_unknown_keyword_of_explore_is_named_with_a_near_one():

@@ -32,6 +32,11 @@ class ChainGroups:
         return max(self._together)
 
     @property
+    def rows_of_all(self) -> int:
+        """The number of rows of all groups."""
+        return sum(self._together)
+
+    @property
     def _together(self) -> list[int]:
         return [prod(self.space.chains[d].total for d in dims) for dims in self._dims]
 

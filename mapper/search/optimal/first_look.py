@@ -11,7 +11,9 @@ from ...model import REASONS, evaluate
 from ..evolution import CHILDREN, Generation, Grounds, Populations
 from .leaves import LeafEvaluator
 
-FIRST_LOOK = 8  # generations before a proof: more of them cost more time than better incumbents save
+FIRST_LOOK = 8  # generations before a proof: more of them cost more time than better incumbents save,
+ROWS = 1_000  # but where tables are large: another for so many rows of them,
+MORE = 72  # and so many at most
 FIRST_SHARE = 0.25  # of the time limit: the first look takes no more
 
 
@@ -36,7 +38,8 @@ class Evolver:
     @property
     def quiet(self) -> bool:
         """Whether a proof may begin."""
-        return self.generations >= FIRST_LOOK or self.settled
+        more = min(MORE, self.leaves.chains.rows_of_all // ROWS)
+        return self.generations >= FIRST_LOOK + more or self.settled
 
     def step(self) -> None:
         """Make a generation, and offer its best mappings."""

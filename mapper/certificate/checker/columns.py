@@ -101,7 +101,9 @@ class Columns:
             for r, rank in enumerate(charge.tensor.ranks):
                 mine = tuple(d for d in self._dims_of(rank) if d in group.dims)
                 if mine:
-                    words = self.problem.words(group, charge.tensor, rank, charge.child, charge.parent)
+                    words = self.problem.words(
+                        group, charge.tensor, rank, charge.child, charge.parent, mean=charge.mean
+                    )
                     at = tuple(cuts[d] for d in mine)
                     entries = entries * (words.again(at) if r == changing else words.once(at))
             if loop is not None and loop[0] in group.dims:

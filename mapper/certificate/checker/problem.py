@@ -90,12 +90,14 @@ class Problem:
                 self._columns[what].append((name, self._arrays.setdefault(name, array)))
         return self._columns[what]
 
-    def words(self, group: Group, tensor: Tensor, rank: Rank, child: int, parent: int | None) -> RankWords:
+    def words(
+        self, group: Group, tensor: Tensor, rank: Rank, child: int, parent: int | None, *, mean: bool
+    ) -> RankWords:
         """Return the words that move along a rank of a tensor, for the combinations of a group's chains."""
-        key = rank, child, parent
+        key = rank, child, parent, mean
         if key not in self._words:
             dims = [(self.workload.dims.index(term.dim), term.coef) for term in rank]
             mine = [(d, coef) for d, coef in dims if d in group.dims]
             terms = [(group.of(d)[0], coef) for d, coef in mine]
-            self._words[key] = RankWords(terms, [group.of(d)[1] for d, _ in mine], child, parent)
+            self._words[key] = RankWords(terms, [group.of(d)[1] for d, _ in mine], child, parent, mean=mean)
         return self._words[key]

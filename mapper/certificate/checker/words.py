@@ -162,11 +162,19 @@ def _of_different(grid: list[_Tiles], coefs: Sequence[int], size: Ints, words: I
 class RankWords:
     """Words that move along a rank between a parent and a child, for all combinations of the chains of its dims.
 
-    With `parent` None: words that each child receives.
+    With `parent` None: words that each child receives. With `mean` they are no more than the instances of the origin's
+    words: children that may need the same tile do so at the origin, but perhaps not at the last instance, so only those
+    that differ in one dim count.
     """
 
     def __init__(
-        self, terms: Sequence[tuple[Chains, int]], rows: Sequence[Ints], child: int, parent: int | None
+        self,
+        terms: Sequence[tuple[Chains, int]],
+        rows: Sequence[Ints],
+        child: int,
+        parent: int | None,
+        *,
+        mean: bool = False,
     ) -> None:
         self.child = child
         seen = [alike(chains, child) for chains, _ in terms]
@@ -181,7 +189,7 @@ class RankWords:
         if served is not None and parent is not None and len(dims) > 1:
             shared, listed = _sharing(dims, grid, parent, child, served)
             free = np.flatnonzero(~shared)
-            if listed.any():
+            if listed.any() and not mean:
                 self._add(np.flatnonzero(listed), coefs, grid, (child,) * len(dims), served)
             for full in range(len(dims) if shared.any() else 0):  # fewer children never receive more
                 below = tuple(child if i == full else parent for i in range(len(dims)))

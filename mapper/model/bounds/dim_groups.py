@@ -117,10 +117,10 @@ class DimGroup:
 
     def words(self, charge: Charge, rank: Rank) -> "RankWords":
         """What moves along one rank."""
-        key = (rank, charge.child, charge.parent)
+        key = (rank, charge.child, charge.parent, charge.mean)
         if key not in self._words:
             terms = [(self.workload.dims.index(t.dim), t.coef) for t in rank]
-            self._words[key] = RankWords(self, [t for t in terms if t[0] in self.rows], charge.child, charge.parent)
+            self._words[key] = RankWords(self, [t for t in terms if t[0] in self.rows], charge)
         return self._words[key]
 
     def forget(self) -> None:
@@ -138,10 +138,13 @@ class RankWords:
     """Words along one rank: of a pass over its tiles, and of a repeated pass.
 
     Where tiles of children may coincide in ways that the closed form does not see (Counts.exact), the words that
-    some of the children need stand for all: a parent hands out no less for more children.
+    some of the children need stand for all: a parent hands out no less for more children. They also do where a mean
+    over instances is asked for and children may coincide: at the origin all those on a diagonal do, at the last
+    instance perhaps not, so that the mean would be above the origin.
     """
 
-    def __init__(self, group: DimGroup, terms: Sequence[tuple[int, int]], child: int, parent: int | None) -> None:
+    def __init__(self, group: DimGroup, terms: Sequence[tuple[int, int]], charge: Charge) -> None:
+        child, parent = charge.child, charge.parent
         self.dims = tuple(d for d, _ in terms)
         self.group, self.child = group, child
         self._coefs = tuple(coef for _, coef in terms)
@@ -154,7 +157,7 @@ class RankWords:
             return
         shared = next((lv for lv in range(child - 1, parent - 1, -1) if group.arch.levels[lv].fanout), None)
         full = self._view(parent, {}, shared if len(terms) == 2 else None)
-        self._views = [(full, full.exact)]
+        self._views = [(full, full.exact & ~plain.meets if charge.mean else full.exact)]
         self._views += [(self._view(None, {d: parent for d in self.dims if d != kept}, None), everywhere)
                         for kept in self.dims]  # fmt: skip
 

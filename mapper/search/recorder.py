@@ -117,6 +117,13 @@ class Statistics:
         """Why it ended, as text; empty while it runs."""
         return "; ".join(self.ended)
 
+    def count(self, reasons: NDArray[np.int8]) -> None:
+        """Count mappings by their reason codes # (mapping,), 0 valid."""
+        numbers = np.bincount(reasons, minlength=len(REASONS)).tolist()
+        self.evaluated, self.valid = self.evaluated + len(reasons), self.valid + numbers[0]
+        for reason, number in zip(REASONS[1:], numbers[1:], strict=True):
+            self.invalid[reason] += number
+
     def stop(self, reason: Ended) -> None:
         """Set the reason why the search ended, in place of any other."""
         self.ended = (reason,)
@@ -193,10 +200,9 @@ class Recorder:
         idle = _run(valid, _at(leaps, len(valid)), self._idle)
         dry = _run(~valid, valid, self._dry)
         end = self._end(valid, since, idle, dry, better)
-        self._count(scores.reasons[:end])
         self._improve(scores.chunk, [improvement for improvement in better if improvement[0] < end])
         self._extend(scores, end)
-        self.statistics.evaluated += end
+        self.statistics.count(scores.reasons[:end])
         self.bounded, self.pruned = self.bounded + int(valid.sum()), self.pruned + scores.pruned
         self._mark = next((mark for i, mark in reversed(leaps) if i < end), self._mark)
         if end:
@@ -235,12 +241,6 @@ class Recorder:
         end, reason = min(ends)
         self.statistics.stop(reason)
         return end
-
-    def _count(self, reasons: NDArray[np.int8]) -> None:
-        numbers = np.bincount(reasons, minlength=len(REASONS))
-        self.statistics.valid += int(numbers[0])
-        for code, reason in enumerate(REASONS[1:], 1):
-            self.statistics.invalid[reason] += int(numbers[code])
 
     def _improve(self, chunk: int, better: Rows) -> None:
         for index, row in better:

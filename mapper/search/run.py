@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import batched, islice
-from typing import Any
+from typing import Any, override
 
 from ...workloads import Fault, InputError, option_fault
 from ..mapping import MappingBatch, Mappings
@@ -20,6 +20,7 @@ from .options import SearchOptions
 from .outcome import Outcome
 from .proposer import Proposer, Scored
 from .recorder import Recorder, Scores, Stop
+from .recording import Recording
 from .score import ScoringTask
 from .strategy import Task, Watch
 
@@ -80,12 +81,13 @@ class Chunked:
         return loop.outcome()
 
 
-class _ChunkLoop:
+class _ChunkLoop(Recording):
     """A running search by chunks."""
 
     def __init__(self, task: Task, proposer: Proposer[Any], recorder: Recorder, watch: Watch) -> None:
         options = task.options
-        self.recorder, self.watch, self.options = recorder, watch, options
+        super().__init__(recorder, watch)
+        self.options = options
         self.scoring = ScoringTask(
             task.space, task.table, proposer, options.objectives, options.seed, task.costs, options.axes,
             options.prune, options.engine,
@@ -100,17 +102,8 @@ class _ChunkLoop:
 
     def run(self, chunks: Iterable[int]) -> None:
         """Score and record chunks, until a rule, the last mapping or Ctrl-C ends the search."""
-        statistics = self.recorder.statistics
-        began = time.monotonic() - statistics.seconds
-        try:
-            if all(self._record(number, some, began) for number, some in self._generations(chunks)):
-                statistics.stop(Ended.ALL_VISITED)
-            statistics.seconds = time.monotonic() - began
-            if self.watch.part:
-                self.watch.part.save(self.state())
-        except KeyboardInterrupt:  # --resume goes on from the state saved last
-            statistics.stop(Ended.INTERRUPTED)
-            statistics.seconds = time.monotonic() - began
+        generations = self._generations(chunks)
+        self.follow(lambda began: all(self._record(*each, began) for each in generations), Ended.ALL_VISITED)
 
     def outcome(self) -> Outcome:
         """Return the best mapping and the front, proposed again."""
@@ -122,6 +115,7 @@ class _ChunkLoop:
         chunk, index = recorder.where
         return Outcome(batches(chunk).take([index]).arranged(), recorder.statistics, front=front)
 
+    @override
     def state(self) -> State:
         """Return the state from which a later run goes on."""
         memories = {} if self.generation is None else {"memories": list(self.memories.items())}
@@ -165,13 +159,7 @@ class _ChunkLoop:
     def _take(self, scores: Scores, began: float) -> bool:
         """Record one chunk; False where a rule ends the search."""
         self.recorder.record(scores, time.monotonic() - began)
-        if self.watch.progress:
-            self.watch.progress(self.recorder)
-        if self.recorder.statistics.ended:
-            return False
-        if self.watch.part:
-            self.watch.part.offer(self.state)
-        return True
+        return self.go_on()
 
     def _propose(self, chunk: int) -> Mappings:
         """Propose the mappings of a chunk, from the memory of its generation."""

@@ -20,8 +20,7 @@ def energy_and_cycles(columns: Columns, value: Value, n: int) -> tuple[Floats, F
     """Bound the cost of the mappings of each of `n` sets, in pJ and cycles; inf: none can be valid. # (set,) each"""
     cycles = value(columns.cycles)
     for flow in columns.flows.values():  # as long as the words of the busiest instance take
-        spare: list[dict[int, Floats]] = [{d: np.zeros(n) for d in by_dim} for by_dim in columns.loops]
-        needed = sum((_least(words, value, spare, n) for words in flow), np.zeros(n))
+        needed = sum((_least(words, value, [], n) for words in flow), np.zeros(n))
         cycles = np.maximum(cycles, np.ceil(needed * (1 - ROUNDED)))
     energy = columns.macs_pj + columns.leak_pj * cycles
     extra: list[dict[int, Floats]] = [{d: np.zeros(n) for d in by_dim} for by_dim in columns.loops]

@@ -85,7 +85,7 @@ def charge_bound(charge: Charge, products: Products) -> ChargeBound:
         inside = (level,) * len(dims)
         any_order.append(tuple(_words(charge, products, inside, rank) for rank in changing))
         by_dim = {}
-        for rank in changing:
+        for rank in () if charge.mean else changing:  # only the energy of words depends on innermost loops
             for d in {workload.dims.index(term.dim) for term in rank}:
                 if any(d in g.rows and g.repeats(d, temporal[level]).any() for g in products.groups):
                     cuts = tuple(level + (e != d) for e in dims)

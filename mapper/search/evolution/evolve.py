@@ -10,6 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import count
 from math import inf
+from typing import override
 
 from ....workloads import Fault, option_fault
 from ...mapping import MappingBatch
@@ -18,6 +19,7 @@ from ..ended import Ended
 from ..options import SearchOptions
 from ..outcome import Outcome
 from ..recorder import Recorder, Stop
+from ..recording import Recording
 from ..run import Chunked
 from ..strategies import RandomDraws
 from ..strategy import Task, Watch, goes_on
@@ -68,32 +70,23 @@ class Evolution:
         return running.outcome()
 
 
-class Evolving:
+class Evolving(Recording):
     """A running evolution."""
 
     def __init__(self, task: Task, watch: Watch) -> None:
-        self.task, self.watch = task, watch
-        self.recorder = Recorder(Evolution().stop(task.options))
+        super().__init__(Recorder(Evolution().stop(task.options)), watch)
+        self.task = task
         self.populations = Populations(Grounds(task))
         self.named: dict[tuple[int, int], Individuals] = {}  # the mappings of the record, by chunk and index
 
     def run(self) -> None:
         """Evolve and record, until the search ends."""
-        statistics = self.recorder.statistics
-        began = time.monotonic() - statistics.seconds
-        try:
-            with closing(self._generations()) as generations:
-                for generation in generations:
-                    if not self._take(generation, time.monotonic() - began):
-                        break
-                else:
-                    statistics.stop(Ended.SETTLED)
-            statistics.seconds = time.monotonic() - began
-            if self.watch.part:
-                self.watch.part.save(self.state())
-        except KeyboardInterrupt:  # --resume goes on from the state saved last
-            statistics.stop(Ended.INTERRUPTED)
-            statistics.seconds = time.monotonic() - began
+        self.follow(self._record, Ended.SETTLED)
+
+    def _record(self, began: float) -> bool:
+        """Record generations until populations bring nothing; False where a rule ended the search."""
+        with closing(self._generations()) as generations:
+            return all(self._take(generation, began) for generation in generations)
 
     def _generations(self) -> Generator[Generation]:
         """Yield the generations of one population after the other, until populations bring nothing."""
@@ -117,21 +110,15 @@ class Evolving:
         limit = self.task.options.time_limit
         return inf if limit is None else max(0.0, limit - self.recorder.statistics.seconds)
 
-    def _take(self, generation: Generation, seconds: float) -> bool:
+    def _take(self, generation: Generation, began: float) -> bool:
         """Record a generation; False where a rule ends the search."""
         chunk = generation.scores.chunk
         new = {(chunk, int(place)): generation.named.take(slice(i, i + 1)) for i, place in enumerate(generation.places)}
-        self.recorder.record(generation.scores, seconds)
+        self.recorder.record(generation.scores, time.monotonic() - began)
         if new:
             used = {self.recorder.where, *((point.chunk, point.index) for point in self.recorder.front)}
             self.named = {key: some for key, some in (self.named | new).items() if key in used}
-        if self.watch.progress:
-            self.watch.progress(self.recorder)
-        if self.recorder.statistics.ended:
-            return False
-        if self.watch.part:
-            self.watch.part.offer(self.state)
-        return True
+        return self.go_on()
 
     def outcome(self) -> Outcome:
         """Return the best mapping and the front."""
@@ -145,6 +132,7 @@ class Evolving:
     def _batch(self, chunk: int, index: int) -> MappingBatch:
         return self.named[chunk, index].batch(self.task.space)
 
+    @override
     def state(self) -> State:
         """Return the state from which a later run goes on."""
         named = [[chunk, index, some.plain()] for (chunk, index), some in self.named.items()]

@@ -3,6 +3,7 @@
 Operators and their rates were found by trial on ResNet-50's layers (docs/decisions/071-evolution.md).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -74,7 +75,7 @@ class Variation:
         if not len(dims) or not len(who):
             return
         d = rng.choice(dims, len(who))
-        i, j = (self._drawn_slots(d, rng) for _ in range(2))
+        i, j = (_drawn(self._open, d, rng) for _ in range(2))
         p, q, sizes = bounds[who, i, d], bounds[who, j, d], np.array(self.repair.sizes)[d]
         kind = np.searchsorted(np.cumsum([MOVES, SWAPS, DRAWS]), rng.random(len(who)), "right")
         factor = np.where(rng.random(len(who)) < WHOLE, p, self._drawn_primes(p, rng))
@@ -91,26 +92,10 @@ class Variation:
         high = self.repair.high
         return [np.flatnonzero((high[:, d] > 1) | (np.arange(len(high)) == 0)) for d in range(high.shape[1])]
 
-    def _drawn_slots(self, d: Ints, rng: np.random.Generator) -> Ints:
-        """Draw an open slot for each of these dims. # (individual,)"""
-        open_ = self._open
-        number = np.array([len(slots) for slots in open_])
-        table = np.zeros((len(open_), number.max()), np.int64)
-        for e, slots in enumerate(open_):
-            table[e, : len(slots)] = slots
-        slot: Ints = table[d, (rng.random(len(d)) * number[d]).astype(np.int64)]
-        return slot
-
     def _drawn_primes(self, numbers: Ints, rng: np.random.Generator) -> Ints:
         """Draw a prime factor of each number; 1 of 1. # (individual,)"""
         different, which = np.unique(numbers, return_inverse=True)
-        primes = [self._primes_of(number) for number in different.tolist()]
-        many = np.array([len(own) for own in primes])
-        table = np.ones((len(primes), many.max()), np.int64)
-        for row, own in zip(table, primes, strict=True):
-            row[: len(own)] = own
-        prime: Ints = table[which, (rng.random(len(numbers)) * many[which]).astype(np.int64)]
-        return prime
+        return _drawn([self._primes_of(number) for number in different.tolist()], which, rng)
 
     def _primes_of(self, number: int) -> list[int]:
         """List the prime factors of a number, each as often as it divides; 1 of 1."""
@@ -136,3 +121,13 @@ class Variation:
             a, b = (start + rng.integers(0, free, len(mine)) for _ in range(2))
             b = np.where(rng.random(len(mine)) < INNERMOST, start + free - 1, b)
             order[mine, i, a], order[mine, i, b] = order[mine, i, b], order[mine, i, a]
+
+
+def _drawn(lists: Sequence[Sequence[int] | Ints], which: Ints, rng: np.random.Generator) -> Ints:
+    """Draw an entry of list number `which`. # (individual,)"""
+    lengths = np.array([len(own) for own in lists])
+    table = np.zeros((len(lists), lengths.max()), np.int64)
+    for row, own in zip(table, lists, strict=True):
+        row[: len(own)] = own
+    drawn: Ints = table[which, (rng.random(len(which)) * lengths[which]).astype(np.int64)]
+    return drawn

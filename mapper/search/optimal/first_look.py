@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from ...mapping import MappingBatch
-from ...model import REASONS, evaluate
+from ...model import evaluate
 from ..evolution import CHILDREN, Generation, Grounds, Populations
 from .leaves import LeafEvaluator
 
@@ -45,16 +45,9 @@ class Evolver:
         """Make a generation, and offer its best mappings."""
         found = self._populations.generation(self.generations)
         self.generations += 1
-        self._count(found)
+        self.leaves.recorder.statistics.count(found.scores.reasons)
         self._offer(found)
         self._populations.end_if_over(self.leaves.incumbents.least)
-
-    def _count(self, found: Generation) -> None:
-        statistics, reasons = self.leaves.recorder.statistics, found.scores.reasons
-        numbers = np.bincount(reasons, minlength=len(REASONS)).tolist()
-        statistics.evaluated, statistics.valid = statistics.evaluated + len(reasons), statistics.valid + numbers[0]
-        for reason, number in zip(REASONS[1:], numbers[1:], strict=True):
-            statistics.invalid[reason] += number
 
     def _offer(self, found: Generation) -> None:
         task, incumbents = self.leaves.task, self.leaves.incumbents

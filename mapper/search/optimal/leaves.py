@@ -12,7 +12,7 @@ from math import prod
 import numpy as np
 
 from ...mapping import Bools, Floats, Ints, MappingBatch
-from ...model import REASONS, InternalError, evaluate, recount, validity
+from ...model import InternalError, evaluate, recount, validity
 from ...model.bounds import ROUNDING, Charge, Relaxation, charges
 from ..coverage import Coverage
 from ..recorder import Recorder
@@ -61,13 +61,10 @@ class LeafEvaluator:
     def evaluate(self, rows: Ints, bounds: Floats, relaxed: Relaxation) -> Floats:
         """Evaluate each combination in its best orders; return its merit, inf where invalid. # (combination,)"""
         values = np.full(len(rows), np.inf)
-        batch, statistics = self._batch(rows, relaxed.keep), self.recorder.statistics
+        batch = self._batch(rows, relaxed.keep)
         reasons = validity(batch)
         valid = np.flatnonzero(reasons == 0)
-        statistics.evaluated += len(batch)
-        statistics.valid += len(valid)
-        for code, reason in enumerate(REASONS[1:], 1):
-            statistics.invalid[reason] += int((reasons == code).sum())
+        self.recorder.statistics.count(reasons)
         if not len(valid):
             return values
         batch, bounds = batch.take(valid), bounds[valid]

@@ -183,9 +183,9 @@ NOT_READ = {
 @pytest.mark.parametrize("text", NOT_READ, ids=lambda text: repr(text[:20]))
 def test_what_is_not_plain_yaml_is_refused(text: str) -> None:
     """Texts that are no plain YAML mapping end in one fault that says why, and quickly."""
-    start = time.perf_counter()
+    start = time.process_time()
     assert faults(text) == [NOT_READ[text]]
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 @pytest.mark.parametrize("depth", [10, 99, 100, 102, 150, 200, 300, 500, 1000])

@@ -48,8 +48,8 @@ class Branching:
     state: State = field(init=False)
 
     def __post_init__(self) -> None:
-        number = len(self.forest.rows)
-        left = Coverage(ruled_out=self.forest.ruled_out)
+        number = len(self.forest.left.rows)
+        left = Coverage(ruled_out=self.forest.left.ruled_out)
         self.state = State(np.zeros((0, number), np.int64), np.zeros(0), left)
         if self.forest.trees:
             root = np.zeros((1, number + self.certify), np.int64)

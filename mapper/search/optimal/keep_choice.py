@@ -16,6 +16,7 @@ from .certify import kept_names
 from .forest import Forest
 from .incumbents import FrontIncumbents
 from .leaves import LeafEvaluator
+from .narrowing import narrowed
 from .trail import certified_tree
 
 MOST_CORNERS = 500_000  # open nodes with a corner of their own in the proof about a front
@@ -40,7 +41,9 @@ class KeepChoice:
         best, groups = leaves.incumbents.best, leaves.chains
         rows = np.zeros(len(groups.groups), np.int64) if best is None else groups.rows(best)
         weights = importance(self.relaxed, rows)
-        forest = Forest(self.relaxed, self.merit, weights, self.geometric, leaves.incumbents.cutoff)
+        every = [np.arange(len(group)) for group in self.relaxed.groups]
+        left = narrowed(every, self.geometric, leaves.incumbents.cutoff)
+        forest = Forest(self.relaxed, self.merit, weights, left)
         self.branching = Branching(forest, certify)
 
     def sharpen(self) -> None:
@@ -87,13 +90,13 @@ class KeepChoice:
         if branching.state.trail is None or not branching.forest.trees:
             trees = [
                 Tree(chains=names[rows].tolist(), parts=[])
-                for names, rows in zip(numbers, branching.forest.rows, strict=True)
+                for names, rows in zip(numbers, branching.forest.left.rows, strict=True)
             ]
-            return Choice(keep=keep, weights=branching.forest.looks, trees=trees, verdicts="")
+            return Choice(keep=keep, weights=list(branching.forest.left.looks), trees=trees, verdicts="")
         trees = [certified_tree(tree, names) for tree, names in zip(branching.forest.trees, numbers, strict=True)]
         trail, nodes = branching.state.trail.going_on(), branching.state.nodes
         trail.rule_out(nodes, branching.forest.weighted(nodes) >= branching.state.bounds)
-        return Choice(keep=keep, weights=branching.forest.looks, trees=trees, verdicts=trail.verdicts())
+        return Choice(keep=keep, weights=list(branching.forest.left.looks), trees=trees, verdicts=trail.verdicts())
 
     def corners(self, incumbents: FrontIncumbents) -> list[Point]:
         """List lower bounds of the open nodes; merits only grow, so old merits remain bounds."""

@@ -20,7 +20,8 @@ from ruby_map.mapper.model.recount import recount
 from ruby_map.mapper.model.sanity import InternalError
 from ruby_map.mapper.search.ended import Ended
 from ruby_map.mapper.search.optimal.best_orders import best_orders
-from ruby_map.mapper.search.optimal.branch_and_bound import Branching, combination
+from ruby_map.mapper.search.optimal.branch_and_bound import Branching
+from ruby_map.mapper.search.optimal.chain_groups import rows_of
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.workloads import load_workload
 
@@ -132,7 +133,7 @@ def test_bound_is_below_every_mapping(data):
         if one.keep.tobytes() not in kept:
             kept[one.keep.tobytes()] = Relaxation(groups, table, one.keep[0], costs.leakage)
         relaxed = kept[one.keep.tobytes()]
-        bound = relaxed.bound(at(relaxed, combination(groups, one.factors[0])), 1)
+        bound = relaxed.bound(at(relaxed, rows_of(groups, one)), 1)
         found = evaluate(one, table, costs, recount(one))
         assert bound.cycles[0] <= found.cycles[0] * (1 + 1e-12)
         assert bound.energy_pj[0] <= found.energy_pj[0] * (1 + 1e-12)

@@ -5,7 +5,7 @@ act together. A DimGroup holds such dims, or a single one; whatever the model ne
 group.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
@@ -41,7 +41,7 @@ class DimGroup:
 
     arch: Architecture
     workload: Workload
-    tables: tuple[ChainTable, ...]
+    tables: Mapping[int, ChainTable]  # of each of `dims`
     dims: tuple[int, ...]
     deadline: Deadline = no_deadline
     _words: dict[object, "RankWords"] = field(default_factory=dict)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...mapping import Floats, Ints
-from ...model.bounds import ROUNDING, DimGroup, Relaxation
+from ...model.bounds import ROUNDING, Relaxation
 from ..coverage import Coverage
 from .forest import Forest
 from .trail import Trail
@@ -166,16 +166,3 @@ def importance(relaxation: Relaxation, rows: Ints) -> list[list[float]]:
         for g, column in enumerate(product):
             weights[g][column] += share
     return weights
-
-
-def combination(groups: list[DimGroup], chains: Ints) -> Ints | None:
-    """Find the row of each group that has these bounds # (slot, dim); None where a group has none. # (group,)"""
-    numbers = []
-    for group in groups:
-        alike = np.ones(len(group), bool)
-        for d, rows in group.rows.items():
-            alike &= (group.tables[d].bounds == chains[:, d]).all(axis=1)[rows]
-        if not alike.any():
-            return None
-        numbers.append(int(alike.argmax()))
-    return np.array(numbers)

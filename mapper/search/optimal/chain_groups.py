@@ -1,16 +1,16 @@
 """Lists the chains of a mapspace by groups of dims, for proofs."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 
 import numpy as np
 
-from ...mapping import ChainTable, Ints, MappingBatch
+from ...mapping import Bools, ChainTable, Ints, MappingBatch
 from ...mapspace import Mapspace, every_chain
 from ...model.bounds import DimGroup, grouped
 from ...runtime import Deadline, no_deadline
-from .branch_and_bound import combination
 
 
 @dataclass(eq=False)
@@ -18,7 +18,6 @@ class ChainGroups:
     """The combinations of chains of a mapspace: a row number per group of dims."""
 
     space: Mapspace
-    tables: tuple[ChainTable, ...] = ()
     groups: list[DimGroup] = field(default_factory=list)
 
     @property
@@ -46,34 +45,52 @@ class ChainGroups:
 
     def list_all(self, deadline: Deadline = no_deadline) -> None:
         """List the chains, and the combinations within each group. Work on them will call `deadline`."""
-        self.tables = tuple(every_chain(chains) for chains in self.space.chains)
         space = self.space
-        self.groups = [DimGroup(space.arch, space.workload, self.tables, dims, deadline) for dims in self._dims]
+        self.groups = [
+            DimGroup(space.arch, space.workload, {d: every_chain(space.chains[d]) for d in dims}, dims, deadline)
+            for dims in self._dims
+        ]
 
     @cached_property
     def names(self) -> list[Ints]:
         """The numbers of each group's rows in certificates: by the lexicographic order of chains. # (row,) each"""
-        places = []
-        for table in self.tables:
-            places.append(np.empty(len(table.bounds), np.int64))
-            places[-1][np.lexsort(table.bounds.T[::-1])] = np.arange(len(table.bounds))
-        return [
-            np.ravel_multi_index(
-                [places[d][rows] for d, rows in group.rows.items()], [len(places[d]) for d in group.dims]
-            )
-            for group in self.groups
-        ]
+        return [_names(group) for group in self.groups]
 
-    def rows(self, batch: MappingBatch) -> Ints:
-        """Find the combination of chains of the single mapping of `batch`. # (group,)"""
-        rows = combination(self.groups, batch.factors[0])
-        assert rows is not None, "a mapping of the mapspace has chains of the mapspace"
-        return rows
 
-    def table_rows(self, rows: Ints) -> Ints:
-        """Convert combinations # (combination, group) to rows of the dims' chain tables. # (combination, dim)"""
-        chains = np.zeros((len(rows), len(self.tables)), np.int64)
-        for g, group in enumerate(self.groups):
-            for d, of_group in group.rows.items():
-                chains[:, d] = of_group[rows[:, g]]
-        return chains
+def _names(group: DimGroup) -> Ints:
+    places = {}
+    for d, table in group.tables.items():
+        places[d] = np.empty(len(table.bounds), np.int64)
+        places[d][np.lexsort(table.bounds.T[::-1])] = np.arange(len(table.bounds))
+    return np.ravel_multi_index(
+        [places[d][rows] for d, rows in group.rows.items()], [len(places[d]) for d in group.dims]
+    )
+
+
+def rows_of(groups: Sequence[DimGroup], batch: MappingBatch) -> Ints | None:
+    """Find the row of each group that has the chains of the single mapping of `batch`. # (group,)
+
+    Returns None where a group does not have them.
+    """
+    chains = batch.factors[0]
+    numbers = []
+    for group in groups:
+        alike = np.ones(len(group), bool)
+        for d, rows in group.rows.items():
+            alike &= (group.tables[d].bounds == chains[:, d]).all(axis=1)[rows]
+        if not alike.any():
+            return None
+        numbers.append(int(alike.argmax()))
+    return np.array(numbers)
+
+
+def mappings_of(space: Mapspace, groups: Sequence[DimGroup], rows: Ints, keep: Bools) -> MappingBatch:
+    """Make mappings, with any loop orders, of combinations of chains: `rows` # (combination, group)."""
+    dims, n = len(space.workload.dims), len(rows)
+    tables = [ChainTable(1, np.ones((1, len(space.arch.slots)), np.int64)) for _ in range(dims)]
+    chains = np.zeros((n, dims), np.int64)
+    for g, group in enumerate(groups):
+        for d, of_group in group.rows.items():
+            tables[d], chains[:, d] = group.tables[d], of_group[rows[:, g]]
+    order = np.zeros((n, len(space.arch.levels), dims), np.int8)
+    return MappingBatch(space.arch, space.workload, tuple(tables), chains, order, np.repeat(keep[None], n, axis=0))

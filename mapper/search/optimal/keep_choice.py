@@ -13,6 +13,7 @@ from ..coverage import Coverage
 from ..outcome import Point
 from .branch_and_bound import Branching, importance
 from .certify import kept_names
+from .chain_groups import rows_of
 from .forest import Forest
 from .incumbents import FrontIncumbents
 from .leaves import LeafEvaluator
@@ -38,9 +39,9 @@ class KeepChoice:
 
     def grow(self, leaves: LeafEvaluator, *, certify: bool) -> None:
         """Start the branch and bound, with weights from the chains of the best mapping known."""
-        best, groups = leaves.incumbents.best, leaves.chains
-        rows = np.zeros(len(groups.groups), np.int64) if best is None else groups.rows(best)
-        weights = importance(self.relaxed, rows)
+        best, groups = leaves.incumbents.best, self.relaxed.groups
+        rows = None if best is None else rows_of(groups, best)
+        weights = importance(self.relaxed, np.zeros(len(groups), np.int64) if rows is None else rows)
         every = [np.arange(len(group)) for group in self.relaxed.groups]
         left = narrowed(every, self.geometric, leaves.incumbents.cutoff)
         forest = Forest(self.relaxed, self.merit, weights, left)

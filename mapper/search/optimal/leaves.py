@@ -18,7 +18,7 @@ from ..coverage import Coverage
 from ..recorder import Recorder
 from ..strategy import Task
 from .best_orders import best_orders
-from .chain_groups import ChainGroups
+from .chain_groups import ChainGroups, mappings_of
 from .incumbents import Incumbents
 
 EVALUATED = 2048  # chain combinations evaluated at once
@@ -61,7 +61,7 @@ class LeafEvaluator:
     def evaluate(self, rows: Ints, bounds: Floats, relaxed: Relaxation) -> Floats:
         """Evaluate each combination in its best orders; return its merit, inf where invalid. # (combination,)"""
         values = np.full(len(rows), np.inf)
-        batch = self._batch(rows, relaxed.keep)
+        batch = self._batch(rows, relaxed)
         reasons = validity(batch)
         valid = np.flatnonzero(reasons == 0)
         self.recorder.statistics.count(reasons)
@@ -88,14 +88,9 @@ class LeafEvaluator:
     def _charges(self, keep: Bools) -> list[Charge]:
         return charges(self.task.space.arch, self.task.space.workload, self.task.table, keep)
 
-    def _batch(self, rows: Ints, keep: Bools) -> MappingBatch:
-        n, arch = len(rows), self.task.space.arch
-        order = np.zeros((n, len(arch.levels), len(self.chains.tables)), np.int8)
-        keeps = np.repeat(keep[None], n, axis=0)
-        batch = MappingBatch(
-            arch, self.task.space.workload, self.chains.tables, self.chains.table_rows(rows), order, keeps
-        )
-        return replace(batch, order=best_orders(batch, self._charges(keep), self.task.space.orders.levels))
+    def _batch(self, rows: Ints, relaxed: Relaxation) -> MappingBatch:
+        batch = mappings_of(self.task.space, relaxed.groups, rows, relaxed.keep)
+        return replace(batch, order=best_orders(batch, self._charges(relaxed.keep), self.task.space.orders.levels))
 
     def _settle(self, batch: MappingBatch, bounds: Floats, doubtful: Bools) -> None:
         """Find the best loop orders of the mappings whose order the energy by closed form does not decide."""

@@ -11,6 +11,7 @@ import numpy as np
 from ...mapping import Floats, Ints, MappingBatch
 from ...model import evaluate, validity
 from ...model.bounds import ROUNDING, Relaxation
+from .chain_groups import rows_of
 from .incumbents import FrontIncumbents
 from .leaves import LeafEvaluator
 
@@ -36,13 +37,13 @@ class LocalSearch:
             self._spread(relaxed, incumbents)
             return
         if incumbents.best is not None and (incumbents.best.keep[0] == relaxed.keep).all():
-            self._improve(relaxed, self.leaves.chains.rows(incumbents.best), incumbents.least)
+            self._improve(relaxed, incumbents.best, incumbents.least)
         batch = self._drawn(relaxed, rng)
         if len(batch):
             costs = evaluate(batch, self.leaves.task.table, self.leaves.task.costs)
             values = incumbents.merit(costs.energy_pj, costs.cycles)
             for i in np.argsort(values)[:most].tolist():
-                self._improve(relaxed, self.leaves.chains.rows(batch.take([i])), float(values[i]))
+                self._improve(relaxed, batch.take([i]), float(values[i]))
 
     def _drawn(self, relaxed: Relaxation, rng: np.random.Generator) -> MappingBatch:
         """Draw some valid mappings with the relaxation's kept tensors."""
@@ -52,24 +53,24 @@ class LocalSearch:
 
     # One objective
 
-    def _improve(self, relaxed: Relaxation, rows: Ints, value: float) -> None:
-        """Exchange the chains of a group, then of two, starting from `rows` of this value, while that is better."""
-        before = np.inf
-        while value < before:
+    def _improve(self, relaxed: Relaxation, batch: MappingBatch, value: float) -> None:
+        """Exchange chains of a group, then of two, of the single mapping of `batch`, while that improves its `value`.
+
+        Does nothing for a mapping with chains that the relaxation does not have.
+        """
+        rows, before = rows_of(relaxed.groups, batch), np.inf
+        while rows is not None and value < before:
             before = value
-            for exchanged in self._choices(MOST_PAIRS):
+            for exchanged in self._choices(relaxed, MOST_PAIRS):
                 if self.leaves.late():
                     return
                 rows, value = self._exchange(relaxed, rows, value, exchanged)
 
-    def _choices(self, most: int) -> list[tuple[int, ...]]:
+    def _choices(self, relaxed: Relaxation, most: int) -> list[tuple[int, ...]]:
         """List the groups, and the pairs of groups with at most `most` combinations."""
-        number = range(len(self.leaves.chains.groups))
-        pairs = [(g, h) for g in number for h in range(g) if self._together(g, h) <= most]
+        number = range(len(relaxed.groups))
+        pairs = [(g, h) for g in number for h in range(g) if _together(relaxed, g, h) <= most]
         return [*((g,) for g in number), *pairs]
-
-    def _together(self, *exchanged: int) -> int:
-        return prod(len(self.leaves.chains.groups[g]) for g in exchanged)
 
     def _exchange(
         self, relaxed: Relaxation, rows: Ints, value: float, exchanged: tuple[int, ...]
@@ -78,8 +79,8 @@ class LocalSearch:
 
         Returns the best of them and its value, or `rows` and `value` if none is better.
         """
-        n = self._together(*exchanged)
-        grid = np.unravel_index(np.arange(n), [len(self.leaves.chains.groups[g]) for g in exchanged])
+        n = _together(relaxed, *exchanged)
+        grid = np.unravel_index(np.arange(n), [len(relaxed.groups[g]) for g in exchanged])
         where = {g: grid[i] for i, g in enumerate(exchanged)}
         starts = range(0, n, BOUNDED)
         parts = [{g: mine[start : start + BOUNDED] for g, mine in where.items()} for start in starts]
@@ -98,7 +99,7 @@ class LocalSearch:
 
     def _bounds(self, relaxed: Relaxation, rows: Ints, where: dict[int, Ints], n: int) -> Floats:
         """Bound the merit of `rows` with the rows of some groups exchanged. # (n,)"""
-        self.leaves.chains.groups[0].deadline()
+        relaxed.groups[0].deadline()
         bound = relaxed.bound(
             lambda g, column: relaxed.columns[g][column][where[g] if g in where else rows[g : g + 1]], n
         )
@@ -115,9 +116,10 @@ class LocalSearch:
 
     def _spread(self, relaxed: Relaxation, incumbents: FrontIncumbents) -> None:
         """Exchange chains of every mapping of the front, as long as that adds mappings to the front."""
-        choices = self._choices(MOST_FRONT_PAIRS)
+        choices = self._choices(relaxed, MOST_FRONT_PAIRS)
         while (batch := self._next(relaxed, incumbents)) is not None:
-            rows = self.leaves.chains.rows(batch)
+            rows = rows_of(relaxed.groups, batch)
+            assert rows is not None, "a front has chains of all groups"
             for exchanged in choices:
                 if self.leaves.late():
                     return
@@ -132,3 +134,7 @@ class LocalSearch:
                 self._done.add((cycles, energy_pj))
                 return batch
         return None
+
+
+def _together(relaxed: Relaxation, *exchanged: int) -> int:
+    return prod(len(relaxed.groups[g]) for g in exchanged)

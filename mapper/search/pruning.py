@@ -155,10 +155,8 @@ class Pruning:
     def _relaxed_alike(self, batch: Mappings, keep: Bools) -> Floats:
         key = keep.tobytes()
         if key not in self._relaxations:
-            groups = [
-                DimGroup(batch.arch, batch.workload, {d: self.space.table(d) for d in dims}, dims)
-                for dims in self._groups
-            ]
+            tables = {d: self.space.table(d) for d in range(len(batch.tables))}
+            groups = [DimGroup(batch.arch, batch.workload, tables, dims) for dims in self._groups]
             self._relaxations[key] = Relaxation(groups, self.table, keep)
         relaxed = self._relaxations[key]
         rows = [

@@ -124,6 +124,12 @@ class Statistics:
         for reason, number in zip(REASONS[1:], numbers[1:], strict=True):
             self.invalid[reason] += number
 
+    def add(self, other: "Statistics") -> None:
+        """Add the numbers of mappings of a part of the search."""
+        self.evaluated, self.valid = self.evaluated + other.evaluated, self.valid + other.valid
+        for reason, number in other.invalid.items():
+            self.invalid[reason] += number
+
     def stop(self, reason: Ended) -> None:
         """Set the reason why the search ended, in place of any other."""
         self.ended = (reason,)

@@ -4,6 +4,7 @@ from .charges import Charge, charges, handed_out
 from .dim_groups import DimGroup, grouped
 from .geometric import Factors, Geometric
 from .ideal import Ideal, ideal, least_between, least_outermost, touched_words
+from .products import Product
 from .relaxation import ROUNDING, Bound, Relaxation
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "Geometric",
     "DimGroup",
     "Ideal",
+    "Product",
     "ROUNDING",
     "Relaxation",
     "charges",

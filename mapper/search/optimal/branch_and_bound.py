@@ -46,14 +46,14 @@ class Branching:
     forest: Forest
     certify: bool = False  # record what a certificate needs
     state: State = field(init=False)
+    opened: int = 0  # nodes so far
 
     def __post_init__(self) -> None:
         number = len(self.forest.left.rows)
-        left = Coverage(ruled_out=self.forest.left.ruled_out)
-        self.state = State(np.zeros((0, number), np.int64), np.zeros(0), left)
+        self.state = State(np.zeros((0, number), np.int64), np.zeros(0), Coverage())
         if self.forest.trees:
             root = np.zeros((1, number + self.certify), np.int64)
-            self.state = State(root, self.forest.bound(root), left, Trail() if self.certify else None)
+            self.state = State(root, self.forest.bound(root), Coverage(), Trail() if self.certify else None)
 
     @property
     def least(self) -> float:
@@ -62,7 +62,7 @@ class Branching:
 
     @property
     def coverage(self) -> Coverage:
-        """The coverage of all combinations."""
+        """The coverage of all combinations of the forest."""
         state = self.state
         return state.left + Coverage(open=self.forest.number(state.nodes))
 
@@ -72,6 +72,7 @@ class Branching:
         The opened nodes stay open until all their parts are accounted for: Ctrl-C may come any time.
         """
         before, chosen = self.state, self._choose()
+        self.opened += len(chosen)
         others = np.ones(len(before.bounds), bool)
         others[chosen] = False
         trail = before.trail and before.trail.going_on()

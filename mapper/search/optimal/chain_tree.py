@@ -41,7 +41,7 @@ def grow(columns: Sequence[Floats], weights: Sequence[float], names: Ints, deadl
     Differences in columns of large weight divide rows first. Weights affect the speed of a search, never its result.
     """
     table = np.stack(columns)  # (column, row)
-    scaled = np.stack([w * _scale(column) for w, column in zip(weights, columns, strict=True)])
+    scaled = np.stack([w * logarithms(column) for w, column in zip(weights, columns, strict=True)])
     members: list[Ints] = [np.arange(table.shape[1])]
     first, children, spread = [], [], []
     for node in range(2 * table.shape[1]):
@@ -76,7 +76,7 @@ def _split(scaled: Floats, rows: Ints) -> tuple[list[Ints], float]:
     return [rows[low], rows[~low]], apart
 
 
-def _scale(column: Floats) -> Floats:
+def logarithms(column: Floats) -> Floats:
     """Take logarithms, with 0 and inf moved near the other values."""
     plain = column[(column > 0) & np.isfinite(column)]
     least, most = (plain.min(), plain.max()) if len(plain) else (1.0, 1.0)

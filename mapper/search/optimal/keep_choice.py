@@ -11,6 +11,7 @@ from ...mapping import Floats, Ints, staircase
 from ...model.bounds import ROUNDING, Bound, Factors, Geometric, Relaxation
 from ..coverage import Coverage
 from ..outcome import Point
+from ..strategy import Task
 from .branch_and_bound import Branching, importance
 from .certify import kept_names
 from .chain_groups import rows_of
@@ -18,6 +19,9 @@ from .forest import Forest
 from .incumbents import FrontIncumbents
 from .leaves import LeafEvaluator
 from .narrowing import narrowed
+from .part_search import PartSearch
+from .parts import Part
+from .rounds import Rounds
 from .trail import certified_tree
 
 MOST_CORNERS = 500_000  # open nodes with a corner of their own in the proof about a front
@@ -31,11 +35,14 @@ class KeepChoice:
     merit: Callable[[Bound], Floats]
     geometric: Geometric | None = None  # for sharper bounds, where there is a single objective
     branching: Branching | None = None
+    rounds: Rounds | None = None  # in place of `branching` once that takes long
     look: Factors | None = None  # the sharper bound of the whole
+    ruled_out: int = 0  # combinations, before it branched
 
     def __post_init__(self) -> None:
         columns = self.relaxed.columns
         self.bound = self.relaxed.bound(lambda g, column: columns[g][column].min(keepdims=True), 1)
+        self.weights: list[list[float]] = []  # of columns, for trees
 
     def grow(self, leaves: LeafEvaluator, *, certify: bool) -> None:
         """Start the branch and bound, with weights from the chains of the best mapping known."""
@@ -44,8 +51,16 @@ class KeepChoice:
         weights = importance(self.relaxed, np.zeros(len(groups), np.int64) if rows is None else rows)
         every = [np.arange(len(group)) for group in self.relaxed.groups]
         left = narrowed(every, self.geometric, leaves.incumbents.cutoff)
-        forest = Forest(self.relaxed, self.merit, weights, left)
-        self.branching = Branching(forest, certify)
+        branching = Branching(Forest(self.relaxed, self.merit, weights, left), certify)
+        self.branching, self.ruled_out, self.weights = branching, left.ruled_out, weights
+
+    def divide(self, task: Task) -> None:
+        """Go on in rounds, by parts of what weighted products left, where there is a single objective."""
+        assert self.branching is not None
+        assert self.geometric is not None
+        left, least = self.branching.forest.left, self.branching.least
+        whole = Part(left, dict(self.geometric.known), least)
+        self.rounds = Rounds(PartSearch(task, self.relaxed, self.weights), whole)
 
     def sharpen(self) -> None:
         """Raise the bound of the whole, where there is a single objective; TimeUp leaves it as it was."""
@@ -60,6 +75,8 @@ class KeepChoice:
     @property
     def least(self) -> float:
         """The lower bound of the merit of all mappings left; inf where none is left."""
+        if self.rounds is not None:
+            return self.rounds.least
         if self.branching is not None:
             return self.branching.least
         return max(self._by_columns, self.sharper)
@@ -71,13 +88,16 @@ class KeepChoice:
     @property
     def open(self) -> int:
         """The number of open sets."""
+        if self.rounds is not None:
+            return len(self.rounds.state.parts)
         return 1 if self.branching is None else len(self.branching.state.bounds)
 
     @property
     def coverage(self) -> Coverage:
         """The coverage of all combinations of chains with this choice."""
         if self.branching is not None:
-            return self.branching.coverage
+            left = self.branching.coverage if self.rounds is None else self.rounds.coverage
+            return left + Coverage(ruled_out=self.ruled_out)
         return Coverage(open=prod(len(group) for group in self.relaxed.groups))
 
     def certified(self, numbers: Sequence[Ints]) -> Choice:

@@ -27,10 +27,13 @@ from .incumbents import BestIncumbent, FrontIncumbents, Incumbents
 from .keep_choice import KeepChoice
 from .leaves import LeafEvaluator
 from .local_search import LocalSearch
+from .parts import PATIENCE
 from .resume import restored, state_of
+from .rounds import Rounds
 
 STARTS = 1  # mappings drawn at random and improved, beside the best
 BESIDE = 4  # steps of the proof for each generation of the evolution beside it
+BETWEEN = 4  # generations after the search of each part
 
 
 class Optimal:
@@ -140,7 +143,9 @@ class Optimal:
             if self._late():
                 return
             choice = min(self.waiting, key=lambda each: each.least)
-            if choice.branching is None:
+            if choice.rounds is not None:
+                self._round(choice.rounds)
+            elif choice.branching is None:
                 self.local_search.start(choice.relaxed, self.rng, STARTS)
                 choice.grow(self.leaves, certify=self.task.options.certify)
             elif steps % BESIDE == 2 and not self.evolver.settled:
@@ -150,7 +155,24 @@ class Optimal:
                 self.local_search.start(choice.relaxed, self.rng, 1)
             else:
                 choice.branching.step(lambda: self.incumbents.cutoff, self._see(choice))
+                if choice.branching.opened > PATIENCE and choice.geometric and not self.task.options.certify:
+                    choice.divide(self.task)
             steps += choice.branching is not None
+            self._tell()
+
+    def _round(self, rounds: Rounds) -> None:
+        """Search some parts of a choice, with evolution between them."""
+        options, limit = self.task.options, self.incumbents.cutoff * (1 - ROUNDING)
+        ends = None if options.time_limit is None else self.began + options.time_limit + time.time() - time.monotonic()
+        rounds.rule_out(limit)
+        for searched in rounds.round(self.incumbents.cutoff, ends, options.jobs, self._tell):
+            self.statistics.add(searched.statistics)
+            self.leaves.unresolved = min(self.leaves.unresolved, searched.unresolved)
+            if searched.best is not None:
+                self.leaves.offer(searched.best)
+            for _ in range(BETWEEN):
+                if not self.evolver.settled and not self._late():
+                    self.evolver.step()
             self._tell()
 
     def _end(self) -> None:

@@ -1,0 +1,123 @@
+"""Searches parts of a set of combinations of chains one by one, here or in other processes."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+
+from ...mapping import Floats, MappingBatch
+from ...model.bounds import Bound, Relaxation
+from ...runtime import TimeUp
+from ..coverage import Coverage
+from ..recorder import Recorder, Statistics, Stop
+from ..strategy import Task
+from .branch_and_bound import Branching
+from .forest import Forest
+from .incumbents import BestIncumbent
+from .leaves import LeafEvaluator
+from .parts import GAIN, MORE, MOST_PATIENCE, Part, divided
+
+
+@dataclass(frozen=True, eq=False)
+class Turn:
+    """A part to search, and the value to beat."""
+
+    part: Part
+    limit: float
+    ends: float | None  # when time is up, by time.time(), which all processes share
+
+
+@dataclass(frozen=True, eq=False)
+class Searched:
+    """What came of a turn."""
+
+    parts: tuple[Part, ...]  # that are open: parts of the part, or itself where time was up
+    coverage: Coverage  # of its combinations that are in none of these
+    best: MappingBatch | None  # a mapping better than the limit, as a batch of one
+    unresolved: float  # the least bound of chains whose best order is uncertain
+    statistics: Statistics
+
+
+@dataclass(frozen=True, eq=False)
+class PartSearch:
+    """What the searches of all parts of a choice of kept tensors share."""
+
+    task: Task
+    relaxed: Relaxation
+    weights: list[list[float]]  # of columns, for trees
+
+    def search(self, turn: Turn, beside: Callable[[], object] = lambda: None) -> Searched:
+        """Open nodes of a part until none is left, its patience is at an end and it is divided, or time is up.
+
+        Calls `beside` between steps.
+        """
+        clock = _Clock(turn.ends)
+        incumbent = BestIncumbent(self.task.objective, None, turn.limit)
+        leaves = LeafEvaluator(self.task, incumbent, Recorder(Stop(None)), clock.late)
+        parts: tuple[Part, ...] = (turn.part,)
+        coverage = Coverage()
+        with self._timed(clock.check), suppress(TimeUp):
+            parts, coverage = self._opened(turn.part, leaves, beside)
+        best = None if incumbent.best is None else incumbent.best.own()
+        return Searched(parts, coverage, best, leaves.unresolved, leaves.recorder.statistics)
+
+    def _opened(
+        self, part: Part, leaves: LeafEvaluator, beside: Callable[[], object]
+    ) -> tuple[tuple[Part, ...], Coverage]:
+        """Finish a part, or divide it; where time is up only raise its bound. Returns what is open, and the coverage
+        of the rest. May raise TimeUp."""
+        branching = Branching(Forest(self.relaxed, self._merit, self.weights, part.left)) if part.patience else None
+        while True:
+            if branching is not None:
+                part = self._branched(part, branching, leaves, beside)
+                if not len(branching.state.bounds):
+                    return (), branching.coverage
+                if leaves.late():
+                    return (part,), Coverage()
+            parts, ruled_out = divided(part, self.relaxed, self.task.objective.powers, leaves.incumbents.cutoff)
+            few = (part.left.number - ruled_out) * GAIN <= part.left.number
+            if branching is None or part.patience >= MOST_PATIENCE or few:
+                return parts, Coverage(ruled_out=ruled_out)
+            part = replace(part, patience=part.patience * MORE)
+
+    def _branched(self, part: Part, branching: Branching, leaves: LeafEvaluator, beside: Callable[[], object]) -> Part:
+        """Open nodes until none is left, patience is at an end or time is up; return the part with a higher bound."""
+        incumbents = leaves.incumbents
+        while len(branching.state.bounds) and branching.opened < part.patience:
+            beside()
+            branching.step(lambda: incumbents.cutoff, lambda rows, bounds: leaves.see(rows, bounds, self.relaxed))
+            if leaves.late():
+                break
+        # mappings in no open node are seen or ruled out
+        return replace(part, least=max(part.least, branching.least))
+
+    def _merit(self, bound: Bound) -> Floats:
+        return self.task.objective.value(bound.energy_pj, bound.cycles)
+
+    @contextmanager
+    def _timed(self, check: Callable[[], None]) -> Iterator[None]:
+        """Have all work on the groups' chains call `check`."""
+        before = [group.deadline for group in self.relaxed.groups]
+        try:
+            for group in self.relaxed.groups:
+                group.deadline = check
+            yield
+        finally:
+            for group, deadline in zip(self.relaxed.groups, before, strict=True):
+                group.deadline = deadline
+
+
+@dataclass(frozen=True)
+class _Clock:
+    """Time that is up at `ends`, by time.time(); None: never."""
+
+    ends: float | None
+
+    def late(self) -> bool:
+        """Return whether time is up."""
+        return self.ends is not None and time.time() >= self.ends
+
+    def check(self) -> None:
+        """Raise TimeUp where time is up."""
+        if self.late():
+            raise TimeUp

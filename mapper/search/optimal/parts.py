@@ -1,0 +1,90 @@
+"""Divides a set of combinations of chains into parts, each with weighted products of its own (docs/optimal.md).
+
+Weights of the whole fit no part of it well, and leave out terms that are 0 for some of its chains. A part bounds its
+own mappings more tightly, so more of its chains are ruled out.
+"""
+
+import heapq
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import count
+
+import numpy as np
+
+from ...mapping import Bools
+from ...model.bounds import Geometric, Product, Relaxation
+from .chain_tree import logarithms
+from .narrowing import Narrowed, narrowed
+
+HALVED = 8  # parts, one after the other, in a division
+GAIN = 4.0  # times fewer combinations: a division is worth the nodes opened before it
+PATIENCE = 2**17  # nodes that a branch and bound of a part may open before the part is divided
+MORE = 4  # times as many where a division would bring less,
+MOST_PATIENCE = 2**21  # but no more than these
+ZERO, LITTLE = 0.02, 0.005  # tuned: what a column counts for that is 0 for some rows, and any other, beside its weights
+SMALL = 1_000  # combinations that a branch and bound rules out at once
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A set of combinations of chains."""
+
+    left: Narrowed
+    known: Mapping[Product, float]  # weights that are good for it
+    least: float  # the lower bound of all its mappings
+    patience: int = 0  # nodes to open before it is divided
+
+
+def divided(part: Part, relaxed: Relaxation, powers: tuple[int, int], limit: float) -> tuple[tuple[Part, ...], int]:
+    """Divide a part into parts that together have all its mappings below `limit`; the largest is halved each time.
+
+    Returns them and the number of combinations ruled out. May raise TimeUp.
+    """
+    order, ruled_out = count(), 0
+    parts = [(-part.left.number, next(order), part)]
+    for _ in range(HALVED):
+        if not parts or -parts[0][0] <= SMALL:
+            break
+        for half in _halves(heapq.heappop(parts)[2], relaxed, powers, limit):
+            ruled_out += half.left.ruled_out
+            if half.left.number:
+                heapq.heappush(parts, (-half.left.number, next(order), half))
+    few = (part.left.number - ruled_out) * GAIN <= part.left.number
+    patience = PATIENCE if few or not part.patience else MOST_PATIENCE
+    every = sorted(parts, key=lambda entry: entry[1])
+    return tuple(replace(each, patience=patience) for _, _, each in every), ruled_out
+
+
+def _halves(part: Part, relaxed: Relaxation, powers: tuple[int, int], limit: float) -> list[Part]:
+    """Halve a part where its rows differ most in what its weighted products weigh; they may rule out a whole half."""
+    g, low = _cut(part, relaxed)
+    parts = []
+    for mine in (low, ~low):
+        rows = list(part.left.rows)
+        rows[g] = rows[g][mine]
+        geometric = Geometric(relaxed, powers, dict(part.known))
+        left = narrowed(rows, geometric, limit)
+        parts.append(Part(left, geometric.known, max(left.least, part.least)))
+    return parts
+
+
+def _cut(part: Part, relaxed: Relaxation) -> tuple[int, Bools]:
+    """Choose the group to halve, and the rows of its first half # (row,)."""
+    best, chosen = -1.0, (0, np.zeros(0, bool))
+    for g, rows in enumerate(part.left.rows):
+        if len(rows) < 2:
+            continue
+        weights = np.zeros(len(relaxed.columns[g]))
+        for product, weight in part.known.items():
+            if product:
+                weights[product[g]] += weight
+        for column, weight in zip(relaxed.columns[g], weights.tolist(), strict=True):
+            values = column[rows]
+            apart = logarithms(values)
+            spread = float(np.ptp(apart))
+            zero = (values == 0) & (spread > 0)
+            score = spread * (weight + LITTLE + ZERO * bool(zero.any()))
+            if score > best:
+                low = zero if zero.any() else apart <= (apart.min() + apart.max()) / 2
+                best, chosen = score, (g, low if spread else np.arange(len(rows)) < len(rows) // 2)
+    return chosen

@@ -1,0 +1,129 @@
+"""Hard proofs divide the chains into parts with weighted products of their own: same optimum, every mapping counted."""
+
+from contextlib import contextmanager
+from dataclasses import replace
+from math import prod
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ruby_map.arch import load_arch
+from ruby_map.energy import energy_table
+from ruby_map.mapper.mapspace import Mapspace
+from ruby_map.mapper.search import SearchOptions
+from ruby_map.mapper.search.ended import Ended
+from ruby_map.mapper.search.optimal import branch_and_bound, part_search, parts
+from ruby_map.mapper.search.optimal import optimal as optimal_module
+from ruby_map.workloads import shaped
+
+from ..conftest import DEEP
+from ..searches import a_poor_beginning, optimal
+from ..small_problems import best_of_all, constrained_problems, problems, values_of
+
+OPTIMAL = SearchOptions(strategy="optimal")
+
+
+@contextmanager
+def many_parts(patience=2, opened=2):
+    """Proofs that divide what they have at once, and again and again; `opened`: nodes of a step."""
+    with a_poor_beginning() as patch:
+        patch.setattr(optimal_module, "PATIENCE", 0)
+        patch.setattr(branch_and_bound, "OPENED", opened)
+        patch.setattr(parts, "PATIENCE", patience)
+        for module in (parts, part_search):
+            patch.setattr(module, "MOST_PATIENCE", 4 * patience)
+        patch.setattr(parts, "HALVED", 2)
+        patch.setattr(parts, "SMALL", 1)
+        yield patch
+
+
+def check(space, table, objective, costs):
+    """The least value of all mappings, found by parts."""
+    least = best_of_all(space, table, objective, costs)
+    with many_parts():
+        found = optimal(space, table, replace(OPTIMAL, objective=objective), costs)
+    assert found.coverage.total == prod(chains.total for chains in space.chains) * space.size.bypass
+    if np.isinf(least):
+        assert found.best is None
+        return
+    assert found.optimal
+    assert not found.coverage.open
+    assert values_of(found.best, table, objective, costs)[0] == pytest.approx(least, rel=1e-8)
+
+
+@settings(max_examples=3_000 if DEEP else 60)
+@given(problems())
+def test_equals_the_best_of_every_mapping(problem):
+    """On small machines with free choices of what is kept."""
+    check(*problem)
+
+
+@settings(max_examples=3_000 if DEEP else 40)
+@given(constrained_problems())
+def test_equals_the_best_of_every_mapping_under_constraints(problem):
+    """With every kind of constraint."""
+    check(*problem)
+
+
+def hard(preset="ruby"):
+    """A layer that opens thousands of nodes, and its machine."""
+    arch = load_arch("simba_like")
+    return Mapspace(arch, shaped("conv2d", M=12, C=10, P=6, Q=5, R=3, S=3), preset), energy_table(arch)
+
+
+def test_any_number_of_processes_gives_the_same():
+    """The same mapping, bound and numbers of combinations."""
+    space, table = hard()
+    found = []
+    for jobs in (1, 2):
+        with many_parts(2**10, 2**8):
+            found.append(optimal(space, table, replace(OPTIMAL, jobs=jobs)))
+    one, two = found
+    assert one.optimal
+    assert two.optimal
+    assert one.lower_bound == two.lower_bound
+    assert (one.best.factors == two.best.factors).all()
+    assert (one.best.order == two.best.order).all()
+
+
+def test_a_part_that_gets_lost_is_noticed(monkeypatch):
+    """Where a half is forgotten the numbers of combinations do not add up, and nothing is certified."""
+    space, table = hard()
+    with many_parts(2**10, 2**8):
+        real = parts._halves
+        monkeypatch.setattr(parts, "_halves", lambda *given: real(*given)[:1])
+        found = optimal(space, table, OPTIMAL)
+    assert found.statistics.stopped_by == Ended.UNCOUNTED
+    assert not found.optimal
+
+
+def test_weights_of_the_whole_are_weaker():
+    """The bound of the parts is higher than that of the whole: why they are worth the while."""
+    space, table = hard()
+    with many_parts(2**8, 2**6) as patch:
+        patch.setattr(parts, "HALVED", 16)
+        bounds = []
+        real = parts.divided
+
+        def watched(part, relaxed, powers, limit):
+            found = real(part, relaxed, powers, limit)
+            bounds.append((part.left.least, min((each.left.least for each in found[0]), default=np.inf)))
+            return found
+
+        patch.setattr(part_search, "divided", watched)
+        optimal(space, table, OPTIMAL)
+    whole, of_parts = bounds[0]
+    assert of_parts > whole
+
+
+@settings(max_examples=200 if DEEP else 10)
+@given(problems(), st.floats(0.01, 0.3))
+def test_time_may_end_any_part(problem, seconds):
+    """What was proven by then holds."""
+    space, table, objective, costs = problem
+    least = best_of_all(space, table, objective, costs)
+    with many_parts():
+        found = optimal(space, table, replace(OPTIMAL, objective=objective, time_limit=seconds), costs)
+    if found.best is not None and found.lower_bound is not None:
+        assert found.lower_bound <= least * (1 + 1e-9)

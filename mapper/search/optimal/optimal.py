@@ -6,18 +6,17 @@ over no better mapping. Stopped early, by time or Ctrl-C, it returns the best ma
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from ...mapping import Floats, MappingBatch
-from ...model import InternalError
-from ...model.bounds import ROUNDING, Bound, Geometric, Relaxation
+from ...model import OBJECTIVES, InternalError
+from ...model.bounds import ROUNDING, Bound, Geometric, Limit, Relaxation
 from ...runtime import TimeUp
 from ..ended import Ended
-from ..outcome import Outcome
+from ..outcome import Outcome, StageProof
 from ..recorder import Recorder, Statistics, Stop
 from ..strategy import Task, Watch
 from .branch_and_bound import Evaluate
@@ -27,7 +26,7 @@ from .incumbents import BestIncumbent, FrontIncumbents, Incumbents
 from .keep_choice import KeepChoice
 from .leaves import LeafEvaluator
 from .local_search import LocalSearch
-from .resume import restored, state_of
+from .resume import state_of
 
 STARTS = 1  # mappings drawn at random and improved, beside the best
 BESIDE = 4  # steps of the proof for each generation of the evolution beside it
@@ -36,28 +35,42 @@ BESIDE = 4  # steps of the proof for each generation of the evolution beside it
 class Optimal:
     """A running proof.
 
-    `given` is a mapping to start with; with `root_only` the mapspace is only bounded as a whole.
+    `given` is a mapping to start with. After some closed `stages`, each by an objective, it is about the next objective
+    and the mappings that equal the best by those before. With `root_only` the mapspace is only bounded as a whole.
     """
 
-    def __init__(self, task: Task, watch: Watch, given: MappingBatch | None = None, *, root_only: bool = False) -> None:
+    def __init__(
+        self,
+        task: Task,
+        watch: Watch,
+        given: MappingBatch | None = None,
+        stages: Sequence[StageProof] = (),
+        *,
+        root_only: bool = False,
+    ) -> None:
         self.task, self.watch, self.given, self.root_only = task, watch, given, root_only
         self.recorder = Recorder(Stop(None, time_limit=task.options.time_limit))
-        self.leaves = LeafEvaluator(task, _incumbents(task), self.recorder, self._late)
+        self.leaves = LeafEvaluator(task, _incumbents(task, stages), self.recorder, self._late)
         self.local_search = LocalSearch(self.leaves)
         self.evolver = Evolver(self.leaves)
-        self.evidence = Evidence(task, self.leaves)
+        self.evidence = Evidence(task, self.leaves, stages)
         self.rng = np.random.default_rng(task.options.seed)
 
-    def go_on(self, state: Mapping[str, Any]) -> None:
+    def go_on(self, before: Outcome) -> None:
         """Start with the mappings and the proof of an earlier run."""
-        before = restored(self.task.space, state)
         self.evidence.before = before
         self.recorder.statistics = replace(before.statistics, ended=())
         trace = list(self.statistics.trace)
         self.given = before.best
         for batch in [*([] if self.given is None else [self.given]), *before.front]:
             self.leaves.offer(batch)
-        self.statistics.trace = trace
+        self.statistics.trace, self.recorder.best = trace, trace[-1][1] if trace else np.inf
+
+    def follow(self, stage: "Optimal") -> None:
+        """Start after the stage before, with its time, counts, trace and populations."""
+        self.recorder.statistics = replace(stage.statistics, ended=())
+        self.recorder.best = stage.recorder.best
+        self.evolver = stage.evolver.pass_to(self.leaves)
 
     def run(self) -> Outcome:
         """Search until every mapping is ruled out or seen, time is up, or Ctrl-C."""
@@ -104,14 +117,15 @@ class Optimal:
     def _bound(self) -> None:
         """Bound every choice of kept tensors, and close those above the best at once, with their columns."""
         root, cutoff, evidence = np.inf, self.incumbents.cutoff, self.evidence
-        powers = self.task.objective.powers if isinstance(self.incumbents, BestIncumbent) else None
+        best = self.incumbents if isinstance(self.incumbents, BestIncumbent) else None
         for i, keep in enumerate(self.task.space.every_keep(), 1):
             self._check()
             relaxed = Relaxation(self.leaves.chains.groups, self.task.table, keep, self.task.costs.leakage)
             if i == evidence.number_of_choices:
                 for group in self.leaves.chains.groups:
                     group.forget()
-            choice = KeepChoice(relaxed, self._merit, Geometric(relaxed, powers) if powers else None)
+            geometric = Geometric(relaxed, best.objectives[0].powers, best.limits) if best else None
+            choice = KeepChoice(relaxed, self._merit, geometric)
             evidence.choices = replace(evidence.choices, waiting=(*self.waiting, choice))
             evidence.bounded = i == evidence.number_of_choices
             if choice.least < cutoff * (1 - ROUNDING):
@@ -185,5 +199,11 @@ class Optimal:
         return self.statistics.seconds
 
 
-def _incumbents(task: Task) -> Incumbents:
-    return FrontIncumbents(task.objective) if task.options.front else BestIncumbent(task.objective)
+def _incumbents(task: Task, stages: Sequence[StageProof]) -> Incumbents:
+    objectives = tuple(OBJECTIVES[name] for name in task.options.objectives)
+    if task.options.front:
+        return FrontIncumbents(objectives)
+    limits = tuple(
+        Limit.equal_to(OBJECTIVES[stage.objective], stage.value) for stage in stages if stage.value is not None
+    )
+    return BestIncumbent(objectives[len(stages) :], limits)

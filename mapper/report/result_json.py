@@ -1,6 +1,5 @@
 """The JSON objects of results: plain values, as `--json` writes them."""
 
-from dataclasses import asdict
 from itertools import zip_longest
 
 import numpy as np
@@ -52,8 +51,11 @@ def _proof_json(result: Result | NetworkResult) -> Json:
         proven["attained"] = result.optimal
         if result.searched is not None:
             proven["searched"] = plain(result.searched)
+            proven |= {"searched_by": result.searched_by} if result.stages else {}
         if result.coverage is not None:
-            proven["combinations"] = {"all": result.coverage.total, **asdict(result.coverage)}
+            proven["combinations"] = proof.combinations_json(result.coverage)
+        if result.stages:
+            proven["stages"] = proof.stages_json(result.stages)
     return proven
 
 

@@ -1,5 +1,6 @@
 """Objectives minimised in turn: the mapping found is the best of every mapping, and a wrong limit is noticed."""
 
+import json
 from dataclasses import replace
 from itertools import permutations
 
@@ -7,24 +8,36 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ruby_map.arch import load_arch
+from ruby_map.energy import energy_table
+from ruby_map.mapper.certificate import Layer
+from ruby_map.mapper.certificate.checker import Refused, claim, verify
 from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.model import OBJECTIVES, InternalError
+from ruby_map.mapper.model import OBJECTIVES, CostOptions, InternalError, evaluate, recount
+from ruby_map.mapper.model.bounds import limits as limits_file
 from ruby_map.mapper.search import SearchOptions
+from ruby_map.mapper.search.optimal import incumbents
+from ruby_map.mapper.search.optimal.certify import certified_mapping
+from ruby_map.workloads import load_workload
 
-from ..conftest import DEEP
-from ..searches import a_poor_beginning, optimal
-from ..small_problems import constrained_problems, figures, problems, values_of
+from ..conftest import DEEP, interrupt_at
+from ..searches import a_poor_beginning, lower_bound, optimal
+from ..small_problems import constrained_problems, problems, values_of
+from .test_optimal_interrupted import KeepChoice as InMemory
 
 LISTS = [",".join(names) for n in (2, 3) for names in permutations(sorted(OBJECTIVES), n)]
 EQUAL = 1e-9  # relative: values that differ by less count as equal
 
 
+def options(objectives, **more):
+    return SearchOptions(strategy="optimal", objective=objectives, **more)
+
+
 def values_of_all(space, table, costs, names):
     """Each objective of every valid mapping. # (mapping, objective)"""
     batches = list(space.batches())
-    values = np.stack(
-        [np.concatenate([values_of(batch, table, name, costs) for batch in batches]) for name in names], axis=1
-    )
+    columns = [np.concatenate([values_of(batch, table, name, costs) for batch in batches]) for name in names]
+    values = np.stack(columns, axis=1)
     return values[np.isfinite(values).all(axis=1)]
 
 
@@ -38,20 +51,27 @@ def least_in_turn(values, equal):
 
 
 def check(found, space, table, costs, names):
-    """An outcome is the best of every mapping by all objectives in turn, and says so."""
+    """An outcome is the best of every mapping by all objectives in turn, and says so; return whether there is one."""
     values = values_of_all(space, table, costs, names)
     if not len(values):
         assert found.best is None
-        return
+        assert not found.optimal
+        return False
     own = [values_of(found.best, table, name, costs)[0] for name in names]
-    for each, strict, loose in zip(own, least_in_turn(values, 0.0), least_in_turn(values, 3 * EQUAL), strict=True):
+    for each, strict, loose in zip(own, least_in_turn(values, 0.0), least_in_turn(values, 5 * EQUAL), strict=True):
         assert loose * (1 - 5 * EQUAL) <= each <= strict * (1 + 5 * EQUAL)
     assert found.optimal
     assert [stage.objective for stage in found.stages] == list(names)
+    assert all(stage.optimal for stage in found.stages)
     for each, stage in zip(own, found.stages, strict=True):
-        assert stage.optimal
-        assert stage.value == pytest.approx(each, rel=5 * EQUAL)
-        assert stage.lower_bound == pytest.approx(each, rel=5 * EQUAL)
+        assert (stage.value, stage.lower_bound) == pytest.approx((each, each), rel=5 * EQUAL)
+    return True
+
+
+def verified(found, space, table):
+    """The certificate of an outcome, through JSON and back, checked."""
+    layer = Layer.model_validate_json(found.certificate.model_dump_json())
+    return verify(layer, space.arch, space.workload, table)
 
 
 @st.composite
@@ -64,11 +84,219 @@ def slow_problems(draw):
     return space, table, objective, costs
 
 
-@settings(max_examples=5_000 if DEEP else 120)
-@given(st.one_of(problems(), constrained_problems(), slow_problems()), st.sampled_from(LISTS), st.integers(0, 99))
+ANY = st.one_of(problems(), constrained_problems(), slow_problems())
+
+
+@settings(max_examples=5_000 if DEEP else 150)
+@given(ANY, st.sampled_from(LISTS), st.integers(0, 99))
 def test_equals_the_best_of_every_mapping(problem, objectives, seed):
-    """For every pair and triple of objectives, in all mapspaces, with constraints, bandwidths, leakage and wires."""
+    """For every pair and triple of objectives, in all mapspaces, with constraints, bandwidths, leakage and wires; the
+    certificate is verified."""
     space, table, _, costs = problem
     with a_poor_beginning():
-        found = optimal(space, table, SearchOptions(strategy="optimal", objective=objectives, seed=seed), costs)
+        found = optimal(space, table, options(objectives, seed=seed, certify=True), costs)
+    if check(found, space, table, costs, objectives.split(",")):
+        seen = verified(found, space, table)
+        assert seen.optimal
+        assert [stage.objective for stage in seen.stages] == objectives.split(",")
+        assert [stage.value for stage in seen.stages] == pytest.approx([stage.value for stage in found.stages])
+
+
+@settings(max_examples=1_000 if DEEP else 25)
+@given(ANY, st.sampled_from(LISTS))
+def test_of_a_front(problem, objectives):
+    """A front has the best by all objectives in turn, and proves it."""
+    space, table, _, costs = problem
+    with a_poor_beginning():
+        found = optimal(space, table, options(objectives, front="energy,delay"), costs)
     check(found, space, table, costs, objectives.split(","))
+
+
+@settings(max_examples=2_000 if DEEP else 40)
+@given(ANY, st.sampled_from(LISTS), st.integers(1, 12), st.booleans())
+def test_interrupted_and_resumed(problem, objectives, step, certify):
+    """Ctrl-C at any step leaves bounds that hold, also in the certificate; the resumed proof finds the best."""
+    space, table, _, costs = problem
+    names, stop, kept = objectives.split(","), interrupt_at(step), InMemory()
+    with a_poor_beginning():
+        wanted = options(objectives, certify=certify)
+        early = optimal(space, table, wanted, costs, lambda recorder: stop(None, recorder), part=kept)
+        values = values_of_all(space, table, costs, names)
+        if early.best is not None:
+            tight = least_in_turn(values, 0.0)
+            for least, stage in zip(tight, early.stages, strict=True):
+                assert stage.lower_bound is None or stage.lower_bound <= least * (1 + 5 * EQUAL)
+            assert early.optimal == all(stage.optimal for stage in early.stages)
+            open_at = next((i for i, stage in enumerate(early.stages) if not stage.optimal), len(names))
+            assert all(stage.value is None for stage in early.stages[open_at + 1 :])
+            if early.certificate is not None:
+                seen = verified(early, space, table)
+                assert all(stage.lower_bound <= least * (1 + 5 * EQUAL)
+                           for least, stage in zip(tight, seen.stages, strict=False))  # fmt: skip
+        found = optimal(space, table, wanted, costs, part=kept)
+        check(found, space, table, costs, names)
+        again = optimal(space, table, wanted, costs, part=kept)
+    assert (again.stages, again.optimal, again.lower_bound) == (found.stages, found.optimal, found.lower_bound)
+    if certify and found.certificate is not None:
+        assert verified(found, space, table).optimal
+
+
+@settings(max_examples=1_000 if DEEP else 20)
+@given(ANY, st.sampled_from(LISTS), st.integers(0, 2**32))
+def test_from_any_mapping(problem, objectives, seed):
+    """`--bound` goes from the mapping of any search to the best; with 0 seconds its bounds hold."""
+    space, table, _, costs = problem
+    names = objectives.split(",")
+    batch = space.sample(np.random.default_rng(seed), 50)
+    valid = np.flatnonzero(np.isfinite(values_of(batch, table, names[0], costs)))
+    if not len(valid):
+        return
+    first = batch.take(valid[:1])
+    check(lower_bound(space, table, options(objectives, bound=60.0), first, costs), space, table, costs, names)
+    root = lower_bound(space, table, options(objectives, bound=0.0), first, costs)
+    for least, stage in zip(least_in_turn(values_of_all(space, table, costs, names), 0.0), root.stages, strict=True):
+        assert stage.lower_bound is None or stage.lower_bound <= least * (1 + 5 * EQUAL)
+
+
+@pytest.fixture(scope="module")
+def layer():
+    """A layer of ResNet-50 whose fastest mappings differ in energy, and its proof."""
+    arch, workload = load_arch("eyeriss_like"), load_workload("resnet50/conv5_x_1x1b")
+    space, table = Mapspace(arch, workload, "pfm"), energy_table(arch)
+    return space, table, optimal(space, table, options("delay,energy", certify=True))
+
+
+def test_of_the_fastest_the_one_of_least_energy(layer):
+    """It is as fast as the fastest, and needs less energy than that."""
+    space, table, found = layer
+    fastest, thrifty = (optimal(space, table, options(name)) for name in ("delay", "energy"))
+    costs, of_fastest, of_thrifty = (evaluate(each.best, table) for each in (found, fastest, thrifty))
+    assert costs.cycles[0] == of_fastest.cycles[0]
+    assert of_thrifty.energy_pj[0] < costs.energy_pj[0] <= of_fastest.energy_pj[0]
+    assert of_thrifty.cycles[0] > costs.cycles[0]
+    assert verified(found, space, table).optimal
+
+
+def test_the_same_for_any_seed(layer):
+    """The values of a proof do not depend on the seed."""
+    space, table, found = layer
+    for seed in (1, 2):
+        other = optimal(space, table, options("delay,energy", seed=seed))
+        assert [stage.value for stage in other.stages] == pytest.approx([stage.value for stage in found.stages])
+
+
+def test_a_time_limit_is_shared(layer, monkeypatch):
+    """Where the first stage ends without time for the second, this says so."""
+    space, table, found = layer
+    early = optimal(space, table, options("delay,energy", time_limit=1e-3))
+    assert not early.optimal
+    assert early.stages[0].lower_bound <= found.stages[0].value
+    assert early.stages[1].lower_bound is None or early.stages[1].lower_bound <= found.stages[1].value
+    assert early.statistics.stopped_by == "time limit"
+
+
+# What is wrong is noticed
+
+
+def exceeds(factor, real=limits_file.exceeds):
+    return lambda limits, *costs: real([replace(limit, most=limit.most * factor) for limit in limits], *costs)
+
+
+@pytest.mark.parametrize("factor", [0.999, 1.02])
+def test_a_wrong_limit_is_noticed(layer, monkeypatch, factor):
+    """A limit that is too tight leaves no mapping, not even the best; with a loose one a slower mapping is refused."""
+    space, table, _ = layer
+    monkeypatch.setattr(incumbents, "exceeds", exceeds(factor))
+    try:
+        with a_poor_beginning():
+            found = optimal(space, table, options("delay,energy", certify=True))
+    except InternalError:
+        return
+    if found.best is None:
+        return
+    with pytest.raises(Refused):
+        verified(found, space, table)
+
+
+def said(layer):
+    return json.loads(layer[2].certificate.model_dump_json())
+
+
+def refused(layer, content, reason):
+    space, table, _ = layer
+    with pytest.raises(Refused, match=reason):
+        verify(Layer.model_validate(content), space.arch, space.workload, table)
+
+
+def test_stages_in_another_order_are_refused(layer):
+    """The proof of the energy of the fastest says nothing about all mappings."""
+    content = said(layer)
+    (second,) = content["stages"]
+    first = {"objective": content["objective"], "best": content["best"][0]}
+    first |= {name: content[name] for name in ("lower_bound", "choices")}
+    content |= {"objective": second["objective"], "best": [second["best"]], "stages": [first]}
+    content |= {name: second[name] for name in ("lower_bound", "choices")}
+    refused(layer, content, "leave room|left out|rules out")
+
+
+def test_a_stage_whose_mapping_is_slower_is_refused(layer):
+    """The mapping of least energy is not the best of the fastest."""
+    space, table, _ = layer
+    thrifty = optimal(space, table, options("energy")).best
+    content = said(layer)
+    content["stages"][0]["best"] = json.loads(certified_mapping(thrifty, table, CostOptions()).model_dump_json())
+    content["stages"][0]["lower_bound"] = float(evaluate(thrifty, table, counts=recount(thrifty)).energy_pj[0])
+    refused(layer, content, "not best by number of cycles")
+
+
+@pytest.mark.parametrize("power", [0.0, 1e300])
+def test_other_powers_of_the_limit_prove_nothing(layer, power):
+    """Weighted products need the limit; no power is too large to be checked."""
+    content = said(layer)
+    changed = 0
+    for choice in content["stages"][0]["choices"]:
+        for weights in choice["weights"]:
+            changed += "limit:delay" in weights
+            weights["limit:delay"] = power
+    assert changed
+    refused(layer, content, "leave room|left out|rules out|beyond")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("lower_bound", 1.001, "above|not between"),
+        ("objective", "delay", "twice"),
+        ("objective", "speed", "no proofs"),
+        ("choices", [], "nothing is said"),
+    ],
+)
+def test_a_forged_stage_is_refused(layer, name, value, reason):
+    """Whatever is changed in the second stage."""
+    content = said(layer)
+    stage = content["stages"][0]
+    stage[name] = value * stage[name] if name == "lower_bound" else value
+    refused(layer, content, reason)
+
+
+def test_a_checker_without_limits_refuses(layer, monkeypatch):
+    """The second stage holds for mappings within the limit alone."""
+    monkeypatch.setattr(claim.Limit, "exceeded", lambda self, energy_pj, cycles: np.zeros(np.shape(cycles), bool))
+    refused(layer, said(layer), "leave room")
+
+
+def test_a_stage_after_a_front_is_refused(layer):
+    """A front has no objectives after it."""
+    space, table, _ = layer
+    front = optimal(space, table, options("edp", front="energy,delay", certify=True))
+    content = json.loads(front.certificate.model_dump_json()) | {"stages": said(layer)["stages"]}
+    refused(layer, content, "front")
+
+
+def test_a_file_without_stages_is_read(layer):
+    """Certificates of the format before have none."""
+    content = said(layer)
+    del content["stages"]
+    space, table, _ = layer
+    seen = verify(Layer.model_validate(content), space.arch, space.workload, table)
+    assert [stage.objective for stage in seen.stages] == ["delay"]

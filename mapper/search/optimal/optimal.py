@@ -7,7 +7,7 @@ over no better mapping. Stopped early, by time or Ctrl-C, it returns the best ma
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -32,45 +32,27 @@ STARTS = 1  # mappings drawn at random and improved, beside the best
 BESIDE = 4  # steps of the proof for each generation of the evolution beside it
 
 
+@dataclass(frozen=True)
+class Start:
+    """The beginning of a proof: a mapping, and the stages closed before; with `root_only` it is also the end."""
+
+    given: MappingBatch | None = None
+    stages: tuple[StageProof, ...] = ()
+    root_only: bool = False  # bound the mapspace as a whole and no more
+
+
 class Optimal:
-    """A running proof.
+    """A running proof; after some closed stages it is about the next objective, and the mappings that equal the best by
+    those before."""
 
-    `given` is a mapping to start with. After some closed `stages`, each by an objective, it is about the next objective
-    and the mappings that equal the best by those before. With `root_only` the mapspace is only bounded as a whole.
-    """
-
-    def __init__(
-        self,
-        task: Task,
-        watch: Watch,
-        given: MappingBatch | None = None,
-        stages: Sequence[StageProof] = (),
-        *,
-        root_only: bool = False,
-    ) -> None:
-        self.task, self.watch, self.given, self.root_only = task, watch, given, root_only
+    def __init__(self, task: Task, watch: Watch, start: Start | None = None) -> None:
+        self.task, self.watch, self.start = task, watch, start or Start()
         self.recorder = Recorder(Stop(None, time_limit=task.options.time_limit))
-        self.leaves = LeafEvaluator(task, _incumbents(task, stages), self.recorder, self._late)
+        self.leaves = LeafEvaluator(task, _incumbents(task, self.start.stages), self.recorder, self._late)
         self.local_search = LocalSearch(self.leaves)
         self.evolver = Evolver(self.leaves)
-        self.evidence = Evidence(task, self.leaves, stages)
+        self.evidence = Evidence(task, self.leaves, self.start.stages)
         self.rng = np.random.default_rng(task.options.seed)
-
-    def go_on(self, before: Outcome) -> None:
-        """Start with the mappings and the proof of an earlier run."""
-        self.evidence.before = before
-        self.recorder.statistics = replace(before.statistics, ended=())
-        trace = list(self.statistics.trace)
-        self.given = before.best
-        for batch in [*([] if self.given is None else [self.given]), *before.front]:
-            self.leaves.offer(batch)
-        self.statistics.trace, self.recorder.best = trace, trace[-1][1] if trace else np.inf
-
-    def follow(self, stage: "Optimal") -> None:
-        """Start after the stage before, with its time, counts, trace and populations."""
-        self.recorder.statistics = replace(stage.statistics, ended=())
-        self.recorder.best = stage.recorder.best
-        self.evolver = stage.evolver.pass_to(self.leaves)
 
     def run(self) -> Outcome:
         """Search until every mapping is ruled out or seen, time is up, or Ctrl-C."""
@@ -78,7 +60,7 @@ class Optimal:
         try:
             hindered = bool(self.evidence.hindrance)
             limit, tell = self.task.options.time_limit, lambda: self._tell(proving=False)
-            first_look(self.evolver, self.given, limit, tell, hindered=hindered)
+            first_look(self.evolver, self.start.given, limit, tell, hindered=hindered)
             self._prove()
         except TimeUp:
             self.statistics.stop(Ended.TIME_LIMIT)
@@ -109,7 +91,7 @@ class Optimal:
             return
         self.leaves.chains.list_all(self._check)
         self._bound()
-        if self.root_only:
+        if self.start.root_only:
             self.statistics.stop(Ended.ROOT_ONLY)
         else:
             self._branch()

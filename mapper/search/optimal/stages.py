@@ -14,9 +14,10 @@ from ...certificate import Layer, Stage
 from ...mapping import MappingBatch
 from ...model import OBJECTIVES, evaluate, recount
 from ...model.bounds import ROUNDING, Limit, exceeds
+from ..ended import Ended
 from ..outcome import Outcome, StageProof
 from ..strategy import Task, Watch, goes_on
-from .optimal import Optimal
+from .optimal import Optimal, Start
 from .resume import restored, state_of
 
 
@@ -28,7 +29,7 @@ class Stages:
 
     def __init__(self, task: Task, watch: Watch, given: MappingBatch | None = None, *, root_only: bool = False) -> None:
         self.task, self.watch, self.root_only = task, watch, root_only
-        self.stage = Optimal(task, watch, given, root_only=root_only)
+        self.stage = Optimal(task, watch, Start(given, root_only=root_only))
         self.certificates: list[Layer] = []  # of the closed stages
 
     def run(self) -> Outcome:
@@ -39,9 +40,12 @@ class Stages:
                 return self._whole(restored(self.task.space, state))
             self._go_on(state)
         outcome = self.stage.run()
-        while self._more(outcome):
-            self._begin(outcome)
-            outcome = self.stage.run()
+        try:
+            while self._more(outcome):
+                self._begin(outcome)
+                outcome = self.stage.run()
+        except KeyboardInterrupt:  # between two stages
+            outcome.statistics.stop(Ended.INTERRUPTED)
         if part:
             part.save(state_of(self.task.space, outcome, finished=not outcome.statistics.interrupted))
         return self._whole(outcome)
@@ -51,8 +55,13 @@ class Stages:
         before = restored(self.task.space, state)
         if self.task.options.certify and before.stages:
             before = replace(before, lower_bound=before.stages[0].lower_bound, stages=())
-        self.stage = Optimal(self.task, self.watch, None, before.stages, root_only=self.root_only)
-        self.stage.go_on(before)
+        stage = Optimal(self.task, self.watch, Start(before.best, before.stages, self.root_only))
+        for batch in [*([] if before.best is None else [before.best]), *before.front]:
+            stage.leaves.offer(batch)
+        trace = before.statistics.trace
+        stage.evidence.before, stage.recorder.best = before, trace[-1][1] if trace else np.inf
+        stage.recorder.statistics = replace(before.statistics, ended=())
+        self.stage = stage
 
     def _more(self, outcome: Outcome) -> bool:
         """Test whether a stage is closed and another follows."""
@@ -64,8 +73,10 @@ class Stages:
         if before.certificate is not None:
             self.certificates.append(before.certificate)
         stages = (*before.stages, self._proven(before))
-        stage = Optimal(self.task, self.watch, before.best, stages, root_only=self.root_only)
-        stage.follow(self.stage)
+        stage = Optimal(self.task, self.watch, Start(before.best, stages, self.root_only))
+        stage.recorder.statistics = replace(before.statistics, ended=())
+        stage.recorder.best = self.stage.recorder.best
+        stage.evolver = self.stage.evolver.pass_to(stage.leaves)
         self.stage = stage
 
     def _proven(self, outcome: Outcome) -> StageProof:

@@ -33,6 +33,14 @@ def proof_line(
     return f"proof        {', and '.join(parts)}{later}{_more_time(statistics)}"
 
 
+def open_stage(name: str, gap: float, stages: Sequence[StageProof]) -> tuple[str, float]:
+    """Return the name and gap of a layer that is not proven best: of several objectives those of the first open one."""
+    left = next((stage for stage in stages if not stage.optimal), None)
+    if left is None or left is stages[0]:
+        return name, gap
+    return f"{name} ({_title(left)})", stage_gap(left) or 0.0
+
+
 def _title(stage: StageProof) -> str:
     return first_objective(stage.objective).title
 
@@ -90,14 +98,18 @@ def network_bound(objective: str, layers: Iterable[tuple[float, int]]) -> float:
 
 
 def network_line(objective: str, optimal: bool, gap: float, open_layers: Sequence[tuple[str, float]]) -> str:
-    """Say how far a network can be from its best; `open_layers`: those that are not proven best, with their gaps."""
-    name = first_objective(objective).title
+    """Say how far a network can be from its best; `open_layers`: those that are not proven best, with their gaps.
+
+    Layers that are best by delay, or by energy, in turn with other objectives make a network that is, too.
+    """
+    name, *others = (first_objective(each).title for each in objective.split(","))
     every = "every layer's mapping is the best of its mapspace"
     if open_layers:
         gaps = ", ".join(f"{layer} within {each:.2%}" for layer, each in open_layers)
         every = f"not proven best: {gaps}" if len(open_layers) < 9 else f"{len(open_layers)} layers are not proven best"
-    if optimal:
-        return f"proof        {every}; no choice of mappings gives the network a lower {name}"
+    if gap <= ROUNDING:
+        lower = ", and ".join([f"a lower {name}", *(f"of these none a lower {other}" for other in others if optimal)])
+        return f"proof        {every}; no choice of mappings gives the network {lower}"
     return f"proof        {every}; the best {name} possible of the network is at most {gap:.2%} below this one"
 
 

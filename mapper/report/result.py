@@ -223,8 +223,15 @@ class NetworkResult(Shown):
 
     @property
     def optimal(self) -> bool:
-        """Whether it is proven that no choice of mappings is better."""
-        return self.gap is not None and self.gap <= ROUNDING
+        """Whether it is proven that no choice of mappings is better; by several objectives, by each in turn.
+
+        Mappings of the least EDP may differ in energy and delay, and so may make networks of different EDP.
+        """
+        first, *others = str(self.layers[0][0].objective).split(",")
+        alone = sum(count for _, count in self.layers) == 1
+        apart = alone or not all(first_objective(first).powers)
+        closed = not others or (apart and all(result.optimal for result, _ in self.layers))
+        return closed and self.gap is not None and self.gap <= ROUNDING
 
     @property
     def statistics(self) -> Statistics:
@@ -271,7 +278,11 @@ class NetworkResult(Shown):
         counted = "; seconds of the searches alone, without starts and waits" if Ended.BUDGET in whole.ended else ""
         parts.append(tables.search_line(whole) + counted)
         if self.gap is not None:
-            unproven = [(layer.workload.name, layer.gap or 0.0) for layer, _ in self.layers if not layer.optimal]
+            unproven = [
+                proof.open_stage(layer.workload.name, layer.gap or 0.0, layer.stages)
+                for layer, _ in self.layers
+                if not layer.optimal
+            ]
             parts.append(proof.network_line(str(self.layers[0][0].objective), self.optimal, self.gap, unproven))
         return parts
 

@@ -22,7 +22,7 @@ from ruby_map.workloads import load_workload
 
 from ..conftest import DEEP, interrupt_at
 from ..searches import a_poor_beginning, lower_bound, optimal
-from ..small_problems import constrained_problems, problems, values_of
+from ..small_problems import FEW, constrained_problems, problems, values_of
 from .test_optimal_interrupted import KeepChoice as InMemory
 
 LISTS = [",".join(names) for n in (2, 3) for names in permutations(sorted(OBJECTIVES), n)]
@@ -36,9 +36,11 @@ def options(objectives, **more):
 def values_of_all(space, table, costs, names):
     """Each objective of every valid mapping. # (mapping, objective)"""
     batches = list(space.batches())
-    columns = [np.concatenate([values_of(batch, table, name, costs) for batch in batches]) for name in names]
-    values = np.stack(columns, axis=1)
-    return values[np.isfinite(values).all(axis=1)]
+    energy_pj, cycles = (
+        np.concatenate([values_of(batch, table, name, costs) for batch in batches]) for name in ("energy", "delay")
+    )
+    values = np.stack([OBJECTIVES[name].value(energy_pj, cycles) for name in names], axis=1)
+    return values[np.isfinite(cycles)]
 
 
 def least_in_turn(values, equal):
@@ -84,10 +86,13 @@ def slow_problems(draw):
     return space, table, objective, costs
 
 
-ANY = st.one_of(problems(), constrained_problems(), slow_problems())
+CHOICES = 1024 if DEEP else 4  # of what is kept: each is bounded by itself, in every stage
+ANY = st.one_of(problems(most=FEW), constrained_problems(), slow_problems()).filter(
+    lambda problem: problem[0].size.bypass <= CHOICES
+)
 
 
-@settings(max_examples=5_000 if DEEP else 150)
+@settings(max_examples=5_000 if DEEP else 100)
 @given(ANY, st.sampled_from(LISTS), st.integers(0, 99))
 def test_equals_the_best_of_every_mapping(problem, objectives, seed):
     """For every pair and triple of objectives, in all mapspaces, with constraints, bandwidths, leakage and wires; the
@@ -102,17 +107,16 @@ def test_equals_the_best_of_every_mapping(problem, objectives, seed):
         assert [stage.value for stage in seen.stages] == pytest.approx([stage.value for stage in found.stages])
 
 
-@settings(max_examples=1_000 if DEEP else 25)
+@settings(max_examples=1_000 if DEEP else 6)
 @given(ANY, st.sampled_from(LISTS))
 def test_of_a_front(problem, objectives):
     """A front has the best by all objectives in turn, and proves it."""
     space, table, _, costs = problem
-    with a_poor_beginning():
-        found = optimal(space, table, options(objectives, front="energy,delay"), costs)
+    found = optimal(space, table, options(objectives, front="energy,delay"), costs)
     check(found, space, table, costs, objectives.split(","))
 
 
-@settings(max_examples=2_000 if DEEP else 40)
+@settings(max_examples=2_000 if DEEP else 15)
 @given(ANY, st.sampled_from(LISTS), st.integers(1, 12), st.booleans())
 def test_interrupted_and_resumed(problem, objectives, step, certify):
     """Ctrl-C at any step leaves bounds that hold, also in the certificate; the resumed proof finds the best."""
@@ -141,7 +145,7 @@ def test_interrupted_and_resumed(problem, objectives, step, certify):
         assert verified(found, space, table).optimal
 
 
-@settings(max_examples=1_000 if DEEP else 20)
+@settings(max_examples=1_000 if DEEP else 10)
 @given(ANY, st.sampled_from(LISTS), st.integers(0, 2**32))
 def test_from_any_mapping(problem, objectives, seed):
     """`--bound` goes from the mapping of any search to the best; with 0 seconds its bounds hold."""
@@ -162,7 +166,7 @@ def test_from_any_mapping(problem, objectives, seed):
 def layer():
     """A layer of ResNet-50 whose fastest mappings differ in energy, and its proof."""
     arch, workload = load_arch("eyeriss_like"), load_workload("resnet50/conv5_x_1x1b")
-    space, table = Mapspace(arch, workload, "pfm"), energy_table(arch)
+    space, table = Mapspace(arch, workload, "ruby-s"), energy_table(arch)
     return space, table, optimal(space, table, options("delay,energy", certify=True))
 
 
@@ -185,7 +189,7 @@ def test_the_same_for_any_seed(layer):
         assert [stage.value for stage in other.stages] == pytest.approx([stage.value for stage in found.stages])
 
 
-def test_a_time_limit_is_shared(layer, monkeypatch):
+def test_a_time_limit_is_shared(layer):
     """Where the first stage ends without time for the second, this says so."""
     space, table, found = layer
     early = optimal(space, table, options("delay,energy", time_limit=1e-3))
@@ -202,7 +206,7 @@ def exceeds(factor, real=limits_file.exceeds):
     return lambda limits, *costs: real([replace(limit, most=limit.most * factor) for limit in limits], *costs)
 
 
-@pytest.mark.parametrize("factor", [0.999, 1.02])
+@pytest.mark.parametrize("factor", [0.999, 2.0])
 def test_a_wrong_limit_is_noticed(layer, monkeypatch, factor):
     """A limit that is too tight leaves no mapping, not even the best; with a loose one a slower mapping is refused."""
     space, table, _ = layer

@@ -1,6 +1,6 @@
 """Proofs about results, as text and numbers: of a mapping, of a front, of a network."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import takewhile
 from math import sqrt
@@ -60,8 +60,11 @@ def stage_gap(stage: StageProof) -> float | None:
     return max(0.0, 1 - stage.lower_bound / stage.value) if stage.value else 0.0
 
 
-def stages_json(stages: Sequence[StageProof]) -> list[dict[str, object]]:
-    """Write what is proven by each of several objectives, as `--json` does; null where a stage has not begun."""
+def stages_json(stages: Sequence[StageProof], searched: Mapping[str, float]) -> list[dict[str, object]]:
+    """Write what is proven by each of several objectives, as `--json` does; null where a stage has not begun.
+
+    `searched` has the search's own value by the objective whose proof found a better mapping.
+    """
     return [
         {
             "objective": stage.objective,
@@ -69,6 +72,7 @@ def stages_json(stages: Sequence[StageProof]) -> list[dict[str, object]]:
             "lower_bound": stage.lower_bound,
             "gap": stage_gap(stage),
             "combinations": combinations_json(stage.coverage) if stage.coverage else None,
+            **({"searched": searched[stage.objective]} if stage.objective in searched else {}),
         }
         for stage in stages
     ]

@@ -10,15 +10,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
+from ruby_map.mapper import explore
 from ruby_map.mapper.certificate import Layer
 from ruby_map.mapper.certificate.checker import Refused, claim, verify
+from ruby_map.mapper.commands.ruby_check import main as check_main
+from ruby_map.mapper.commands.ruby_map import main
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import OBJECTIVES, CostOptions, InternalError, evaluate, recount
 from ruby_map.mapper.model.bounds import limits as limits_file
-from ruby_map.mapper.search import SearchOptions
+from ruby_map.mapper.search import Ended, SearchOptions
 from ruby_map.mapper.search.optimal import incumbents
+from ruby_map.mapper.search.optimal import optimal as optimal_file
 from ruby_map.mapper.search.optimal.certify import certified_mapping
-from ruby_map.workloads import load_workload
+from ruby_map.mapper.search.optimal.optimal import Optimal
+from ruby_map.workloads import Network, load_workload
+from typer.testing import CliRunner
 
 from ..conftest import DEEP, interrupt_at
 from ..searches import a_poor_beginning, lower_bound, optimal
@@ -222,6 +228,23 @@ def test_a_wrong_limit_is_noticed(layer, monkeypatch, factor):
         verified(found, space, table)
 
 
+def test_weighted_products_with_a_wrong_limit_are_noticed(layer, monkeypatch):
+    """They rule out the best: it is below their bound, or the certificate does not hold."""
+    space, table, _ = layer
+
+    def halved(relaxed, powers, within=(), real=optimal_file.Geometric):
+        return real(relaxed, powers, tuple(replace(limit, most=limit.most / 2) for limit in within))
+
+    monkeypatch.setattr(optimal_file, "Geometric", halved)
+    try:
+        with a_poor_beginning():
+            found = optimal(space, table, options("delay,energy", certify=True))
+    except InternalError:
+        return
+    with pytest.raises(Refused):
+        verified(found, space, table)
+
+
 def said(layer):
     return json.loads(layer[2].certificate.model_dump_json())
 
@@ -304,3 +327,96 @@ def test_a_file_without_stages_is_read(layer):
     space, table, _ = layer
     seen = verify(Layer.model_validate(content), space.arch, space.workload, table)
     assert [stage.objective for stage in seen.stages] == ["delay"]
+
+
+# What a user sees
+
+TOY = ("linear_16", "matmul_100", "--objective", "delay,energy")
+
+
+def run(*arguments, command=main):
+    """Run a command in this process."""
+    found = CliRunner().invoke(command, list(map(str, arguments)))
+    assert found.exit_code == 0, found.output
+    return found.stdout
+
+
+def test_the_default_search_proves_it(tmp_path):
+    """The last line, `--json`, and the certificate of the command."""
+    text = run(*TOY, "--certificate", tmp_path / "proof.json")
+    assert text.splitlines()[-1].split("proof")[1].strip() == (
+        "optimal: no mapping of ruby-s has a lower number of cycles, and of these none a lower energy"
+    )
+    found = json.loads(run(*TOY, "--json"))
+    assert (found["optimal"], found["gap"], found["lower_bound"]) == (True, 0.0, found["cycles"])
+    first, second = found["stages"]
+    assert (first["objective"], first["lower_bound"], first["gap"]) == ("delay", found["cycles"], 0.0)
+    assert first["combinations"] == found["combinations"]
+    assert (second["objective"], second["optimal"], second["gap"]) == ("energy", True, 0.0)
+    assert second["lower_bound"] == pytest.approx(found["energy_pj"])
+    assert second["combinations"]["all"] == first["combinations"]["all"]
+    checked = run("linear_16", "matmul_100", tmp_path / "proof.json", command=check_main)
+    assert f"no mapping has a lower number of cycles than {found['cycles']}, and of these none has a" in checked
+
+
+def test_an_open_stage_is_told(monkeypatch):
+    """Which objective is proven, how far the next may be, and that those after it have not begun."""
+    monkeypatch.setattr(Optimal, "_branch", lambda self: self.statistics.stop(Ended.TIME_LIMIT))
+    names = ("linear_16", "matmul_100", "--search", "optimal", "--objective")
+    found = json.loads(run(*names, "delay,energy,edp", "--json"))
+    assert not found["optimal"]
+    assert [stage["optimal"] for stage in found["stages"]] == [True, False, False]
+    second, third = found["stages"][1:]
+    assert 0 < second["gap"] < 1
+    assert (third["lower_bound"], third["gap"], third["combinations"]) == (None, None, None)
+    text = run(*names, "delay,energy,edp")
+    assert f"lower number of cycles, and of these the lowest energy is at most {second['gap']:.2%} below this" in text
+    assert "the EDP comes after that" in text
+    early = run(*names, "energy,delay")
+    assert "the lowest energy of ruby-s is at most" in early
+    assert "the number of cycles comes after that" in early
+
+
+def test_a_better_mapping_of_a_bound_is_told():
+    """Of a random search as fast as the fastest, the proof tells by which objective it found a better mapping."""
+    search = (*TOY, "--search", "random", "--samples", 30_000)
+    alone, found = (json.loads(run(*search, *more, "--json")) for more in ((), ("--bound",)))
+    assert alone["cycles"] == found["cycles"]
+    assert alone["energy_pj"] > found["energy_pj"]
+    assert "searched" not in found
+    assert found["stages"][1]["searched"] == alone["energy_pj"]
+    assert f"it found this mapping: the search had an energy of {alone['energy_pj']:.5g}" in run(*search, "--bound")
+
+
+@pytest.mark.parametrize(("objectives", "proven"), [("delay,energy", True), ("edp,energy", False)])
+def test_a_network_of_proven_layers(objectives, proven):
+    """Layers that are fastest in turn with least energy make such a network; of the EDP nothing like it follows."""
+    found = explore("linear_16", network(), "ruby-s", options(objectives))
+    assert all(layer.optimal for layer, _ in found.layers)
+    assert found.optimal == proven
+    line = str(found).splitlines()[-1]
+    assert ("the network a lower number of cycles, and of these none a lower energy" in line) == proven
+
+
+def test_a_network_with_an_open_stage(monkeypatch):
+    """Its line names the layer with the objective that is open, and claims the first."""
+    real = Optimal._branch
+
+    def branch(self):
+        self.statistics.stop(Ended.TIME_LIMIT) if self.start.stages else real(self)
+
+    monkeypatch.setattr(Optimal, "_branch", branch)
+    found = explore("linear_16", network(), "ruby-s", options("delay,energy"))
+    assert not found.optimal
+    line = str(found).splitlines()[-1]
+    (opened, _), *_ = ((layer, count) for layer, count in found.layers if not layer.optimal)
+    gap = 1 - opened.stages[1].lower_bound / opened.stages[1].value
+    assert f"{opened.workload.name} (energy) within {gap:.2%}" in line
+    assert line.endswith("no choice of mappings gives the network a lower number of cycles")
+
+
+def network():
+    """Two small matrix products of their own names."""
+    workload = load_workload("matmul_100")
+    layers = [(replace(workload, name=f"matmul_{size}", sizes=(size,) * 3), 2) for size in (8, 13)]
+    return Network("two", tuple(layers))

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ...energy import EnergyTable
 from ...workloads import Fault, InputError, read_bytes, write_whole
 
-FORMAT: Literal[1] = 1
+FORMAT: Literal[2] = 2  # files of format 1, which have no stages, are read too
 MAX_BYTES = 1 << 30  # of the file, unpacked
 # The verdict on a set of chains: a letter from "a" on divides it, along the group of that number
 BOUNDED, WEIGHED, EVALUATED = "C", "W", "E"  # ruled out by columns; by weighted products; one combination, evaluated
@@ -55,6 +55,15 @@ class Choice(_Part):
     verdicts: str  # a letter for every set, level by level
 
 
+class Stage(_Part):
+    """The proof by a further objective, about the mappings that equal the best by those before."""
+
+    objective: str
+    best: CertifiedMapping
+    lower_bound: float  # of the objective
+    choices: list[Choice]
+
+
 class Layer(_Part):
     """The proof of a layer."""
 
@@ -72,12 +81,13 @@ class Layer(_Part):
     lower_bound: float  # of the objective; of a front 0
     corners: list[tuple[float, float]]  # of a front: (cycles, pJ) below all mappings not ruled out
     choices: list[Choice]
+    stages: list[Stage] = []  # of several objectives: by those after the first, in turn
 
 
 class Certificate(_Part):
     """The contents of a certificate file."""
 
-    format: Literal[1] = FORMAT
+    format: Literal[1, 2] = FORMAT
     program: str
     arch: str
     layers: Annotated[list[Layer], Field(min_length=1)]

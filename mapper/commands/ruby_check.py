@@ -11,7 +11,7 @@ from ...arch import Architecture
 from ...energy import EnergyTable, energy_table
 from ...workloads import Workload
 from ..certificate import FRONT, Certificate, read_certificate
-from ..certificate.checker import Refused, Verified, verify
+from ..certificate.checker import Refused, Verified, VerifiedStage, verify
 from ..exploration import alike, layers_of, load
 from ..exploration.transforms import transformed
 from ..model import OBJECTIVES
@@ -80,11 +80,16 @@ def _line(facts: Verified, machine: Architecture) -> str:
     if facts.objective == FRONT:
         what = "the front of energy and cycles" if facts.optimal else "lower bounds of the front of energy and cycles"
         return f"verified: {where}: {what}, {facts.points} mappings\n  {work}"
-    name = OBJECTIVES[facts.objective].title
-    if facts.optimal:
-        return f"verified: {where}: no mapping has a lower {name} than {facts.value:.6g}\n  {work}"
-    gap = 1 - facts.lower_bound / facts.value
-    return f"verified: {where}: no mapping has its {name} more than {gap:.2%} below {facts.value:.6g}\n  {work}"
+    claims = [_claim(stage, "of these none" if i else "no mapping") for i, stage in enumerate(facts.stages)]
+    return f"verified: {where}: {', and '.join(claims)}\n  {work}"
+
+
+def _claim(stage: VerifiedStage, no_mapping: str) -> str:
+    """Format what is verified by one objective."""
+    name = OBJECTIVES[stage.objective].title
+    if stage.optimal:
+        return f"{no_mapping} has a lower {name} than {stage.value:.6g}"
+    return f"{no_mapping} has its {name} more than {1 - stage.lower_bound / stage.value:.2%} below {stage.value:.6g}"
 
 
 def _beside(facts: Verified) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from ...workloads import Workload
 from ..mapping import MappingBatch
 from ..mapspace import Mapspace
-from ..model import check_physical, evaluate, exactly, recount
+from ..model import OBJECTIVES, check_physical, evaluate, exactly, recount
 from ..model.bounds import ROUNDING
 from ..report import Result, exact_front
 from ..runtime import Part
@@ -41,6 +41,7 @@ def explore_layer(task: Task, progress: Progress | None = None, part: Part | Non
         optimal=outcome.optimal,
         coverage=outcome.coverage,
         certificate=outcome.certificate,
+        stages=outcome.stages,
     )
 
 
@@ -58,7 +59,9 @@ def bounded(result: Result, task: Task, progress: Progress | None = None) -> Res
     result = _improved(result, proven.best, task)
     certificate, coverage = proven.certificate, proven.coverage
     result = replace(result, lower_bound=proven.lower_bound, coverage=coverage, certificate=certificate)
-    return replace(result, optimal=result.gap is not None and result.gap <= ROUNDING)
+    closed = proven.optimal or not proven.stages
+    optimal = closed and result.gap is not None and result.gap <= ROUNDING
+    return replace(result, stages=proven.stages, optimal=optimal)
 
 
 def _improved(result: Result, best: MappingBatch | None, task: Task) -> Result:
@@ -67,13 +70,16 @@ def _improved(result: Result, best: MappingBatch | None, task: Task) -> Result:
         return result
     best = exactly(best)
     costs = evaluate(best, task.table, task.costs, recount(best))
-    value, before = (float(task.objective.of(each)[0]) for each in (costs, result.valid_costs))
+    for name in task.options.objectives:
+        value, before = (float(OBJECTIVES[name].of(each)[0]) for each in (costs, result.valid_costs))
+        if abs(value - before) > ROUNDING * before:
+            break
     if not value < before * (1 - ROUNDING):
         return result
     check_physical(best, costs)
     axes = result.axes
     front = exact_front([*(each.batch for each in result.front), best], axes, task.table, task.costs) if axes else ()
-    return replace(result, batch=best, costs=costs, searched=before, front=front)
+    return replace(result, batch=best, costs=costs, searched=before, searched_by=name, front=front)
 
 
 def _tell(space: Mapspace, progress: Progress | None) -> Callable[[Recorder], None] | None:

@@ -1,13 +1,15 @@
 """Proofs about results, as text and numbers: of a mapping, of a front, of a network."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from itertools import takewhile
 from math import sqrt
 
 import numpy as np
 
 from ..model import first_objective
 from ..model.bounds import ROUNDING
-from ..search import Ended, FrontProof, Statistics
+from ..search import Coverage, Ended, FrontProof, StageProof, Statistics
 from .front import FrontMapping
 from .tables import TextTable
 
@@ -15,16 +17,70 @@ LONGER = 6  # times the time limit
 
 
 def proof_line(
-    objective: str, mapspace: str, gap: float, statistics: Statistics, *, searched: float | None = None
+    objective: str, mapspace: str, gap: float, statistics: Statistics, stages: Sequence[StageProof] = ()
 ) -> str:
-    """Say how far a result can be from the best of its mapspace; `searched`: the value before the proof found it."""
+    """Say how far a result can be from the best of its mapspace, by its objective or by several in turn."""
+    proven = stages or [StageProof(objective, 1.0, 1 - gap, gap <= ROUNDING)]
+    closed = list(takewhile(lambda stage: stage.optimal, proven))
+    parts = [f"no mapping of {mapspace} has a lower {_title(stage)}" for stage in closed[:1]]
+    parts += [f"of these none a lower {_title(stage)}" for stage in closed[1:]]
+    if len(closed) == len(proven):
+        return f"proof        optimal: {', and '.join(parts)}"
+    left, *others = proven[len(closed) :]
+    lowest = f"of these the lowest {_title(left)}" if closed else f"the lowest {_title(left)} of {mapspace}"
+    parts.append(f"{lowest} is at most {stage_gap(left) or 0.0:.2%} below this one")
+    later = "".join(f"; the {_title(stage)} comes after that" for stage in others[:1])
+    return f"proof        {', and '.join(parts)}{later}{_more_time(statistics)}"
+
+
+def open_stage(name: str, gap: float, stages: Sequence[StageProof]) -> tuple[str, float]:
+    """Return the name and gap of a layer that is not proven best: of several objectives those of the first open one."""
+    left = next((stage for stage in stages if not stage.optimal), None)
+    if left is None or left is stages[0]:
+        return name, gap
+    return f"{name} ({_title(left)})", stage_gap(left) or 0.0
+
+
+def _title(stage: StageProof) -> str:
+    return first_objective(stage.objective).title
+
+
+def found_line(objective: str, searched: float) -> str:
+    """Say that the proof found the mapping; `searched`: the value of the search's own."""
     name = first_objective(objective).title
-    if searched is not None:
-        found = f"proof        it found this mapping: the search had an {name} of {searched:.5g}\n"
-        return found + proof_line(objective, mapspace, gap, statistics)
-    if gap <= ROUNDING:
-        return f"proof        optimal: no mapping of {mapspace} has a lower {name}"
-    return f"proof        the lowest {name} of {mapspace} is at most {gap:.2%} below this one{_more_time(statistics)}"
+    article = "an" if name[0] in "aeioEAIO" else "a"
+    return f"proof        it found this mapping: the search had {article} {name} of {searched:.5g}"
+
+
+def stage_gap(stage: StageProof) -> float | None:
+    """Return the share of an objective by which a mapping as good by those before may be lower; None: nothing is
+    proven."""
+    if stage.lower_bound is None or stage.value is None:
+        return None
+    return max(0.0, 1 - stage.lower_bound / stage.value) if stage.value else 0.0
+
+
+def stages_json(stages: Sequence[StageProof], searched: Mapping[str, float]) -> list[dict[str, object]]:
+    """Write what is proven by each of several objectives, as `--json` does; null where a stage has not begun.
+
+    `searched` has the search's own value by the objective whose proof found a better mapping.
+    """
+    return [
+        {
+            "objective": stage.objective,
+            "optimal": stage.optimal,
+            "lower_bound": stage.lower_bound,
+            "gap": stage_gap(stage),
+            "combinations": combinations_json(stage.coverage) if stage.coverage else None,
+            **({"searched": searched[stage.objective]} if stage.objective in searched else {}),
+        }
+        for stage in stages
+    ]
+
+
+def combinations_json(coverage: Coverage) -> dict[str, int]:
+    """Write what became of all combinations of chains."""
+    return {"all": coverage.total, **asdict(coverage)}
 
 
 def _more_time(statistics: Statistics) -> str:
@@ -46,14 +102,18 @@ def network_bound(objective: str, layers: Iterable[tuple[float, int]]) -> float:
 
 
 def network_line(objective: str, optimal: bool, gap: float, open_layers: Sequence[tuple[str, float]]) -> str:
-    """Say how far a network can be from its best; `open_layers`: those that are not proven best, with their gaps."""
-    name = first_objective(objective).title
+    """Say how far a network can be from its best; `open_layers`: those that are not proven best, with their gaps.
+
+    Layers that are best by delay, or by energy, in turn with other objectives make a network that is, too.
+    """
+    name, *others = (first_objective(each).title for each in objective.split(","))
     every = "every layer's mapping is the best of its mapspace"
     if open_layers:
         gaps = ", ".join(f"{layer} within {each:.2%}" for layer, each in open_layers)
         every = f"not proven best: {gaps}" if len(open_layers) < 9 else f"{len(open_layers)} layers are not proven best"
-    if optimal:
-        return f"proof        {every}; no choice of mappings gives the network a lower {name}"
+    if gap <= ROUNDING:
+        lower = ", and ".join([f"a lower {name}", *(f"of these none a lower {other}" for other in others if optimal)])
+        return f"proof        {every}; no choice of mappings gives the network {lower}"
     return f"proof        {every}; the best {name} possible of the network is at most {gap:.2%} below this one"
 
 

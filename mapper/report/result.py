@@ -11,7 +11,7 @@ from ..certificate import Layer
 from ..mapping import MappingBatch
 from ..model import REASONS, Costs, first_objective
 from ..model.bounds import ROUNDING, Ideal, ideal
-from ..search import Coverage, Ended, FrontProof, Statistics
+from ..search import Coverage, Ended, FrontProof, StageProof, Statistics
 from . import proof_text as proof
 from . import tables
 from .front import FrontMapping, front_table
@@ -40,9 +40,11 @@ class Result(Shown):
     reason: str = ""  # why these slots
     lower_bound: float | None = None  # of the objective, over the whole mapspace, where the search proved one
     optimal: bool = False  # whether it is proven that no mapping of the mapspace is better
-    searched: float | None = None  # the objective of the search's own best, where the proof found a better mapping
+    searched: float | None = None  # an objective of the search's own best, where the proof found a better mapping
+    searched_by: str = ""  # the name of that objective, the first by which they differ
     proof: FrontProof | None = None  # of the front, where the search proved something about it
     coverage: Coverage | None = None  # what became of all combinations of chains, where the search tried to prove
+    stages: tuple[StageProof, ...] = ()  # the proof by each of several objectives; the bound above is of the first
     certificate: Layer | None = None  # of the proof, where the options ask for it
     axes: tuple[str, ...] = ()  # of the front
     front: tuple[FrontMapping, ...] = ()  # by its first axis, where the options ask for it
@@ -125,8 +127,10 @@ class Result(Shown):
         if self.statistics.evaluated:
             parts.append(tables.search_line(self.statistics))
         if self.gap is not None:
+            if self.searched is not None:
+                parts.append(proof.found_line(self.searched_by, self.searched))
             what = str(self.objective), str(self.mapspace), self.gap, self.statistics
-            parts.append(proof.proof_line(*what, searched=self.searched))
+            parts.append(proof.proof_line(*what, self.stages))
         if self.proof is not None:
             parts += proof.front_proof_parts(self.front, self.proof)
         return parts
@@ -219,8 +223,15 @@ class NetworkResult(Shown):
 
     @property
     def optimal(self) -> bool:
-        """Whether it is proven that no choice of mappings is better."""
-        return self.gap is not None and self.gap <= ROUNDING
+        """Whether it is proven that no choice of mappings is better; by several objectives, by each in turn.
+
+        Mappings of the least EDP may differ in energy and delay, and so may make networks of different EDP.
+        """
+        first, *others = str(self.layers[0][0].objective).split(",")
+        alone = sum(count for _, count in self.layers) == 1
+        apart = alone or not all(first_objective(first).powers)
+        closed = not others or (apart and all(result.optimal for result, _ in self.layers))
+        return closed and self.gap is not None and self.gap <= ROUNDING
 
     @property
     def statistics(self) -> Statistics:
@@ -267,7 +278,11 @@ class NetworkResult(Shown):
         counted = "; seconds of the searches alone, without starts and waits" if Ended.BUDGET in whole.ended else ""
         parts.append(tables.search_line(whole) + counted)
         if self.gap is not None:
-            unproven = [(layer.workload.name, layer.gap or 0.0) for layer, _ in self.layers if not layer.optimal]
+            unproven = [
+                proof.open_stage(layer.workload.name, layer.gap or 0.0, layer.stages)
+                for layer, _ in self.layers
+                if not layer.optimal
+            ]
             parts.append(proof.network_line(str(self.layers[0][0].objective), self.optimal, self.gap, unproven))
         return parts
 

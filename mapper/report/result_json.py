@@ -1,6 +1,5 @@
 """The JSON objects of results: plain values, as `--json` writes them."""
 
-from dataclasses import asdict
 from itertools import zip_longest
 
 import numpy as np
@@ -50,10 +49,13 @@ def _proof_json(result: Result | NetworkResult) -> Json:
     proven: Json = {"optimal": result.optimal, "lower_bound": result.lower_bound, "gap": result.gap}
     if isinstance(result, Result):
         proven["attained"] = result.optimal
-        if result.searched is not None:
-            proven["searched"] = plain(result.searched)
+        found = {} if result.searched is None else {result.searched_by: plain(result.searched)}
+        if (first := str(result.objective).split(",")[0]) in found:
+            proven["searched"] = found[first]
         if result.coverage is not None:
-            proven["combinations"] = {"all": result.coverage.total, **asdict(result.coverage)}
+            proven["combinations"] = proof.combinations_json(result.coverage)
+        if result.stages:
+            proven["stages"] = proof.stages_json(result.stages, found)
     return proven
 
 

@@ -21,7 +21,7 @@ BY_ITSELF = "an auto search ends with a proof, or by a time limit: leave this ou
 class Auto:
     """An evolution, then a proof with its result, until it is proven or time is up. See Strategy.
 
-    Where no proof can follow (several objectives, fronts but that of energy and delay) the evolution has all the time.
+    Where no proof can follow (fronts but that of energy and delay) the evolution has all the time.
     """
 
     proves = True

@@ -58,14 +58,26 @@ class FrontProof:
 
 
 @dataclass(frozen=True)
+class StageProof:
+    """What is proven by one of several objectives, about the mappings that are best by those before it."""
+
+    objective: str
+    value: float | None = None  # the least found; None: the stage has not begun
+    lower_bound: float | None = None  # no such mapping is below it; None: nothing is proven
+    optimal: bool = False  # whether it is proven that no such mapping is better
+    coverage: Coverage | None = None  # of all combinations of chains
+
+
+@dataclass(frozen=True)
 class Outcome:
     """The result of a search: the best mapping, as a batch of one, or None; its statistics; its proof."""
 
     best: MappingBatch | None
     statistics: Statistics
-    lower_bound: float | None = None  # no mapping is below it; None: the search proved nothing
+    lower_bound: float | None = None  # no mapping is below it by the first objective; None: the search proved nothing
     optimal: bool = False  # whether the search proved that no mapping is better
     front: tuple[MappingBatch, ...] = ()  # batches of one: the mappings of the front, by their first axis
     proof: FrontProof | None = None  # about the front; None: the search proved nothing
     coverage: Coverage | None = None  # of all combinations of chains, where the search tried to prove
     certificate: Layer | None = None  # of the proof, where asked for
+    stages: tuple[StageProof, ...] = ()  # the proof by each of several objectives; while it runs, those it has closed

@@ -27,7 +27,7 @@ class Task:
 
     @property
     def objective(self) -> Objective:
-        """The objective that proofs are about: the first."""
+        """The first objective."""
         return OBJECTIVES[self.options.objectives[0]]
 
 

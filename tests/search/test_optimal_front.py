@@ -136,7 +136,7 @@ def test_a_wrong_pruning_rule_is_noticed(monkeypatch, wrong):
 )
 def test_reach_is_the_largest_factor_of_a_point_of_the_front(members, points):
     """The reach equals the definition, tried for each point of the front; a front keeps what no other beats."""
-    front = FrontIncumbents(OBJECTIVES["edp"])
+    front = FrontIncumbents((OBJECTIVES["edp"],))
     for cycles, energy in members:
         front.offer(None, float(energy), float(cycles))
     assert list(zip(front.cycles, front.energy_pj, strict=True)) == front_of(np.array([(e, c) for c, e in members]))
@@ -149,7 +149,7 @@ def test_reach_is_the_largest_factor_of_a_point_of_the_front(members, points):
 @pytest.mark.parametrize("call", [1, 2])
 def test_interrupted_while_a_point_is_taken(monkeypatch, before, call):
     """Ctrl-C while a front takes a point: its mappings, cycles and energies are those of one front."""
-    front, calls, insert = FrontIncumbents(OBJECTIVES["edp"]), Counter(), np.insert
+    front, calls, insert = FrontIncumbents((OBJECTIVES["edp"],)), Counter(), np.insert
     for cycles, energy in before:
         front.offer((cycles, energy), float(energy), float(cycles))
 

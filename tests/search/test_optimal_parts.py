@@ -106,8 +106,8 @@ def test_weights_of_the_whole_are_weaker():
         bounds = []
         real = parts.divided
 
-        def watched(part, relaxed, powers, limit):
-            found = real(part, relaxed, powers, limit)
+        def watched(part, geometric, limit):
+            found = real(part, geometric, limit)
             bounds.append((part.left.least, min((each.left.least for each in found[0]), default=np.inf)))
             return found
 

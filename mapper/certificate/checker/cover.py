@@ -17,7 +17,7 @@ from .columns import Columns
 from .problem import Refused
 from .sets import ChainSets, ChainTree, listed_rows
 from .verdicts import Verdicts
-from .weighted import Weighted, log_of, weighted
+from .weighted import Powers, Weighted, log_of, weighted
 
 AT_ONCE = 1 << 16  # sets bounded at once
 
@@ -74,7 +74,7 @@ class Cover:
         if self.claim.powers is None:
             raise Refused("a front has no weighted products")
         try:
-            return weighted(self.columns, weights, self.claim.powers, rows)
+            return weighted(self.columns, weights, Powers.of(self.claim.powers, self.claim.limits, weights), rows)
         except ValueError as error:
             raise Refused(str(error)) from None
 

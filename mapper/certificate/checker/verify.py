@@ -10,18 +10,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ....arch import Architecture, Storage
+from ....arch import Architecture
 from ....energy import EnergyTable
 from ....workloads import Workload
-from ...mapping import MappingBatch
-from ...model import OBJECTIVES, CostOptions, Counts, TooLarge, evaluate, figures_exact, recount, simulate, validity
-from ..format import FRONT, TOLERANCE, CertifiedMapping, Choice, Layer, certified_energies
-from .claim import Claim
+from ...model import OBJECTIVES, CostOptions, figures_exact
+from ..format import FRONT, TOLERANCE, Choice, Layer, Stage, certified_energies
+from .claim import Claim, Limit
 from .columns import Columns
 from .cover import Cover, Tally
+from .mapping import worth
 from .problem import Problem, Refused
 
-EXECUTED = 100_000  # a mapping of at most so many (step, MAC) pairs is executed
+
+@dataclass(frozen=True)
+class VerifiedStage:
+    """The verified facts by one objective, about the mappings that equal the best by those before."""
+
+    objective: str
+    value: float  # of the best
+    lower_bound: float
+    optimal: bool
 
 
 @dataclass(frozen=True)
@@ -30,11 +38,12 @@ class Verified:
 
     workload: str
     remainders: tuple[str, ...]  # the slots that may have them
-    objective: str
+    objective: str  # the first of several
     points: int  # best mappings: a single one, or a front
-    value: float  # of the best; of a front 0
+    value: float  # of the best, by that objective; of a front 0
     lower_bound: float
-    optimal: bool
+    optimal: bool  # by all objectives
+    stages: tuple[VerifiedStage, ...]  # by each objective in turn; of a front none
     pad: bool  # whether the proof is about the layer with dims rounded up
     sizes: dict[str, int]  # per dim
     costs: CostOptions
@@ -50,47 +59,85 @@ def verify(layer: Layer, arch: Architecture, workload: Workload, table: EnergyTa
 
 
 def _verify(layer: Layer, arch: Architecture, workload: Workload, table: EnergyTable) -> Verified:
-    if layer.objective not in (FRONT, *OBJECTIVES):
-        raise Refused(f"it is of the objective {layer.objective}, which has no proofs")
-    problem = _problem(layer, arch, workload, table)
-    powers = None if layer.objective == FRONT else OBJECTIVES[layer.objective].powers
     _check_fields(layer)
-    points = [_worth(problem, claimed) for claimed in layer.best]
-    value = 0.0 if powers is None else points[0][0] ** powers[1] * points[0][1] ** powers[0]
-    if not np.isfinite(value):
-        raise Refused(f"its mapping has a value of {value}")
-    if powers is None:
-        points = _front(points)
-    elif layer.lower_bound > value:
-        raise Refused(f"the lower bound {layer.lower_bound:.9g} is above the mapping's own {value:.9g}")
-    tally = Tally()
-    claim = Claim(powers, layer.lower_bound, (*points, *layer.corners) if powers is None else ())
-    for keep, choice in zip(problem.every_keep(), _choices(problem, layer.choices), strict=True):
-        Cover(Columns(problem, keep), choice, claim, tally).check()
-    every = problem.combinations * 2 ** len(problem.free)
-    if tally.combinations != every:
-        raise Refused(f"{tally.combinations:,} combinations of chains are accounted for, of {every:,}")
-    optimal = not layer.corners if powers is None else layer.lower_bound >= value * (1 - TOLERANCE)
+    problem, tally = _problem(layer, arch, workload, table), Tally()
+    if layer.objective == FRONT:
+        stages, points = [VerifiedStage(FRONT, 0.0, 0.0, not layer.corners)], _front_points(problem, layer, tally)
+    else:
+        stages, points = _stages(problem, layer, tally), 1
     return Verified(
         workload.name,
         tuple(layer.remainders),
         layer.objective,
-        len(points),
-        value,
-        layer.lower_bound,
-        optimal,
+        points,
+        stages[0].value,
+        stages[0].lower_bound,
+        all(stage.optimal for stage in stages),
+        () if layer.objective == FRONT else tuple(stages),
         layer.pad,
         layer.sizes,
         problem.costs,
-        every,
+        _combinations(problem),
         tally.evaluated,
         tally.sets,
     )
 
 
+def _front_points(problem: Problem, layer: Layer, tally: Tally) -> int:
+    """Check a front and return the number of its points. Raises Refused."""
+    points = _front([worth(problem, claimed) for claimed in layer.best])
+    _cover(problem, Claim(None, 0.0, (*points, *layer.corners)), layer.choices, tally)
+    return len(points)
+
+
+def _stages(problem: Problem, layer: Layer, tally: Tally) -> list[VerifiedStage]:
+    """Check the proof by each objective; the values verified by those before are its limits. Raises Refused."""
+    first = Stage(objective=layer.objective, best=layer.best[0], lower_bound=layer.lower_bound, choices=layer.choices)
+    verified, limits = list[VerifiedStage](), list[Limit]()
+    for stage in (first, *layer.stages):
+        objective = OBJECTIVES[stage.objective]
+        by_energy, by_cycles = objective.powers
+        cycles, energy_pj = worth(problem, stage.best)
+        value = cycles**by_cycles * energy_pj**by_energy
+        if not np.isfinite(value):
+            raise Refused(f"its mapping has a value of {value}")
+        if not 0 <= stage.lower_bound <= value:
+            raise Refused(f"the lower bound {stage.lower_bound:.9g} is not between 0 and the mapping's own {value:.9g}")
+        for limit in limits:
+            if limit.exceeded(np.array(energy_pj), np.array(cycles)):
+                raise Refused(f"its mapping of the least {objective.title} is not best by {limit.objective.title}")
+        _cover(problem, Claim(objective.powers, stage.lower_bound, limits=tuple(limits)), stage.choices, tally)
+        optimal = stage.lower_bound >= value * (1 - TOLERANCE)
+        verified.append(VerifiedStage(objective.name, value, stage.lower_bound, optimal))
+        limits.append(Limit.equal_to(objective, value))
+    return verified
+
+
+def _cover(problem: Problem, claim: Claim, choices: Sequence[Choice], tally: Tally) -> None:
+    """Check the sets of all choices of kept tensors against a claim, and add them to `tally`. Raises Refused."""
+    before, every = tally.combinations, _combinations(problem)
+    for keep, choice in zip(problem.every_keep(), _choices(problem, choices), strict=True):
+        Cover(Columns(problem, keep), choice, claim, tally).check()
+    if (seen := tally.combinations - before) != every:
+        raise Refused(f"{seen:,} combinations of chains are accounted for, of {every:,}")
+
+
+def _combinations(problem: Problem) -> int:
+    """Count the combinations of chains and kept tensors."""
+    number: int = problem.combinations * 2 ** len(problem.free)
+    return number
+
+
 def _check_fields(layer: Layer) -> None:
-    """Check that the fields of a front, or of a single objective, are set and no others. Raises Refused."""
-    front = layer.objective == FRONT
+    """Check that the fields of a front, or of objectives, are set and no others. Raises Refused."""
+    front, names = layer.objective == FRONT, [layer.objective, *(stage.objective for stage in layer.stages)]
+    for i, name in enumerate(names):
+        if name not in OBJECTIVES and not (front and not i):
+            raise Refused(f"it is of the objective {name}, which has no proofs")
+        if name in names[:i]:
+            raise Refused(f"it is of the objective {name} twice")
+    if front and layer.stages:
+        raise Refused("it is of a front, and of other objectives after it")
     if not layer.best or (not front and len(layer.best) > 1):
         raise Refused(f"{len(layer.best)} mappings are said to be the best")
     if layer.corners and not front:
@@ -159,82 +206,3 @@ def _choices(problem: Problem, choices: Sequence[Choice]) -> list[Choice]:
     if by_names:
         raise Refused(f"a choice of what is kept is none of the mapspace: {next(iter(by_names.values())).keep}")
     return ordered
-
-
-def _worth(problem: Problem, claimed: CertifiedMapping) -> tuple[float, float]:
-    """Count cycles and energy of a mapping.
-
-    Raises Refused unless it is in the mapspace, valid, and costs what the certificate claims.
-    """
-    batch = _mapping(problem, claimed)
-    if reason := _invalid(problem, batch):
-        raise Refused(f"its mapping is not valid: {reason}")
-    costs = evaluate(batch, problem.table, problem.costs, _counts(batch))
-    cycles, energy_pj = float(costs.cycles[0]), float(costs.energy_pj[0])
-    for name, counted, claim in (("cycles", cycles, claimed.cycles), ("pJ", energy_pj, claimed.energy_pj)):
-        if not (np.isfinite(counted) and abs(counted - claim) <= TOLERANCE * abs(counted)):
-            raise Refused(f"its mapping takes {counted:.12g} {name}, and not {claim:.12g}")
-    return cycles, energy_pj
-
-
-def _counts(batch: MappingBatch) -> Counts:
-    """Count a mapping: execute it where that is quick, else use the model."""
-    try:
-        return simulate(batch, EXECUTED)
-    except TooLarge:
-        return recount(batch)
-
-
-def _mapping(problem: Problem, claimed: CertifiedMapping) -> MappingBatch:
-    """Make the mapping. Raises Refused unless its chains, orders and kept tensors are in the mapspace."""
-    workload, levels = problem.workload, problem.arch.levels
-    names = {level.name for level in levels}
-    if set(claimed.bounds) != set(workload.dims) or set(claimed.orders) != names or set(claimed.keep) != names:
-        raise Refused("its mapping is of other dims or levels")
-    chains = []
-    for dim, known in zip(workload.dims, problem.chains, strict=True):
-        bounds = claimed.bounds.get(dim, [])
-        if len(bounds) != known.bounds.shape[1] or not (known.bounds == bounds).all(axis=1).any():
-            raise Refused(f"its mapping's bounds {bounds} of {dim} are not of the mapspace")
-        chains.append(bounds)
-    order = [_order(workload, level, claimed.orders.get(level.name, [])) for level in levels]
-    keep = np.array(
-        [[tensor.name in claimed.keep.get(level.name, []) for tensor in workload.tensors] for level in levels]
-    )
-    if not any((keep == each).all() for each in problem.every_keep()):
-        raise Refused("what its mapping keeps is not of the mapspace")
-    factors = np.array(chains, np.int64).T[None]
-    return MappingBatch.of(problem.arch, workload, factors, np.array([order], np.int8), keep[None])
-
-
-def _order(workload: Workload, level: Storage, dims: list[str]) -> list[int]:
-    """Read a loop order as numbers of dims. Raises Refused where the level does not allow it."""
-    front = [dim for dim in level.temporal.outermost if dim in workload.dims]
-    back = [dim for dim in level.temporal.innermost if dim in workload.dims]
-    ends = dims[: len(front)] == front and dims[len(dims) - len(back) :] == back
-    if sorted(dims) != sorted(workload.dims) or not ends:
-        raise Refused(f"its mapping's loop order {dims} at {level.name} is not of the mapspace")
-    return [workload.dims.index(dim) for dim in dims]
-
-
-def _invalid(problem: Problem, batch: MappingBatch) -> str:
-    """Name the limit that the single mapping of `batch` exceeds; an empty text if it is valid."""
-    bounds, workload = batch.factors[0].astype(object), problem.workload  # (slot, dim), as Python integers
-    for s, slot in enumerate(problem.arch.slots):
-        spread, loops = int(np.prod(bounds[s])), sum(int(bound) > 1 for bound in bounds[s])
-        if slot.axis is not None and not slot.least <= spread <= slot.axis.size:
-            return f"{slot.name} is spread over {spread} of {slot.axis.size} places"
-        if slot.axis is None and slot.constraint.max_loops is not None and loops > slot.constraint.max_loops:
-            return f"{slot.name} has {loops} loops"
-    for i, level in enumerate(problem.arch.levels):
-        inside = [s for s, slot in enumerate(problem.arch.slots) if slot.level >= i]
-        extent = {dim: min(int(np.prod(bounds[inside, d])), workload.sizes[d]) for d, dim in enumerate(workload.dims)}
-        bits = 0
-        for v, tensor in enumerate(workload.tensors):
-            words = 1
-            for rank in tensor.ranks:
-                words *= 1 + sum(term.coef * (extent[term.dim] - 1) for term in rank)
-            bits += words * level.bits(tensor.name, tensor.word_bits) if batch.keep[0, i, v] else 0
-        if level.capacity_bits is not None and bits * level.multiple_buffering > level.capacity_bits:
-            return f"{level.name} would hold {bits:,} bits"
-    return "" if validity(batch)[0] == 0 else "the model says so"

@@ -1,15 +1,18 @@
 """Weighted products, bounds with a score per chain: docs/optimal.md, section 3, implemented again for the checker."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from operator import mul
 
 import numpy as np
 
 from ...mapping import Floats, Ints
+from .claim import Limit
 from .columns import Columns, Product, Words
 
 Factor = tuple[float, Product, float]  # power, product, logarithm of what the product is multiplied by
+LARGEST = 1e9  # power of a limit on an objective
 ROUNDED = 2e-14  # relative to power * logarithm and to the power: exceeds the rounding error, also of their sums
 
 
@@ -26,20 +29,47 @@ class Weighted:
         return bound
 
 
+@dataclass(frozen=True)
+class Powers:
+    """The powers of energy and cycles in a product: those of the objective, and of the limits on others.
+
+    A mapping within a limit has (objective / limit)**power of at most 1, for any power.
+    """
+
+    energy: float
+    cycles: float
+    limits: tuple[Factor, ...]  # 1 / limit**power
+
+    @classmethod
+    def of(cls, powers: tuple[int, int], limits: Sequence[Limit], weights: Mapping[str, float]) -> "Powers":
+        """Read the power of each limit from the weights. Raises ValueError where one is too large."""
+        energy, cycles, factors = float(powers[0]), float(powers[1]), list[Factor]()
+        for limit in limits:
+            name = f"limit:{limit.objective.name}"
+            power = weights.get(name, 0.0)
+            if power > LARGEST:
+                raise ValueError(f"the weight of {name} is beyond {LARGEST:g}")
+            if power > 0 and limit.most > 0:
+                energy, cycles = energy + power * limit.objective.powers[0], cycles + power * limit.objective.powers[1]
+                factors.append((power, (), -float(np.log(limit.most))))
+        return cls(energy, cycles, tuple(factors))
+
+
 def log_of(value: float) -> float:
     """Compute the natural logarithm; -inf for 0."""
     with np.errstate(divide="ignore"):
         return float(np.log(value))
 
 
-def weighted(columns: Columns, weights: Mapping[str, float], powers: tuple[int, int], rows: Sequence[Ints]) -> Weighted:
-    """Bound energy**powers[0] * cycles**powers[1] by these weights, for the chains `rows` of each group.
+def weighted(columns: Columns, weights: Mapping[str, float], powers: Powers, rows: Sequence[Ints]) -> Weighted:
+    """Bound energy**powers.energy * cycles**powers.cycles, divided by the limits to their powers, by these weights, for
+    the chains `rows` of each group.
 
     Raises ValueError where they cannot be weights.
     """
-    terms = _terms(columns, weights, powers[0], rows) if powers[0] else []
-    terms += _limits(columns, weights)
-    terms += _cycles(columns, weights, powers[1], rows) if powers[1] else []
+    terms = _terms(columns, weights, powers.energy, rows) if powers.energy else []
+    terms += [*powers.limits, *_limits(columns, weights)]
+    terms += _cycles(columns, weights, powers.cycles, rows) if powers.cycles else []
     scores = [np.zeros(len(mine)) for mine in rows]
     for power, product, _ in terms:
         for g, mine in enumerate(rows if product else ()):
@@ -55,7 +85,7 @@ def _times(power: float, logarithm: Floats | np.float64) -> Floats:
     return product
 
 
-def _terms(columns: Columns, weights: Mapping[str, float], power: int, rows: Sequence[Ints]) -> list[Factor]:
+def _terms(columns: Columns, weights: Mapping[str, float], power: float, rows: Sequence[Ints]) -> list[Factor]:
     """List (power, product, logarithm of its constant) of each term of the energy. Raises ValueError."""
     owners: list[dict[str, tuple[Product, float]]] = [{"compute": ((), columns.macs_pj)}]
     owners.append({"leak": (columns.cycles, columns.leak_pj)})
@@ -91,7 +121,7 @@ def _of_charge(
     return mine
 
 
-def _cycles(columns: Columns, weights: Mapping[str, float], power: int, rows: Sequence[Ints]) -> list[Factor]:
+def _cycles(columns: Columns, weights: Mapping[str, float], power: float, rows: Sequence[Ints]) -> list[Factor]:
     """List the same for the cycles: no less than the compute cycles, and than the sum of each flow. Raises ValueError.
 
     Without any weight of theirs the compute cycles have the whole power.
@@ -100,7 +130,7 @@ def _cycles(columns: Columns, weights: Mapping[str, float], power: int, rows: Se
     weight = {flow: sum(weights.get(name, 0.0) for mine in some for name in mine) for flow, some in flows.items()}
     total = weights.get("cycles", 0.0) + sum(weight.values())
     if not total > 0:
-        return [(float(power), columns.cycles, 0.0)]
+        return [(power, columns.cycles, 0.0)]
     if not total < np.inf:
         raise ValueError("the weights of the cycles must not add up to more than a float")
     factors: list[Factor] = [(power * weights.get("cycles", 0.0) / total, columns.cycles, 0.0)]

@@ -4,7 +4,7 @@ from .charges import Charge, charges, handed_out
 from .dim_groups import DimGroup, grouped
 from .geometric import Factors, Geometric
 from .ideal import Ideal, ideal, least_between, least_outermost, touched_words
-from .products import Product
+from .limits import Limit, exceeds
 from .relaxation import ROUNDING, Bound, Relaxation
 
 __all__ = [
@@ -14,10 +14,11 @@ __all__ = [
     "Geometric",
     "DimGroup",
     "Ideal",
-    "Product",
+    "Limit",
     "ROUNDING",
     "Relaxation",
     "charges",
+    "exceeds",
     "grouped",
     "handed_out",
     "ideal",

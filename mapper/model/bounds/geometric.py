@@ -15,6 +15,7 @@ import numpy as np
 from ...mapping import Floats, Ints
 from ...runtime import Deadline
 from .charge_bounds import ChargeBound
+from .limits import Limit
 from .products import Product
 from .relaxation import Relaxation
 
@@ -36,13 +37,15 @@ class Factors:
     least: float
     factors: tuple[Floats, ...]  # per group # (row looked at,)
     weights: dict[str, float] = field(default_factory=dict)  # of what, by the names of certificates
+    columns: tuple[Floats, ...] = ()  # per group, the weights of all its columns # (column,)
 
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
     """Logarithms of all products, with what they are multiplied by, for some rows of each group.
 
-    First the terms of the energy, then the limits, then what the cycles are no less than; the compute cycles last.
+    First the terms of the energy, then the limits, those on objectives last, then what the cycles are no less than; the
+    compute cycles last.
     """
 
     names: list[str]
@@ -50,7 +53,8 @@ class _Problem:
     constants: Floats  # (product,) logarithms of what each is multiplied by
     terms: int  # of the energy
     times: int  # of the cycles
-    owners: Ints  # (product,) the charge of a term, the capacity of a tile; of a bound on an axis: -1
+    owners: Ints  # (product,) the charge of a term, the capacity of a tile; of another limit: -1
+    powers: Floats  # (product, 2) of a limit on an objective: those of energy and cycles in it; else 0
     flows: Ints  # (time,) of a term of the cycles: the flow, whose charges add up
     logs: list[Floats]  # per group # (column, row)
     places: Ints  # (product, group) its column among them
@@ -58,11 +62,15 @@ class _Problem:
 
 @dataclass(eq=False)
 class Geometric:
-    """The bounds of one choice of kept tensors, for the objective energy^powers[0] * cycles^powers[1]."""
+    """The bounds of one choice of kept tensors, for the objective energy^powers[0] * cycles^powers[1].
+
+    They hold for mappings `within` limits on other objectives: (objective / limit)^m is at most 1, for any m.
+    """
 
     relaxed: Relaxation
     powers: tuple[int, int]
-    known: dict[Product, float] = field(default_factory=dict)  # weights found before, to begin with
+    within: tuple[Limit, ...] = ()
+    known: dict[str, float] = field(default_factory=dict)  # weights found before, by name, to begin with
 
     def factors(self, rows: Sequence[Ints]) -> Factors:
         """The best bound found for the mappings with chains from `rows` of each group."""
@@ -70,13 +78,22 @@ class Geometric:
         if self.powers[0] and not problem.terms:  # nothing is known to cost anything
             return Factors(0.0, tuple(np.ones(len(mine)) for mine in rows))
         weights, value = _Ascent(problem, self.powers, self.known, self._check).run()
-        self.known.update(zip(problem.products, weights.tolist(), strict=True))
-        scores = [_column_weights(problem, weights, g) @ logs for g, logs in enumerate(problem.logs)]
-        least = [score.min() for score in scores]
-        factors = tuple(np.exp(np.minimum(score - low, 600.0)) for score, low in zip(scores, least, strict=True))
-        # what does not fit grows without end in the ascent: beyond all floats there is no mapping
         named = dict(zip(problem.names, weights.tolist(), strict=True))
-        return Factors(float(np.exp(value - MARGIN)) if value - MARGIN < LARGEST else np.inf, factors, named)
+        self.known |= named
+        scores = [_column_weights(problem, weights, g) @ logs for g, logs in enumerate(problem.logs)]
+        factors = tuple(np.exp(np.minimum(score - score.min(), 600.0)) for score in scores)
+        # what does not fit grows without end in the ascent: beyond all floats there is no mapping
+        least = float(np.exp(value - MARGIN)) if value - MARGIN < LARGEST else np.inf
+        return Factors(least, factors, named, self._columns(problem, weights))
+
+    def _columns(self, problem: _Problem, weights: Floats) -> tuple[Floats, ...]:
+        """Add up what each column of each group counts. # (column,) each"""
+        pairs = [(product, weight) for product, weight in zip(problem.products, weights, strict=True) if product]
+        numbers = np.array([product for product, _ in pairs]).T
+        shares = [weight for _, weight in pairs]
+        return tuple(
+            np.bincount(mine, shares, len(columns)) for mine, columns in zip(numbers, self.relaxed.columns, strict=True)
+        )
 
     @property
     def _check(self) -> Deadline:
@@ -84,12 +101,17 @@ class Geometric:
 
     def _problem(self, rows: Sequence[Ints]) -> _Problem:
         relaxed = self.relaxed
-        terms = self._terms(rows) if self.powers[0] else []
+        of_energy, of_cycles = map(
+            any, zip(self.powers, *(limit.objective.powers for limit in self.within), strict=True)
+        )
+        terms = self._terms(rows) if of_energy else []
         limits: list[Term] = []
         for k, (capacity, tiles) in enumerate(relaxed.tiles):
             limits += [(name, bits / capacity, tile, k) for name, bits, tile in tiles if capacity]
         limits += [(name, 1.0 / size, spread, -1) for name, size, _, spread, _ in relaxed.axes]
-        spans, flows = self._spans(rows) if self.powers[1] else ([], [])
+        within = [limit for limit in self.within if limit.most > 0 and (terms or not limit.objective.powers[0])]
+        limits += [(f"limit:{limit.objective.name}", 1.0 / limit.most, (), -1) for limit in within]
+        spans, flows = self._spans(rows) if of_cycles else ([], [])
         cycles: Term = ("cycles", 1.0, relaxed.cycles, len(spans))
         names, times, products, owners = zip(*terms, *limits, *spans, cycles, strict=True)
         logs, places = [], np.zeros((len(products), len(rows)), np.int64)
@@ -101,6 +123,8 @@ class Geometric:
                 if c >= 0:
                     np.log(relaxed.columns[g][c][mine], out=row)
         numbers = np.array([*flows, -1])
+        others = [(0, 0)] * (len(terms) + len(limits) - len(within)), [(0, 0)] * len(numbers)
+        powers = np.array([*others[0], *(limit.objective.powers for limit in within), *others[1]], float)
         return _Problem(
             list(names),
             list(products),
@@ -108,6 +132,7 @@ class Geometric:
             len(terms),
             len(numbers),
             np.array(owners),
+            powers,
             numbers,
             logs,
             places,
@@ -168,12 +193,10 @@ class Geometric:
 class _Ascent:
     """Weights for which the least of the bound is large. Any weights are right; these decide how good it is."""
 
-    def __init__(
-        self, problem: _Problem, powers: tuple[int, int], known: dict[Product, float], deadline: Deadline
-    ) -> None:
-        self.problem, self.powers, self.deadline = problem, powers, deadline
+    def __init__(self, problem: _Problem, powers: tuple[int, int], known: dict[str, float], deadline: Deadline) -> None:
+        self.problem, self.powers, self.deadline = problem, np.array(powers, float), deadline
         n, terms, self.limits = len(problem.products), problem.terms, len(problem.products) - problem.times
-        start = np.array([max(known.get(p, 0.0), 1e-3) for p in problem.products])
+        start = np.array([max(known.get(name, 0.0), 1e-3) for name in problem.names])
         if not known:
             start[:terms], start[terms : self.limits], start[self.limits :] = 1.0, START, 1.0
         self.theta = np.log(start)
@@ -199,10 +222,20 @@ class _Ascent:
     def _weights(self) -> Floats:
         """Those of the terms of energy and of cycles add up to the powers of these."""
         weights = np.exp(np.clip(self.theta, -60.0, 5.0))
-        for part, power in zip((slice(self.problem.terms), slice(self.limits, None)), self.powers, strict=True):
+        for part, power in zip(self._parts, self._powers(weights), strict=True):
             total = np.exp(self.theta[part] - self.theta[part].max(initial=0.0))
             weights[part] = power * total / max(total.sum(), 1e-300)
         return weights
+
+    @property
+    def _parts(self) -> tuple[slice, slice]:
+        """The terms of the energy, and those of the cycles."""
+        return slice(self.problem.terms), slice(self.limits, None)
+
+    def _powers(self, weights: Floats) -> Floats:
+        """The powers of energy and cycles: in the objective, and in the limits on others to the powers of these."""
+        powers: Floats = self.powers + weights @ self.problem.powers
+        return powers
 
     def _look(self, weights: Floats) -> float:
         """The least sum of scores of all rows; the least rows join those worked on."""
@@ -232,7 +265,8 @@ class _Ascent:
         own = np.zeros(len(weights))
         charges = self.problem.owners[:terms]
         if terms:
-            own[:terms] = np.log(np.maximum(np.bincount(charges, weights[:terms])[charges] / self.powers[0], tiny))
+            share = np.bincount(charges, weights[:terms])[charges] / max(self._powers(weights)[0], tiny)
+            own[:terms] = np.log(np.maximum(share, tiny))
         limits = weights[terms : self.limits]
         sums = np.bincount(self.level + 1, limits)[self.level + 1]
         own[terms : self.limits] = np.where(self.level < 0, 0.0, np.log(limits / sums))
@@ -247,15 +281,18 @@ class _Ascent:
         return share
 
     def _climb(self, sharp: float, rate: float, step: int) -> None:
-        weights, terms = self._weights(), self.problem.terms
+        weights = self._weights()
         values = self.problem.constants - self._own(weights)
         for logs in self.logs:
             score = weights @ logs
             near = np.exp((score.min() - score) / sharp)
             values = values + logs @ (near / near.sum())
         slope = weights * values
-        slope[:terms] -= weights[:terms] * (slope[:terms].sum() / max(self.powers[0], 1))
-        slope[self.limits :] -= weights[self.limits :] * (slope[self.limits :].sum() / max(self.powers[1], 1))
+        powers = self._powers(weights)
+        means = [slope[part].sum() / max(power, 1e-300) for part, power in zip(self._parts, powers, strict=True)]
+        slope += weights * (self.problem.powers @ means)
+        for part, mean in zip(self._parts, means, strict=True):
+            slope[part] -= weights[part] * mean
         self.first += 0.2 * (slope - self.first)
         self.second += 0.05 * (slope**2 - self.second)
         ahead = (self.first / (1 - 0.8**step)) / np.sqrt(self.second / (1 - 0.95**step) + 1e-12)

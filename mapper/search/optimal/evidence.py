@@ -1,16 +1,17 @@
 """Collects the evidence of a proof: the best mappings so far, and bounds on all mappings not seen."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...certificate import FRONT, Choice, Layer
 from ...mapping import MappingBatch
-from ...model import figures_exact
+from ...model import Objective, figures_exact
 from ...model.bounds import ROUNDING, ideal
 from ..coverage import Coverage
 from ..ended import MOST_CHAINS, MOST_KEPT, Ended
-from ..outcome import FrontProof, Outcome, Point
+from ..outcome import FrontProof, Outcome, Point, StageProof
 from ..recorder import Statistics
 from ..strategy import Task
 from .certify import certified_layer
@@ -31,8 +32,8 @@ class Choices:
 class Evidence:
     """The best mappings and the bounds of a proof, and the outcome that follows from them."""
 
-    def __init__(self, task: Task, leaves: LeafEvaluator) -> None:
-        self.task, self.leaves = task, leaves
+    def __init__(self, task: Task, leaves: LeafEvaluator, stages: Sequence[StageProof] = ()) -> None:
+        self.task, self.leaves, self.stages = task, leaves, tuple(stages)
         self.choices = Choices()
         self.bounded = False  # whether the waiting choices bound all mappings not seen
         self.before: Outcome | None = None  # the outcome of an earlier run
@@ -43,6 +44,11 @@ class Evidence:
     def incumbents(self) -> Incumbents:
         """The best mappings so far."""
         return self.leaves.incumbents
+
+    @property
+    def objective(self) -> Objective:
+        """The objective that the proof is about."""
+        return self.incumbents.objectives[0]
 
     @property
     def statistics(self) -> Statistics:
@@ -82,14 +88,15 @@ class Evidence:
 
     def progress(self, bounded: int | None) -> str:
         """Format the state of the proof in a line; `bounded`: how many choices of kept tensors are, until all are."""
+        stage = f"{self.objective.title}: " if len(self.task.options.objectives) > 1 else ""
         if not self.bounded:
-            return f"{bounded:,} of {self.number_of_choices:,} choices of what is kept bounded"
+            return f"{stage}{bounded:,} of {self.number_of_choices:,} choices of what is kept bounded"
         waiting, incumbents = self.choices.waiting, self.incumbents
         sets = sum(choice.open for choice in waiting)
         least = min((choice.least for choice in waiting), default=np.inf)
         cutoff = incumbents.cutoff if incumbents.best is not None else np.inf
         share = max(0.0, 1 - least / cutoff) if cutoff else 0.0
-        return f"the best possible at most {share:.2%} below, {sets:,} sets open"
+        return f"{stage}the best possible at most {share:.2%} below, {sets:,} sets open"
 
     @property
     def outcome_so_far(self) -> Outcome:
@@ -99,7 +106,8 @@ class Evidence:
             stay = np.flatnonzero(without_equals(self.incumbents.energy_pj, self.incumbents.cycles))
             front = tuple(self.incumbents.batches[i] for i in stay.tolist())
         before = self.before or Outcome(None, self.statistics)
-        return Outcome(self.incumbents.best, self.statistics, before.lower_bound, front=front, proof=before.proof)
+        best, bound = self.incumbents.best, before.lower_bound
+        return Outcome(best, self.statistics, bound, front=front, proof=before.proof, stages=self.stages)
 
     def outcome(self) -> Outcome:
         """Make the outcome; it has only the ideal bounds where the combinations do not add up."""
@@ -112,7 +120,7 @@ class Evidence:
         if isinstance(self.incumbents, FrontIncumbents):
             front, corners = self.incumbents, self._corners(self.incumbents)
             cycles, energy_pj = np.array(corners).reshape(-1, 2).T
-            pending = float(self.task.objective.value(energy_pj, cycles).min(initial=np.inf))
+            pending = float(self.objective.value(energy_pj, cycles).min(initial=np.inf))
             proofs = [FrontProof.of(corners), *([outcome.proof] if outcome.proof else [])]
             tightest = min(proofs, key=lambda proof: proof.gap(front.energy_pj, front.cycles))
             outcome = replace(outcome, proof=tightest)
@@ -135,13 +143,13 @@ class Evidence:
             return certified_layer(self.task, FRONT, front.batches, 0.0, self._corners(front), choices)
         assert outcome.best is not None
         bound = min(pending, self.incumbents.least)
-        return certified_layer(self.task, self.task.objective.name, (outcome.best,), bound, (), choices)
+        return certified_layer(self.task, self.objective.name, (outcome.best,), bound, (), choices)
 
     @property
     def _ideal_value(self) -> float:
         """The lower bound of the objective by the ideal bounds."""
         cycles, energy_pj = self._corner
-        return float(self.task.objective.value(np.array([energy_pj]), np.array([cycles]))[0])
+        return float(self.objective.value(np.array([energy_pj]), np.array([cycles]))[0])
 
     @property
     def _pending(self) -> float:

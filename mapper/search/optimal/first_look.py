@@ -1,7 +1,7 @@
 """Finds incumbents of a proof by evolution: before the proof, and beside it now and then."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -26,8 +26,7 @@ class Evolver:
 
     @cached_property
     def _populations(self) -> Populations:
-        task = self.leaves.task
-        return Populations(Grounds(replace(task, options=replace(task.options, objective=task.objective.name))))
+        return Populations(Grounds(self.leaves.task))
 
     @property
     def settled(self) -> bool:
@@ -41,6 +40,12 @@ class Evolver:
         more = min(MORE, self.leaves.chains.rows_of_all // ROWS)
         return self.generations >= FIRST_LOOK + more or self.settled
 
+    def pass_to(self, leaves: LeafEvaluator) -> "Evolver":
+        """Go on for the next stage of a proof, where other improvements count."""
+        self.leaves = leaves
+        self._populations.lows.clear()
+        return self
+
     def step(self) -> None:
         """Make a generation, and offer its best mappings."""
         found = self._populations.generation(self.generations)
@@ -51,8 +56,7 @@ class Evolver:
 
     def _offer(self, found: Generation) -> None:
         task, incumbents = self.leaves.task, self.leaves.incumbents
-        values = found.scores.values[:, 0]
-        if len(found.named) and (task.options.front or values.min(initial=np.inf) < incumbents.least):
+        if len(found.named) and incumbents.precedes(found.scores.values):
             batch = found.named.batch(task.space)
             costs = evaluate(batch, task.table, task.costs)
             for i in incumbents.promising(costs.energy_pj, costs.cycles).tolist():

@@ -1,11 +1,15 @@
 """The incumbents of `--search optimal`: the mapping with the least objective, or the front of energy and delay.
 
+Where several objectives are minimised in turn, each is the goal of a stage, and the values of the stages before are
+limits: the best mapping is the best within them, and a bound above one of them is infinite.
+
 Both give the branch and bound a merit for each lower bound, and the cutoff at which it is ruled out. For the front the
 merit is the *reach* of a point (energy, cycles): the largest factor by which energy and cycles of some incumbent may
 both be multiplied without passing the point. With reach 1 that incumbent is as good on both axes. The reach grows with
 energy and with cycles, so the reach of a lower bound is a bound for all mappings above it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,12 +17,14 @@ import numpy as np
 
 from ...mapping import Bools, Floats, Ints, MappingBatch, covered
 from ...model import Objective
-from ...model.bounds import ROUNDING
+from ...model.bounds import ROUNDING, Limit, exceeds
 from ..outcome import Point, reach
 
 
 class Incumbents(Protocol):
     """The best mappings so far, and the cutoff for bounds."""
+
+    objectives: tuple[Objective, ...]  # the first is the one to prove
 
     @property
     def best(self) -> MappingBatch | None:
@@ -39,20 +45,40 @@ class Incumbents(Protocol):
     def merit(self, energy_pj: Floats, cycles: Floats) -> Floats:
         """Convert lower bounds to merits, to compare with `cutoff`; with better incumbents they may grow."""
 
+    def worth(self, energy_pj: Floats, cycles: Floats) -> Floats:
+        """Convert the costs of mappings to merits; inf where a mapping is not within the limits. # (mapping,)"""
+
+    def precedes(self, values: Floats) -> bool:
+        """Test whether some values # (mapping, objective), of all objectives of the search, may be of use."""
+
     def promising(self, energy_pj: Floats, cycles: Floats) -> Ints:
         """Select the mappings to offer, most promising first. # (mapping,)"""
 
     def offer(self, batch: MappingBatch, energy_pj: float, cycles: float) -> bool:
-        """Record a mapping if it is of use; return whether its objective is the new least."""
+        """Record a mapping if it is of use; return whether the first objective of the search has a new least."""
 
 
 @dataclass(eq=False)
 class BestIncumbent:
-    """The mapping with the least objective."""
+    """The mapping with the least objective within the limits; among equals that with the least of the next objective,
+    and so on."""
 
-    objective: Objective
-    best: MappingBatch | None = None
-    least: float = np.inf
+    objectives: tuple[Objective, ...]
+    limits: tuple[Limit, ...] = ()
+    # the mapping, its value by each objective, by those of the limits and these: a single attribute, as Ctrl-C may come
+    _best: tuple[MappingBatch | None, tuple[float, ...], tuple[float, ...]] = (None, (np.inf,), (np.inf,))
+
+    def to_beat(self) -> "BestIncumbent":
+        """Copy it without its mapping: what is offered has to be better."""
+        return BestIncumbent(self.objectives, self.limits, (None, *self._best[1:]))
+
+    @property
+    def best(self) -> MappingBatch | None:
+        return self._best[0]
+
+    @property
+    def least(self) -> float:
+        return self._best[1][0]
 
     @property
     def cutoff(self) -> float:
@@ -60,22 +86,42 @@ class BestIncumbent:
 
     @property
     def by_energy(self) -> bool:
-        return self.objective.powers[0] > 0
+        decisive = (self.objectives[0], *(limit.objective for limit in self.limits))
+        return any(objective.powers[0] for objective in decisive)
 
     def merit(self, energy_pj: Floats, cycles: Floats) -> Floats:
-        """Return the objective."""
-        return self.objective.value(energy_pj, cycles)
+        """Return the objective; inf above a limit, with some room for rounding."""
+        over = exceeds(self.limits, energy_pj, cycles, ROUNDING)
+        return np.where(over, np.inf, self.objectives[0].value(energy_pj, cycles))
+
+    def worth(self, energy_pj: Floats, cycles: Floats) -> Floats:
+        """Return the objective; inf above a limit."""
+        over = exceeds(self.limits, energy_pj, cycles)
+        return np.where(over, np.inf, self.objectives[0].value(energy_pj, cycles))
+
+    def precedes(self, values: Floats) -> bool:
+        """Test whether some values are less than those of the best, by the first objective that differs."""
+        return bool(len(values)) and min(map(tuple, values.tolist())) < self._best[2]
 
     def promising(self, energy_pj: Floats, cycles: Floats) -> Ints:
-        """Select the mapping with the least objective."""
-        return self.merit(energy_pj, cycles).argmin(keepdims=True)
+        """Select the mapping with the least objective, among equals by the next."""
+        others = [objective.value(energy_pj, cycles) for objective in self.objectives[:0:-1]]
+        return np.lexsort([*others, self.worth(energy_pj, cycles)])[:1]
 
     def offer(self, batch: MappingBatch, energy_pj: float, cycles: float) -> bool:
-        (value,) = self.objective.value(np.array([energy_pj]), np.array([cycles])).tolist()
-        if value < self.least:
-            self.best, self.least = batch, value
-            return True
-        return False
+        energies, steps = np.array([energy_pj]), np.array([cycles])
+        values = _values(self.objectives, energies, steps)
+        if exceeds(self.limits, energies, steps)[0] or not values < self._best[1]:
+            return False
+        first = values[0] < self.least
+        limited = _values([limit.objective for limit in self.limits], energies, steps)
+        self._best = batch, values, (*limited, *values)
+        return first and not self.limits
+
+
+def _values(objectives: Sequence[Objective], energy_pj: Floats, cycles: Floats) -> tuple[float, ...]:
+    """Compute the objectives of a single mapping."""
+    return tuple(float(objective.value(energy_pj, cycles)[0]) for objective in objectives)
 
 
 @dataclass(eq=False)
@@ -85,7 +131,7 @@ class FrontIncumbents:
     The mapping with the least objective is on the front, as each objective grows with energy and cycles.
     """
 
-    objective: Objective
+    objectives: tuple[Objective, ...]
     cutoff: float = 1.0
     by_energy: bool = True
     # batches, cycles, energy_pj: in a single attribute, so that Ctrl-C cannot separate them
@@ -107,8 +153,20 @@ class FrontIncumbents:
         return self._front[2]
 
     @property
+    def _values(self) -> Floats:
+        """The first objective of each."""
+        return self.objectives[0].value(self.energy_pj, self.cycles)
+
+    @property
     def _at(self) -> int:
-        return int(self.objective.value(self.energy_pj, self.cycles).argmin())
+        """The place of the mapping with the least objective, among equals by the next."""
+        equal = np.arange(len(self.cycles))
+        for objective in self.objectives[:-1]:
+            values = objective.value(self.energy_pj[equal], self.cycles[equal])
+            # a front has no mapping that it matches up to rounding: what matches it may be that much above
+            equal = equal[values <= Limit.equal_to(objective, float(values.min())).most * (1 + 2 * ROUNDING)]
+        values = self.objectives[-1].value(self.energy_pj[equal], self.cycles[equal])
+        return int(equal[values.argmin()])
 
     @property
     def best(self) -> MappingBatch | None:
@@ -116,11 +174,18 @@ class FrontIncumbents:
 
     @property
     def least(self) -> float:
-        return float(self.objective.value(self.energy_pj, self.cycles)[self._at]) if self.batches else np.inf
+        return float(self._values.min()) if self.batches else np.inf
 
     def merit(self, energy_pj: Floats, cycles: Floats) -> Floats:
         """Compute the reach of each point; while the front is empty, a negative number that grows with the EDP."""
         return reach(self.energy_pj, self.cycles, energy_pj, cycles)
+
+    def worth(self, energy_pj: Floats, cycles: Floats) -> Floats:
+        return self.merit(energy_pj, cycles)
+
+    def precedes(self, values: Floats) -> bool:
+        """Test nothing: what extends the front need not have lower objectives."""
+        return True
 
     def promising(self, energy_pj: Floats, cycles: Floats) -> Ints:
         """Select the mappings out of reach, the farthest first."""

@@ -60,7 +60,7 @@ class KeepChoice:
         assert self.geometric is not None
         left, least = self.branching.forest.left, self.branching.least
         whole = Part(left, dict(self.geometric.known), least)
-        self.rounds = Rounds(PartSearch(task, self.relaxed, self.weights), whole)
+        self.rounds = Rounds(PartSearch(task, self.geometric, self.weights), whole)
 
     def sharpen(self) -> None:
         """Raise the bound of the whole, where there is a single objective; TimeUp leaves it as it was."""

@@ -69,7 +69,7 @@ class LeafEvaluator:
             return values
         batch, bounds = batch.take(valid), bounds[valid]
         costs = evaluate(batch, self.task.table, self.task.costs)
-        values[valid] = self.incumbents.merit(costs.energy_pj, costs.cycles)
+        values[valid] = self.incumbents.worth(costs.energy_pj, costs.cycles)
         known = np.isfinite(bounds)
         if (values[valid][known] < bounds[known] - ROUNDING * abs(bounds[known])).any():
             raise InternalError("internal error: a mapping is below the bound of its chains; please report it")

@@ -41,7 +41,7 @@ class LocalSearch:
         batch = self._drawn(relaxed, rng)
         if len(batch):
             costs = evaluate(batch, self.leaves.task.table, self.leaves.task.costs)
-            values = incumbents.merit(costs.energy_pj, costs.cycles)
+            values = incumbents.worth(costs.energy_pj, costs.cycles)
             for i in np.argsort(values)[:most].tolist():
                 self._improve(relaxed, batch.take([i]), float(values[i]))
 

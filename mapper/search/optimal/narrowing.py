@@ -1,12 +1,12 @@
 """Rules out chains of a set of combinations by weighted products, before a tree is grown over those that are left."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
 
-from ...mapping import Ints
+from ...mapping import Floats, Ints
 from ...model.bounds import ROUNDING, Factors, Geometric
 
 LOOKS = 2  # weighted products that remain in use after ruling out rows
@@ -28,6 +28,11 @@ class Narrowed:
         """The number of combinations left."""
         return prod(map(len, self.rows))
 
+    def weights(self, g: int, columns: int) -> Floats:
+        """Return what each of the `columns` of group g counts in the last product. # (column,)"""
+        last = self.products[-1].columns if self.products else ()
+        return last[g] if last else np.zeros(columns)
+
 
 def narrowed(rows: Sequence[Ints], geometric: Geometric | None, limit: float) -> Narrowed:
     """Rule out the rows whose combinations with `rows` of the other groups all have a bound of at least `limit`."""
@@ -40,7 +45,7 @@ def narrowed(rows: Sequence[Ints], geometric: Geometric | None, limit: float) ->
         stay = [product.least * factors < limit * (1 - ROUNDING) for factors in product.factors]
         ruled_out += _without([int(these.sum()) for these in stay], [len(these) for these in stay])
         left = [mine[these] for mine, these in zip(left, stay, strict=True)]
-        products = [Factors(each.least, tuple(f[s] for f, s in zip(each.factors, stay, strict=True)))
+        products = [replace(each, factors=tuple(f[s] for f, s in zip(each.factors, stay, strict=True)))
                     for each in [*products, product]][-LOOKS:]  # fmt: skip
         if sum(map(len, left)) > SHRINKS * before:
             break

@@ -6,18 +6,17 @@ over no better mapping. Stopped early, by time or Ctrl-C, it returns the best ma
 """
 
 import time
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...mapping import Floats, MappingBatch
-from ...model import InternalError
-from ...model.bounds import ROUNDING, Bound, Geometric, Relaxation
+from ...model import OBJECTIVES, InternalError
+from ...model.bounds import ROUNDING, Bound, Geometric, Limit, Relaxation
 from ...runtime import TimeUp
 from ..ended import Ended
-from ..outcome import Outcome
+from ..outcome import Outcome, StageProof
 from ..recorder import Recorder, Statistics, Stop
 from ..strategy import Task, Watch
 from .branch_and_bound import Evaluate
@@ -28,7 +27,7 @@ from .keep_choice import KeepChoice
 from .leaves import LeafEvaluator
 from .local_search import LocalSearch
 from .parts import PATIENCE
-from .resume import restored, state_of
+from .resume import state_of
 from .rounds import Rounds
 
 STARTS = 1  # mappings drawn at random and improved, beside the best
@@ -36,31 +35,27 @@ BESIDE = 4  # steps of the proof for each generation of the evolution beside it
 BETWEEN = 4  # generations after the search of each part
 
 
+@dataclass(frozen=True)
+class Start:
+    """The beginning of a proof: a mapping, and the stages closed before; with `root_only` it is also the end."""
+
+    given: MappingBatch | None = None
+    stages: tuple[StageProof, ...] = ()
+    root_only: bool = False  # bound the mapspace as a whole and no more
+
+
 class Optimal:
-    """A running proof.
+    """A running proof; after some closed stages it is about the next objective, and the mappings that equal the best by
+    those before."""
 
-    `given` is a mapping to start with; with `root_only` the mapspace is only bounded as a whole.
-    """
-
-    def __init__(self, task: Task, watch: Watch, given: MappingBatch | None = None, *, root_only: bool = False) -> None:
-        self.task, self.watch, self.given, self.root_only = task, watch, given, root_only
+    def __init__(self, task: Task, watch: Watch, start: Start | None = None) -> None:
+        self.task, self.watch, self.start = task, watch, start or Start()
         self.recorder = Recorder(Stop(None, time_limit=task.options.time_limit))
-        self.leaves = LeafEvaluator(task, _incumbents(task), self.recorder, self._late)
+        self.leaves = LeafEvaluator(task, _incumbents(task, self.start.stages), self.recorder, self._late)
         self.local_search = LocalSearch(self.leaves)
         self.evolver = Evolver(self.leaves)
-        self.evidence = Evidence(task, self.leaves)
+        self.evidence = Evidence(task, self.leaves, self.start.stages)
         self.rng = np.random.default_rng(task.options.seed)
-
-    def go_on(self, state: Mapping[str, Any]) -> None:
-        """Start with the mappings and the proof of an earlier run."""
-        before = restored(self.task.space, state)
-        self.evidence.before = before
-        self.recorder.statistics = replace(before.statistics, ended=())
-        trace = list(self.statistics.trace)
-        self.given = before.best
-        for batch in [*([] if self.given is None else [self.given]), *before.front]:
-            self.leaves.offer(batch)
-        self.statistics.trace = trace
 
     def run(self) -> Outcome:
         """Search until every mapping is ruled out or seen, time is up, or Ctrl-C."""
@@ -68,7 +63,7 @@ class Optimal:
         try:
             hindered = bool(self.evidence.hindrance)
             limit, tell = self.task.options.time_limit, lambda: self._tell(proving=False)
-            first_look(self.evolver, self.given, limit, tell, hindered=hindered)
+            first_look(self.evolver, self.start.given, limit, tell, hindered=hindered)
             self._prove()
         except TimeUp:
             self.statistics.stop(Ended.TIME_LIMIT)
@@ -99,7 +94,7 @@ class Optimal:
             return
         self.leaves.chains.list_all(self._check)
         self._bound()
-        if self.root_only:
+        if self.start.root_only:
             self.statistics.stop(Ended.ROOT_ONLY)
         else:
             self._branch()
@@ -107,14 +102,15 @@ class Optimal:
     def _bound(self) -> None:
         """Bound every choice of kept tensors, and close those above the best at once, with their columns."""
         root, cutoff, evidence = np.inf, self.incumbents.cutoff, self.evidence
-        powers = self.task.objective.powers if isinstance(self.incumbents, BestIncumbent) else None
+        best = self.incumbents if isinstance(self.incumbents, BestIncumbent) else None
         for i, keep in enumerate(self.task.space.every_keep(), 1):
             self._check()
             relaxed = Relaxation(self.leaves.chains.groups, self.task.table, keep, self.task.costs.leakage)
             if i == evidence.number_of_choices:
                 for group in self.leaves.chains.groups:
                     group.forget()
-            choice = KeepChoice(relaxed, self._merit, Geometric(relaxed, powers) if powers else None)
+            geometric = Geometric(relaxed, best.objectives[0].powers, best.limits) if best else None
+            choice = KeepChoice(relaxed, self._merit, geometric)
             evidence.choices = replace(evidence.choices, waiting=(*self.waiting, choice))
             evidence.bounded = i == evidence.number_of_choices
             if choice.least < cutoff * (1 - ROUNDING):
@@ -165,7 +161,8 @@ class Optimal:
         options, limit = self.task.options, self.incumbents.cutoff * (1 - ROUNDING)
         ends = None if options.time_limit is None else self.began + options.time_limit + time.time() - time.monotonic()
         rounds.rule_out(limit)
-        for searched in rounds.round(self.incumbents.cutoff, ends, options.jobs, self._tell):
+        assert isinstance(self.incumbents, BestIncumbent), "a front has no weighted products"
+        for searched in rounds.round(self.incumbents, ends, options.jobs, self._tell):
             self.statistics.add(searched.statistics)
             self.leaves.unresolved = min(self.leaves.unresolved, searched.unresolved)
             if searched.best is not None:
@@ -207,5 +204,11 @@ class Optimal:
         return self.statistics.seconds
 
 
-def _incumbents(task: Task) -> Incumbents:
-    return FrontIncumbents(task.objective) if task.options.front else BestIncumbent(task.objective)
+def _incumbents(task: Task, stages: Sequence[StageProof]) -> Incumbents:
+    objectives = tuple(OBJECTIVES[name] for name in task.options.objectives)
+    if task.options.front:
+        return FrontIncumbents(objectives)
+    limits = tuple(
+        Limit.equal_to(OBJECTIVES[stage.objective], stage.value) for stage in stages if stage.value is not None
+    )
+    return BestIncumbent(objectives[len(stages) :], limits)

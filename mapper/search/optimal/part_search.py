@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
 from ...mapping import Floats, MappingBatch
-from ...model.bounds import Bound, Relaxation
+from ...model.bounds import Bound, Geometric
 from ...runtime import TimeUp
 from ..coverage import Coverage
 from ..recorder import Recorder, Statistics, Stop
@@ -20,10 +20,10 @@ from .parts import GAIN, MORE, MOST_PATIENCE, Part, divided
 
 @dataclass(frozen=True, eq=False)
 class Turn:
-    """A part to search, and the value to beat."""
+    """A part to search, and what to beat."""
 
     part: Part
-    limit: float
+    incumbent: BestIncumbent
     ends: float | None  # when time is up, by time.time(), which all processes share
 
 
@@ -43,7 +43,7 @@ class PartSearch:
     """What the searches of all parts of a choice of kept tensors share."""
 
     task: Task
-    relaxed: Relaxation
+    geometric: Geometric
     weights: list[list[float]]  # of columns, for trees
 
     def search(self, turn: Turn, beside: Callable[[], object] = lambda: None) -> Searched:
@@ -52,7 +52,7 @@ class PartSearch:
         Calls `beside` between steps.
         """
         clock = _Clock(turn.ends)
-        incumbent = BestIncumbent(self.task.objective, None, turn.limit)
+        incumbent = turn.incumbent.to_beat()
         leaves = LeafEvaluator(self.task, incumbent, Recorder(Stop(None)), clock.late)
         parts: tuple[Part, ...] = (turn.part,)
         coverage = Coverage()
@@ -66,7 +66,7 @@ class PartSearch:
     ) -> tuple[tuple[Part, ...], Coverage]:
         """Finish a part, or divide it; where time is up only raise its bound. Returns what is open, and the coverage
         of the rest. May raise TimeUp."""
-        branching = Branching(Forest(self.relaxed, self._merit, self.weights, part.left)) if part.patience else None
+        branching = self._branching(part, leaves) if part.patience else None
         while True:
             if branching is not None:
                 part = self._branched(part, branching, leaves, beside)
@@ -74,7 +74,7 @@ class PartSearch:
                     return (), branching.coverage
                 if leaves.late():
                     return (part,), Coverage()
-            parts, ruled_out = divided(part, self.relaxed, self.task.objective.powers, leaves.incumbents.cutoff)
+            parts, ruled_out = divided(part, self.geometric, leaves.incumbents.cutoff)
             few = (part.left.number - ruled_out) * GAIN <= part.left.number
             if branching is None or part.patience >= MOST_PATIENCE or few:
                 return parts, Coverage(ruled_out=ruled_out)
@@ -85,25 +85,30 @@ class PartSearch:
         incumbents = leaves.incumbents
         while len(branching.state.bounds) and branching.opened < part.patience:
             beside()
-            branching.step(lambda: incumbents.cutoff, lambda rows, bounds: leaves.see(rows, bounds, self.relaxed))
+            branching.step(
+                lambda: incumbents.cutoff, lambda rows, bounds: leaves.see(rows, bounds, self.geometric.relaxed)
+            )
             if leaves.late():
                 break
         # mappings in no open node are seen or ruled out
         return replace(part, least=max(part.least, branching.least))
 
-    def _merit(self, bound: Bound) -> Floats:
-        return self.task.objective.value(bound.energy_pj, bound.cycles)
+    def _branching(self, part: Part, leaves: LeafEvaluator) -> Branching:
+        def merit(bound: Bound) -> Floats:
+            return leaves.incumbents.merit(bound.energy_pj, bound.cycles)
+
+        return Branching(Forest(self.geometric.relaxed, merit, self.weights, part.left))
 
     @contextmanager
     def _timed(self, check: Callable[[], None]) -> Iterator[None]:
         """Have all work on the groups' chains call `check`."""
-        before = [group.deadline for group in self.relaxed.groups]
+        before = [group.deadline for group in self.geometric.relaxed.groups]
         try:
-            for group in self.relaxed.groups:
+            for group in self.geometric.relaxed.groups:
                 group.deadline = check
             yield
         finally:
-            for group, deadline in zip(self.relaxed.groups, before, strict=True):
+            for group, deadline in zip(self.geometric.relaxed.groups, before, strict=True):
                 group.deadline = deadline
 
 

@@ -12,7 +12,7 @@ from itertools import count
 import numpy as np
 
 from ...mapping import Bools
-from ...model.bounds import Geometric, Product, Relaxation
+from ...model.bounds import Geometric, Relaxation
 from .chain_tree import logarithms
 from .narrowing import Narrowed, narrowed
 
@@ -30,22 +30,23 @@ class Part:
     """A set of combinations of chains."""
 
     left: Narrowed
-    known: Mapping[Product, float]  # weights that are good for it
+    known: Mapping[str, float]  # weights that are good for it, by name
     least: float  # the lower bound of all its mappings
     patience: int = 0  # nodes to open before it is divided
 
 
-def divided(part: Part, relaxed: Relaxation, powers: tuple[int, int], limit: float) -> tuple[tuple[Part, ...], int]:
+def divided(part: Part, geometric: Geometric, limit: float) -> tuple[tuple[Part, ...], int]:
     """Divide a part into parts that together have all its mappings below `limit`; the largest is halved each time.
 
-    Returns them and the number of combinations ruled out. May raise TimeUp.
+    `geometric` has the relaxation and the objective. Returns them, and the number of combinations ruled out. May raise
+    TimeUp.
     """
     order, ruled_out = count(), 0
     parts = [(-part.left.number, next(order), part)]
     for _ in range(HALVED):
         if not parts or -parts[0][0] <= SMALL:
             break
-        for half in _halves(heapq.heappop(parts)[2], relaxed, powers, limit):
+        for half in _halves(heapq.heappop(parts)[2], geometric, limit):
             ruled_out += half.left.ruled_out
             if half.left.number:
                 heapq.heappush(parts, (-half.left.number, next(order), half))
@@ -55,16 +56,16 @@ def divided(part: Part, relaxed: Relaxation, powers: tuple[int, int], limit: flo
     return tuple(replace(each, patience=patience) for _, _, each in every), ruled_out
 
 
-def _halves(part: Part, relaxed: Relaxation, powers: tuple[int, int], limit: float) -> list[Part]:
+def _halves(part: Part, geometric: Geometric, limit: float) -> list[Part]:
     """Halve a part where its rows differ most in what its weighted products weigh; they may rule out a whole half."""
-    g, low = _cut(part, relaxed)
+    g, low = _cut(part, geometric.relaxed)
     parts = []
     for mine in (low, ~low):
         rows = list(part.left.rows)
         rows[g] = rows[g][mine]
-        geometric = Geometric(relaxed, powers, dict(part.known))
-        left = narrowed(rows, geometric, limit)
-        parts.append(Part(left, geometric.known, max(left.least, part.least)))
+        own = replace(geometric, known=dict(part.known))
+        left = narrowed(rows, own, limit)
+        parts.append(Part(left, own.known, max(left.least, part.least)))
     return parts
 
 
@@ -74,10 +75,7 @@ def _cut(part: Part, relaxed: Relaxation) -> tuple[int, Bools]:
     for g, rows in enumerate(part.left.rows):
         if len(rows) < 2:
             continue
-        weights = np.zeros(len(relaxed.columns[g]))
-        for product, weight in part.known.items():
-            if product:
-                weights[product[g]] += weight
+        weights = part.left.weights(g, len(relaxed.columns[g]))
         for column, weight in zip(relaxed.columns[g], weights.tolist(), strict=True):
             values = column[rows]
             apart = logarithms(values)

@@ -10,9 +10,8 @@ from ..evolution import Evolution
 from ..options import SearchOptions
 from ..outcome import Outcome
 from ..recorder import Stop
-from ..strategy import Task, Watch, goes_on
-from .optimal import Optimal
-from .resume import restored, state_of
+from ..strategy import Task, Watch
+from .stages import Stages
 
 BY_PROOF = "an optimal search ends with a proof, by a time limit or a budget of seconds: leave this out or use random"
 
@@ -30,15 +29,14 @@ class Proof:
     extends = frozenset({"time_limit"})
 
     def faults(self, options: SearchOptions) -> list[Fault]:
-        """List options that it cannot follow: it proves the best by one objective, or the front of energy and delay."""
+        """List options that it cannot follow: it proves the best by objectives, or the front of energy and delay."""
         faults = []
         known = options.front and set(options.axes) <= set(OBJECTIVES)
         if known and not {(1, 0), (0, 1)} <= {OBJECTIVES[axis].powers for axis in options.axes}:
             rule = "an optimal search proves the front of energy,delay"
             faults.append(option_fault("front", f'{rule}: name both, or use random; got "{options.front}"'))
-        given: dict[str, object] = {"objective": len(options.objectives) > 1, "patience": options.patience}
-        given |= {"target": options.target, "cluster": options.cluster}
-        rule = "an optimal search proves the best by one objective, in this process: leave this out or use random"
+        given = {"patience": options.patience, "target": options.target, "cluster": options.cluster}
+        rule = "an optimal search ends with a proof, in this process: leave this out or use random"
         faults += [option_fault(name, rule) for name, value in given.items() if value]
         if options.samples is not None:
             faults.append(option_fault("samples", BY_PROOF))
@@ -57,20 +55,14 @@ class Proof:
         return Evolution().first_batch(task)
 
     def run(self, task: Task, watch: Watch) -> Outcome:
-        """Find the best mapping, with its `lower_bound` and whether it is `optimal`; with a front also its `proof`.
+        """Find the best mapping, with its `lower_bound` and whether it is `optimal`.
+
+        With a front the outcome also has its `proof`, with several objectives its `stages`.
 
         Returns the outcome of a finished search in `watch.part` again. Goes on from the best of a search that was
         interrupted, or that a time limit ended which is longer now.
         """
-        proof, part = Optimal(task, watch), watch.part
-        if part and (state := part.load()):
-            if not goes_on(state, task.options.time_limit, part):
-                return restored(task.space, state)
-            proof.go_on(state)
-        outcome = proof.run()
-        if part:
-            part.save(state_of(task.space, outcome, finished=not outcome.statistics.interrupted))
-        return outcome
+        return Stages(task, watch).run()
 
 
 def lower_bound(task: Task, best: MappingBatch, watch: Watch) -> Outcome:
@@ -79,5 +71,5 @@ def lower_bound(task: Task, best: MappingBatch, watch: Watch) -> Outcome:
     `best` is the mapping of any search; the proof may find a better mapping.
     """
     seconds = task.options.bound or 0.0
-    options = replace(task.options, objective=task.options.objectives[0], front="", time_limit=seconds or None)
-    return Optimal(replace(task, options=options), watch, best, root_only=not seconds).run()
+    options = replace(task.options, front="", time_limit=seconds or None)
+    return Stages(replace(task, options=options), watch, best, root_only=not seconds).run()

@@ -7,7 +7,7 @@ from typing import Any
 from ...mapspace import Mapspace
 from ...runtime import State
 from ..coverage import Coverage
-from ..outcome import FrontProof, Outcome
+from ..outcome import FrontProof, Outcome, StageProof
 from ..recorder import Statistics
 
 
@@ -21,7 +21,8 @@ def state_of(space: Mapspace, outcome: Outcome, *, finished: bool) -> State:
         "optimal": outcome.optimal,
         "front": [space.index(batch)[0] for batch in outcome.front],
         "corners": None if outcome.proof is None else outcome.proof.corners,
-        "coverage": None if outcome.coverage is None else asdict(outcome.coverage),
+        "coverage": _counted(outcome.coverage),
+        "stages": [vars(stage) | {"coverage": _counted(stage.coverage)} for stage in outcome.stages],
     }
 
 
@@ -31,6 +32,17 @@ def restored(space: Mapspace, state: Mapping[str, Any]) -> Outcome:
     front = tuple(space[index] for index in state["front"])
     corners = state["corners"]
     proof = None if corners is None else FrontProof(tuple((cycles, energy_pj) for cycles, energy_pj in corners))
-    coverage = Coverage(**state["coverage"]) if state.get("coverage") else None
-    statistics = Statistics.of_plain(state["statistics"])
-    return Outcome(best, statistics, state["lower_bound"], state["optimal"], front, proof, coverage)
+    coverage, statistics = _coverage(state.get("coverage")), Statistics.of_plain(state["statistics"])
+    stages = tuple(
+        StageProof(**stage | {"coverage": _coverage(stage["coverage"])}) for stage in state.get("stages", [])
+    )
+    outcome = Outcome(best, statistics, state["lower_bound"], state["optimal"], front, proof, coverage)
+    return replace(outcome, stages=stages)
+
+
+def _counted(coverage: Coverage | None) -> State | None:
+    return None if coverage is None else asdict(coverage)
+
+
+def _coverage(counted: Mapping[str, int] | None) -> Coverage | None:
+    return Coverage(**counted) if counted else None

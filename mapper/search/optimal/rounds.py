@@ -12,6 +12,7 @@ import numpy as np
 
 from ...runtime import in_order
 from ..coverage import Coverage
+from .incumbents import BestIncumbent
 from .part_search import PartSearch, Searched, Turn
 from .parts import Part
 
@@ -54,10 +55,12 @@ class Rounds:
         gone = sum(part.left.number for part in parts) - sum(part.left.number for part in open_parts)
         self.state = _State(open_parts, self.state.left + Coverage(ruled_out=gone))
 
-    def round(self, limit: float, ends: float | None, jobs: int, beside: Callable[[], object]) -> Iterator[Searched]:
+    def round(
+        self, incumbent: BestIncumbent, ends: float | None, jobs: int, beside: Callable[[], object]
+    ) -> Iterator[Searched]:
         """Search the parts with the least bounds, and yield what came of each; `beside` is called between steps."""
         chosen = sorted(self.state.parts, key=lambda part: part.least)[:ROUND]
-        turns = [Turn(part, limit, ends) for part in chosen]
+        turns = [Turn(part, incumbent.to_beat(), ends) for part in chosen]
         with closing(self._searched(turns, jobs, beside)) as results:
             for part, searched in zip(chosen, results, strict=True):
                 others = tuple(other for other in self.state.parts if other is not part)

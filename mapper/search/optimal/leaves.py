@@ -75,18 +75,16 @@ class LeafEvaluator:
             raise InternalError("internal error: a mapping is below the bound of its chains; please report it")
         for i in self.incumbents.promising(costs.energy_pj, costs.cycles).tolist():
             self.offer(batch.take([i]))
-        # neither bounds nor best_orders include the energy of wires
-        wires = self.task.costs.network and self.incumbents.by_energy
         # where a bandwidth binds another order may need fewer cycles, unless none can
         slow = costs.cycles > costs.counts.cycles
         if slow.any():
             chosen = rows[valid]
             slow &= costs.cycles > relaxed.bound(lambda g, c: relaxed.columns[g][c][chosen[:, g]], len(chosen)).cycles
-        self._settle(batch, bounds, ~costs.counts.exact | slow | wires)
+        self._settle(batch, bounds, ~costs.counts.exact | slow)
         return values
 
     def _charges(self, keep: Bools) -> list[Charge]:
-        return charges(self.task.space.arch, self.task.space.workload, self.task.table, keep)
+        return charges(self.task.space.arch, self.task.space.workload, self.task.table, keep, self.task.costs)
 
     def _batch(self, rows: Ints, relaxed: Relaxation) -> MappingBatch:
         batch = mappings_of(self.task.space, relaxed.groups, rows, relaxed.keep)
@@ -121,11 +119,9 @@ class LeafEvaluator:
     def _recounted(self, batch: MappingBatch) -> bool:
         """Offer the single mapping of `batch` in the order with the least energy by exact counts.
 
-        Returns whether that order is certainly the best: not with energy of wires, which they omit, and not where a
-        bandwidth binds, as another order may need fewer cycles.
+        Returns whether that order is certainly the best: not where a bandwidth binds, as another order may need fewer
+        cycles.
         """
-        if self.task.costs.network and self.incumbents.by_energy:
-            return False
         best = best_orders(batch, self._charges(batch.keep[0]), self.task.space.orders.levels, recounted=True)
         batch = replace(batch, order=best)
         self.offer(batch)

@@ -4,7 +4,7 @@ Every figure is a product of one column per group of dims; a column has an entry
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -15,6 +15,7 @@ from .chains import Chains, Group
 from .charges import Charge, charges, flows, leakage_pj
 from .contexts import number
 from .problem import Problem
+from .wires import Array, Hops
 
 Product = tuple[int, ...]  # the number of a column, per group
 
@@ -28,6 +29,8 @@ class Words:
     changing: tuple[Mapping[int, Product], ...]  # per level outside the child, by the rank that changes inside
     innermost: tuple[Mapping[int, Product], ...]  # per level, by the dim of its innermost loop
     first: Product | None  # one over the distinct words
+    hops: Hops | None = None  # of a word
+    crossing: Mapping[str, tuple[float, Product]] = field(default_factory=dict)  # words times hops: each is a bound
 
     def terms(self, flow: str = "") -> Iterator[tuple[str, Product]]:
         """Yield the name and product of each bound that holds for all loop orders; those of a flow begin with it."""
@@ -49,7 +52,7 @@ class Columns:
         self.leak_pj = leakage_pj(problem.arch, problem.table) if problem.costs.leakage else 0.0
         macs = len(self.arch.levels)
         self.cycles = self._product(partial(_steps, macs=macs), "steps")
-        self.words = [self._words(charge) for charge in charges(problem, keep)]
+        self.words = [self._with_wires(self._words(charge)) for charge in charges(problem, keep)]
         self.flows = {name: [self._words(charge) for charge in some] for name, some in flows(problem, keep).items()}
         self.idle = [self._product(partial(_idle, level=level), "idle", level) for level in range(macs)]
         self.loops = [self._innermost(level) for level in range(macs)]
@@ -63,6 +66,27 @@ class Columns:
             if ids[-1] == len(self.columns[g]):
                 self.columns[g].append(array)
         return tuple(ids)
+
+    def _times(self, one: Product, other: Product) -> Product:
+        """Add the column of each group that two products make together."""
+        names = [list(known) for known in self._known]  # in the order of their numbers
+        both = [(mine[i], mine[j]) for mine, i, j in zip(names, one, other, strict=True)]
+        columns = [mine[i] * mine[j] for mine, i, j in zip(self.columns, one, other, strict=True)]
+        return self._product(lambda group: columns[self.groups.index(group)], "times", *both)
+
+    def _with_wires(self, words: Words) -> Words:
+        """Add what bounds the wires that the words of a charge pass."""
+        charge = words.charge
+        if not charge.hop_pj:
+            return words
+        array = Array(self.arch, self.workload, charge.tensor, charge.below, self._product)
+        shares = array.shares().items()
+        crossing = {
+            f"{name}*{share}": (figure, self._times(product, hops))
+            for name, product in words.terms()
+            for share, (figure, hops) in shares
+        }
+        return replace(words, hops=array.hops(), crossing=crossing)
 
     def _words(self, charge: Charge) -> Words:
         levels, dims = len(self.arch.levels), len(self.workload.dims)

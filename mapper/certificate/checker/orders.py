@@ -1,8 +1,8 @@
 """Finds the least cost of single combinations of chains over all loop orders, for the verdict EVALUATED.
 
-The model (mapper/model/counts.py), which tests compare with the executor, counts each order. Without bandwidths and
-wires the energy that a level's order saves does not depend on the orders of other levels (docs/optimal.md, section 2),
-so the orders of each level are tried alone; with bandwidths or wires, all combinations of orders are tried.
+The model (mapper/model/counts.py), which tests compare with the executor, counts each order. The energy that a level's
+order saves does not depend on the orders of other levels (docs/optimal.md, section 2), so the orders of each level are
+tried alone; where that does not settle a combination under bandwidths, all combinations of orders are tried.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +15,7 @@ import numpy as np
 
 from ...mapping import Bools, ChainTable, Floats, Ints, MappingBatch, unique_rows
 from ...mapspace import Order
-from ...model import CostOptions, Costs, DataMovement, NestAnalysis, Steps, count, evaluate, recount, validity
+from ...model import Costs, DataMovement, NestAnalysis, Steps, count, evaluate, recount, validity
 from .problem import Problem, Refused
 
 MOST = 50_000  # orders tried for one combination, or for one level of it
@@ -50,7 +50,7 @@ class Orders:
         for part in np.array_split(left, -(-len(left) // TOGETHER)) if len(left) else ():
             energy, steps = self._least(part)
             done[part] = settled(energy, np.maximum(steps, cycles[part]))
-        if self.problem.costs.network or any(level.limited for level in self.problem.arch.levels):
+        if any(level.limited for level in self.problem.arch.levels):
             for i in np.flatnonzero(~done).tolist():
                 done[i] = self._all_settled(i, settled)
         return done
@@ -73,7 +73,7 @@ class Orders:
     # Level by level
 
     def _least(self, part: Ints) -> tuple[Floats, Floats]:
-        """Compute the least energy over all orders, without wires, and the compute cycles. # (part,) each"""
+        """Compute the least energy over all orders, and the compute cycles. # (part,) each"""
         base = self._costs(part, self._batch.order[part])
         energy = base.energy_pj.copy()
         for level in range(len(self.problem.arch.levels)):
@@ -95,13 +95,13 @@ class Orders:
         return np.stack(energies)
 
     def _costs(self, some: Ints, orders: Order) -> Costs:
-        """Count and cost some combinations in these orders exactly, without bandwidths and wires."""
+        """Count and cost some combinations in these orders exactly, without bandwidths."""
         batch = replace(self._batch.take(some), order=orders)
         counts = count(batch)
         for i in np.flatnonzero(~counts.exact).tolist():
             for v, parent, child in self._flagged(int(some[i])):
                 counts.reads[i, parent, v] = self._reads(int(some[i]), v, parent, child, orders[i].tolist())
-        return evaluate(batch, self.problem.table, CostOptions(leakage=self.problem.costs.leakage), counts)
+        return evaluate(batch, self.problem.table, self.problem.costs, counts)
 
     @cache  # noqa: B019 - gone with the few combinations that this object is about
     def _flagged(self, i: int) -> list[tuple[int, int, int]]:
@@ -130,7 +130,7 @@ class Orders:
     # All together
 
     def _all_settled(self, i: int, settled: Settled) -> bool:
-        """Test whether every order of a combination is settled, by its exact costs with bandwidths and wires."""
+        """Test whether every order of a combination is settled, by its exact costs with bandwidths."""
         levels = [list(self._every(level, moving)) for level, moving in enumerate(self._moving[i])]
         if prod(map(len, levels)) > MOST:
             return False

@@ -1,10 +1,11 @@
 """What no mapping can beat: lower bounds of energy and cycles."""
 
-from .charges import Charge, charges, handed_out
+from .charges import Charge, charges, flows, handed_out
 from .dim_groups import DimGroup, grouped
 from .geometric import Factors, Geometric
 from .ideal import Ideal, ideal, least_between, least_outermost, touched_words
 from .relaxation import ROUNDING, Bound, Relaxation
+from .wires import word_pj
 
 __all__ = [
     "Bound",
@@ -16,10 +17,12 @@ __all__ = [
     "ROUNDING",
     "Relaxation",
     "charges",
+    "flows",
     "grouped",
     "handed_out",
     "ideal",
     "least_between",
     "least_outermost",
     "touched_words",
+    "word_pj",
 ]

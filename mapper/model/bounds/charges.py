@@ -74,6 +74,9 @@ class Flow:
 
     name: str
     charges: tuple[Charge, ...]
+    level: int
+    reads: bool  # else writes
+    bandwidth: float
 
 
 def flows(arch: Architecture, workload: Workload, keep: Bools) -> list[Flow]:
@@ -94,7 +97,12 @@ def flows(arch: Architecture, workload: Workload, keep: Bools) -> list[Flow]:
             if child < len(arch.levels) and (bandwidth := arch.levels[child].write_bandwidth) is not None:
                 cycles = 1 / bandwidth
                 add(child, "writes", Charge(tensor, child, None, cycles, cycles if tensor.output else 0.0, mean=True))
-    return [Flow(f"{arch.levels[level].name}.{kind}", tuple(some)) for (level, kind), some in found.items()]
+    rates = [(level.read_bandwidth, level.write_bandwidth) for level in arch.levels]
+    return [
+        Flow(f"{arch.levels[level].name}.{kind}", tuple(some), level, kind == "reads", rate)
+        for (level, kind), some in found.items()
+        if (rate := rates[level][kind == "writes"]) is not None
+    ]
 
 
 def handed_out(arch: Architecture, table: EnergyTable, tensor: Tensor, parent: int, child: int) -> Charge:

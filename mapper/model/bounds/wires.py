@@ -21,8 +21,10 @@ import numpy as np
 
 from ....arch import Architecture
 from ....workloads import Rank, Tensor
-from ...mapping import Bools, Floats, Ints
+from ...mapping import Bools, Floats, Ints, Mappings
+from ..interconnect import hops
 from ..ranks import distinct_sums
+from .charges import Charge
 from .dim_groups import DimGroup
 from .products import Product, Products, Value
 
@@ -39,8 +41,8 @@ class Hops:
 
     def least(self, value: Value, n: int) -> Floats:
         """The least hops of a word, for `n` sets of chains. # (set,)"""
-        hops = _reached(self.right, value, n)
-        return hops if self.climbs is None else hops + value(self.across) * self.climbs.least(value, n)
+        right = _reached(self.right, value, n)
+        return right if self.climbs is None else right + value(self.across) * self.climbs.least(value, n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +62,15 @@ class Climbs:
         used = np.clip(np.rint(1.0 / value(self.rows)), 1, len(self.by_rows) - 1).astype(np.int64)
         mean = np.where(value(self.equal) > 0, self.by_rows[used], self.of_diagonals)
         return np.maximum(np.maximum(mean, self.middle * value(self.cells)), _reached(self.reach, value, n))
+
+
+def word_pj(batch: Mappings, charge: Charge) -> Floats:
+    """The energy of a word of a charge in each mapping, with its hops in the array that it enters. # (mapping,)"""
+    pj = np.full(len(batch), charge.pj)
+    if not charge.hop_pj:
+        return pj
+    assert charge.parent is not None, "words enter the array of a parent"
+    return pj + charge.hop_pj * hops(batch, charge.parent, charge.tensor)
 
 
 def hops_bound(products: Products, tensor: Tensor, level: int) -> Hops:

@@ -15,8 +15,8 @@ import numpy as np
 
 from ...mapping import Floats, Ints, MappingBatch
 from ...mapspace import LevelOrder, Order
-from ...model import DataMovement, LoopPositions, NestAnalysis, Steps, hops
-from ...model.bounds import Charge
+from ...model import DataMovement, LoopPositions, NestAnalysis, Steps
+from ...model.bounds import Charge, word_pj
 
 
 class _Outside(LoopPositions):
@@ -81,7 +81,7 @@ def best_orders(
         anew = recounted and not charge.passing and not plain.exact()[0]  # as the model recounts
         return _Recounted(nest, charge) if anew else plain
 
-    flows = [(flow(c), c, _word_pj(batch, c)) for c in charges if c.child < nest.levels]
+    flows = [(flow(c), c, word_pj(batch, c)) for c in charges if c.child < nest.levels]
     best = np.empty((len(batch), nest.levels, len(batch.workload.dims)), np.int8)
     for level, allowed in enumerate(orders):
         here = [(flow, pj) for flow, charge, pj in flows if charge.child > level]
@@ -89,18 +89,10 @@ def best_orders(
     return best
 
 
-def _word_pj(batch: MappingBatch, charge: Charge) -> Floats | float:
-    """Compute the energy of a word that moves, with its way to where it is needed. # (mapping,)"""
-    if not charge.hop_pj:
-        return charge.pj
-    assert charge.parent is not None, "words enter the array of a parent"
-    return charge.pj + charge.hop_pj * hops(batch, charge.parent, charge.tensor)
-
-
 class _LevelSearch:
     """The search for the best order at one level."""
 
-    def __init__(self, nest: _Nest, flows: list[tuple[DataMovement | _Recounted, Floats | float]], level: int) -> None:
+    def __init__(self, nest: _Nest, flows: list[tuple[DataMovement | _Recounted, Floats]], level: int) -> None:
         self.nest, self.flows, self.level = nest, flows, level
         self.loops = set(nest.loops(level)) if flows else set()
         self._saved: dict[tuple[int, frozenset[int]], Floats] = {}

@@ -4,7 +4,6 @@ from .cost import REASONS, CostOptions, Costs, evaluate, validity
 from .counts import Counts, count
 from .data_movement import DataMovement
 from .exactness import HELD, RoundingWarning, exactly, figures_exact, rate, tell_rounding
-from .interconnect import hops
 from .level_slots import outside
 from .nest_analysis import LoopPositions, NestAnalysis
 from .objectives import OBJECTIVES, Objective, first_objective
@@ -38,7 +37,6 @@ __all__ = [
     "exactly",
     "figures_exact",
     "first_objective",
-    "hops",
     "outside",
     "rate",
     "recount",

@@ -197,14 +197,14 @@ def check_proof(space, table, objective, costs, front=""):
     assert verify(found.certificate, space.arch, space.workload, table).optimal
 
 
-@settings(max_examples=3_000 if DEEP else 60)
+@settings(max_examples=3_000 if DEEP else 40)
 @given(wired_problems())
 def test_equals_the_best_of_every_mapping(problem):
     """With wires and bandwidths together, in every mapspace."""
     check_proof(*problem)
 
 
-@settings(max_examples=3_000 if DEEP else 40)
+@settings(max_examples=3_000 if DEEP else 12)
 @given(wired_problems(constrained_machines()), st.sampled_from(["", "energy,delay"]))
 def test_equals_the_best_of_every_mapping_under_constraints(problem, front):
     """The same with every kind of constraint, and fronts."""

@@ -1,6 +1,7 @@
 """Architecture files: what is read, and the library."""
 
 import re
+from dataclasses import replace
 from math import prod
 from pathlib import Path
 
@@ -30,6 +31,10 @@ def layers_of(name):
         ("eyeriss_like_free", [1, 1, 168, 168, 168, 168]),
         ("simba_like", [1, 1, 15, 60, 60, 240, 240]),
         ("simba_like_9", [1, 1, 9, 27, 27, 81, 81]),
+        ("eyeriss_like_bandwidth", [1, 1, 168, 168, 168, 168]),
+        ("simba_like_bandwidth", [1, 1, 15, 60, 60, 240, 240]),
+        ("toy_6pe_bandwidth", [1, 1, 6]),
+        ("linear_16_bandwidth", [1, 16, 16]),
         ("toy_6pe", [1, 1, 6]),
         ("toy_6pe_linear", [1, 1, 6]),
         *(
@@ -46,9 +51,19 @@ def test_instances(name, instances):
     assert all(part.attribute("technology_nm") == 45 for part in (*arch.levels, arch.compute))
 
 
+@pytest.mark.parametrize("name", ["eyeriss_like", "simba_like", "toy_6pe", "linear_16"])
+def test_machines_with_bandwidths_differ_in_nothing_else(name):
+    """Each is the machine of its name, with a DRAM that is slow both ways."""
+    plain, slow = load_arch(name), load_arch(f"{name}_bandwidth")
+    assert all(level.limited for level in slow.levels[:1])
+    assert not any(level.limited for level in plain.levels)
+    unlimited = tuple(replace(level, read_bandwidth=None, write_bandwidth=None) for level in slow.levels)
+    assert (unlimited, slow.compute) == (plain.levels, plain.compute)
+
+
 def test_library_is_complete():
     """Every shipped file is a named architecture that loads."""
-    assert len(library_archs()) == 12
+    assert len(library_archs()) == 16
     assert [load_arch(name).name for name in library_archs()] == library_archs()
 
 

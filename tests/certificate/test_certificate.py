@@ -108,7 +108,7 @@ def test_lists_the_chains_of_the_mapspace(problem):
 def test_its_bounds_are_below_every_mapping(problem, seed):
     """Whatever the loop orders, no mapping is below the checker's bound of its chains; valid ones count as possible."""
     space, table, _, costs = problem
-    own = Problem(space.arch, space.workload, table, space.remainders, replace(costs, hop_pj=0.0))
+    own = Problem(space.arch, space.workload, table, space.remainders, costs)
     batch = space.sample(np.random.default_rng(seed), 8)
     for one in map(batch.take, np.arange(len(batch))[:, None]):
         columns = Columns(own, one.keep[0])

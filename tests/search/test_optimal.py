@@ -131,7 +131,7 @@ def test_bound_is_below_every_mapping(data):
     kept: dict[bytes, Relaxation] = {}
     for one in map(batch.take, np.arange(len(batch))[:, None]):
         if one.keep.tobytes() not in kept:
-            kept[one.keep.tobytes()] = Relaxation(groups, table, one.keep[0], costs.leakage)
+            kept[one.keep.tobytes()] = Relaxation(groups, table, one.keep[0], costs)
         relaxed = kept[one.keep.tobytes()]
         bound = relaxed.bound(at(relaxed, rows_of(groups, one)), 1)
         found = evaluate(one, table, costs, recount(one))

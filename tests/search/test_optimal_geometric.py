@@ -47,7 +47,7 @@ def test_no_valid_combination_is_below(problem, seed):
     """Whatever the rows looked at, no combination of them that fits has a bound below the product of its factors."""
     space, table, objective, costs = problem
     groups, rng = groups_of(space), np.random.default_rng(seed)
-    relaxed = Relaxation(groups, table, next(iter(space.every_keep())), costs.leakage)
+    relaxed = Relaxation(groups, table, next(iter(space.every_keep())), costs)
     every = [np.arange(len(group)) for group in groups]
     few = [rng.choice(rows, -(-len(rows) // 3), replace=False) for rows in every]
     for rows in (every, few):

@@ -1,28 +1,23 @@
 """Ctrl-C and the end of time in the middle of a step of the proof: nothing is lost, nothing is claimed too much."""
 
 import json
-from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ruby_map.arch import load_arch
-from ruby_map.energy import energy_table
-from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model.cost import CostOptions
 from ruby_map.mapper.search import Task, Watch
 from ruby_map.mapper.search.ended import Ended
-from ruby_map.mapper.search.optimal import leaves as combinations
 from ruby_map.mapper.search.optimal import optimal as optimal_file
+from ruby_map.mapper.search.optimal import slow_orders
 from ruby_map.mapper.search.optimal.leaves import LeafEvaluator
 from ruby_map.mapper.search.options import SearchOptions
-from ruby_map.workloads import load_workload
 
 from ..conftest import DEEP
 from ..searches import a_poor_beginning, begin_poorly, optimal
 from ..small_problems import best_of_all, constrained_problems
+from .test_bandwidth import two_instances
 from .test_optimal import combinations_of
 
 
@@ -88,56 +83,40 @@ def test_within_a_step(problem, call, late, front):
 
 
 @pytest.fixture
-def wired():
-    """A layer with wires, where every order of the best chains has to be tried, and the proof that does."""
-    arch, layer = load_arch("linear_16"), replace(load_workload("matmul_100"), sizes=(6, 5, 4))
-    space, table = Mapspace(arch, layer, "pfm"), energy_table(arch)
-    work = optimal_file.Optimal(
-        Task(space, table, SearchOptions(strategy="random", time_limit=1e9), CostOptions(hop_pj=1000.0)), Watch()
-    )
-    return space, table, work
+def slow():
+    """A window on slow instances, whose orders have to be searched, and the proof that does."""
+    space, table = two_instances()
+    options = SearchOptions(strategy="random", objective="delay", time_limit=1e9)
+    return space, table, optimal_file.Optimal(Task(space, table, options, CostOptions()), Watch())
 
 
-def test_time_up_while_orders_are_counted_exactly(wired, monkeypatch):
-    """Orders that are recounted one by one stop soon after time is up, and the chains count as open."""
-    space, table, work = wired
-    proven = optimal(space, table, SearchOptions(strategy="random"), CostOptions(hop_pj=1000.0))
-    offered, real = [], LeafEvaluator.offer
-    monkeypatch.setattr(LeafEvaluator, "offer", lambda self, batch: offered.append(1) or real(self, batch))
-    monkeypatch.setattr(combinations, "evaluate", inexact(combinations.evaluate))
+@pytest.mark.parametrize("calls", [1, 3, 7])
+def test_time_up_while_orders_are_searched(slow, calls):
+    """The search for orders stops at once when time is up, and the chains count as open."""
+    space, table, work = slow
+    proven = optimal(space, table, SearchOptions(strategy="random", objective="delay"))
+    asked = []
 
     def late():
-        if len(offered) < 30:
+        asked.append(1)
+        if len(asked) < calls:
             return False
         work.statistics.stop(Ended.TIME_LIMIT)
         return True
 
     work.leaves.late = late
     found = work.run()
-    assert len(offered) <= 31
+    assert len(asked) >= calls
     assert found.statistics.stopped_by == "time limit"
     assert not found.optimal
     assert found.lower_bound <= proven.lower_bound
 
 
-def inexact(real):
-    """Costs whose counts are flagged, as far as whoever asks can tell."""
-
-    def evaluate(batch, *more):
-        costs = real(batch, *more)
-        if len(batch) < 2:
-            return costs
-        counts = SimpleNamespace(exact=np.zeros(len(batch), bool), cycles=costs.counts.cycles)
-        return replace(costs, counts=counts)
-
-    return evaluate
-
-
-def test_more_orders_than_are_tried_leave_chains_open(wired, monkeypatch):
+def test_more_orders_than_are_searched_leave_chains_open(slow, monkeypatch):
     """Their bound limits what is claimed."""
-    space, table, work = wired
-    monkeypatch.setattr(combinations, "MOST_ORDERS", 1)
-    proven = optimal(space, table, SearchOptions(strategy="random"), CostOptions(hop_pj=1000.0))
+    space, table, work = slow
+    monkeypatch.setattr(slow_orders, "MOST_LOOPS", -1)
+    proven = optimal(space, table, SearchOptions(strategy="random", objective="delay"))
     assert proven.statistics.stopped_by == Ended.LEFT_OPEN
     monkeypatch.undo()
     found = work.run()

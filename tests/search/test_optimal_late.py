@@ -16,14 +16,15 @@ from ruby_map.mapper.model.cost import CostOptions, evaluate
 from ruby_map.mapper.runtime.deadline import TimeUp
 from ruby_map.mapper.search import Task, Watch
 from ruby_map.mapper.search.ended import Ended
-from ruby_map.mapper.search.optimal import leaves as combinations
 from ruby_map.mapper.search.optimal import optimal as optimal_file
+from ruby_map.mapper.search.optimal import slow_orders
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.workloads import load_workload
 
 from ..conftest import DEEP
 from ..searches import begin_poorly, lower_bound, optimal
 from ..small_problems import best_of_all, problems
+from .test_bandwidth import two_instances
 
 TABLES = {"Optimal._bound", "Products.of", "_Increment.overlap"}  # before the mapspace as a whole is bounded
 ASCENT = {"Geometric._least", "Geometric._problem", "_Ascent._look"}
@@ -115,15 +116,12 @@ def test_a_limit_in_the_middle_of_the_tables_is_met(front, monkeypatch):
 
 
 @pytest.mark.parametrize("late", [False, True])
-def test_time_up_while_orders_are_tried(monkeypatch, late):
+def test_time_up_while_orders_are_searched(monkeypatch, late):
     """Chains left open for want of time end the proof by the time limit, those with too many orders by these."""
-    arch = load_arch("linear_16")
-    layer = replace(load_workload("matmul_100"), sizes=(4, 3, 2))
-    space, table = Mapspace(arch, layer, "pfm"), energy_table(arch)
-    monkeypatch.setattr(combinations, "MOST_ORDERS", 0)
-    work = optimal_file.Optimal(
-        Task(space, table, SearchOptions(strategy="random", time_limit=1e9), CostOptions(hop_pj=1000.0)), Watch()
-    )
+    space, table = two_instances()
+    monkeypatch.setattr(slow_orders, "MOST_LOOPS", -1)
+    options = SearchOptions(strategy="random", objective="delay", time_limit=1e9)
+    work = optimal_file.Optimal(Task(space, table, options, CostOptions()), Watch())
 
     def time_is_up():
         work.statistics.stop(Ended.TIME_LIMIT)

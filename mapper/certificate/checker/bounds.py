@@ -46,10 +46,12 @@ def _least(words: Words, value: Value, extra: list[dict[int, Floats]], n: int) -
     most = np.maximum(most, value(words.always))
     distinct = 1.0 / value(words.first) if words.first is not None else np.zeros(n)
     charge = words.charge
+    wires = np.zeros(n) if words.hops is None else charge.hop_pj * words.hops.least(value, n)
+    each = charge.pj - charge.first_pj + wires
 
     def pj(moved: Floats) -> Floats:
         first = charge.first_pj * np.maximum(moved - distinct, 0.0) if charge.first_pj else np.zeros(n)
-        return first + (charge.pj - charge.first_pj) * moved if charge.pj > charge.first_pj else first
+        return first + np.multiply(each, moved, out=np.zeros(n), where=each > 0)  # `moved` may be infinite
 
     lowest = pj(most)
     for level, by_dim in enumerate(words.innermost):

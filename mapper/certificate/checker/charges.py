@@ -15,8 +15,9 @@ from .problem import Problem
 class Charge:
     """Energy of the words of a tensor that `parent` sends to `child`, or that `child` receives (`parent` None).
 
-    It is `pj` per word, less `first_pj` for each distinct word of an output. In a flow it is cycles at the busiest
-    instance of level `below`, which moves no less than the `mean` over the active ones.
+    It is `pj` per word, and `hop_pj` per hop of it below the parent, less `first_pj` for each distinct word of an
+    output. The parent may be a level that words only pass. In a flow it is cycles at the busiest instance of level
+    `below`, which moves no less than the `mean` over the active ones.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Charge:
     pj: float
     first_pj: float
     mean: bool = False
+    hop_pj: float = 0.0
 
     @property
     def below(self) -> int:
@@ -44,12 +46,25 @@ def charges(problem: Problem, keep: Bools) -> list[Charge]:
             pj = share * figures.read_pj
             update_pj = share * figures.update_pj if tensor.output else 0.0
             between = f"{tensor.name}:{names[parent]}>{names[child]}"
-            listed.append(Charge(between, tensor, child, parent, pj + update_pj, pj if tensor.output else 0.0))
+            wires = [_hop_pj(problem, tensor, level) for level in range(parent, child)]
+            first_pj = pj if tensor.output else 0.0
+            listed.append(Charge(between, tensor, child, parent, pj + update_pj, first_pj, hop_pj=wires[0]))
+            for level, hop_pj in enumerate(wires[1:], parent + 1):
+                passing = f"{tensor.name}:{names[level]}>{names[child]}"
+                listed.append(Charge(passing, tensor, child, level, 0.0, 0.0, hop_pj=hop_pj))
             if child < len(arch.levels):
                 pj = _vectors_per_word(arch, tensor, child) * table.levels[child].write_pj
                 into = f"{tensor.name}:>{names[child]}"
                 listed.append(Charge(into, tensor, child, None, pj, pj if tensor.output else 0.0))
-    return [charge for charge in listed if charge.pj > 0]
+    return [charge for charge in listed if charge.pj > 0 or charge.hop_pj > 0]
+
+
+def _hop_pj(problem: Problem, tensor: Tensor, level: int) -> float:
+    """Return the energy of a hop of one word below a level; 0 where wires are not counted, or there is one place."""
+    storage, costs = problem.arch.levels[level], problem.costs
+    if all(axis.size == 1 for axis in storage.fanout) or not costs.network:
+        return 0.0
+    return costs.word_hop_pj(storage.bits(tensor.name, tensor.word_bits))
 
 
 def flows(problem: Problem, keep: Bools) -> dict[str, list[Charge]]:

@@ -4,7 +4,7 @@ Every figure is a product of one column per group of dims; a column has an entry
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -15,6 +15,7 @@ from .chains import Chains, Group
 from .charges import Charge, charges, flows, leakage_pj
 from .contexts import number
 from .problem import Problem
+from .wires import Array, Hops
 
 Product = tuple[int, ...]  # the number of a column, per group
 
@@ -28,6 +29,8 @@ class Words:
     changing: tuple[Mapping[int, Product], ...]  # per level outside the child, by the rank that changes inside
     innermost: tuple[Mapping[int, Product], ...]  # per level, by the dim of its innermost loop
     first: Product | None  # one over the distinct words
+    hops: Hops | None = None  # of a word
+    crossing: Mapping[str, tuple[float, Product]] = field(default_factory=dict)  # words times hops: each is a bound
 
     def terms(self, flow: str = "") -> Iterator[tuple[str, Product]]:
         """Yield the name and product of each bound that holds for all loop orders; those of a flow begin with it."""
@@ -48,14 +51,14 @@ class Columns:
         self.macs_pj = self.workload.macs * problem.table.compute.compute_pj
         self.leak_pj = leakage_pj(problem.arch, problem.table) if problem.costs.leakage else 0.0
         macs = len(self.arch.levels)
-        self.cycles = self._product(partial(_steps, macs=macs), "steps")
-        self.words = [self._words(charge) for charge in charges(problem, keep)]
+        self.cycles = self.product(partial(_steps, macs=macs), "steps")
+        self.words = [_with_wires(self, self._words(charge)) for charge in charges(problem, keep)]
         self.flows = {name: [self._words(charge) for charge in some] for name, some in flows(problem, keep).items()}
-        self.idle = [self._product(partial(_idle, level=level), "idle", level) for level in range(macs)]
+        self.idle = [self.product(partial(_idle, level=level), "idle", level) for level in range(macs)]
         self.loops = [self._innermost(level) for level in range(macs)]
         self._limits()
 
-    def _product(self, column: Callable[[Group], Floats], *what: object) -> Product:
+    def product(self, column: Callable[[Group], Floats], *what: object) -> Product:
         """Add a column of each group, unless it is there; `what` identifies it for any choice of kept tensors."""
         ids = []
         for g, (name, array) in enumerate(self.problem.columns(what, column)):
@@ -64,12 +67,19 @@ class Columns:
                 self.columns[g].append(array)
         return tuple(ids)
 
+    def times(self, one: Product, other: Product) -> Product:
+        """Add the column of each group that two products make together."""
+        names = [list(known) for known in self._known]  # in the order of their numbers
+        both = [(mine[i], mine[j]) for mine, i, j in zip(names, one, other, strict=True)]
+        found = [mine[i] * mine[j] for mine, i, j in zip(self.columns, one, other, strict=True)]
+        return self.product(lambda group: found[self.groups.index(group)], "times", *both)
+
     def _words(self, charge: Charge) -> Words:
         levels, dims = len(self.arch.levels), len(self.workload.dims)
         first = None
         if charge.first_pj:
             key = "first", charge.tensor.name, charge.below, charge.mean
-            first = self._product(partial(self._first, charge=charge), *key)
+            first = self.product(partial(self._first, charge=charge), *key)
         if charge.child == levels:  # the MACs keep no word from one step to the next
             return Words(charge, self._moved(charge, [levels] * dims), (), (), first)
         ranks = [r for r, rank in enumerate(charge.tensor.ranks) if any(self._in_groups(term.dim) for term in rank)]
@@ -114,7 +124,7 @@ class Columns:
             return entries
 
         key = charge.tensor.name, charge.child, charge.parent, charge.mean, tuple(cuts), changing, loop
-        return self._product(column, "moved", *key)
+        return self.product(column, "moved", *key)
 
     def _first(self, group: Group, charge: Charge) -> Floats:
         """Compute 1 / the distinct words of an output at the level that takes them: the factor of a group. # (row,)"""
@@ -137,7 +147,7 @@ class Columns:
     def _innermost(self, level: int) -> dict[int, Product]:
         """Make a product per dim that can loop at a level: 1 where the chain has a loop there, inf elsewhere."""
         dims = [d for group in self.groups for d in group.dims if self._ever_loops(d, level)]
-        return {d: self._product(partial(_looping, d=d, level=level), "loop", d, level) for d in dims}
+        return {d: self.product(partial(_looping, d=d, level=level), "loop", d, level) for d in dims}
 
     def _limits(self) -> None:
         """List the limits: tiles in capacities, bounds on axes, numbers of loops."""
@@ -149,11 +159,11 @@ class Columns:
         self.axes, self.most_loops = [], []
         for s, slot in enumerate(self.arch.slots):
             if slot.axis is not None:
-                spread = self._product(partial(_spread, slot=s), "spread", s)
-                inverse = self._product(partial(_inverse, slot=s), "inverse", s)
+                spread = self.product(partial(_spread, slot=s), "spread", s)
+                inverse = self.product(partial(_inverse, slot=s), "inverse", s)
                 self.axes.append((f"axis:{slot.name}", slot.axis.size, slot.least, spread, inverse))
             elif slot.constraint.max_loops is not None:
-                loops = self._product(partial(_power, level=slot.level), "loops", slot.level)
+                loops = self.product(partial(_power, level=slot.level), "loops", slot.level)
                 self.most_loops.append((slot.constraint.max_loops, loops))
 
     def _tiles(self, level: int) -> list[tuple[str, int, Product]]:
@@ -161,7 +171,7 @@ class Columns:
         storage, tiles = self.arch.levels[level], []
         for v, tensor in enumerate(self.workload.tensors):
             if self.keep[level, v]:
-                tile = self._product(partial(self._tile, tensor=tensor, level=level), "tile", tensor.name, level)
+                tile = self.product(partial(self._tile, tensor=tensor, level=level), "tile", tensor.name, level)
                 tiles.append((f"tile:{storage.name}:{tensor.name}", storage.bits(tensor.name, tensor.word_bits), tile))
         return tiles
 
@@ -177,6 +187,21 @@ class Columns:
                     length = length + term.coef * (np.minimum(dim.tile(level), dim.size)[rows] - 1)
             words = words * length
         return words
+
+
+def _with_wires(columns: Columns, words: Words) -> Words:
+    """Add what bounds the wires that the words of a charge pass."""
+    charge = words.charge
+    if not charge.hop_pj:
+        return words
+    array = Array(columns.arch, columns.workload, charge.tensor, charge.below, columns.product)
+    shares = array.shares().items()
+    crossing = {
+        f"{name}*{share}": (figure, columns.times(product, hops))
+        for name, product in words.terms()
+        for share, (figure, hops) in shares
+    }
+    return replace(words, hops=array.hops(), crossing=crossing)
 
 
 def _shared_by(group: Group, charge: Charge) -> Floats:

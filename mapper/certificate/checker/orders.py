@@ -1,25 +1,28 @@
 """Finds the least cost of single combinations of chains over all loop orders, for the verdict EVALUATED.
 
-The model (mapper/model/counts.py), which tests compare with the executor, counts each order. Without bandwidths and
-wires the energy that a level's order saves does not depend on the orders of other levels (docs/optimal.md, section 2),
-so the orders of each level are tried alone; with bandwidths or wires, all combinations of orders are tried.
+The model (mapper/model/counts.py), which tests compare with the executor, counts each order. The energy that a level's
+order saves does not depend on the orders of other levels (docs/optimal.md, section 2), so the orders of each level are
+tried alone. Where that does not settle a combination under bandwidths, each order of each level is counted with the
+words of the busiest instances, which are such sums, too.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import permutations, product
-from math import factorial, prod
+from itertools import permutations
+from math import factorial
 
 import numpy as np
 
-from ...mapping import Bools, ChainTable, Floats, Ints, MappingBatch, unique_rows
+from ...mapping import Bools, ChainTable, Floats, Ints, MappingBatch, uncovered_by_earlier, unique_rows
 from ...mapspace import Order
-from ...model import CostOptions, Costs, DataMovement, NestAnalysis, Steps, count, evaluate, recount, validity
+from ...model import Costs, DataMovement, NestAnalysis, Steps, count, evaluate, rate, recount, validity
 from .problem import Problem, Refused
 
-MOST = 50_000  # orders tried for one combination, or for one level of it
+MOST = 50_000  # orders tried for one level of a combination
+MOST_PAIRS = 5_000_000  # of orders of several levels, combined at once
 TOGETHER = 4096  # mappings evaluated at once
+ROUNDED = 1e-9  # relative, taken from cycles before they are rounded up
 
 Settled = Callable[[Floats, Floats], Bools]  # (energies, cycles): whether mappings with at least these are no better
 
@@ -50,9 +53,9 @@ class Orders:
         for part in np.array_split(left, -(-len(left) // TOGETHER)) if len(left) else ():
             energy, steps = self._least(part)
             done[part] = settled(energy, np.maximum(steps, cycles[part]))
-        if self.problem.costs.network or any(level.limited for level in self.problem.arch.levels):
+        if any(level.limited for level in self.problem.arch.levels):
             for i in np.flatnonzero(~done).tolist():
-                done[i] = self._all_settled(i, settled)
+                done[i] = self._all_settled(i, settled, float(cycles[i]))
         return done
 
     def _every(self, level: int, moving: Bools) -> Iterator[list[int]]:
@@ -73,7 +76,7 @@ class Orders:
     # Level by level
 
     def _least(self, part: Ints) -> tuple[Floats, Floats]:
-        """Compute the least energy over all orders, without wires, and the compute cycles. # (part,) each"""
+        """Compute the least energy over all orders, and the compute cycles. # (part,) each"""
         base = self._costs(part, self._batch.order[part])
         energy = base.energy_pj.copy()
         for level in range(len(self.problem.arch.levels)):
@@ -95,13 +98,13 @@ class Orders:
         return np.stack(energies)
 
     def _costs(self, some: Ints, orders: Order) -> Costs:
-        """Count and cost some combinations in these orders exactly, without bandwidths and wires."""
+        """Count and cost some combinations in these orders exactly, without bandwidths."""
         batch = replace(self._batch.take(some), order=orders)
         counts = count(batch)
         for i in np.flatnonzero(~counts.exact).tolist():
             for v, parent, child in self._flagged(int(some[i])):
                 counts.reads[i, parent, v] = self._reads(int(some[i]), v, parent, child, orders[i].tolist())
-        return evaluate(batch, self.problem.table, CostOptions(leakage=self.problem.costs.leakage), counts)
+        return evaluate(batch, self.problem.table, self.problem.costs, counts)
 
     @cache  # noqa: B019 - gone with the few combinations that this object is about
     def _flagged(self, i: int) -> list[tuple[int, int, int]]:
@@ -127,27 +130,70 @@ class Orders:
             total += sum(steps.at(level, d, order[level][:place]) for place, d in enumerate(order[level]))
         return total
 
-    # All together
+    # Energy and the words of the busiest instances together
 
-    def _all_settled(self, i: int, settled: Settled) -> bool:
-        """Test whether every order of a combination is settled, by its exact costs with bandwidths and wires."""
-        levels = [list(self._every(level, moving)) for level, moving in enumerate(self._moving[i])]
-        if prod(map(len, levels)) > MOST:
-            return False
-        every, table, options = np.array(list(product(*levels)), np.int8), self.problem.table, self.problem.costs
-        for start in range(0, len(every), TOGETHER):
-            orders = every[start : start + TOGETHER]
-            alike = self._batch.take(np.full(len(orders), i))
-            batch = replace(alike, arch=self.problem.arch, order=orders)
-            costs = evaluate(batch, table, options)
-            energy, cycles = costs.energy_pj.copy(), costs.cycles.copy()
-            for j in np.flatnonzero(~costs.counts.exact).tolist():
-                single = batch.take([j])
-                exact = evaluate(single, table, options, recount(single))
-                energy[j], cycles[j] = exact.energy_pj[0], exact.cycles[0]
-            if not settled(energy, cycles).all():
+    def _all_settled(self, i: int, settled: Settled, least_cycles: float) -> bool:
+        """Test whether every order of a combination is settled, by its exact costs with bandwidths.
+
+        Energy and words are sums over levels. Orders that are settled with the least that the other levels can add are
+        dropped, and so are those that another order of the same levels is as good as.
+        """
+        own = self._counted(i, self._batch.order[i][None])
+        tried = [self._counted(i, self._with(i, level)) - own for level in range(len(self._moving[i]))]
+        least, points = sum(np.min(each, axis=0) for each in tried), own
+        for each in map(_uncovered, tried):
+            least = least - np.min(each, axis=0)
+            if len(points) * len(each) > MOST_PAIRS:
                 return False
-        return True
+            points = (points[:, None] + each[None]).reshape(-1, points.shape[1])
+            left = ~settled(*_with_bandwidths(self.problem, points + least, least_cycles))
+            points = _uncovered(points[left])
+        return not len(points)
+
+    def _with(self, i: int, level: int) -> Order:
+        """Return the orders of combination i with every order of one level. # (order, level, position)"""
+        every = np.array(list(self._every(level, self._moving[i, level])), np.int8)
+        orders = np.repeat(self._batch.order[i][None], len(every), axis=0)
+        orders[:, level] = every
+        return orders
+
+    def _counted(self, i: int, orders: Order) -> Floats:
+        """Count energy without leakage, and the words of each busiest instance, of combination i in these orders.
+
+        # (order, 1 + 2 * level)
+        """
+        points = []
+        for start in range(0, len(orders), TOGETHER):
+            some = orders[start : start + TOGETHER]
+            alike = self._batch.take(np.full(len(some), i))
+            batch = replace(alike, arch=self.problem.arch, order=some)
+            counts, plain = count(batch), replace(self.problem.costs, leakage=False)
+            parts = [(batch, counts)]
+            if not counts.exact.all():
+                singles = [batch.take([j]) for j in range(len(batch))]
+                parts = [(single, recount(single)) for single in singles]
+            for part, mine in parts:
+                energy = evaluate(part, self.problem.table, plain, mine).energy_pj
+                words = [mine.origin_reads.astype(float), mine.origin_writes.astype(float)]
+                points.append(np.column_stack([energy, *words]))
+        return np.concatenate(points)
+
+
+def _with_bandwidths(problem: Problem, points: Floats, least_cycles: float) -> tuple[Floats, Floats]:
+    """Compute energy and cycles, at least `least_cycles`, from energies without leakage and words. # (point,) each"""
+    cycles, levels = np.full(len(points), least_cycles), problem.arch.levels
+    bandwidths = [*(level.read_bandwidth for level in levels), *(level.write_bandwidth for level in levels)]
+    for column, bandwidth in enumerate(bandwidths, 1):
+        if bandwidth is not None:
+            words, in_cycles = rate(bandwidth)
+            cycles = np.maximum(cycles, np.ceil(points[:, column] * in_cycles / words * (1 - ROUNDED)))
+    return points[:, 0] + problem.costs.leak_pj_per_cycle(problem.arch, problem.table) * cycles, cycles
+
+
+def _uncovered(points: Floats) -> Floats:
+    """Select the points that no other is as good as. # (point, axis)"""
+    points = np.unique(points, axis=0)
+    return points[uncovered_by_earlier(points, points)]
 
 
 def _alike(rows: Bools) -> Iterator[tuple[Bools, Ints]]:

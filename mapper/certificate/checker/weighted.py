@@ -91,6 +91,8 @@ def _terms(columns: Columns, weights: Mapping[str, float], power: float, rows: S
     owners.append({"leak": (columns.cycles, columns.leak_pj)})
     for words in columns.words:
         owners.append(_of_charge(columns, words, rows))
+        wires = {name: (product, words.charge.hop_pj * each) for name, (each, product) in words.crossing.items()}
+        owners.append(wires)
     total = sum(weights.get(name, 0.0) for mine in owners for name in mine)
     if not 0 < total < np.inf:
         raise ValueError("the weights of what makes up the energy must not all be 0, nor add up to more than a float")

@@ -1,11 +1,12 @@
 """What no mapping can beat: lower bounds of energy and cycles."""
 
-from .charges import Charge, charges, handed_out
+from .charges import Charge, charges, flows, handed_out
 from .dim_groups import DimGroup, grouped
 from .geometric import Factors, Geometric
 from .ideal import Ideal, ideal, least_between, least_outermost, touched_words
 from .limits import Limit, exceeds
 from .relaxation import ROUNDING, Bound, Relaxation
+from .wires import word_pj
 
 __all__ = [
     "Bound",
@@ -19,10 +20,12 @@ __all__ = [
     "Relaxation",
     "charges",
     "exceeds",
+    "flows",
     "grouped",
     "handed_out",
     "ideal",
     "least_between",
     "least_outermost",
     "touched_words",
+    "word_pj",
 ]

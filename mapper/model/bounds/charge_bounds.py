@@ -4,7 +4,7 @@ docs/optimal.md has the argument, relaxation.py the short of it.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 import numpy as np
@@ -14,6 +14,7 @@ from ...mapping import Floats
 from .charges import Charge
 from .dim_groups import Cuts, DimGroup
 from .products import Product, Products, Value
+from .wires import Hops, hops_bound, shares
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +28,8 @@ class ChargeBound:
     any_order: tuple[tuple[Product, ...], ...]  # per level outside the child; of several, each holds
     innermost: tuple[dict[int, Product], ...]  # per level, by the dim of the innermost loop
     first: Product | None  # the reciprocal of at least the distinct words
+    hops: Hops | None = None  # of a word
+    crossing: tuple[tuple[str, float, Product], ...] = ()  # words times hops: at least each product times its figure
 
     def terms(self) -> Iterator[tuple[str, Product]]:
         """What holds for all loop orders, each with the name that certificates have for it."""
@@ -49,25 +52,41 @@ class ChargeBound:
             reached = np.maximum(reached, words)
         least = np.maximum(least, reached)
         first = 1.0 / value(self.first) if self.first is not None else np.zeros(n)
+        each = charge.pj - charge.first_pj + self.wires(value, n)
 
         def energy(words: Floats) -> Floats:
             found = charge.first_pj * np.maximum(words - first, 0.0) if charge.first_pj else np.zeros(n)
-            if charge.pj > charge.first_pj:
-                found += (charge.pj - charge.first_pj) * words
-            return found
+            return found + np.multiply(each, words, out=np.zeros(n), where=each > 0)  # words may be infinite
 
         lowest, additions = energy(least), []
         for level, by_dim in enumerate(self.innermost):
             here = at == level
             if here.any():
-                for d, each in by_dim.items():
-                    more = energy(np.maximum(value(each), least)) - lowest
+                for d, product in by_dim.items():
+                    more = energy(np.maximum(value(product), least)) - lowest
                     additions.append((level, d, np.where(here, more, 0.0)))
         return lowest, additions
+
+    def wires(self, value: Value, n: int) -> Floats:
+        """The least energy of the wires that a word passes, for `n` sets of chains. # (set,)"""
+        return np.zeros(n) if self.hops is None else self.charge.hop_pj * self.hops.least(value, n)
 
 
 def charge_bound(charge: Charge, products: Products) -> ChargeBound:
     """The bound of `charge`, its columns added to `products`."""
+    bound = _charge_bound(charge, products)
+    if not charge.hop_pj:
+        return bound
+    assert charge.parent is not None, "words enter the array of a parent"
+    crossing = [
+        (f"{name}*{share}", figure, products.times(words, hops))
+        for share, figure, hops in shares(products, charge.tensor, charge.parent)
+        for name, words in bound.terms()
+    ]
+    return replace(bound, hops=hops_bound(products, charge.tensor, charge.parent), crossing=tuple(crossing))
+
+
+def _charge_bound(charge: Charge, products: Products) -> ChargeBound:
     group = products.groups[0]
     arch, workload = group.arch, group.workload
     levels, dims = len(arch.levels), range(len(workload.dims))

@@ -2,26 +2,29 @@
 
 Between two neighbouring keepers of a tensor words are handed out by the parent and received by the child
 (docs/model.md). Each of the two is a Charge: pJ per word moved, and for the output pJ per word that is saved because
-a word's first update needs no read.
+a word's first update needs no read. Where wires cost energy, a word that a parent hands out also pays for its hops in
+the array below, and for those below each level that it passes between the two, as that level does not keep the tensor.
 
 A level with a bandwidth has a Flow for its reads and one for its writes: of each Charge in it the figure is cycles per
 word at the busiest instance, which moves no less than the mean over the active instances.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ....arch import Architecture
 from ....energy import EnergyTable
 from ....workloads import Tensor, Workload
 from ...mapping import Bools, keeper_pairs
+from ..cost import CostOptions
 
 
 @dataclass(frozen=True, eq=False)
 class Charge:
     """Energy of the words of one tensor that a parent hands out, or (parent None) that a child receives.
 
-    Energy = `pj` * words - `first_pj` * distinct words of the output at level `level`, and first_pj <= pj. In a Flow
-    all this is cycles, divided by the active instances of `level`.
+    Energy = (`pj` + `hop_pj` * hops) * words - `first_pj` * distinct words of the output at level `level`, and
+    first_pj <= pj; hops are those of a word in the array below the parent. In a Flow all this is cycles, divided by the
+    active instances of `level`.
     """
 
     tensor: Tensor
@@ -30,6 +33,8 @@ class Charge:
     pj: float
     first_pj: float = 0.0
     mean: bool = False  # over the active instances of `level`
+    hop_pj: float = 0.0
+    passing: bool = False  # the parent does not keep the tensor: these words only pass the array below it
 
     @property
     def level(self) -> int:
@@ -37,16 +42,30 @@ class Charge:
         return self.child if self.parent is None else self.parent
 
 
-def charges(arch: Architecture, workload: Workload, table: EnergyTable, keep: Bools) -> list[Charge]:
+def charges(
+    arch: Architecture, workload: Workload, table: EnergyTable, keep: Bools, costs: CostOptions | None = None
+) -> list[Charge]:
     """All charges that are not free, for the tensors kept by `keep` # (level, tensor)."""
-    listed = []
+    listed, costs = [], costs or CostOptions()
     for v, tensor in enumerate(workload.tensors):
         for parent, child, _ in keeper_pairs(keep[None, :, v]):
-            listed.append(handed_out(arch, table, tensor, parent, child))
+            handed = handed_out(arch, table, tensor, parent, child)
+            listed.append(replace(handed, hop_pj=_hop_pj(arch, costs, tensor, parent)))
+            for level in range(parent + 1, child):
+                pj = _hop_pj(arch, costs, tensor, level)
+                listed.append(Charge(tensor, child, level, 0.0, hop_pj=pj, passing=True))
             if child < len(arch.levels):
                 pj = _share(arch, tensor, child) * table.levels[child].write_pj
                 listed.append(Charge(tensor, child, None, pj, pj if tensor.output else 0.0))
-    return [charge for charge in listed if charge.pj > 0]
+    return [charge for charge in listed if charge.pj > 0 or charge.hop_pj > 0]
+
+
+def _hop_pj(arch: Architecture, costs: CostOptions, tensor: Tensor, level: int) -> float:
+    """Energy of one hop of a word in the array below a level; 0 where there is none."""
+    storage = arch.levels[level]
+    if not costs.network or storage.instances_below == 1:
+        return 0.0
+    return costs.word_hop_pj(storage.bits(tensor.name, tensor.word_bits))
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +74,9 @@ class Flow:
 
     name: str
     charges: tuple[Charge, ...]
+    level: int
+    reads: bool  # else writes
+    bandwidth: float
 
 
 def flows(arch: Architecture, workload: Workload, keep: Bools) -> list[Flow]:
@@ -75,7 +97,12 @@ def flows(arch: Architecture, workload: Workload, keep: Bools) -> list[Flow]:
             if child < len(arch.levels) and (bandwidth := arch.levels[child].write_bandwidth) is not None:
                 cycles = 1 / bandwidth
                 add(child, "writes", Charge(tensor, child, None, cycles, cycles if tensor.output else 0.0, mean=True))
-    return [Flow(f"{arch.levels[level].name}.{kind}", tuple(some)) for (level, kind), some in found.items()]
+    rates = [(level.read_bandwidth, level.write_bandwidth) for level in arch.levels]
+    return [
+        Flow(f"{arch.levels[level].name}.{kind}", tuple(some), level, kind == "reads", rate)
+        for (level, kind), some in found.items()
+        if (rate := rates[level][kind == "writes"]) is not None
+    ]
 
 
 def handed_out(arch: Architecture, table: EnergyTable, tensor: Tensor, parent: int, child: int) -> Charge:

@@ -159,9 +159,11 @@ class Geometric:
         relaxed = self.relaxed
         found: list[Term] = [("compute", relaxed.compute_pj, (), 0), ("leak", relaxed.leak_pj, relaxed.cycles, 1)]
         found = [term for term in found if term[1] > 0]
-        return found + [
+        found += [
             term for owner, bound in enumerate(relaxed.charges, 2) for term in self._of_charge(bound, owner, rows)
         ]
+        wires = enumerate(relaxed.charges, 2 + len(relaxed.charges))
+        return found + [term for owner, bound in wires for term in self._of_wires(bound, owner, rows)]
 
     def _of_charge(self, bound: ChargeBound, owner: int, rows: Sequence[Ints], prefix: str = "") -> list[Term]:
         """The terms of a charge that say anything."""
@@ -177,6 +179,14 @@ class Geometric:
             if pj > 0 and self._least(product, rows) > 0:
                 found.append((name, pj, product, owner))
         return found
+
+    def _of_wires(self, bound: ChargeBound, owner: int, rows: Sequence[Ints]) -> list[Term]:
+        """The terms of the wires that a charge's words pass: words times hops."""
+        return [
+            (name, bound.charge.hop_pj * figure, product, owner)
+            for name, figure, product in bound.crossing
+            if self._least(product, rows) > 0
+        ]
 
     def _least(self, product: Product, rows: Sequence[Ints], other: Product | None = None) -> float:
         """The least of a product, or of it and another together."""

@@ -43,7 +43,7 @@ class Relaxation:
     groups: Sequence[DimGroup]
     table: EnergyTable
     keep: Bools  # (level, tensor)
-    leakage: bool = False
+    costs: CostOptions = CostOptions()
 
     def __post_init__(self) -> None:
         self.arch, self.workload = self.groups[0].arch, self.groups[0].workload
@@ -51,10 +51,11 @@ class Relaxation:
         self.columns: list[list[Floats]] = self._products.columns  # per group
         temporal = [s for s, slot in enumerate(self.arch.slots) if not slot.spatial]
         self.compute_pj = self.workload.macs * self.table.compute.compute_pj
-        self.leak_pj = CostOptions(leakage=self.leakage).leak_pj_per_cycle(self.arch, self.table)
+        self.leak_pj = self.costs.leak_pj_per_cycle(self.arch, self.table)
         self.cycles = self._products.of(lambda g: g.steps())
         self.charges = [
-            charge_bound(c, self._products) for c in charges(self.arch, self.workload, self.table, self.keep)
+            charge_bound(c, self._products)
+            for c in charges(self.arch, self.workload, self.table, self.keep, self.costs)
         ]
         self.flows: list[tuple[str, list[ChargeBound]]] = [
             (flow.name, [charge_bound(c, self._products) for c in flow.charges])
@@ -110,9 +111,10 @@ class Relaxation:
             products = [bound.always, *(each for level in bound.any_order for each in level)]
             products += [each for level in bound.innermost for each in level.values()]
             words = max(v for v in map(value, products) if np.isfinite(v))
-            energies.append((products, bound.charge.pj * words))
-            total += bound.charge.pj * words
-        found += [(product, energy / total) for products, energy in energies for product in products]
+            pj = bound.charge.pj + float(bound.wires(lambda ids: np.array([value(ids)]), 1)[0])
+            energies.append((products, pj * words))
+            total += pj * words
+        found += [(product, energy / (total or 1.0)) for products, energy in energies for product in products]
         found += [(spread, 1.0) for _, _, _, spread, _ in self.axes]
         steps = value(self.cycles)
         for charge in (charge for _, flow in self.flows for charge in flow):

@@ -2,8 +2,8 @@
 
 Words moved are sums over temporal loops, and a loop's term depends only on which loops of its own level are outside it
 (counts.py). So levels are independent. Within a level, the best order of a set of loops whose innermost loop is d is
-the best order of the other loops, followed by d: a dynamic programme over subsets. Cycles do not depend on orders
-unless a bandwidth binds.
+the best order of the other loops, followed by d: a dynamic programme over subsets. The hops of a word do not depend on
+orders, so the energy of wires is words times constants, too. Cycles do not depend on orders unless a bandwidth binds.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ import numpy as np
 from ...mapping import Floats, Ints, MappingBatch
 from ...mapspace import LevelOrder, Order
 from ...model import DataMovement, LoopPositions, NestAnalysis, Steps
-from ...model.bounds import Charge
+from ...model.bounds import Charge, word_pj
 
 
 class _Outside(LoopPositions):
@@ -78,12 +78,13 @@ def best_orders(
 
     def flow(charge: Charge) -> DataMovement | _Recounted:
         plain = DataMovement(nest, charge.tensor, charge.child, charge.parent)
-        return _Recounted(nest, charge) if recounted and not plain.exact()[0] else plain
+        anew = recounted and not charge.passing and not plain.exact()[0]  # as the model recounts
+        return _Recounted(nest, charge) if anew else plain
 
-    flows = [(flow(c), c) for c in charges if c.child < nest.levels]
+    flows = [(flow(c), c, word_pj(batch, c)) for c in charges if c.child < nest.levels]
     best = np.empty((len(batch), nest.levels, len(batch.workload.dims)), np.int8)
     for level, allowed in enumerate(orders):
-        here = [(flow, charge.pj) for flow, charge in flows if charge.child > level]
+        here = [(flow, pj) for flow, charge, pj in flows if charge.child > level]
         best[:, level] = _LevelSearch(nest, here, level).best(allowed)
     return best
 
@@ -91,7 +92,7 @@ def best_orders(
 class _LevelSearch:
     """The search for the best order at one level."""
 
-    def __init__(self, nest: _Nest, flows: list[tuple[DataMovement | _Recounted, float]], level: int) -> None:
+    def __init__(self, nest: _Nest, flows: list[tuple[DataMovement | _Recounted, Floats]], level: int) -> None:
         self.nest, self.flows, self.level = nest, flows, level
         self.loops = set(nest.loops(level)) if flows else set()
         self._saved: dict[tuple[int, frozenset[int]], Floats] = {}

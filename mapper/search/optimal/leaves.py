@@ -1,13 +1,11 @@
 """Evaluates combinations of chains for `--search optimal`: finds their best loop orders, counts and offers them.
 
-Where the closed form is flagged, exact counts decide about the best order; where they cannot, every order is tried.
-Where there are too many orders, the combination stays open and its bound limits the proof.
+Where the closed form is flagged, exact counts decide about the best order; where a bandwidth binds, energy and words of
+each flow do. Where that takes too many orders, the combination stays open and its bound limits the proof.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import permutations, product
-from math import prod
 
 import numpy as np
 
@@ -20,9 +18,9 @@ from ..strategy import Task
 from .best_orders import best_orders
 from .chain_groups import ChainGroups, mappings_of
 from .incumbents import Incumbents
+from .slow_orders import SlowOrders, TooManyOrders
 
 EVALUATED = 2048  # chain combinations evaluated at once
-MOST_ORDERS = 5_000  # loop orders tried for a combination of chains where energy alone does not decide
 
 
 @dataclass(eq=False)
@@ -75,72 +73,53 @@ class LeafEvaluator:
             raise InternalError("internal error: a mapping is below the bound of its chains; please report it")
         for i in self.incumbents.promising(costs.energy_pj, costs.cycles).tolist():
             self.offer(batch.take([i]))
-        # neither bounds nor best_orders include the energy of wires
-        wires = self.task.costs.network and self.incumbents.by_energy
         # where a bandwidth binds another order may need fewer cycles, unless none can
-        slow = costs.cycles > costs.counts.cycles
-        if slow.any():
+        limited = any(level.limited for level in self.task.space.arch.levels)
+        least = costs.counts.cycles
+        if limited and (~costs.counts.exact | (costs.cycles > least)).any():
             chosen = rows[valid]
-            slow &= costs.cycles > relaxed.bound(lambda g, c: relaxed.columns[g][c][chosen[:, g]], len(chosen)).cycles
-        self._settle(batch, bounds, ~costs.counts.exact | slow | wires)
+            least = relaxed.bound(lambda g, c: relaxed.columns[g][c][chosen[:, g]], len(chosen)).cycles
+        self._settle(batch, bounds, least, ~costs.counts.exact | (costs.cycles > least))
         return values
 
     def _charges(self, keep: Bools) -> list[Charge]:
-        return charges(self.task.space.arch, self.task.space.workload, self.task.table, keep)
+        return charges(self.task.space.arch, self.task.space.workload, self.task.table, keep, self.task.costs)
 
     def _batch(self, rows: Ints, relaxed: Relaxation) -> MappingBatch:
         batch = mappings_of(self.task.space, relaxed.groups, rows, relaxed.keep)
         return replace(batch, order=best_orders(batch, self._charges(relaxed.keep), self.task.space.orders.levels))
 
-    def _settle(self, batch: MappingBatch, bounds: Floats, doubtful: Bools) -> None:
+    def _settle(self, batch: MappingBatch, bounds: Floats, least_cycles: Floats, doubtful: Bools) -> None:
         """Find the best loop orders of the mappings whose order the energy by closed form does not decide."""
         for i in np.flatnonzero(doubtful).tolist():
-            if bounds[i] < self.incumbents.cutoff * (1 - ROUNDING):
-                mapping = batch.take([i])
-                if self.late() or not (self._recounted(mapping) or self._tried(mapping)):
-                    self.unresolved = min(self.unresolved, float(bounds[i]))
+            if bounds[i] >= self.incumbents.cutoff * (1 - ROUNDING):
+                continue
+            if self.late() or not self._settled(batch.take([i]), float(least_cycles[i])):
+                self.unresolved = min(self.unresolved, float(bounds[i]))
 
-    def _tried(self, batch: MappingBatch) -> bool:
-        """Offer the single mapping of `batch` in every order, counted exactly.
+    def _settled(self, batch: MappingBatch, least_cycles: float) -> bool:
+        """Offer the single mapping of `batch` in its best orders, counted exactly.
 
-        Returns False where there are too many orders, or time is up.
+        Each takes `least_cycles` at least. Returns False where there are too many orders, or time is up.
         """
-        every = self._every_order(batch)
-        if every is None:
-            return False
-        costs = evaluate(every, self.task.table, self.task.costs)
-        some = range(len(every))
-        if costs.counts.exact.all():
-            some = self.incumbents.promising(costs.energy_pj, costs.cycles).tolist()
-        for j in some:
-            if self.late():
-                return False
-            self.offer(every.take([j]))
-        return True
-
-    def _recounted(self, batch: MappingBatch) -> bool:
-        """Offer the single mapping of `batch` in the order with the least energy by exact counts.
-
-        Returns whether that order is certainly the best: not with energy of wires, which they omit, and not where a
-        bandwidth binds, as another order may need fewer cycles.
-        """
-        if self.task.costs.network and self.incumbents.by_energy:
-            return False
-        best = best_orders(batch, self._charges(batch.keep[0]), self.task.space.orders.levels, recounted=True)
-        batch = replace(batch, order=best)
+        charges, allowed = self._charges(batch.keep[0]), self.task.space.orders.levels
+        batch = replace(batch, order=best_orders(batch, charges, allowed, recounted=True))
         self.offer(batch)
         costs = evaluate(batch, self.task.table, self.task.costs, recount(batch))
-        return bool(costs.cycles[0] <= costs.counts.cycles[0])
+        if costs.cycles[0] <= max(least_cycles, costs.counts.cycles[0]):
+            return True  # no order has less energy, and none fewer cycles
+        leak = self.task.costs.leak_pj_per_cycle(batch.arch, self.task.table)
+        try:
+            found = SlowOrders(batch, costs, charges, allowed, leak).useful(self._useful, least_cycles, self.late)
+        except TooManyOrders:
+            return False
+        for j in self.incumbents.promising(found.energy_pj, found.cycles).tolist() if len(found.cycles) else ():
+            if self.late():
+                return False
+            self.offer(replace(batch, order=found.orders[j : j + 1]))
+        return True
 
-    def _every_order(self, batch: MappingBatch) -> MappingBatch | None:
-        """Make the single mapping of `batch` in every order that may matter; None if there are too many."""
-        temporal = [s for s, slot in enumerate(batch.arch.slots) if not slot.spatial]
-        choices = []
-        for s, level in zip(temporal, self.task.space.orders.levels, strict=True):
-            moving = [d for d in level.free if batch.tables[d].bounds[batch.rows[0, d], s] > 1]
-            front = (*level.outermost, *level.idle, *(d for d in level.free if d not in moving))
-            choices.append([(*front, *middle, *level.innermost) for middle in permutations(moving)])
-        if prod(map(len, choices)) > MOST_ORDERS:
-            return None
-        orders = np.array(list(product(*choices)), np.int8)
-        return replace(batch.take(np.zeros(len(orders), np.int64)), order=orders)
+    def _useful(self, energy_pj: Floats, cycles: Floats) -> Bools:
+        """Mark the mappings that improve on the incumbents if they cost at least so much. # (mapping,)"""
+        useful: Bools = self.incumbents.merit(energy_pj, cycles) < self.incumbents.cutoff * (1 - ROUNDING)
+        return useful

@@ -105,7 +105,7 @@ class Optimal:
         best = self.incumbents if isinstance(self.incumbents, BestIncumbent) else None
         for i, keep in enumerate(self.task.space.every_keep(), 1):
             self._check()
-            relaxed = Relaxation(self.leaves.chains.groups, self.task.table, keep, self.task.costs.leakage)
+            relaxed = Relaxation(self.leaves.chains.groups, self.task.table, keep, self.task.costs)
             if i == evidence.number_of_choices:
                 for group in self.leaves.chains.groups:
                     group.forget()

@@ -63,7 +63,7 @@ class Optimal:
         """Search until every mapping is ruled out or seen, time is up, or Ctrl-C."""
         self.began = time.monotonic() - self.statistics.seconds
         try:
-            hindered = bool(self.evidence.hindrance)
+            hindered = bool(self.evidence.hindrance) and not self.root_only
             limit, tell = self.task.options.time_limit, lambda: self._tell(proving=False)
             first_look(self.evolver, self.given, limit, tell, hindered=hindered)
             self._prove()

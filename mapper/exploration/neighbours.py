@@ -28,9 +28,9 @@ def why(result: Result | NetworkResult, options: SearchOptions | None = None, pr
     """Find what holds the mapping of a search back: the best mapping under each change alone (relaxations.py).
 
     Each proof starts from the mapping of `result`, which stays valid. It takes at most the time limit of `options`; if
-    they give none, LONGER times as long as the search did, or LEAST seconds. With `options.jobs` changes are searched side by side.
-    Ctrl-C ends it with what is known. Raises InputError where `result` is of a network, was not searched for or has no
-    mapping, and with every fault of the options.
+    they give none, LONGER times as long as the search did, or LEAST seconds, within the search's own limit. With
+    `options.jobs` changes are searched side by side. Ctrl-C ends it with what is known. Raises InputError where
+    `result` is of a network, was not searched for or has no mapping, and with every fault of the options.
     """
     options = SearchOptions() if options is None else options
     faults = option_faults(options)

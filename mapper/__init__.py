@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .exploration import evaluate, explore, load
+    from .exploration import evaluate, explore, load, why
     from .report import NetworkResult, Result, result_json
     from .search import SearchOptions
     from .sweeps import SweepResult, sweep
@@ -23,11 +23,12 @@ __all__ = [
     "load",
     "result_json",
     "sweep",
+    "why",
 ]
 
 if not TYPE_CHECKING:  # which would take any name for one of ours
     _HOME = {"SearchOptions": "search", "load": "exploration"}
-    _HOME |= dict.fromkeys(("evaluate", "explore"), "exploration")
+    _HOME |= dict.fromkeys(("evaluate", "explore", "why"), "exploration")
     _HOME |= dict.fromkeys(("NetworkResult", "Result", "result_json"), "report")
     _HOME |= {"sweep": "sweeps", "SweepResult": "sweeps"}
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from ...workloads import Fault, collect, option_fault
+from ..exploration import why_faults
 from ..mapspace import PRESETS
 from ..model import OBJECTIVES, CostOptions
 from ..report import certificate_faults
@@ -101,6 +102,10 @@ class MapRequest(Request):
     bound_seconds: Annotated[
         float | None, typer.Option(help=f"For --bound, per layer; {BOUND:g} if not given.", rich_help_panel=_SEARCH)
     ] = None
+    why: Annotated[
+        bool,
+        typer.Option("--why", help="Show what holds the best back: each limit relaxed alone.", rich_help_panel=_SEARCH),
+    ] = False
     certificate: Annotated[
         Path | None, typer.Option(help="Write the proof to this file, for ruby-check.", rich_help_panel=_OUT)
     ] = None
@@ -142,4 +147,7 @@ class MapRequest(Request):
         if self.certificate:
             proves = options.strategy in STRATEGIES and STRATEGIES[options.strategy].proves
             faults += certificate_faults(self.certificate, proves=proves or options.bound is not None)
+        if self.why:
+            faults += why_faults(options)
+            faults += [option_fault("why", "needs a search; leave out --size")] if self.size else []
         return options

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ...workloads import Workload
-from ..exploration import Progress
+from ..exploration import Progress, Steps
 from ..runtime import tell
 from ..search import Recorder, read_budget
 
@@ -125,6 +125,24 @@ def _log(together: Progressing) -> Progress:
             write_line(text_of(parts))
 
     return show
+
+
+@contextmanager
+def steps(log: bool, what: str) -> Iterator[Steps | None]:
+    """Show how many of `what` are done, as `progress` does."""
+    seen = 0
+
+    def told(done: int, number: int, text: str) -> None:
+        nonlocal seen
+        if done > seen:
+            seen = done
+            write_line(f"{done} of {number} {what}; {text}")
+
+    if log:
+        yield told
+        return
+    with live_line(what) as show:
+        yield None if show is None else lambda done, number, text: show([Part(f"{done} of {number} {what}; {text}")])
 
 
 def write_line(text: str) -> None:

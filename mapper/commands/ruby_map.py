@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -19,14 +19,14 @@ from ...workloads import (
     option_fault,
     unknown_choice,
 )
-from ..exploration import alike, explore, layers_of, load, spaces
+from ..exploration import ONE_LAYER, alike, explore, layers_of, load, spaces, why
 from ..mapspace import PRESETS, Mapspace
 from ..report import NetworkResult, Result, result_json, write_folder, write_proof
 from ..runtime import NAME as CHECKPOINT
 from ..runtime import Checkpoint, folder_faults, identity, say, tell
 from ..search import STRATEGIES, SearchOptions, option_faults
 from .map_request import NAME, MapRequest
-from .progress import progress
+from .progress import progress, steps
 from .shared import FOUND, INTERRUPTED, NOTHING_VALID, echo_json, new_app
 from .timeloop_options import FileOptions, file_options, reference_tables
 
@@ -65,6 +65,8 @@ class Job:
         missing = [option_fault(name, f"is missing: {NAME}") for name, value in given.items() if not value]
         loaded = None if missing else collect(faults, lambda: load(request.arch, request.workload, request.more))
         faults += missing
+        if request.why and loaded and isinstance(loaded[1], Network):
+            faults.append(option_fault("why", ONE_LAYER))
         table = collect(faults, lambda: _table(loaded[0], request)) if loaded else None
         if faults or loaded is None or table is None:
             raise InputError(dict.fromkeys(faults))
@@ -89,6 +91,9 @@ class Job:
                     progress=show,
                     checkpoint=checkpoint,
                 )
+            if request.why and isinstance(result, Result) and result.found and not result.statistics.interrupted:
+                with steps(request.log, "changes") as tell_steps:
+                    result = replace(result, why=why(result, self.options, tell_steps))
             certificate = request.certificate
             prove = partial(write_proof, result, certificate, request.pad) if certificate else str
             return _show(result, request.as_json, checkpoint, prove)

@@ -4,9 +4,12 @@ from .api import evaluate, explore
 from .diagnose import misfits
 from .inputs import alike, layers_of, load, spaces
 from .layer import Progress
+from .neighbours import ONE_LAYER, Steps, why, why_faults
 
 __all__ = [
+    "ONE_LAYER",
     "Progress",
+    "Steps",
     "alike",
     "evaluate",
     "explore",
@@ -14,4 +17,6 @@ __all__ = [
     "load",
     "misfits",
     "spaces",
+    "why",
+    "why_faults",
 ]

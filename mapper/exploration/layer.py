@@ -13,6 +13,7 @@ from ..runtime import Part
 from ..search import STRATEGIES, Ended, Recorder, Task, Watch, search
 from ..search.optimal import lower_bound
 from .diagnose import hint
+from .idle import idle_hint
 
 Progress = Callable[[Workload, Recorder], None]  # called after each chunk of mappings
 
@@ -42,18 +43,19 @@ def explore_layer(task: Task, progress: Progress | None = None, part: Part | Non
         coverage=outcome.coverage,
         certificate=outcome.certificate,
         stages=outcome.stages,
+        hint=idle_hint(space, best, costs),
     )
 
 
-def bounded(result: Result, task: Task, progress: Progress | None = None) -> Result:
+def bounded(result: Result, task: Task, progress: Progress | None = None, part: Part | None = None) -> Result:
     """Add to a result the lower bound of the task's mapspace (`options.bound`).
 
     A better mapping that the proof meets becomes the answer; `searched` is then the value of the search's own. The
-    statistics say if Ctrl-C interrupted the proof.
+    statistics say if Ctrl-C, or `part`, interrupted the proof.
     """
     if result.batch is None or result.costs is None:
         return result
-    proven = lower_bound(task, result.batch, Watch(_tell(task.space, progress)))
+    proven = lower_bound(task, result.batch, Watch(_tell(task.space, progress), part))
     if proven.statistics.interrupted:
         result = replace(result, statistics=replace(result.statistics, ended=proven.statistics.ended))
     result = _improved(result, proven.best, task)
@@ -79,7 +81,8 @@ def _improved(result: Result, best: MappingBatch | None, task: Task) -> Result:
     check_physical(best, costs)
     axes = result.axes
     front = exact_front([*(each.batch for each in result.front), best], axes, task.table, task.costs) if axes else ()
-    return replace(result, batch=best, costs=costs, searched=before, searched_by=name, front=front)
+    hint = idle_hint(task.space, best, costs)
+    return replace(result, batch=best, costs=costs, searched=before, searched_by=name, front=front, hint=hint)
 
 
 def _tell(space: Mapspace, progress: Progress | None) -> Callable[[Recorder], None] | None:

@@ -7,19 +7,22 @@ from .frames import layer_rows, level_rows
 from .front import exact_front
 from .renderers import OF_LAYER, OF_NETWORK
 from .result import NetworkResult, Result
-from .result_json import Json, plain, result_json
+from .result_json import Json, plain, result_json, why_json
 from .show import Drawing, Renderer, Rows, Shown, register
 from .tables import TextTable, energy_unit
+from .why import Neighbour, Why
 
 __all__ = [
     "Drawing",
     "Json",
+    "Neighbour",
     "NetworkResult",
     "Renderer",
     "Result",
     "Rows",
     "Shown",
     "TextTable",
+    "Why",
     "certificate_faults",
     "comparison",
     "comparison_json",
@@ -36,3 +39,4 @@ __all__ = [
 
 register(Result, level_rows, OF_LAYER)
 register(NetworkResult, layer_rows, OF_NETWORK)
+register(Why, why_json, ())

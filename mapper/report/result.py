@@ -17,6 +17,7 @@ from . import tables
 from .front import FrontMapping, front_table
 from .loop_nest import loop_nest
 from .show import Shown
+from .why import Why
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,7 +36,7 @@ class Result(Shown):
     mapspace: str | None = None
     objective: str | None = None
     seed: int | None = None
-    hint: str = ""  # without a valid mapping: what stands in the way
+    hint: str = ""  # without a valid mapping: what stands in the way; where few MAC units work: the use of the axes
     remainders: tuple[str, ...] = ()  # the slots that may have them in this mapspace
     reason: str = ""  # why these slots
     lower_bound: float | None = None  # of the objective, over the whole mapspace, where the search proved one
@@ -49,6 +50,7 @@ class Result(Shown):
     axes: tuple[str, ...] = ()  # of the front
     front: tuple[FrontMapping, ...] = ()  # by its first axis, where the options ask for it
     strategy: str | None = None  # of the search
+    why: Why | None = None  # what holds the best mapping back, where asked for
 
     @property
     def found(self) -> bool:
@@ -133,10 +135,13 @@ class Result(Shown):
             parts.append(proof.proof_line(*what, self.stages))
         if self.proof is not None:
             parts += proof.front_proof_parts(self.front, self.proof)
+        if self.why is not None:
+            parts.append(str(self.why))
         return parts
 
     def _totals(self) -> str:
-        return tables.totals(self, self.valid_costs.options) + self._bound_by()
+        hint = f"\nhint         {self.hint}" if self.hint and self.mapspace else ""
+        return tables.totals(self, self.valid_costs.options) + self._bound_by() + hint
 
     def _bound_by(self) -> str:
         """Name the level whose bandwidth sets the cycles; an empty text where compute sets them."""
@@ -264,6 +269,10 @@ class NetworkResult(Shown):
             for (result, _), names in zip(self.layers, self.alike, strict=False)
             if names
         ]
+        if idle := [result.workload.name for result, _ in mapped if result.hint]:
+            parts.append(
+                f"hint         few MAC units or axes are used, as the report of a layer says, by {', '.join(idle)}"
+            )
         parts += [
             front_table(result.front, result.axes, result.cycles, result.energy_pj, result.workload.name)
             for result, _ in mapped

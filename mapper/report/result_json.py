@@ -10,6 +10,7 @@ from ..search import Statistics
 from . import proof_text as proof
 from .front import front_json
 from .result import NetworkResult, Result
+from .why import Why
 
 Json = dict[str, object]
 
@@ -41,7 +42,27 @@ def result_json(result: Result | NetworkResult) -> Json:
         whole |= _proof_json(result)
     if result.proof is not None:
         whole |= proof.front_proof_json(result.front, result.proof)
-    return whole | ({} if result.found else {"hint": result.hint})
+    if result.why is not None:
+        whole |= {"why": why_json(result.why)}
+    return whole | ({} if result.found and not result.hint else {"hint": result.hint})
+
+
+def why_json(why: Why) -> list[Json]:
+    """List the changes as objects, the one with the lowest value first; those not tried come last."""
+    rows: list[Json] = [
+        {
+            "change": each.change,
+            "value": None if each.value is None else plain(each.value),
+            "ratio": why.ratio(each),
+            "optimal": each.optimal,
+            "lower_bound": each.lower_bound,
+            "gap": each.gap,
+            **({"reason": each.reason} if each.reason else {}),
+        }
+        for each in why.neighbours
+    ]
+    nothing = dict.fromkeys(("value", "ratio", "optimal", "lower_bound", "gap")) | {"reason": "interrupted"}
+    return rows + [{"change": text, **nothing, "optimal": False} for text in why.left]
 
 
 def _proof_json(result: Result | NetworkResult) -> Json:

@@ -8,9 +8,10 @@ from .option_faults import ignored_options, option_faults, stop_rules
 from .options import SearchOptions, read_patience
 from .outcome import FrontProof, StageProof
 from .proposer import CHUNK
-from .recorder import Recorder, Statistics
+from .recorder import Recorder
 from .registry import STRATEGIES
 from .start import search
+from .statistics import Statistics
 from .strategy import Task, Watch
 
 __all__ = [

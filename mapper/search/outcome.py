@@ -9,7 +9,7 @@ from ..certificate import Layer
 from ..mapping import Floats, MappingBatch, staircase
 from ..model.bounds import ROUNDING
 from .coverage import Coverage
-from .recorder import Statistics
+from .statistics import Statistics
 
 Point = tuple[float, float]  # cycles, energy in pJ
 

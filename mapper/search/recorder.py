@@ -5,15 +5,15 @@ chunk, and later mappings do not count.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..mapping import Bools, Floats, Ints, covered, frontier, uncovered_by_earlier
-from ..model import REASONS
 from .ended import Ended
+from .statistics import Statistics
 
 Rows = list[tuple[int, tuple[float, ...]]]  # (mapping, objectives)
 
@@ -98,65 +98,6 @@ class Stop:
     valid: int | None = None  # valid mappings
     patience: tuple[float, int] | None = None  # consecutive valid mappings without that relative improvement
     target: float | None = None  # of the first objective
-
-
-@dataclass
-class Statistics:
-    """Counts, time and convergence of a search."""
-
-    evaluated: int = 0  # mappings seen, valid or not
-    valid: int = 0
-    invalid: dict[str, int] = field(default_factory=lambda: dict.fromkeys(REASONS[1:], 0))
-    seconds: float = 0.0
-    # (mappings seen so far, first objective) at each improvement
-    trace: list[tuple[int, float]] = field(default_factory=list)
-    ended: tuple[Ended, ...] = ()  # why it ended; for a network the reasons of all layers; empty while it runs
-
-    @property
-    def stopped_by(self) -> str:
-        """Why it ended, as text; empty while it runs."""
-        return "; ".join(self.ended)
-
-    def count(self, reasons: NDArray[np.int8]) -> None:
-        """Count mappings by their reason codes # (mapping,), 0 valid."""
-        numbers = np.bincount(reasons, minlength=len(REASONS)).tolist()
-        self.evaluated, self.valid = self.evaluated + len(reasons), self.valid + numbers[0]
-        for reason, number in zip(REASONS[1:], numbers[1:], strict=True):
-            self.invalid[reason] += number
-
-    def add(self, other: "Statistics") -> None:
-        """Add the numbers of mappings of a part of the search."""
-        self.evaluated, self.valid = self.evaluated + other.evaluated, self.valid + other.valid
-        for reason, number in other.invalid.items():
-            self.invalid[reason] += number
-
-    def stop(self, reason: Ended) -> None:
-        """Set the reason why the search ended, in place of any other."""
-        self.ended = (reason,)
-
-    @property
-    def rate(self) -> float:
-        """Mappings per second."""
-        return self.evaluated / self.seconds if self.seconds else 0.0
-
-    @property
-    def interrupted(self) -> bool:
-        return Ended.INTERRUPTED in self.ended
-
-    def plain(self) -> dict[str, Any]:
-        """Convert to plain values for a checkpoint; `of_plain` reads them."""
-        values = asdict(self)
-        del values["ended"]
-        return values | {"stopped_by": self.stopped_by}
-
-    @classmethod
-    def of_plain(cls, values: Mapping[str, Any]) -> Self:
-        """Read the values of `plain`. Raises ValueError for an unknown reason."""
-        fields = dict(values)
-        reason = fields.pop("stopped_by")
-        fields["invalid"] = dict(fields["invalid"])  # counted on in place
-        fields["trace"] = [(number, best) for number, best in fields["trace"]]
-        return cls(**fields, ended=(Ended(reason),) if reason else ())
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from ruby_map.mapper.report.loop_nest import loop_nest
 from ruby_map.mapper.report.pictures import bars as figures
 from ruby_map.mapper.runtime.state_file import folder_faults
 from ruby_map.mapper.search.ended import Ended
-from ruby_map.mapper.search.recorder import Statistics
+from ruby_map.mapper.search.statistics import Statistics
 from ruby_map.workloads import Tensor, Term, Workload, load_workload
 
 from ..strategies import mappings

@@ -10,7 +10,8 @@ from ruby_map.energy import energy_table
 from ruby_map.mapper.mapspace import Mapspace, every_chain
 from ruby_map.mapper.model import OBJECTIVES
 from ruby_map.mapper.model.bounds.dim_groups import DimGroup, grouped
-from ruby_map.mapper.model.bounds.geometric import Geometric, _Ascent
+from ruby_map.mapper.model.bounds.ascent import Ascent
+from ruby_map.mapper.model.bounds.geometric import Geometric
 from ruby_map.mapper.model.bounds.relaxation import Relaxation
 from ruby_map.mapper.search.ended import Ended
 from ruby_map.mapper.search.options import SearchOptions
@@ -85,7 +86,7 @@ def test_where_nothing_fits():
 def test_a_wrong_bound_is_noticed(layer, monkeypatch):
     """Terms of one charge counted as if they added up, where only the largest counts, give too high a bound."""
 
-    def own(self, weights, right=_Ascent._own):
+    def own(self, weights, right=Ascent._own):
         found, terms = right(self, weights), self.problem.terms
         return np.append(np.log(weights[:terms]), found[terms:])
 
@@ -94,5 +95,5 @@ def test_a_wrong_bound_is_noticed(layer, monkeypatch):
     fits = layer.bound(lambda g, column: layer.columns[g][column][many[g]], 1000).possible.argmax()
     rows = [each[fits : fits + 1] for each in many]
     assert excess(layer, "edp", rows, rng) <= 0
-    monkeypatch.setattr(_Ascent, "_own", own)
+    monkeypatch.setattr(Ascent, "_own", own)
     assert excess(layer, "edp", rows, rng) > 0

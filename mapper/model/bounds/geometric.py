@@ -14,16 +14,12 @@ import numpy as np
 
 from ...mapping import Floats, Ints
 from ...runtime import Deadline
+from .ascent import Ascent, Problem, column_weights
 from .charge_bounds import ChargeBound
 from .limits import Limit
 from .products import Product
 from .relaxation import Relaxation
 
-STEPS, CHECK = 240, 20  # steps of the ascent, and after how many all rows are looked at
-RATE = 0.25  # of the ascent, at its beginning
-SHARP = (0.1, 0.002)  # how far above the least (in logarithms) rows still count, at the beginning and at the end
-ADDED = 8  # rows of each group that each look at all adds to those the ascent works on
-START = 0.05  # a limit's power at the beginning
 MARGIN = 1e-11  # subtracted for rounding in sums of logarithms
 LARGEST = 709.0  # logarithm of what a float holds
 
@@ -38,26 +34,6 @@ class Factors:
     factors: tuple[Floats, ...]  # per group # (row looked at,)
     weights: dict[str, float] = field(default_factory=dict)  # of what, by the names of certificates
     columns: tuple[Floats, ...] = ()  # per group, the weights of all its columns # (column,)
-
-
-@dataclass(frozen=True, eq=False)
-class _Problem:
-    """Logarithms of all products, with what they are multiplied by, for some rows of each group.
-
-    First the terms of the energy, then the limits, those on objectives last, then what the cycles are no less than; the
-    compute cycles last.
-    """
-
-    names: list[str]
-    products: list[Product]
-    constants: Floats  # (product,) logarithms of what each is multiplied by
-    terms: int  # of the energy
-    times: int  # of the cycles
-    owners: Ints  # (product,) the charge of a term, the capacity of a tile; of another limit: -1
-    powers: Floats  # (product, 2) of a limit on an objective: those of energy and cycles in it; else 0
-    flows: Ints  # (time,) of a term of the cycles: the flow, whose charges add up
-    logs: list[Floats]  # per group # (column, row)
-    places: Ints  # (product, group) its column among them
 
 
 @dataclass(eq=False)
@@ -77,16 +53,16 @@ class Geometric:
         problem = self._problem(rows)
         if self.powers[0] and not problem.terms:  # nothing is known to cost anything
             return Factors(0.0, tuple(np.ones(len(mine)) for mine in rows))
-        weights, value = _Ascent(problem, self.powers, self.known, self._check).run()
+        weights, value = Ascent(problem, self.powers, self.known, self._check).run()
         named = dict(zip(problem.names, weights.tolist(), strict=True))
         self.known |= named
-        scores = [_column_weights(problem, weights, g) @ logs for g, logs in enumerate(problem.logs)]
+        scores = [column_weights(problem, weights, g) @ logs for g, logs in enumerate(problem.logs)]
         factors = tuple(np.exp(np.minimum(score - score.min(), 600.0)) for score in scores)
         # what does not fit grows without end in the ascent: beyond all floats there is no mapping
         least = float(np.exp(value - MARGIN)) if value - MARGIN < LARGEST else np.inf
         return Factors(least, factors, named, self._columns(problem, weights))
 
-    def _columns(self, problem: _Problem, weights: Floats) -> tuple[Floats, ...]:
+    def _columns(self, problem: Problem, weights: Floats) -> tuple[Floats, ...]:
         """Add up what each column of each group counts. # (column,) each"""
         pairs = [(product, weight) for product, weight in zip(problem.products, weights, strict=True) if product]
         numbers = np.array([product for product, _ in pairs]).T
@@ -99,7 +75,7 @@ class Geometric:
     def _check(self) -> Deadline:
         return self.relaxed.groups[0].deadline
 
-    def _problem(self, rows: Sequence[Ints]) -> _Problem:
+    def _problem(self, rows: Sequence[Ints]) -> Problem:
         relaxed = self.relaxed
         of_energy, of_cycles = map(
             any, zip(self.powers, *(limit.objective.powers for limit in self.within), strict=True)
@@ -125,7 +101,7 @@ class Geometric:
         numbers = np.array([*flows, -1])
         others = [(0, 0)] * (len(terms) + len(limits) - len(within)), [(0, 0)] * len(numbers)
         powers = np.array([*others[0], *(limit.objective.powers for limit in within), *others[1]], float)
-        return _Problem(
+        return Problem(
             list(names),
             list(products),
             np.log(times),
@@ -198,118 +174,3 @@ class Geometric:
                 column = column * self.relaxed.columns[g][other[g]][mine]
             least *= float(column.min())
         return least
-
-
-class _Ascent:
-    """Weights for which the least of the bound is large. Any weights are right; these decide how good it is."""
-
-    def __init__(self, problem: _Problem, powers: tuple[int, int], known: dict[str, float], deadline: Deadline) -> None:
-        self.problem, self.powers, self.deadline = problem, np.array(powers, float), deadline
-        n, terms, self.limits = len(problem.products), problem.terms, len(problem.products) - problem.times
-        start = np.array([max(known.get(name, 0.0), 1e-3) for name in problem.names])
-        if not known:
-            start[:terms], start[terms : self.limits], start[self.limits :] = 1.0, START, 1.0
-        self.theta = np.log(start)
-        self.level = problem.owners[terms : self.limits]
-        self.first, self.second = np.zeros(n), np.zeros(n)
-        self.active = [np.unique(np.linspace(0, logs.shape[1] - 1, 4 * ADDED).astype(int)) for logs in problem.logs]
-
-    def run(self) -> tuple[Floats, float]:
-        """Weights, and the logarithm of the bound of all rows."""
-        best, value = self._weights(), -np.inf
-        for step in range(STEPS + 1):
-            if step % CHECK == 0:
-                weights = self._weights()
-                here = self._value(weights, self._look(weights))
-                if here > value:
-                    best, value = weights, here
-                self._gather()
-            share = step / STEPS
-            sharp = SHARP[0] ** (1 - share) * SHARP[1] ** share
-            self._climb(sharp, RATE * (1 - 0.9 * share), step + 1)
-        return best, value
-
-    def _weights(self) -> Floats:
-        """Those of the terms of energy and of cycles add up to the powers of these."""
-        weights = np.exp(np.clip(self.theta, -60.0, 5.0))
-        for part, power in zip(self._parts, self._powers(weights), strict=True):
-            total = np.exp(self.theta[part] - self.theta[part].max(initial=0.0))
-            weights[part] = power * total / max(total.sum(), 1e-300)
-        return weights
-
-    @property
-    def _parts(self) -> tuple[slice, slice]:
-        """The terms of the energy, and those of the cycles."""
-        return slice(self.problem.terms), slice(self.limits, None)
-
-    def _powers(self, weights: Floats) -> Floats:
-        """The powers of energy and cycles: in the objective, and in the limits on others to the powers of these."""
-        powers: Floats = self.powers + weights @ self.problem.powers
-        return powers
-
-    def _look(self, weights: Floats) -> float:
-        """The least sum of scores of all rows; the least rows join those worked on."""
-        total = 0.0
-        for g, logs in enumerate(self.problem.logs):
-            self.deadline()
-            score = _column_weights(self.problem, weights, g) @ logs
-            few = np.argpartition(score, ADDED)[:ADDED] if len(score) > ADDED else np.arange(len(score))
-            self.active[g] = np.union1d(self.active[g], few)
-            total += float(score.min())
-        return total
-
-    def _gather(self) -> None:
-        places = self.problem.places
-        self.logs = [
-            logs[:, active][places[:, g]]
-            for g, (logs, active) in enumerate(zip(self.problem.logs, self.active, strict=True))
-        ]
-
-    def _value(self, weights: Floats, scores: float) -> float:
-        entropy = weights * (self.problem.constants - self._own(weights))
-        return float(scores + entropy.sum())
-
-    def _own(self, weights: Floats) -> Floats:
-        """The logarithm of the share of each weight's owner: of a charge in the energy; of a tile in its level's."""
-        terms, tiny = self.problem.terms, 1e-300
-        own = np.zeros(len(weights))
-        charges = self.problem.owners[:terms]
-        if terms:
-            share = np.bincount(charges, weights[:terms])[charges] / max(self._powers(weights)[0], tiny)
-            own[:terms] = np.log(np.maximum(share, tiny))
-        limits = weights[terms : self.limits]
-        sums = np.bincount(self.level + 1, limits)[self.level + 1]
-        own[terms : self.limits] = np.where(self.level < 0, 0.0, np.log(limits / sums))
-        own[self.limits :] = self._share_of_flow(weights[self.limits :])
-        return own
-
-    def _share_of_flow(self, weights: Floats) -> Floats:
-        """The logarithm of the share of each charge in its flow: the words of a flow add up; flows do not."""
-        charges, flows = self.problem.owners[self.limits :], self.problem.flows
-        of_charge, of_flow = np.bincount(charges, weights)[charges], np.bincount(flows + 1, weights)[flows + 1]
-        share: Floats = np.log(np.maximum(of_charge, 1e-300) / np.maximum(of_flow, 1e-300))
-        return share
-
-    def _climb(self, sharp: float, rate: float, step: int) -> None:
-        weights = self._weights()
-        values = self.problem.constants - self._own(weights)
-        for logs in self.logs:
-            score = weights @ logs
-            near = np.exp((score.min() - score) / sharp)
-            values = values + logs @ (near / near.sum())
-        slope = weights * values
-        powers = self._powers(weights)
-        means = [slope[part].sum() / max(power, 1e-300) for part, power in zip(self._parts, powers, strict=True)]
-        slope += weights * (self.problem.powers @ means)
-        for part, mean in zip(self._parts, means, strict=True):
-            slope[part] -= weights[part] * mean
-        self.first += 0.2 * (slope - self.first)
-        self.second += 0.05 * (slope**2 - self.second)
-        ahead = (self.first / (1 - 0.8**step)) / np.sqrt(self.second / (1 - 0.95**step) + 1e-12)
-        self.theta = np.clip(self.theta + rate * ahead, -60.0, 5.0)
-
-
-def _column_weights(problem: _Problem, weights: Floats, g: int) -> Floats:
-    """What each column of group g counts in all products together."""
-    found: Floats = np.bincount(problem.places[:, g], weights, len(problem.logs[g]))
-    return found

@@ -51,6 +51,11 @@ class ChainGroups:
             for dims in self._dims
         ]
 
+    def forget(self) -> None:
+        """Drop what further choices of kept tensors would have used again."""
+        for group in self.groups:
+            group.forget()
+
     @cached_property
     def names(self) -> list[Ints]:
         """The numbers of each group's rows in certificates: by the lexicographic order of chains. # (row,) each"""

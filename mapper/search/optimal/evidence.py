@@ -12,7 +12,7 @@ from ...model.bounds import ROUNDING, ideal
 from ..coverage import Coverage
 from ..ended import MOST_CHAINS, MOST_KEPT, Ended
 from ..outcome import FrontProof, Outcome, Point, StageProof
-from ..recorder import Statistics
+from ..statistics import Statistics
 from ..strategy import Task
 from .certify import certified_layer
 from .incumbents import FrontIncumbents, Incumbents, without_equals
@@ -67,6 +67,11 @@ class Evidence:
         if self.leaves.chains.most > MOST_CHAINS:
             return Ended.TOO_MANY_CHAINS
         return Ended.TOO_MANY_CHOICES if self.number_of_choices > MOST_KEPT else None
+
+    def rule_out(self) -> None:
+        """Close the choices that have no better mapping."""
+        cutoff = self.incumbents.cutoff * (1 - ROUNDING)
+        self.close([choice for choice in self.choices.waiting if choice.least >= cutoff])
 
     def close(self, choices: list[KeepChoice]) -> None:
         """Close choices that have no better mapping."""

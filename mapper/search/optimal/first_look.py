@@ -66,13 +66,16 @@ class Evolver:
 def first_look(
     evolver: Evolver, given: MappingBatch | None, limit: float | None, tell: Callable[[], float], *, hindered: bool
 ) -> None:
-    """Offer the given mapping; or evolve, for a short time if a proof can follow, else until `limit`, in seconds.
+    """Offer the given mapping, if any; without it, or if no proof can follow (`hindered`), evolve.
+
+    The evolution takes a short time if a proof can follow, else until `limit`, in seconds.
 
     `tell` reports progress and returns the seconds since the beginning.
     """
     if given is not None:
         evolver.leaves.offer(given)
-        return
+        if not hindered:
+            return
     share = np.inf if limit is None else limit * (1.0 if hindered else FIRST_SHARE)
     while not (evolver.settled and limit is None if hindered else evolver.quiet):
         evolver.step()

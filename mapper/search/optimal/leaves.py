@@ -14,6 +14,7 @@ from ...model import InternalError, evaluate, recount, validity
 from ...model.bounds import ROUNDING, Charge, Relaxation, charges
 from ..coverage import Coverage
 from ..recorder import Recorder
+from ..statistics import Statistics
 from ..strategy import Task
 from .best_orders import best_orders
 from .chain_groups import ChainGroups, mappings_of
@@ -42,6 +43,13 @@ class LeafEvaluator:
         if self.incumbents.offer(batch, float(costs.energy_pj[0]), float(costs.cycles[0])):
             self.recorder.best = self.incumbents.least
             self.recorder.statistics.trace.append((self.recorder.statistics.evaluated, self.incumbents.least))
+
+    def add(self, best: MappingBatch | None, unresolved: float, statistics: Statistics) -> None:
+        """Add what another evaluator found: a better mapping, the least bound of uncertain chains, its counts."""
+        self.recorder.statistics.add(statistics)
+        self.unresolved = min(self.unresolved, unresolved)
+        if best is not None:
+            self.offer(best)
 
     def see(self, rows: Ints, bounds: Floats, relaxed: Relaxation) -> Coverage:
         """Evaluate the combinations `rows` # (combination, group) whose bounds are still below the cutoff."""

@@ -17,7 +17,8 @@ from ...model.bounds import ROUNDING, Bound, Geometric, Limit, Relaxation
 from ...runtime import TimeUp
 from ..ended import Ended
 from ..outcome import Outcome, StageProof
-from ..recorder import Recorder, Statistics, Stop
+from ..recorder import Recorder, Stop
+from ..statistics import Statistics
 from ..strategy import Task, Watch
 from .branch_and_bound import Evaluate
 from .evidence import Evidence
@@ -61,7 +62,7 @@ class Optimal:
         """Search until every mapping is ruled out or seen, time is up, or Ctrl-C."""
         self.began = time.monotonic() - self.statistics.seconds
         try:
-            hindered = bool(self.evidence.hindrance)
+            hindered = bool(self.evidence.hindrance) and not self.start.root_only
             limit, tell = self.task.options.time_limit, lambda: self._tell(proving=False)
             first_look(self.evolver, self.start.given, limit, tell, hindered=hindered)
             self._prove()
@@ -107,8 +108,7 @@ class Optimal:
             self._check()
             relaxed = Relaxation(self.leaves.chains.groups, self.task.table, keep, self.task.costs)
             if i == evidence.number_of_choices:
-                for group in self.leaves.chains.groups:
-                    group.forget()
+                self.leaves.chains.forget()
             geometric = Geometric(relaxed, best.objectives[0].powers, best.limits) if best else None
             choice = KeepChoice(relaxed, self._merit, geometric)
             evidence.choices = replace(evidence.choices, waiting=(*self.waiting, choice))
@@ -122,17 +122,13 @@ class Optimal:
         if self.incumbents.best is not None and root > cutoff * (1 + ROUNDING):
             raise InternalError("internal error: a mapping is below the bound of its mapspace; please report it")
 
-    def _rule_out(self) -> None:
-        cutoff = self.incumbents.cutoff * (1 - ROUNDING)
-        self.evidence.close([choice for choice in self.waiting if choice.least >= cutoff])
-
     def _merit(self, bound: Bound) -> Floats:
         return self.incumbents.merit(bound.energy_pj, bound.cycles)
 
     def _branch(self) -> None:
         steps = 1
         while True:
-            self._rule_out()
+            self.evidence.rule_out()
             if not self.waiting:
                 self._end()
                 return
@@ -158,15 +154,12 @@ class Optimal:
 
     def _round(self, rounds: Rounds) -> None:
         """Search some parts of a choice, with evolution between them."""
-        options, limit = self.task.options, self.incumbents.cutoff * (1 - ROUNDING)
-        ends = None if options.time_limit is None else self.began + options.time_limit + time.time() - time.monotonic()
-        rounds.rule_out(limit)
+        limit, jobs = self.task.options.time_limit, self.task.options.jobs
+        ends = None if limit is None else self.began + limit + time.time() - time.monotonic()
         assert isinstance(self.incumbents, BestIncumbent), "a front has no weighted products"
-        for searched in rounds.round(self.incumbents, ends, options.jobs, self._tell):
-            self.statistics.add(searched.statistics)
-            self.leaves.unresolved = min(self.leaves.unresolved, searched.unresolved)
-            if searched.best is not None:
-                self.leaves.offer(searched.best)
+        rounds.rule_out(self.incumbents.cutoff * (1 - ROUNDING))
+        for searched in rounds.round(self.incumbents, ends, jobs, self._tell):
+            self.leaves.add(searched.best, searched.unresolved, searched.statistics)
             for _ in range(BETWEEN):
                 if not self.evolver.settled and not self._late():
                     self.evolver.step()

@@ -9,7 +9,8 @@ from ...mapping import Floats, MappingBatch
 from ...model.bounds import Bound, Geometric
 from ...runtime import TimeUp
 from ..coverage import Coverage
-from ..recorder import Recorder, Statistics, Stop
+from ..recorder import Recorder, Stop
+from ..statistics import Statistics
 from ..strategy import Task
 from .branch_and_bound import Branching
 from .forest import Forest

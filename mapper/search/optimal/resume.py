@@ -8,7 +8,7 @@ from ...mapspace import Mapspace
 from ...runtime import State
 from ..coverage import Coverage
 from ..outcome import FrontProof, Outcome, StageProof
-from ..recorder import Statistics
+from ..statistics import Statistics
 
 
 def state_of(space: Mapspace, outcome: Outcome, *, finished: bool) -> State:

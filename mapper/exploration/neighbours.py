@@ -1,0 +1,187 @@
+"""Searches the neighbours of a result: for each change of its machine or mapspace alone, the best mapping, proven."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from math import inf
+from typing import override
+
+from ...arch import Architecture
+from ...workloads import Fault, InputError, option_fault
+from ..mapping import MappingBatch
+from ..mapspace import PRESETS, Mapspace
+from ..model import check_physical, evaluate, first_objective, recount
+from ..report import Neighbour, NetworkResult, Result, Why
+from ..runtime import Part
+from ..search import STRATEGIES, Recorder, SearchOptions, Task, option_faults, stop_rules
+from .layer import Progress, bounded
+from .relaxations import Change, as_it_was, changes
+from .side_by_side import WholeRequest, side_by_side
+from .time_slices import SliceResult, Study
+
+Steps = Callable[[int, int, str], None]  # called with the number of changes done, of all, and the state of one
+LEAST = 3.0  # seconds for a change at least
+LONGER = 3  # times as long as the search of the result may a change take: it begins with less, and has more mappings
+ONE_LAYER = "is about one layer: name it, as NETWORK/LAYER"
+
+
+def why(result: Result | NetworkResult, options: SearchOptions | None = None, progress: Steps | None = None) -> Why:
+    """Find what holds the mapping of a search back: the best mapping under each change alone (relaxations.py).
+
+    Each proof starts from the mapping of `result`, which stays valid. It takes at most the time limit of `options`; if
+    they give none, LONGER times as long as the search did, or LEAST seconds, within the search's own limit. With
+    `options.jobs` changes are searched side by side. Ctrl-C ends it with what is known. Raises InputError where
+    `result` is of a network, was not searched for or has no mapping, and with every fault of the options.
+    """
+    options = SearchOptions() if options is None else options
+    faults = option_faults(options)
+    rule = _unsuited(result)
+    faults += [option_fault("why", rule)] if rule else []
+    if faults:
+        raise InputError(faults)
+    assert isinstance(result, Result)
+    search = _Neighbours(_study(result, options), result, progress)
+    search.run()
+    return search.answer
+
+
+def why_faults(options: SearchOptions) -> list[Fault]:
+    """List the options that do not go with `why`: it is about a proof by one objective."""
+    faults = []
+    strategy = STRATEGIES.get(options.strategy)
+    if strategy and not strategy.proves and options.bound is None:
+        faults.append(option_fault("why", f"needs a proof: give --search optimal, or --bound; got {options.strategy}"))
+    if len(options.objectives) > 1:
+        rule = f"is about the best by one objective; got {options.objective}"
+        faults.append(option_fault("why", rule))
+    return faults
+
+
+def _unsuited(result: Result | NetworkResult) -> str:
+    """Say why `result` has no neighbours."""
+    if isinstance(result, NetworkResult):
+        return ONE_LAYER
+    if not result.mapspace or result.objective is None:
+        return "is about the mapping that a search found, not about one that was evaluated"
+    return "" if result.found else "is about a mapping, and none was found: the hint of the result says why"
+
+
+@dataclass(frozen=True)
+class NeighbourStudy(Study):
+    """The changed mapspaces of one layer, in place of the layers of a network: number i is that of change i."""
+
+    changes: tuple[Change, ...] = field(default=(), compare=False)
+    given: MappingBatch | None = field(default=None, compare=False)  # valid under each of them
+
+    @override
+    def space(self, number: int) -> Mapspace:
+        """Make the mapspace under a change. Raises InputError where it is too large."""
+        change = self.changes[number]
+        return Mapspace(change.arch, self.layers[0], change.remainders, distinct=self.distinct)
+
+    @override
+    def task(self, space: Mapspace, options: SearchOptions) -> Task:
+        """Make the search task of a change, with the energies of the machine as it was."""
+        return Task(space, as_it_was(self.table, self.arch, space.arch), options, self.costs)
+
+    @override
+    def search(self, space: Mapspace, options: SearchOptions, progress: Progress | None, part: Part | None) -> Result:
+        """Prove the best mapping under a change, from the given one."""
+        task, batch = self.task(space, options), _moved(self.given, space.arch)
+        costs = evaluate(batch, task.table, task.costs, recount(batch))
+        check_physical(batch, costs)
+        start = Result(space.arch, space.workload, task.table, batch, costs, objective=str(options.objective))
+        return bounded(start, task, progress, part)
+
+
+def _moved(batch: MappingBatch | None, arch: Architecture) -> MappingBatch:
+    """Return the same mapping on another architecture with the same slots."""
+    assert batch is not None
+    own = batch.own()
+    return replace(own, arch=arch)
+
+
+def _study(result: Result, options: SearchOptions) -> NeighbourStudy:
+    """Make the study of a result's neighbours."""
+    remainders = tuple(slot.name in result.remainders for slot in result.arch.slots)
+    space = Mapspace(result.arch, result.workload, remainders)
+    wanted = replace(options, objective=str(result.objective), bound=_seconds(result, options), certify=False)
+    wanted = replace(wanted, front="", cluster=None)
+    preset = next(name for name in PRESETS if name == result.mapspace)
+    return NeighbourStudy(
+        result.arch, (result.workload,), preset, False, result.table, result.valid_costs.options, wanted,
+        changes=tuple(changes(space)), given=result.batch,
+    )  # fmt: skip
+
+
+def _seconds(result: Result, options: SearchOptions) -> float:
+    """The time limit of each change."""
+    if options.time_limit is not None:
+        return options.time_limit
+    return min(stop_rules(options).time_limit or inf, max(LEAST, LONGER * result.statistics.seconds))
+
+
+class _Neighbours:
+    """The running searches of the neighbours."""
+
+    def __init__(self, study: NeighbourStudy, result: Result, progress: Steps | None) -> None:
+        self.study, self.result, self.progress = study, result, progress
+        self.known: dict[int, Neighbour] = {}
+
+    def run(self) -> None:
+        """Search every change, or until Ctrl-C."""
+        numbers, jobs = range(len(self.study.changes)), self.study.options.jobs
+        if jobs > 1:
+            side_by_side(self.study, self._requests, jobs, self._take)
+            return
+        try:
+            for number in numbers:
+                if self._search(number):
+                    return
+        except KeyboardInterrupt:
+            return
+
+    @property
+    def answer(self) -> Why:
+        """What is known."""
+        left = [change.text for number, change in enumerate(self.study.changes) if number not in self.known]
+        return Why.of(
+            self.result.workload.name,
+            str(self.result.objective),
+            (_value(self.result), self.result.gap),
+            [self.known[number] for number in sorted(self.known)],
+            left,
+        )
+
+    def _search(self, number: int) -> bool:
+        """Search a change in this process; return whether Ctrl-C ended it."""
+        try:
+            space = self.study.space(number)
+        except InputError as error:
+            self._take(SliceResult(number, None, faults=tuple(error.faults)))
+            return False
+        found = self.study.search(space, self.study.options, lambda _, recorder: self._tell(number, recorder), None)
+        self._take(SliceResult(number, None, found))
+        return found.statistics.interrupted
+
+    def _requests(self, folder: str) -> Iterator[WholeRequest]:
+        for number in range(len(self.study.changes)):
+            yield WholeRequest(number, None, replace(self.study.options, jobs=1), folder)
+
+    def _take(self, found: SliceResult) -> None:
+        """Add what is known of a change."""
+        text, result = self.study.changes[found.number].text, found.result
+        if found.faults:
+            self.known[found.number] = Neighbour(text, reason="; ".join(fault.message for fault in found.faults))
+        elif result is not None:
+            self.known[found.number] = Neighbour(text, _value(result), result.lower_bound, result.batch)
+        self._tell(found.number)
+
+    def _tell(self, number: int, recorder: Recorder | None = None) -> None:
+        """Report how many changes are done, and how far the proof of one is."""
+        if self.progress:
+            state = f": {recorder.proven}" if recorder and recorder.proven else ""
+            self.progress(len(self.known), len(self.study.changes), self.study.changes[number].text + state)
+
+
+def _value(result: Result) -> float:
+    return float(getattr(result, first_objective(str(result.objective)).column))

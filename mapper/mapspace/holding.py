@@ -1,0 +1,20 @@
+"""Whether a slot can hold a dim: exactly, from the chains that the limits leave."""
+
+from dataclasses import replace
+
+from .chains import ChainSpace
+from .constraints import Limit
+from .coupling import Joint
+from .mapspace import Mapspace
+
+
+def can_hold(space: Mapspace, slot: int, dim: int) -> bool:
+    """Return whether a mapping of `space`, valid or not, has a bound over 1 of `dim` at `slot`."""
+    over_one = Limit("bound", slot, "a bound over 1", dim, lo=2)
+    rules = replace(space.rules, limits=(*space.rules.limits, over_one))
+    if rules.bounds(slot, dim)[1] < 2:
+        return False
+    chains = [
+        ChainSpace(rules.sizes[dim], rules.of_dim(dim)) if d == dim else own for d, own in enumerate(space.chains)
+    ]
+    return chains[dim].total > 0 and bool(Joint(chains, rules.shared).total)

@@ -1,0 +1,99 @@
+"""What holds the best mapping back: changes of the machine or the mapspace, and the best value under each alone."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import override
+
+from ..mapping import MappingBatch
+from ..model import first_objective
+from ..model.bounds import ROUNDING
+from .show import Shown
+from .tables import TextTable
+
+SAME = "each change alone; energies per access, and leakage, stay those of the machine as it is"
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbour:
+    """The best mapping under one change, and what is proven of it."""
+
+    change: str
+    value: float | None = None  # of the objective; None where nothing was searched, for the `reason`
+    lower_bound: float | None = None  # no mapping under the change is below it
+    batch: MappingBatch | None = None  # the mapping, on the changed machine
+    reason: str = ""
+
+    @property
+    def gap(self) -> float | None:
+        """The share of the value by which the best mapping under the change may be lower."""
+        if self.value is None or self.lower_bound is None:
+            return None
+        return max(0.0, 1 - self.lower_bound / self.value) if self.value else 0.0
+
+    @property
+    def optimal(self) -> bool:
+        """Whether it is proven that no mapping under the change has a lower value."""
+        return self.gap is not None and self.gap <= ROUNDING
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Why(Shown):
+    """The neighbours of a result, those with the lowest values first."""
+
+    workload: str
+    objective: str
+    value: float  # of the result
+    gap: float | None  # of the result
+    neighbours: tuple[Neighbour, ...]
+    left: tuple[str, ...] = ()  # the changes that Ctrl-C left untried
+
+    @classmethod
+    def of(
+        cls, workload: str, objective: str, found: tuple[float, float | None], neighbours: Sequence[Neighbour],
+        left: Sequence[str] = (),
+    ) -> "Why":  # fmt: skip
+        """Sort the neighbours of a result with `found`, its value and gap."""
+        ranked = sorted(neighbours, key=lambda each: (inf if each.value is None else each.value, not each.optimal))
+        return cls(workload, objective, *found, tuple(ranked), tuple(left))
+
+    def ratio(self, neighbour: Neighbour) -> float | None:
+        """The value of a neighbour over that of the result; None where one is missing or the result's is 0."""
+        return neighbour.value / self.value if neighbour.value is not None and self.value else None
+
+    def gains(self, neighbour: Neighbour) -> bool:
+        """Whether the value of a neighbour is lower."""
+        return neighbour.value is not None and neighbour.value < self.value * (1 - ROUNDING)
+
+    @override
+    def _title(self) -> str:
+        return f"{self.workload}: {sum(map(self.gains, self.neighbours))} of {len(self.neighbours)} changes gain"
+
+    @override
+    def _parts(self) -> list[str | TextTable]:
+        """The changes that gain, or may; then those that provably do not."""
+        objective = first_objective(self.objective)
+        shown = [each for each in self.neighbours if self.gains(each) or not each.optimal]
+        head = ["change", objective.label, "ratio", "proof"]
+        rows = [[each.change, *self._figures(each), _proof(each)] for each in shown]
+        title = f"what holds the {objective.title} back: {SAME}"
+        parts: list[str | TextTable] = [TextTable(head, rows, left=(0, 3), title=title) if rows else title]
+        if self.gap is None or self.gap > ROUNDING:
+            known = "nothing is proven of it" if self.gap is None else f"the lowest is at most {self.gap:.2%} below"
+            parts.append(f"the mapping above is not proven best ({known}): so much of a gain may not be the change's")
+        if same := [each.change for each in self.neighbours if each not in shown]:
+            parts.append(f"no gain, proven: {'; '.join(same)}")
+        if self.left:
+            parts.append(f"interrupted; not tried: {'; '.join(self.left)}")
+        return parts
+
+    def _figures(self, neighbour: Neighbour) -> list[str]:
+        """The value, and its ratio to that of the result."""
+        ratio = self.ratio(neighbour)
+        return ["" if neighbour.value is None else f"{neighbour.value:.5g}", "" if ratio is None else f"x{ratio:.4g}"]
+
+
+def _proof(neighbour: Neighbour) -> str:
+    if neighbour.value is None:
+        return neighbour.reason
+    return "optimal" if neighbour.optimal else f"the lowest is at most {neighbour.gap or 0.0:.2%} below"

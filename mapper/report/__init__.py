@@ -5,6 +5,7 @@ from .difference import difference_json, difference_text
 from .folder import certificate_faults, write_folder, write_proof
 from .frames import layer_rows, level_rows
 from .front import exact_front
+from .network_edp import EdpBound, LayerNeeds, LeastSum, best_choice, crossing, edp_bound
 from .renderers import OF_LAYER, OF_NETWORK
 from .result import NetworkResult, Result
 from .result_json import Json, plain, result_json
@@ -13,18 +14,24 @@ from .tables import TextTable, energy_unit
 
 __all__ = [
     "Drawing",
+    "EdpBound",
     "Json",
+    "LayerNeeds",
+    "LeastSum",
     "NetworkResult",
     "Renderer",
     "Result",
     "Rows",
     "Shown",
     "TextTable",
+    "best_choice",
     "certificate_faults",
     "comparison",
     "comparison_json",
+    "crossing",
     "difference_json",
     "difference_text",
+    "edp_bound",
     "energy_unit",
     "exact_front",
     "plain",

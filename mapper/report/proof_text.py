@@ -1,7 +1,6 @@
 """Proofs about results, as text and numbers: of a mapping, of a front, of a network."""
 
 from collections.abc import Iterable, Sequence
-from math import sqrt
 
 import numpy as np
 
@@ -9,16 +8,29 @@ from ..model import first_objective
 from ..model.bounds import ROUNDING
 from ..search import Ended, FrontProof, Statistics
 from .front import FrontMapping
+from .network_edp import least_by_edp
 from .tables import TextTable
 
 LONGER = 6  # times the time limit
 
 
 def proof_line(
-    objective: str, mapspace: str, gap: float, statistics: Statistics, *, searched: float | None = None
+    objective: str,
+    mapspace: str,
+    gap: float,
+    statistics: Statistics,
+    *,
+    searched: float | None = None,
+    alone: float | None = None,
 ) -> str:
-    """Say how far a result can be from the best of its mapspace; `searched`: the value before the proof found it."""
+    """Say how far a result can be from the best of its mapspace.
+
+    `searched`: the value before the proof found it; `alone`: that of a better mapping, which suits its network less.
+    """
     name = first_objective(objective).title
+    if alone is not None:
+        below = f"the lowest of {mapspace} is at most {gap:.2%} below"
+        return f"proof        best for the network; alone, a mapping with an {name} of {alone:.5g} is better; {below}"
     if searched is not None:
         found = f"proof        it found this mapping: the search had an {name} of {searched:.5g}\n"
         return found + proof_line(objective, mapspace, gap, statistics)
@@ -35,26 +47,34 @@ def _more_time(statistics: Statistics) -> str:
 
 
 def network_bound(objective: str, layers: Iterable[tuple[float, int]]) -> float:
-    """A lower bound for a network from those of its layers, each with its count, for energy, delay or EDP.
-
-    EDP is (sum of energies) x (sum of cycles), by the inequality of Cauchy and Schwarz at least the square of the sum
-    of sqrt(energy x cycles) over the layers, whatever mapping each of them has.
-    """
+    """A lower bound for a network from those of its layers, each with its count, for energy, delay or EDP."""
     if all(first_objective(objective).powers):
-        return sum(count * sqrt(bound) for bound, count in layers) ** 2
+        return least_by_edp(layers)
     return sum(count * bound for bound, count in layers)
 
 
-def network_line(objective: str, optimal: bool, gap: float, open_layers: Sequence[tuple[str, float]]) -> str:
-    """Say how far a network can be from its best; `open_layers`: those that are not proven best, with their gaps."""
+def network_line(objective: str, gap: float, layers: Sequence[tuple[str, float, bool]]) -> str:
+    """Say how far a network can be from its best.
+
+    `layers`: of each its name, the gap of its own best mapping, and whether another mapping is better for the network.
+    """
     name = first_objective(objective).title
-    every = "every layer's mapping is the best of its mapspace"
+    open_layers = [(layer, each) for layer, each, _ in layers if each > ROUNDING]
+    given_up = [layer for layer, _, other in layers if other]
+    parts = [f"the best {name} possible of the network is at most {gap:.2%} below this one"]
+    if gap <= ROUNDING:
+        parts = [f"optimal: no choice of mappings gives the network a lower {name}"]
     if open_layers:
         gaps = ", ".join(f"{layer} within {each:.2%}" for layer, each in open_layers)
-        every = f"not proven best: {gaps}" if len(open_layers) < 9 else f"{len(open_layers)} layers are not proven best"
-    if optimal:
-        return f"proof        {every}; no choice of mappings gives the network a lower {name}"
-    return f"proof        {every}; the best {name} possible of the network is at most {gap:.2%} below this one"
+        parts.append(
+            f"not proven best: {gaps}" if len(open_layers) < 9 else f"{len(open_layers)} layers not proven best"
+        )
+    if given_up:
+        names = ", ".join(given_up) if len(given_up) < 9 else f"{len(given_up)} layers"
+        parts.append(f"best for the network, not by their own {name}: {names}")
+    if not open_layers and not given_up:
+        parts.append("every layer's mapping is the best of its mapspace")
+    return f"proof        {'; '.join(parts)}"
 
 
 def front_gap(front: Sequence[FrontMapping], proof: FrontProof) -> float:

@@ -16,6 +16,7 @@ from . import proof_text as proof
 from . import tables
 from .front import FrontMapping, front_table
 from .loop_nest import loop_nest
+from .network_edp import LayerNeeds, LeastSum, edp_bound
 from .show import Shown
 
 
@@ -41,6 +42,8 @@ class Result(Shown):
     lower_bound: float | None = None  # of the objective, over the whole mapspace, where the search proved one
     optimal: bool = False  # whether it is proven that no mapping of the mapspace is better
     searched: float | None = None  # the objective of the search's own best, where the proof found a better mapping
+    sums: tuple[LeastSum, ...] = ()  # proven for the network's EDP
+    alone: float | None = None  # the objective of a better mapping, where this one was chosen for its network
     proof: FrontProof | None = None  # of the front, where the search proved something about it
     coverage: Coverage | None = None  # what became of all combinations of chains, where the search tried to prove
     certificate: Layer | None = None  # of the proof, where the options ask for it
@@ -59,6 +62,19 @@ class Result(Shown):
         if self.lower_bound is None or self.objective is None or self.batch is None:
             return None
         return _gap(float(getattr(self, first_objective(self.objective).column)), self.lower_bound)
+
+    @property
+    def own_gap(self) -> float:
+        """The gap of the best mapping known for the layer alone; 1 without a proof."""
+        if self.alone is None or self.lower_bound is None:
+            return 1.0 if self.gap is None else self.gap
+        return _gap(self.alone, self.lower_bound)
+
+    def needs(self, count: int) -> LayerNeeds:
+        """Return what every mapping needs at least; the network has the layer `count` times, the objective is EDP."""
+        least, proof = self.ideal, self.proof
+        corners = () if proof is None else (*((each.cycles, each.energy_pj) for each in self.front), *proof.corners)
+        return LayerNeeds(count, least.energy_pj, least.cycles, self.lower_bound or 0.0, self.sums, corners)
 
     @property
     def cycles(self) -> int:
@@ -126,7 +142,7 @@ class Result(Shown):
             parts.append(tables.search_line(self.statistics))
         if self.gap is not None:
             what = str(self.objective), str(self.mapspace), self.gap, self.statistics
-            parts.append(proof.proof_line(*what, searched=self.searched))
+            parts.append(proof.proof_line(*what, searched=self.searched, alone=self.alone))
         if self.proof is not None:
             parts += proof.front_proof_parts(self.front, self.proof)
         return parts
@@ -201,13 +217,16 @@ class NetworkResult(Shown):
             sum(result.ideal.energy_pj * count for result, count in self.layers),
         )
 
-    @property
+    @cached_property
     def lower_bound(self) -> float | None:
         """A lower bound of the objective over all choices of mappings; None unless every layer has a lower bound."""
         bounds = [(result.lower_bound, count) for result, count in self.layers if result.lower_bound is not None]
         if not self.found or len(bounds) < len(self.layers):
             return None
-        return proof.network_bound(str(self.layers[0][0].objective), bounds)
+        objective = str(self.layers[0][0].objective)
+        if all(first_objective(objective).powers):
+            return min(self.edp, edp_bound([result.needs(count) for result, count in self.layers]).edp)
+        return proof.network_bound(objective, bounds)
 
     @property
     def gap(self) -> float | None:
@@ -267,8 +286,8 @@ class NetworkResult(Shown):
         counted = "; seconds of the searches alone, without starts and waits" if Ended.BUDGET in whole.ended else ""
         parts.append(tables.search_line(whole) + counted)
         if self.gap is not None:
-            unproven = [(layer.workload.name, layer.gap or 0.0) for layer, _ in self.layers if not layer.optimal]
-            parts.append(proof.network_line(str(self.layers[0][0].objective), self.optimal, self.gap, unproven))
+            each = [(layer.workload.name, layer.own_gap, layer.alone is not None) for layer, _ in self.layers]
+            parts.append(proof.network_line(str(self.layers[0][0].objective), self.gap, each))
         return parts
 
 

@@ -52,6 +52,8 @@ def _proof_json(result: Result | NetworkResult) -> Json:
         proven["attained"] = result.optimal
         if result.searched is not None:
             proven["searched"] = plain(result.searched)
+        if result.alone is not None:
+            proven["alone"] = plain(result.alone)
         if result.coverage is not None:
             proven["combinations"] = {"all": result.coverage.total, **asdict(result.coverage)}
     return proven

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+from ....energy import EnergyTable
 from ....workloads import Fault, option_fault
 from ...mapping import MappingBatch
 from ...model import OBJECTIVES
@@ -81,3 +82,23 @@ def lower_bound(task: Task, best: MappingBatch, watch: Watch) -> Outcome:
     seconds = task.options.bound or 0.0
     options = replace(task.options, objective=task.options.objectives[0], front="", time_limit=seconds or None)
     return Optimal(replace(task, options=options), watch, best, root_only=not seconds).run()
+
+
+def least_sum(task: Task, slope: float, best: MappingBatch, watch: Watch) -> Outcome:
+    """Prove the least energy + `slope` x cycles, in pJ, until the time limit of the options.
+
+    It is the least energy of a machine that leaks `slope` pJ more per cycle. The proof starts from `best`, which should
+    be near the least: it does not look for better mappings but where it must.
+    """
+    (energy,) = (objective.name for objective in OBJECTIVES.values() if objective.powers == (1, 0))
+    options = replace(task.options, objective=energy, front="", certify=False)
+    table, costs = _leaking(task, slope), replace(task.costs, leakage=True)
+    return Optimal(replace(task, options=options, table=table, costs=costs), watch, best, improve=False).run()
+
+
+def _leaking(task: Task, slope: float) -> EnergyTable:
+    """Return the table with `slope` pJ more leakage per cycle, all of it at the MAC units."""
+    arch, table = task.space.arch, task.table
+    leak = (task.costs.leak_pj_per_cycle(arch, table) + slope) / arch.instances(len(arch.levels))
+    levels = tuple(replace(level, leak_pj_per_cycle=0.0) for level in table.levels)
+    return replace(table, levels=levels, compute=replace(table.compute, leak_pj_per_cycle=leak))

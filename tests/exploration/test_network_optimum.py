@@ -1,0 +1,168 @@
+"""The EDP of a network: the bound and the choice against every combination of mappings of all layers."""
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import assume, event, given, settings
+from hypothesis import strategies as st
+from ruby_map.mapper import NetworkResult, SearchOptions
+from ruby_map.mapper.exploration.layers import Layers
+from ruby_map.mapper.exploration.network import chosen_for_network
+from ruby_map.mapper.exploration.spread import bring
+from ruby_map.mapper.exploration.time_slices import Study
+from ruby_map.mapper.mapping import frontier
+from ruby_map.mapper.model.cost import CostOptions
+from ruby_map.mapper.report import LayerNeeds, LeastSum, best_choice, edp_bound
+from ruby_map.workloads import InputError
+
+from ..conftest import DEEP
+from ..small_problems import CHOICES, FEW, PRESETS, constrained_machines, figures, small_machines, values_of
+from ..strategies import convolutions, matmuls
+
+POINTS = st.lists(st.tuples(st.integers(1, 60), st.integers(1, 60)), min_size=1, max_size=6)
+LAYERS = st.lists(st.tuples(POINTS, st.integers(1, 4)), min_size=1, max_size=4)
+WIRES = [0.0] * 7 + [2.0]  # pJ: they are not in the bounds, so few proofs with them are complete
+PROVING = SearchOptions(strategy="optimal")
+
+
+def least_edp(layers):
+    """The least EDP over all combinations of points (cycles, energy) of (points, count)."""
+    counts = [count for _, count in layers]
+    return min(
+        sum(n * cycles for n, (cycles, _) in zip(counts, choice, strict=True))
+        * sum(n * energy for n, (_, energy) in zip(counts, choice, strict=True))
+        for choice in product(*(points for points, _ in layers))
+    )
+
+
+def needs(points, count, slopes, slack=1.0):
+    """What is proven of a layer with these points alone, by least sums at some slopes."""
+    sums = tuple(
+        LeastSum(s, slack * min(energy + s * cycles for cycles, energy in points)) for s in sorted(set(slopes))
+    )
+    edp = min(energy * cycles for cycles, energy in points)
+    cycles, energy_pj = np.min(points, axis=0).tolist()
+    return LayerNeeds(count, energy_pj / 2, cycles / 2, edp, sums)
+
+
+def turns(layers):
+    """All slopes at which two points of a layer have the same sum."""
+    pairs = [pair for points, _ in layers for pair in product(points, repeat=2)]
+    return [(f - e) / (c - d) for (c, e), (d, f) in pairs if c > d and e < f]
+
+
+@given(LAYERS)
+def test_the_choice_is_the_best_of_all_combinations(layers):
+    """A sweep over slopes finds what the product of all layers' points has."""
+    points = [[(float(c), float(e)) for c, e in own] for own, _ in layers]
+    chosen = best_choice([count for _, count in layers], points)
+    assert least_edp([([own[i]], n) for own, i, (_, n) in zip(points, chosen, layers, strict=True)]) == least_edp(
+        layers
+    )
+
+
+@given(LAYERS, st.lists(st.floats(1e-3, 1e3), max_size=4))
+def test_no_choice_is_below_the_bound(layers, slopes):
+    """With least sums at any slopes, or at none."""
+    bound = edp_bound([needs(points, count, slopes) for points, count in layers])
+    assert bound.edp <= least_edp(layers) * (1 + 1e-9)
+
+
+@given(LAYERS)
+def test_the_bound_is_reached_with_least_sums_at_all_turns(layers):
+    """Then the least sums of each layer are known for every slope between them; far out the ideal bounds hold."""
+    ends = turns(layers)
+    slopes = [*ends, 1e-5, 1e5]
+    bound = edp_bound([needs(points, count, slopes) for points, count in layers])
+    assert bound.edp == pytest.approx(least_edp(layers), rel=1e-3 if not ends else 1e-4)
+
+
+@given(LAYERS)
+def test_corners_of_fronts_are_bounds_too(layers):
+    """A proven front has the least sums of all slopes."""
+    whole = [replace(needs(points, count, ()), corners=tuple(points)) for points, count in layers]
+    assert edp_bound(whole).edp <= least_edp(layers) * (1 + 1e-9)
+
+
+def test_energies_of_zero_leave_the_bound_by_layers():
+    """There are no slopes to look at, and no fault."""
+    assert edp_bound([LayerNeeds(2, 0.0, 5, 0.0), LayerNeeds(1, 0.0, 3, 0.0)]) == (0.0, None)
+
+
+# Networks, proven
+
+
+@st.composite
+def networks(draw):
+    """A study of two or three layers, each small enough to visit every mapping, on one machine."""
+    arch = draw(st.one_of(small_machines(), constrained_machines()))
+    layers = draw(st.lists(st.one_of(matmuls(5), convolutions(4, two_windows=False)), min_size=2, max_size=3))
+    layers = tuple(replace(layer, name=f"layer{i}") for i, layer in enumerate(layers))
+    costs = CostOptions(leakage=draw(st.booleans()), hop_pj=draw(st.sampled_from(WIRES)))
+    options = replace(PROVING, seed=draw(st.integers(0, 9)), strategy=draw(st.sampled_from(["optimal", "auto"])))
+    study = Study(arch, layers, draw(st.sampled_from(PRESETS)), True, draw(figures(arch)), costs, options)
+    try:
+        spaces = study.spaces()
+    except InputError:
+        assume(False)
+    assume(all(space.size.total <= FEW and space.size.bypass <= CHOICES for space in spaces))
+    return study
+
+
+def every_point(study, number):
+    """The (cycles, energy) of all mappings of a layer that no other dominates."""
+    points = [np.empty((0, 2))]
+    for batch in study.space(number).batches():
+        both = [values_of(batch, study.table, name, study.costs) for name in ("delay", "energy")]
+        points.append(np.stack(both, axis=1))
+    all_points = np.concatenate(points)
+    all_points = np.unique(all_points[np.isfinite(all_points).all(axis=1)], axis=0)
+    return [tuple(point) for point in all_points[frontier(all_points)].tolist()] if len(all_points) else []
+
+
+def own_optima(points):
+    """Of each layer the point with the least EDP."""
+    return [[min(own, key=lambda point: point[0] * point[1])] for own in points]
+
+
+def counts_that_matter(points):
+    """The counts, of a few, with which the layers' own optima are farthest from the network's."""
+    some = product((1, 3, 20, 300), repeat=len(points))
+    return max(some, key=lambda n: least_edp(list(zip(own_optima(points), n, strict=True)))
+               / max(least_edp(list(zip(points, n, strict=True))), 1e-300))  # fmt: skip
+
+
+def proven(study, counts):
+    """The network's result, and that of its layers alone."""
+    layers = Layers(study, None, None)
+    bring(layers, layers.runs)
+    alone = layers.results()
+    together = chosen_for_network(layers, alone, counts)
+    return [
+        NetworkResult("net", tuple((results[i], counts[i]) for i in range(len(counts))))
+        for results in (together, alone)
+    ]
+
+
+@settings(max_examples=1_000 if DEEP else 40)
+@given(networks())
+def test_the_network_is_the_best_of_all_combinations(study):
+    """Its EDP is the least over the product of all mappings of all layers, and it is proven so."""
+    points = [every_point(study, number) for number in range(len(study.layers))]
+    assume(0 < np.prod([len(own) for own in points]) <= 1_000)
+    counts = counts_that_matter(points)
+    found, alone = proven(study, counts)
+    truth, wires = least_edp(list(zip(points, counts, strict=True))), study.costs.network
+    assert found.edp == pytest.approx(truth, rel=1e-8) or wires
+    assert found.edp >= truth * (1 - 1e-9)
+    assert found.lower_bound <= truth * (1 + 1e-9)
+    assert found.optimal or truth == 0 or wires
+    given_up = sum(layer.alone is not None for layer, _ in found.layers)
+    assert (given_up > 0) == (found.edp < alone.edp * (1 - 1e-9))
+    event(f"{given_up} layers give up EDP of their own")
+    for (layer, _), (own, _) in zip(found.layers, alone.layers, strict=True):
+        assert layer.own_gap <= 1e-9 or wires
+        assert layer.alone is None or layer.alone == own.edp < layer.edp
+        assert layer.optimal == (layer.alone is None and layer.own_gap <= 1e-9)

@@ -22,7 +22,7 @@ from ruby_map.mapper.model.cost import CostOptions
 from ruby_map.mapper.sweeps import picture as sweep_figures
 from ruby_map.mapper.sweeps import run as sweep_run
 from ruby_map.mapper.sweeps.file import read_sweep
-from ruby_map.mapper.sweeps.fronts import candidates, fronts
+from ruby_map.mapper.sweeps.fronts import Seeded, candidates, fronts
 from ruby_map.mapper.sweeps.result import SweepResult
 from ruby_map.mapper.sweeps.run import run_point
 from ruby_map.mapper.sweeps.store import NOTHING_VALID, PointOutcome
@@ -309,7 +309,7 @@ def test_two_sweeps_never_write_to_one_folder(folder):
 def seeded(values):
     """Points of one workload: {(design, mapspace): [EDP of each seed]}, the area being the design's number + 1."""
     return [
-        (design, "w", mapspace, seed, {"area_um2": design + 1.0, "edp": edp})
+        Seeded(design, "w", mapspace, seed, {"area_um2": design + 1.0, "edp": edp})
         for (design, mapspace), edps in values.items()
         for seed, edp in enumerate(edps)
     ]

@@ -118,14 +118,15 @@ def _draw_front(panel: "Axes", front: Front, pool: list[Candidate], axes: list[M
 
 def _draw_gaps(panel: "Axes", pool: list[Candidate], units: Floats, look: Style) -> None:
     """Draw a dotted bar from each point that is not certified down to what is proven of it, on both axes."""
-    from matplotlib.transforms import ScaledTranslation
+    from matplotlib.transforms import offset_copy
 
     for candidate in pool:
         (x, y), (least_x, least_y) = (each[:2] / units[:2] for each in (candidate.middle, candidate.least))
         for across, xs, ys in ((False, (x, x), (y, least_y)), (True, (x, least_x), (y, y))):
             if min(xs + ys) > 0 and (xs[0] > xs[1] or ys[0] > ys[1]):
-                way = (0, look.shift / 72) if across else (look.shift / 72, 0)
-                place = panel.transData + ScaledTranslation(*way, panel.get_figure(root=True).dpi_scale_trans)
+                place = offset_copy(panel.transData, panel.get_figure(root=True), units="points",
+                                    x=0.0 if across else look.shift, y=look.shift if across else 0.0)  # fmt: skip
+                panel.update_datalim([(xs[1], ys[1])])  # an offset line is left out of it
                 panel.plot(xs, ys, ":", marker=BAR_END[across], markevery=[1], markersize=6, linewidth=1.2,
                            color=look.colour, transform=place)  # fmt: skip
 

@@ -7,14 +7,17 @@ import numpy as np
 import pytest
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
-from ruby_map.mapper import NetworkResult, SearchOptions
+from ruby_map.mapper import NetworkResult, SearchOptions, explore, result_json
+from ruby_map.mapper.exploration import least_sums
 from ruby_map.mapper.exploration.layers import Layers
 from ruby_map.mapper.exploration.network import chosen_for_network
 from ruby_map.mapper.exploration.spread import bring
 from ruby_map.mapper.exploration.time_slices import Study
 from ruby_map.mapper.mapping import frontier
+from ruby_map.mapper.model import InternalError
 from ruby_map.mapper.model.cost import CostOptions
 from ruby_map.mapper.report import LayerNeeds, LeastSum, best_choice, edp_bound
+from ruby_map.mapper.runtime.checkpoint import Checkpoint
 from ruby_map.workloads import InputError
 
 from ..conftest import DEEP
@@ -166,3 +169,101 @@ def test_the_network_is_the_best_of_all_combinations(study):
         assert layer.own_gap <= 1e-9 or wires
         assert layer.alone is None or layer.alone == own.edp < layer.edp
         assert layer.optimal == (layer.alone is None and layer.own_gap <= 1e-9)
+
+
+NET = """
+name: net
+layers:
+  - {name: one, shape: conv2d, sizes: {M: 8, C: 4, P: 13, Q: 13, R: 3, S: 3}}
+  - {name: two, shape: matmul, sizes: {M: 64, N: 100, K: 36}, count: 3}
+  - {name: three, shape: conv2d, sizes: {M: 16, C: 7, P: 5, Q: 5, R: 1, S: 1}}
+"""
+
+
+@pytest.fixture(scope="module")
+def net(tmp_path_factory):
+    path = tmp_path_factory.mktemp("net") / "net.yaml"
+    path.write_text(NET)
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def whole(net):
+    """The network proven: its last layer gives up EDP of its own."""
+    return explore("eyeriss_like", net, options=PROVING)
+
+
+def plain(result):
+    """The object of --json without seconds."""
+    found = result_json(result)
+    for one in (found, *found["layers"]):
+        del one["search"]["seconds"]
+    return found
+
+
+def test_a_layer_gives_up_edp_of_its_own_and_the_report_says_so(whole):
+    """Its mapping is not called optimal; the network's is, and better than that of the layers' own optima."""
+    last = whole.layers[-1][0]
+    alone = explore("eyeriss_like", last.workload, options=PROVING)
+    assert last.alone == alone.edp < last.edp
+    assert (last.optimal, last.own_gap) == (False, 0.0)
+    assert (whole.optimal, whole.gap) == (True, pytest.approx(0, abs=1e-9))
+    others = [(result, count) for result, count in whole.layers[:-1]]
+    assert whole.edp < NetworkResult("net", (*others, (alone, 1))).edp
+    assert "best for the network, not by their own EDP: three" in str(whole)
+    assert f"alone, a mapping with an EDP of {alone.edp:.5g} is better" in str(last)
+    assert result_json(whole)["layers"][-1]["alone"] == alone.edp
+
+
+@pytest.mark.parametrize("moment", [0, 1, 2])
+def test_an_interrupted_choice_goes_on_where_it_stopped(net, whole, tmp_path, monkeypatch, moment):
+    """Ctrl-C during the proofs for the network: an answer whose gap holds, then the same as undisturbed."""
+    calls, real = [], least_sums.least_sum
+
+    def some(*arguments):
+        calls.append(arguments[1])
+        if len(calls) == moment + 1:
+            raise KeyboardInterrupt
+        return real(*arguments)
+
+    with Checkpoint(tmp_path, {}) as file, monkeypatch.context() as patch:
+        patch.setattr(least_sums, "least_sum", some)
+        first = explore("eyeriss_like", net, options=PROVING, checkpoint=file)
+    assert first.statistics.interrupted
+    assert first.lower_bound <= whole.edp <= first.edp
+    with Checkpoint(tmp_path, {}, resume=True) as file:
+        again = explore("eyeriss_like", net, options=PROVING, checkpoint=file)
+    assert (again.edp, again.optimal) == (whole.edp, True)
+    with Checkpoint(tmp_path, {}, resume=True) as file, monkeypatch.context() as patch:
+        patch.setattr(least_sums, "least_sum", None)  # nothing is left to prove
+        assert plain(explore("eyeriss_like", net, options=PROVING, checkpoint=file)) == plain(again)
+
+
+def test_a_bound_that_is_too_high_is_an_internal_error(net, monkeypatch):
+    """A mapping below what was proven of all is no result."""
+    real = least_sums.least_sum
+
+    def too_high(*arguments):
+        found = real(*arguments)
+        return replace(found, lower_bound=1.05 * found.lower_bound)
+
+    monkeypatch.setattr(least_sums, "least_sum", too_high)
+    with pytest.raises(InternalError, match="below its bound"):
+        explore("eyeriss_like", net, options=PROVING)
+
+
+def test_other_objectives_and_certificates_keep_the_layers_own_best(net, monkeypatch):
+    """For energy and delay these are the network's; a certificate proves each layer for itself."""
+    monkeypatch.setattr(least_sums, "least_sum", None)
+    for options in (replace(PROVING, objective="delay"), replace(PROVING, certify=True)):
+        found = explore("eyeriss_like", net, options=options)
+        assert all(layer.optimal and layer.alone is None for layer, _ in found.layers)
+
+
+def test_without_time_the_layers_own_best_are_the_answer(net, monkeypatch):
+    """The bound is then that by the layers' EDP and their ideal bounds."""
+    monkeypatch.setattr(least_sums.LayerSums, "seconds", 1e9)
+    found = explore("eyeriss_like", net, options=replace(PROVING, time_limit=60.0))
+    assert all(layer.optimal for layer, _ in found.layers)
+    assert 0 < found.gap < 0.05
+    assert "EDP possible of the network is at most" in str(found)

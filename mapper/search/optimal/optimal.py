@@ -36,20 +36,11 @@ BESIDE = 4  # steps of the proof for each generation of the evolution beside it
 class Optimal:
     """A running proof.
 
-    `given` is a mapping to start with, that exchanges and an evolution `improve` first; with `root_only` the mapspace
-    is only bounded as a whole.
+    `given` is a mapping to start with; with `root_only` the mapspace is only bounded as a whole.
     """
 
-    def __init__(
-        self,
-        task: Task,
-        watch: Watch,
-        given: MappingBatch | None = None,
-        *,
-        root_only: bool = False,
-        improve: bool = True,
-    ) -> None:
-        self.task, self.watch, self.given, self.root_only, self.improve = task, watch, given, root_only, improve
+    def __init__(self, task: Task, watch: Watch, given: MappingBatch | None = None, *, root_only: bool = False) -> None:
+        self.task, self.watch, self.given, self.root_only = task, watch, given, root_only
         self.recorder = Recorder(Stop(None, time_limit=task.options.time_limit))
         self.leaves = LeafEvaluator(task, _incumbents(task), self.recorder, self._late)
         self.local_search = LocalSearch(self.leaves)
@@ -150,10 +141,9 @@ class Optimal:
                 return
             choice = min(self.waiting, key=lambda each: each.least)
             if choice.branching is None:
-                if self.improve:
-                    self.local_search.start(choice.relaxed, self.rng, STARTS)
+                self.local_search.start(choice.relaxed, self.rng, STARTS)
                 choice.grow(self.leaves, certify=self.task.options.certify)
-            elif self.improve and steps % BESIDE == 2 and not self.evolver.settled:
+            elif steps % BESIDE == 2 and not self.evolver.settled:
                 self.evolver.step()
             elif steps % 32 == 0 and steps & (steps - 1) == 0:  # ever more rarely
                 choice.branching.dive(lambda: self.incumbents.cutoff, self._see(choice))

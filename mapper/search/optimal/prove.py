@@ -93,7 +93,9 @@ def least_sum(task: Task, slope: float, best: MappingBatch, watch: Watch) -> Out
     (energy,) = (objective.name for objective in OBJECTIVES.values() if objective.powers == (1, 0))
     options = replace(task.options, objective=energy, front="", certify=False)
     table, costs = _leaking(task, slope), replace(task.costs, leakage=True)
-    return Optimal(replace(task, options=options, table=table, costs=costs), watch, best, improve=False).run()
+    proof = Optimal(replace(task, options=options, table=table, costs=costs), watch, best)
+    proof.local_search.active = proof.evolver.active = False
+    return proof.run()
 
 
 def _leaking(task: Task, slope: float) -> EnergyTable:

@@ -74,8 +74,8 @@ class EdpBound(NamedTuple):
 def edp_bound(layers: Sequence[LayerNeeds]) -> EdpBound:
     """Bound the EDP of every choice of mappings from below.
 
-    With bounds at some slopes the bound of h is a chain of lines a + c s; on each the least of (a + c s)^2 / 4 s over
-    all s is a c. The slope where that is least is looked at next, until it is known.
+    With bounds at some slopes the bound of h is a chain of lines a + c s; on each (a + c s)^2 / 4 s is least at an end,
+    or a c at s = a / c. The slope where it is least of all is looked at next, until it is known.
     """
     least = least_by_edp((layer.edp, layer.count) for layer in layers)
     ends = [slope for layer in layers for slope in layer.slopes() if slope > 0]
@@ -84,6 +84,8 @@ def edp_bound(layers: Sequence[LayerNeeds]) -> EdpBound:
     slopes = _distinct(np.concatenate([np.geomspace(min(ends), max(ends), FIRST_SLOPES), ends]))
     while True:
         edp, slope = _bound_at(layers, slopes)
+        if not slope:
+            return EdpBound(least, None)
         if len(slopes) >= MOST_SLOPES or np.abs(slopes / slope - 1).min() <= ROUNDING:
             return EdpBound(max(edp, least), slope)
         slopes = _distinct(np.append(slopes, slope))
@@ -96,8 +98,13 @@ def _bound_at(layers: Sequence[LayerNeeds], slopes: Floats) -> tuple[float, floa
     sums = np.sum([layer.count * layer.least_sums(slopes) for layer in layers], axis=0)
     rises = np.concatenate([[(sums[0] - energy_pj) / slopes[0]], np.diff(sums) / np.diff(slopes), [cycles]])
     starts = np.concatenate([[energy_pj], sums - rises[1:] * slopes])
-    least = int((starts * rises).argmin())
-    return float(starts[least] * rises[least]), float(starts[least] / rises[least])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        turns = starts / rises
+    inside = (turns >= np.concatenate([[0.0], slopes])) & (turns <= np.concatenate([slopes, [np.inf]]))
+    at = np.concatenate([slopes, turns[inside]])  # elsewhere a line between close slopes has rounding errors
+    edp = np.concatenate([sums**2 / (4 * slopes), (starts * rises)[inside]])
+    least = int(edp.argmin())
+    return float(edp[least]), float(at[least])
 
 
 def least_by_edp(layers: Iterable[tuple[float, int]]) -> float:

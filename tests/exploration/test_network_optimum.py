@@ -92,6 +92,16 @@ def test_corners_of_fronts_are_bounds_too(layers):
 def test_energies_of_zero_leave_the_bound_by_layers():
     """There are no slopes to look at, and no fault."""
     assert edp_bound([LayerNeeds(2, 0.0, 5, 0.0), LayerNeeds(1, 0.0, 3, 0.0)]) == (0.0, None)
+    leaking = [LayerNeeds(2, 0.0, 5, 25.0, (LeastSum(1.0, 10.0),)), LayerNeeds(1, 0.0, 3, 9.0, (LeastSum(2.0, 9.0),))]
+    assert edp_bound(leaking) == (pytest.approx(169.0), None)
+
+
+def test_slopes_that_are_nearly_equal_cost_no_accuracy():
+    """A line between them has rounding errors: with it this network kept a gap of 6e-9."""
+    one = (LeastSum(241.16, 4316.94), LeastSum(376.8125, 5537.8125), LeastSum(868.0000278754974, 9958.500250879477))
+    other = (LeastSum(241.16, 1109.16), LeastSum(376.8125, 1244.8125))
+    both = [LayerNeeds(1, 2092.5, 3, 19318.5, one), LayerNeeds(1, 867.5, 1, 868.0, other)]
+    assert edp_bound(both).edp == pytest.approx(30145.0, rel=1e-12)
 
 
 # Networks, proven

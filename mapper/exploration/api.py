@@ -29,6 +29,7 @@ from .diagnose import misfits
 from .inputs import Spec, alike, layers_of, load
 from .layer import Progress
 from .layers import Layers
+from .network import chosen_for_network
 from .spending import spend_budget
 from .spread import bring
 from .time_slices import Study
@@ -70,6 +71,8 @@ def explore(
     else:
         bring(layers, layers.runs)
     results = layers.bounded(layers.results())
+    if isinstance(search.work, Network):
+        results = chosen_for_network(layers, results, search.counts)
     if not results:
         raise KeyboardInterrupt  # Ctrl-C came before the first result
     return search.result(results)

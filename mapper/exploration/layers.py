@@ -3,7 +3,7 @@
 import time
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...workloads import Workload
 from ..mapspace import Mapspace
@@ -19,6 +19,21 @@ from ..search import (
 from .layer import Progress, bounded
 from .time_slices import SliceState, Study
 
+
+class ProvenSum(NamedTuple):
+    """A proof of the least energy + slope x cycles of a layer."""
+
+    slope: float  # pJ per cycle
+    least_pj: float
+    closed: bool  # whether a mapping has it
+    best: int  # the number in the mapspace of the best mapping by this sum
+    statistics: dict[str, Any]  # plain
+
+    @property
+    def seconds(self) -> float:
+        return float(self.statistics["seconds"])
+
+
 LEAST = 1e-3  # seconds that a layer gets even if none are left
 SHARES = {Ended.SAMPLES, Ended.TIME_LIMIT}  # the reasons by which a layer's share of a budget ends its search
 
@@ -33,12 +48,18 @@ class Run:
     target: int | None = None  # mappings to see for now; None: until the search ends by itself
     time_limit: float | None = None  # seconds in all
     marks: list[Mark] = field(default_factory=list)  # the best at each target
+    sums: list[ProvenSum] = field(default_factory=list)  # proven for the network's EDP
     busy: bool = False  # a worker searches it
 
     @property
     def seen(self) -> dict[str, Any]:
         """The statistics in its state."""
         return {} if self.state is None else self.state.get("statistics", {})
+
+    @property
+    def more(self) -> State:
+        """What the checkpoint has beside the state."""
+        return {name: list(each) for name, each in (("marks", self.marks), ("sums", self.sums)) if each}
 
     @property
     def evaluated(self) -> int:
@@ -76,6 +97,7 @@ class Layers:
         self.runs = [Run(number, part.load() if part else None) for number, part in enumerate(self.parts)]
         for run in self.runs:
             run.marks = [Mark(*mark) for mark in (run.state or {}).get("marks", [])]
+            run.sums = [ProvenSum(*each) for each in (run.state or {}).get("sums", [])]
         self.interrupted = False
         self.ends: float | None = None  # when a budget of seconds is used up, by the monotonic clock
         self.spaces: list[Mapspace] = []
@@ -118,10 +140,10 @@ class Layers:
         return replace(options, samples=samples, time_limit=limit, victory=victory, budget="")
 
     def keep(self, run: Run) -> None:
-        """Save the state and the marks in the checkpoint, where there is one."""
+        """Save the state, the marks and the sums in the checkpoint, where there is one."""
         part = self.parts[run.number]
         if part and run.state is not None:
-            SliceState(None, part, marks=run.marks).save(run.state)
+            SliceState(None, part, more=run.more).save(run.state)
 
     def tell(self, layer: Workload, recorder: Recorder) -> None:
         """Report the progress of a layer; the end of its share is shown as the end of the budget, the user's rule."""

@@ -15,7 +15,7 @@ from ..runtime import Part
 from ..search import STRATEGIES, Recorder, SearchOptions, Task, option_faults, stop_rules
 from .layer import Progress, bounded
 from .relaxations import Change, as_it_was, changes
-from .side_by_side import WholeRequest, side_by_side
+from .side_by_side import WholeRequest, search_whole, side_by_side
 from .time_slices import SliceResult, Study
 
 Steps = Callable[[int, int, str], None]  # called with the number of changes done, of all, and the state of one
@@ -131,7 +131,7 @@ class _Neighbours:
         """Search every change, or until Ctrl-C."""
         numbers, jobs = range(len(self.study.changes)), self.study.options.jobs
         if jobs > 1:
-            side_by_side(self.study, self._requests, jobs, self._take)
+            side_by_side(search_whole, self.study, self._requests, jobs, self._take)
             return
         try:
             for number in numbers:

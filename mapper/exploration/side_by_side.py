@@ -1,4 +1,4 @@
-"""Searches layers side by side, each whole in one process: those whose searches cannot take turns, as proofs."""
+"""Works on layers side by side, on each in one process: searches that cannot take turns, as proofs."""
 
 import pickle
 import signal
@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType
-from typing import NamedTuple, override
+from typing import NamedTuple, Protocol, override
 
 from ...workloads import InputError
 from ..runtime import State, in_order
@@ -30,9 +30,9 @@ class WholeRequest(NamedTuple):
 class StoppableState(SliceState):
     """The state of a search that STOP in `folder` ends like Ctrl-C."""
 
-    def __init__(self, state: State | None, folder: Path) -> None:
-        super().__init__(state)
-        self.stop = folder / STOP
+    def __init__(self, request: WholeRequest) -> None:
+        super().__init__(request.state)
+        self.stop = Path(request.folder) / STOP
 
     @override
     def offer(self, state: Callable[[], State]) -> None:
@@ -41,32 +41,46 @@ class StoppableState(SliceState):
             raise KeyboardInterrupt
 
 
+class Numbered(Protocol):
+    """The result of a layer."""
+
+    @property
+    def number(self) -> int: ...
+
+
 def search_whole(study: Study, request: WholeRequest) -> SliceResult:
     """Search a layer to its end, or until it is told to stop."""
-    folder = Path(request.folder)
-    part = StoppableState(request.state, folder)
+    part = StoppableState(request)
     if part.stop.exists():
         return SliceResult(request.number, request.state)
     try:
         result = study.search(study.space(request.number), request.options, None, part)
     except InputError as error:
         return SliceResult(request.number, part.state, faults=tuple(error.faults))
-    found = SliceResult(request.number, part.state, light(result))
+    return left_behind(SliceResult(request.number, part.state, light(result)), part)
+
+
+def left_behind[R: Numbered](found: R, part: StoppableState) -> R:
+    """Return what is found, and after a stop leave it in the folder, as nobody may read it any more."""
     if part.stop.exists():
-        (folder / f"{request.number}.pickle").write_bytes(pickle.dumps(found))
+        (part.stop.parent / f"{found.number}.pickle").write_bytes(pickle.dumps(found))
     return found
 
 
-def side_by_side(
-    study: Study, requests: Callable[[str], Iterator[WholeRequest]], jobs: int, take: Callable[[SliceResult], None]
+def side_by_side[Q, R: Numbered](
+    work: Callable[[Study, Q], R],
+    study: Study,
+    requests: Callable[[str], Iterator[Q]],
+    jobs: int,
+    take: Callable[[R], None],
 ) -> bool:
-    """Search the layers of `requests`, which get the folder, and `take` each result; False if Ctrl-C ended that.
+    """Do the `work` on the layers of `requests`, which get the folder, and `take` each result; False after Ctrl-C.
 
     After Ctrl-C the processes soon end with the best so far, which is taken, too.
     """
     with TemporaryDirectory(prefix="ruby-map-") as name, _stopping(Path(name)):
         folder, whole, taken = Path(name), True, set[int]()
-        with closing(in_order(search_whole, study, requests(name), jobs, most=1)) as results:
+        with closing(in_order(work, study, requests(name), jobs, most=1)) as results:
             try:
                 for result in results:
                     taken.add(result.number)
@@ -75,10 +89,10 @@ def side_by_side(
                 (folder / STOP).touch()
                 whole = False
         for path in sorted(folder.glob("*.pickle")):
-            left: SliceResult = pickle.loads(path.read_bytes())
+            left: R = pickle.loads(path.read_bytes())
             if left.number not in taken:
                 take(left)
-        return whole
+        return whole and not (folder / STOP).exists()
 
 
 @contextmanager

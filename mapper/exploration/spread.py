@@ -15,7 +15,7 @@ from ...workloads import Fault, InputError, collect
 from ..runtime import in_order
 from ..search import ENGINES, STRATEGIES, Recorder, SearchOptions, stop_rules
 from .layers import LEAST, Layers, Run
-from .side_by_side import WholeRequest, side_by_side
+from .side_by_side import WholeRequest, search_whole, side_by_side
 from .time_slices import SliceRequest, SliceResult, SliceState, search_slice
 
 
@@ -40,7 +40,7 @@ def _together(layers: Layers, run: Run) -> None:
     layers.grant(run)
     study = layers.study
     space = layers.spaces[run.number] if layers.spaces else study.space(run.number)
-    part = SliceState(run.start, layers.parts[run.number], marks=run.marks)
+    part = SliceState(run.start, layers.parts[run.number], more=run.more)
     run.result = study.search(space, layers.options(run), layers.tell if layers.progress else None, part)
     shows_again = run.state is not None and not run.open and STRATEGIES[study.options.strategy].shares
     run.state = part.state
@@ -125,7 +125,7 @@ def _whole(layers: Layers, runs: Sequence[Run]) -> list[Run]:
             recorder.best = recorder.statistics.trace[-1][1] if recorder.statistics.trace else inf
             layers.tell(layers.study.layers[run.number], recorder)
 
-    layers.interrupted |= not side_by_side(layers.study, requests, jobs, take)
+    layers.interrupted |= not side_by_side(search_whole, layers.study, requests, jobs, take)
     _refuse(layers, faults)
     return []
 

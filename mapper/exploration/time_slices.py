@@ -1,7 +1,7 @@
 """Turns: in a turn a process searches a layer for a while and returns its state."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple, override
@@ -14,7 +14,7 @@ from ..mapspace import Mapspace, Preset
 from ..model import CostOptions
 from ..report import Result
 from ..runtime import Part, State
-from ..search import Mark, SearchOptions, Task
+from ..search import SearchOptions, Task
 from .layer import Progress, explore_layer
 
 TURN = 1.0  # seconds of work in a turn: to start one costs 30 ms, and tables if another process had the layer last
@@ -80,16 +80,16 @@ class TurnOverError(Exception):
 
 
 class SliceState(Part):
-    """The state of a layer's search in memory, and in `on_disk`, the checkpoint, where there is one."""
+    """The state of a layer's search in memory; with `more` in `on_disk`, the checkpoint, where there is one."""
 
     def __init__(
         self,
         state: State | None,
         on_disk: Part | None = None,
         seconds: float | None = None,
-        marks: Sequence[Mark] = (),
+        more: State | None = None,
     ) -> None:
-        self.state, self.on_disk, self.more = state, on_disk, {"marks": list(marks)} if marks else {}
+        self.state, self.on_disk, self.more = state, on_disk, more or {}
         self.until = None if seconds is None else time.process_time() + seconds
 
     @override
@@ -118,7 +118,7 @@ def search_slice(study: Study, ticket: SliceRequest) -> SliceResult:
     """Search a layer for a turn."""
     part = SliceState(ticket.state, seconds=TURN)
     try:
-        result = study.search(_prepared(study, ticket.number), ticket.options, None, part)
+        result = study.search(prepared(study, ticket.number), ticket.options, None, part)
     except TurnOverError:
         return SliceResult(ticket.number, part.state)
     except InputError as error:
@@ -127,7 +127,8 @@ def search_slice(study: Study, ticket: SliceRequest) -> SliceResult:
 
 
 @lru_cache(maxsize=MOST_MAPSPACES)
-def _prepared(study: Study, number: int) -> Mapspace:
+def prepared(study: Study, number: int) -> Mapspace:
+    """Return the mapspace of a layer, made once in each process."""
     return study.space(number)
 
 

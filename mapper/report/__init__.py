@@ -5,8 +5,10 @@ from .difference import difference_json, difference_text
 from .folder import certificate_faults, write_folder, write_proof
 from .frames import layer_rows, level_rows
 from .front import exact_front
+from .network_edp import EdpBound, LayerNeeds, LeastSum, best_choice, crossing, edp_bound
+from .network_result import NetworkResult
 from .renderers import OF_LAYER, OF_NETWORK
-from .result import NetworkResult, Result
+from .result import Result
 from .result_json import Json, plain, result_json, why_json
 from .show import Drawing, Renderer, Rows, Shown, register
 from .tables import TextTable, energy_unit
@@ -14,8 +16,11 @@ from .why import Neighbour, Why
 
 __all__ = [
     "Drawing",
+    "EdpBound",
     "Json",
     "Neighbour",
+    "LayerNeeds",
+    "LeastSum",
     "NetworkResult",
     "Renderer",
     "Result",
@@ -23,11 +28,14 @@ __all__ = [
     "Shown",
     "TextTable",
     "Why",
+    "best_choice",
     "certificate_faults",
     "comparison",
     "comparison_json",
+    "crossing",
     "difference_json",
     "difference_text",
+    "edp_bound",
     "energy_unit",
     "exact_front",
     "plain",

@@ -13,8 +13,9 @@ from ..certificate import Certificate, write_certificate
 from ..mapping import mapping_yaml
 from ..model import OBJECTIVES, first_objective
 from .frames import layer_rows
+from .network_result import NetworkResult
 from .pictures import draw_convergence, draw_convergences, draw_energy, draw_front, draw_layers
-from .result import NetworkResult, Result
+from .result import Result
 from .result_json import result_json
 
 DPI = 200  # of pictures

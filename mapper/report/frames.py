@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 
 from ...workloads import Fault, InputError
-from .result import NetworkResult, Result
+from .network_result import NetworkResult
+from .result import Result
 from .result_json import plain
 from .roofline import roofline_point
 from .show import Rows

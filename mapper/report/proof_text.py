@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import takewhile
-from math import sqrt
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from ..model import first_objective
 from ..model.bounds import ROUNDING
 from ..search import Coverage, Ended, FrontProof, StageProof, Statistics
 from .front import FrontMapping
+from .network_edp import least_by_edp
 from .tables import TextTable
 
 LONGER = 6  # times the time limit
@@ -33,6 +33,13 @@ def proof_line(
     return f"proof        {', and '.join(parts)}{later}{_more_time(statistics)}"
 
 
+def network_choice_line(objective: str, mapspace: str, gap: float, alone: float) -> str:
+    """Say that a mapping was chosen for its network; `alone`: the value of a better mapping, which suits it less."""
+    name = _with_article(first_objective(objective).title)
+    below = f"the lowest of {mapspace} is at most {gap:.2%} below"
+    return f"proof        best for the network; alone, a mapping with {name} of {alone:.5g} is better; {below}"
+
+
 def open_stage(name: str, gap: float, stages: Sequence[StageProof]) -> tuple[str, float]:
     """Return the name and gap of a layer that is not proven best: of several objectives those of the first open one."""
     left = next((stage for stage in stages if not stage.optimal), None)
@@ -47,9 +54,12 @@ def _title(stage: StageProof) -> str:
 
 def found_line(objective: str, searched: float) -> str:
     """Say that the proof found the mapping; `searched`: the value of the search's own."""
-    name = first_objective(objective).title
-    article = "an" if name[0] in "aeioEAIO" else "a"
-    return f"proof        it found this mapping: the search had {article} {name} of {searched:.5g}"
+    name = _with_article(first_objective(objective).title)
+    return f"proof        it found this mapping: the search had {name} of {searched:.5g}"
+
+
+def _with_article(name: str) -> str:
+    return f"an {name}" if name[0] in "aeioEAIO" else f"a {name}"
 
 
 def stage_gap(stage: StageProof) -> float | None:
@@ -91,30 +101,36 @@ def _more_time(statistics: Statistics) -> str:
 
 
 def network_bound(objective: str, layers: Iterable[tuple[float, int]]) -> float:
-    """A lower bound for a network from those of its layers, each with its count, for energy, delay or EDP.
-
-    EDP is (sum of energies) x (sum of cycles), by the inequality of Cauchy and Schwarz at least the square of the sum
-    of sqrt(energy x cycles) over the layers, whatever mapping each of them has.
-    """
+    """A lower bound for a network from those of its layers, each with its count, for energy, delay or EDP."""
     if all(first_objective(objective).powers):
-        return sum(count * sqrt(bound) for bound, count in layers) ** 2
+        return least_by_edp(layers)
     return sum(count * bound for bound, count in layers)
 
 
-def network_line(objective: str, optimal: bool, gap: float, open_layers: Sequence[tuple[str, float]]) -> str:
-    """Say how far a network can be from its best; `open_layers`: those that are not proven best, with their gaps.
+def network_line(objective: str, optimal: bool, gap: float, layers: Sequence[tuple[str, float, bool]]) -> str:
+    """Say how far a network can be from its best.
 
+    `layers`: of each its name, the gap of its own best mapping, and whether another mapping is better for the network.
     Layers that are best by delay, or by energy, in turn with other objectives make a network that is, too.
     """
     name, *others = (first_objective(each).title for each in objective.split(","))
-    every = "every layer's mapping is the best of its mapspace"
-    if open_layers:
-        gaps = ", ".join(f"{layer} within {each:.2%}" for layer, each in open_layers)
-        every = f"not proven best: {gaps}" if len(open_layers) < 9 else f"{len(open_layers)} layers are not proven best"
+    open_layers = [(layer, each) for layer, each, _ in layers if each > ROUNDING]
+    given_up = [layer for layer, _, other in layers if other]
+    parts = [f"the best {name} possible of the network is at most {gap:.2%} below this one"]
     if gap <= ROUNDING:
         lower = ", and ".join([f"a lower {name}", *(f"of these none a lower {other}" for other in others if optimal)])
-        return f"proof        {every}; no choice of mappings gives the network {lower}"
-    return f"proof        {every}; the best {name} possible of the network is at most {gap:.2%} below this one"
+        parts = [f"optimal: no choice of mappings gives the network {lower}"]
+    if open_layers:
+        gaps = ", ".join(f"{layer} within {each:.2%}" for layer, each in open_layers)
+        parts.append(
+            f"not proven best: {gaps}" if len(open_layers) < 9 else f"{len(open_layers)} layers not proven best"
+        )
+    if given_up:
+        names = ", ".join(given_up) if len(given_up) < 9 else f"{len(given_up)} layers"
+        parts.append(f"best for the network, not by their own {name}: {names}")
+    if not open_layers and not given_up:
+        parts.append("every layer's mapping is the best of its mapspace")
+    return f"proof        {'; '.join(parts)}"
 
 
 def front_gap(front: Sequence[FrontMapping], proof: FrontProof) -> float:

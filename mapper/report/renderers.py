@@ -1,5 +1,6 @@
 """The pictures that results have, and when they can be drawn."""
 
+from .network_result import NetworkResult
 from .pictures import (
     draw_convergence,
     draw_convergences,
@@ -9,7 +10,7 @@ from .pictures import (
     draw_roofline,
     draw_usage,
 )
-from .result import NetworkResult, Result
+from .result import Result
 from .show import Drawing, NoDrawing, Renderer
 
 

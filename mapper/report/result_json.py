@@ -9,7 +9,8 @@ from ..model import HELD, Costs
 from ..search import Statistics
 from . import proof_text as proof
 from .front import front_json
-from .result import NetworkResult, Result
+from .network_result import NetworkResult
+from .result import Result
 from .why import Why
 
 Json = dict[str, object]
@@ -73,6 +74,8 @@ def _proof_json(result: Result | NetworkResult) -> Json:
         found = {} if result.searched is None else {result.searched_by: plain(result.searched)}
         if (first := str(result.objective).split(",")[0]) in found:
             proven["searched"] = found[first]
+        if result.alone is not None:
+            proven["alone"] = plain(result.alone)
         if result.coverage is not None:
             proven["combinations"] = proof.combinations_json(result.coverage)
         if result.stages:

@@ -6,7 +6,7 @@ from .ended import Ended
 from .engines import ENGINES
 from .option_faults import ignored_options, option_faults, stop_rules
 from .options import SearchOptions, read_patience
-from .outcome import FrontProof, StageProof
+from .outcome import FrontProof, Point, StageProof
 from .proposer import CHUNK
 from .recorder import Recorder
 from .registry import STRATEGIES
@@ -21,6 +21,7 @@ __all__ = [
     "Ended",
     "FrontProof",
     "Mark",
+    "Point",
     "Recorder",
     "STRATEGIES",
     "SearchOptions",

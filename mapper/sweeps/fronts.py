@@ -3,12 +3,14 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 
 from ..mapping import Floats, frontier
 from ..report import Json, plain
 from .pareto import hypervolume, knee
+from .proofs import Bounds, may_be_beaten, may_join, together
 
 ALL = "all mapspaces"
 
@@ -48,11 +50,19 @@ class Candidate:
     seeds: tuple[int, ...]  # those with a mapping
     values: Floats  # (seed, axis) of those
     share: float = 0.0  # of its seeds, those in which it is on the frontier that it is listed in
+    gap: float | None = None  # by which its objective may be lower; None: not proven
+    proven: Floats | None = None  # (axis,) what its best mapping may come down to, where that is proven
+    beaten: bool = False  # on a frontier: another point would dominate it if that came down so far
 
     @property
     def middle(self) -> Floats:
         """The median over the seeds. # (axis,)"""
         return np.asarray(np.median(self.values, axis=0))
+
+    @property
+    def least(self) -> Floats:
+        """What its best mapping may come down to; the median where nothing is proven. # (axis,)"""
+        return self.middle if self.proven is None else np.minimum(self.middle, self.proven)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,19 +74,31 @@ class Front:
     members: tuple[Candidate, ...]  # in the order of the first axis
     knee: Candidate
     hypervolume: float  # share of the box from the ideal corner to the reference of the workload that it dominates
+    joining: tuple[Candidate, ...] = ()  # those that would be on it if they came down to what is proven
 
 
-Seeded = tuple[int, str, str, int, Mapping[str, float]]  # design, workload, mapspace, seed, measures
+class Seeded(NamedTuple):
+    """A point with a mapping."""
+
+    design: int
+    workload: str
+    mapspace: str
+    seed: int
+    measures: Mapping[str, float]
+    bounds: Bounds | None = None  # where the search proved some
 
 
 def candidates(points: Iterable[Seeded], axes: tuple[str, ...]) -> list[Candidate]:
     """Put the points with a mapping together over their seeds."""
     pool = []
-    ordered = sorted(points, key=lambda point: (point[1], point[2], point[0], point[3]))
-    for (workload, mapspace, design), same in groupby(ordered, key=lambda point: (point[1], point[2], point[0])):
+    ordered = sorted(points, key=lambda point: (point.workload, point.mapspace, point.design, point.seed))
+    for (workload, mapspace, design), same in groupby(ordered, key=lambda p: (p.workload, p.mapspace, p.design)):
         group = list(same)
-        values = np.array([[point[4][axis] for axis in axes] for point in group], dtype=np.float64)
-        pool.append(Candidate(design, workload, mapspace, tuple(point[3] for point in group), values))
+        values = np.array([[point.measures[axis] for axis in axes] for point in group], dtype=np.float64)
+        one = Candidate(design, workload, mapspace, tuple(point.seed for point in group), values)
+        if known := together([point.bounds for point in group]):
+            one = replace(one, gap=known.gap, proven=np.array([known.least[axis] for axis in axes], dtype=np.float64))
+        pool.append(one)
     return pool
 
 
@@ -104,13 +126,19 @@ def fronts(pool: list[Candidate], mapspaces: Iterable[str]) -> list[Front]:
 def _front(pool: list[Candidate], mapspace: str, reference: Floats, box: float) -> Front:
     middles = np.array([candidate.middle for candidate in pool])  # (candidate, axis)
     shares = _shares(pool)
-    shared = [replace(candidate, share=share) for candidate, share in zip(pool, shares, strict=True)]
-    members = [shared[row] for row in np.flatnonzero(frontier(middles))]
+    least = np.array([candidate.least for candidate in pool])
+    beaten, on = may_be_beaten(middles, least).tolist(), frontier(middles)
+    shared = [
+        replace(candidate, share=share, beaten=each)
+        for candidate, share, each in zip(pool, shares, beaten, strict=True)
+    ]
+    joining = tuple(shared[row] for row in np.flatnonzero(may_join(middles, least) & ~on))
+    members = [shared[row] for row in np.flatnonzero(on)]
     members.sort(key=lambda candidate: tuple(candidate.middle))
     at = knee(middles)
     assert at is not None, "every candidate has finite measures"
     volume = hypervolume(middles, reference) / box
-    return Front(pool[0].workload, mapspace, tuple(members), shared[at], volume)
+    return Front(pool[0].workload, mapspace, tuple(members), shared[at], volume, joining)
 
 
 def _shares(pool: list[Candidate]) -> list[float]:
@@ -124,7 +152,7 @@ def _shares(pool: list[Candidate]) -> list[float]:
 
 
 def candidate_json(candidate: Candidate, axes: tuple[str, ...], parameters: Mapping[str, object]) -> Json:
-    """A candidate with the median and the range of each axis."""
+    """A candidate with the median, the range and the proven bound of each axis."""
     low, high = candidate.values.min(axis=0), candidate.values.max(axis=0)
     return {
         "design": candidate.design,
@@ -132,8 +160,11 @@ def candidate_json(candidate: Candidate, axes: tuple[str, ...], parameters: Mapp
         "mapspace": candidate.mapspace,
         "seeds": len(candidate.seeds),
         "on_frontier": candidate.share,
+        "gap": candidate.gap,
+        "may_be_dominated": candidate.beaten,
         **{
             axis: {"median": plain(candidate.middle[i]), "low": plain(low[i]), "high": plain(high[i])}
+            | ({} if candidate.proven is None else {"lower_bound": plain(candidate.least[i])})
             for i, axis in enumerate(axes)
         },
     }

@@ -9,6 +9,7 @@ from ..model import OBJECTIVES
 from ..report import Json, energy_unit
 from ..report.pictures import PALETTE
 from .fronts import ALL, MEASURES, Candidate, candidates
+from .proofs import gap_text
 from .result import SweepResult, measures
 from .store import FOUND, PointOutcome
 from .tables import given_once, parameter_columns
@@ -121,6 +122,8 @@ def _design(swept: SweepResult, candidate: Candidate) -> Json:
         "mapspace": candidate.mapspace,
         "seeds": len(candidate.seeds),
         "share": candidate.share,
+        "proof": gap_text(candidate.gap),
+        "least": (candidate.least / sizes).tolist(),
         "middle": (candidate.middle / sizes).tolist(),
         "low": (candidate.values.min(axis=0) / sizes).tolist(),
         "high": (candidate.values.max(axis=0) / sizes).tolist(),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...workloads import Fault, InputError
+from ..mapping import Floats
 from ..report.pictures import GREY, LINES, MARKERS, PALETTE
 from .fronts import ALL, MEASURES, Candidate, Front, Measure, candidates
 from .result import SweepResult
@@ -14,6 +15,10 @@ from .result import SweepResult
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+BAR_APART = 5.0  # points between the bars of two mapspaces
+BAR_END = {False: "_", True: "|"}  # across a vertical and a horizontal bar
 
 
 @dataclass(frozen=True)
@@ -24,12 +29,14 @@ class Style:
     marker: str
     line: str
     size: float  # points; smaller for each mapspace, so that where designs are equal every mark is seen
+    shift: float  # points; of the bars of a mapspace, so that those of equal designs stand side by side
 
 
 def style(number: int, mapspaces: int) -> Style:
     """The style of mapspace `number` among so many."""
     wider = (mapspaces - 1 - number) * min(2.5, 8 / mapspaces)
-    return Style(PALETTE[number % len(PALETTE)], MARKERS[number % len(MARKERS)], LINES[number % len(LINES)], 5 + wider)
+    colour, marker, line = (each[number % len(each)] for each in (PALETTE, MARKERS, LINES))
+    return Style(colour, marker, line, 5 + wider, BAR_APART * (number - (mapspaces - 1) / 2))
 
 
 def draw_pareto(swept: SweepResult, axes: "Axes | None" = None) -> "Figure":
@@ -66,6 +73,11 @@ def _heading(swept: SweepResult, measures: list[Measure]) -> Iterator[str]:
         yield f"{measures[2].name} [{measures[2].unit}] is the third axis, not drawn: the frontier may look beaten"
     if len(swept.plan.mapspaces) > 1:
         yield "marks inside one another: equal designs"
+    pool = candidates(swept.found_points(), swept.plan.axes)
+    if any((candidate.least < candidate.middle).any() for candidate in pool):
+        yield "dotted bars: down to what is proven of a point that is not certified"
+    if open_ones := sum(candidate.gap is None for candidate in pool):
+        yield f"not proven, without such bars: {'all' if open_ones == len(pool) else open_ones} of {len(pool)} points"
 
 
 def _draw_workload(panel: "Axes", swept: SweepResult, workload: str, measures: list[Measure]) -> None:
@@ -87,6 +99,7 @@ def _draw_front(panel: "Axes", front: Front, pool: list[Candidate], axes: list[M
     panel.plot(
         every[:, 0], every[:, 1], look.marker, color=look.colour, alpha=0.3, markersize=0.7 * look.size, linewidth=0
     )
+    _draw_gaps(panel, pool, units, look)
     middles = np.array([candidate.middle for candidate in front.members]) / units
     low = middles - np.array([candidate.values.min(axis=0) for candidate in front.members]) / units
     high = np.array([candidate.values.max(axis=0) for candidate in front.members]) / units - middles
@@ -101,6 +114,21 @@ def _draw_front(panel: "Axes", front: Front, pool: list[Candidate], axes: list[M
                marker=look.marker, markersize=look.size, linewidth=1.4, label=front.mapspace)  # fmt: skip
     at = front.knee.middle / units
     panel.plot(at[0], at[1], "o", markersize=look.size + 6, markerfacecolor="none", markeredgecolor=GREY)
+
+
+def _draw_gaps(panel: "Axes", pool: list[Candidate], units: Floats, look: Style) -> None:
+    """Draw a dotted bar from each point that is not certified down to what is proven of it, on both axes."""
+    from matplotlib.transforms import offset_copy
+
+    for candidate in pool:
+        (x, y), (least_x, least_y) = (each[:2] / units[:2] for each in (candidate.middle, candidate.least))
+        for across, xs, ys in ((False, (x, x), (y, least_y)), (True, (x, least_x), (y, y))):
+            if min(xs + ys) > 0 and (xs[0] > xs[1] or ys[0] > ys[1]):
+                place = offset_copy(panel.transData, panel.get_figure(root=True), units="points",
+                                    x=0.0 if across else look.shift, y=look.shift if across else 0.0)  # fmt: skip
+                panel.update_datalim([(xs[1], ys[1])])  # an offset line is left out of it
+                panel.plot(xs, ys, ":", marker=BAR_END[across], markevery=[1], markersize=6, linewidth=1.2,
+                           color=look.colour, transform=place)  # fmt: skip
 
 
 def _label(panel: "Axes", workload: str, axes: list[Measure]) -> None:

@@ -9,6 +9,7 @@ from ..report import Json, Rows, Shown, TextTable
 from .expressions import Values
 from .fronts import ALL, MEASURES, Front, Seeded, candidate_json, candidates, corners, fronts
 from .plan import Plan, design_values
+from .proofs import bounds
 from .store import FAILED, FOUND, NOTHING_VALID, PointOutcome
 from .tables import front_parts
 
@@ -51,7 +52,10 @@ class SweepResult(Shown):
         for number, outcome in self.outcomes.items():
             if outcome.status == FOUND:
                 point = self.plan.point(number)
-                points.append((point.design, point.workload, point.mapspace, point.seed, measures(outcome)))
+                assert outcome.result is not None, "it has a mapping"
+                figures = measures(outcome)
+                proof = bounds(outcome.result, figures)
+                points.append(Seeded(point.design, point.workload, point.mapspace, point.seed, figures, proof))
         return points
 
     def pareto_json(self) -> Json:
@@ -69,6 +73,7 @@ class SweepResult(Shown):
                 "hypervolume": front.hypervolume,
                 "knee": front.knee.design,
                 "points": [candidate_json(member, axes, self.values[member.design]) for member in front.members],
+                "may_join": [{"design": one.design, "mapspace": one.mapspace} for one in front.joining],
             }
         return {"sweep": self.plan.name, "axes": list(axes), "workloads": workloads}
 
@@ -127,6 +132,7 @@ def result_rows(swept: SweepResult) -> Iterator[Json]:
             "seed": point.seed,
             "status": outcome.status,
             **figures,
+            **{key: result.get(key) for key in ("lower_bound", "gap")},
             "utilization": result.get("utilization"),
             "macs": result.get("macs"),
             **{key: (search or {}).get(key) for key in ("evaluated", "valid", "seconds")},

@@ -1,12 +1,12 @@
 """The frontiers of a sweep as tables of text: short heads, and notes on what all designs share."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 
 from ..report import TextTable
 from .expressions import Values
 from .fronts import MEASURES, Front
 from .plan import LinkedParameters, Plan
+from .proofs import gap_text, named
 
 APART = ", "  # between parameters that vary together
 
@@ -22,8 +22,13 @@ def front_parts(plan: Plan, values: Mapping[int, Values], fronts: Sequence[Front
     columns = parameter_columns(plan)
     short = short_names(plan.parameters)
     notes = [*given_once(plan, values), *_paths(short, [name for names in columns.values() for name in names])]
-    tables = map(partial(_table, plan, values, columns), fronts)
-    return ["\n".join(notes), *tables] if notes else [*tables]
+    parts: list[str | TextTable] = ["\n".join(notes)] if notes else []
+    for front in fronts:
+        parts.append(_table(plan, values, columns, front))
+        if front.joining:
+            others = named((one.design, one.mapspace) for one in front.joining)
+            parts.append(f"not on it, and with a gap that leaves it open: {others}")
+    return parts
 
 
 def parameter_columns(plan: Plan) -> dict[str, tuple[str, ...]]:
@@ -69,15 +74,18 @@ def _paths(short: Mapping[str, str], names: Sequence[str]) -> Iterator[str]:
 def _table(plan: Plan, values: Mapping[int, Values], columns: Mapping[str, Sequence[str]], front: Front) -> TextTable:
     axes = [MEASURES[axis] for axis in plan.axes]
     several = len(plan.seeds) > 1
-    head = ["design", *columns, "mapspace", *(f"{axis.name} [{axis.unit}]" for axis in axes), ""]
+    head = ["design", *columns, "mapspace", *(f"{axis.name} [{axis.unit}]" for axis in axes), "proof", ""]
     rows = []
     for member in front.members:
         mark = ["knee"] if member.design == front.knee.design and member.mapspace == front.knee.mapspace else []
+        mark += ["may be dominated, by the gaps"] if member.beaten else []
         sure = [f"on it in {member.share:.0%} of seeds"] if several else []
         places = zip(member.middle, axes, strict=True)
         figures = [format(value / axis.size, axis.form) for value, axis in places]
         mine = [APART.join(str(values[member.design][name]) for name in names) for names in columns.values()]
-        rows.append([str(member.design), *mine, member.mapspace, *figures, APART.join(sure + mark)])
+        rows.append(
+            [str(member.design), *mine, member.mapspace, *figures, gap_text(member.gap), APART.join(sure + mark)]
+        )
     title = f"{front.workload}, {front.mapspace}: frontier of {len(front.members)}, hypervolume"
-    left = (len(columns) + 1, len(head) - 1)  # the mapspace, and the remark
+    left = (len(columns) + 1, len(head) - 2, len(head) - 1)  # the mapspace, the proof, and the remark
     return TextTable(head, rows, left, f"{title} {front.hypervolume:.4f}")

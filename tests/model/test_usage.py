@@ -12,7 +12,8 @@ from ruby_map.mapper.mapping.batch import MappingBatch
 from ruby_map.mapper.model.cost import evaluate
 from ruby_map.mapper.model.usage import active_steps, array_usage
 from ruby_map.mapper.report import pictures as machine_figures
-from ruby_map.mapper.report.result import NetworkResult, Result
+from ruby_map.mapper.report.network_result import NetworkResult
+from ruby_map.mapper.report.result import Result
 from ruby_map.mapper.report.roofline import roofline_point
 from ruby_map.workloads import load_workload
 

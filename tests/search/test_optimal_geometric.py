@@ -9,8 +9,8 @@ from ruby_map.arch.spec import FactorRule
 from ruby_map.energy import energy_table
 from ruby_map.mapper.mapspace import Mapspace, every_chain
 from ruby_map.mapper.model import OBJECTIVES
-from ruby_map.mapper.model.bounds.dim_groups import DimGroup, grouped
 from ruby_map.mapper.model.bounds.ascent import Ascent
+from ruby_map.mapper.model.bounds.dim_groups import DimGroup, grouped
 from ruby_map.mapper.model.bounds.geometric import Geometric
 from ruby_map.mapper.model.bounds.relaxation import Relaxation
 from ruby_map.mapper.search.ended import Ended

@@ -22,7 +22,7 @@ from ruby_map.mapper.model.cost import CostOptions
 from ruby_map.mapper.sweeps import picture as sweep_figures
 from ruby_map.mapper.sweeps import run as sweep_run
 from ruby_map.mapper.sweeps.file import read_sweep
-from ruby_map.mapper.sweeps.fronts import candidates, fronts
+from ruby_map.mapper.sweeps.fronts import Seeded, candidates, fronts
 from ruby_map.mapper.sweeps.result import SweepResult
 from ruby_map.mapper.sweeps.run import run_point
 from ruby_map.mapper.sweeps.store import NOTHING_VALID, PointOutcome
@@ -309,7 +309,7 @@ def test_two_sweeps_never_write_to_one_folder(folder):
 def seeded(values):
     """Points of one workload: {(design, mapspace): [EDP of each seed]}, the area being the design's number + 1."""
     return [
-        (design, "w", mapspace, seed, {"area_um2": design + 1.0, "edp": edp})
+        Seeded(design, "w", mapspace, seed, {"area_um2": design + 1.0, "edp": edp})
         for (design, mapspace), edps in values.items()
         for seed, edp in enumerate(edps)
     ]
@@ -365,7 +365,7 @@ limit: 8
     head, _, *lines = table.split("\n")[1:]
     assert re.split(r" {2,}", head) == [
         "design", "banks", "dims", "GLB.width_bits", "DRAM.width_bits", "pes, write_bandwidth", "mapspace",
-        "area [mm\N{SUPERSCRIPT TWO}]", "energy [\N{MICRO SIGN}J]", "delay [cycles]"]  # fmt: skip
+        "area [mm\N{SUPERSCRIPT TWO}]", "energy [\N{MICRO SIGN}J]", "delay [cycles]", "proof"]  # fmt: skip
     members = found.fronts[0].members
     for line, one in zip(lines, members, strict=True):
         area, energy, delay = one.middle
@@ -409,7 +409,8 @@ def test_the_picture_shows_every_point_and_each_frontier(folder, monkeypatch):
     assert np.allclose(lines["pfm"].get_ydata(), [one.middle[1] for one in front.members])
     assert panel.get_xlabel().startswith("area [mm")
     assert panel.get_title(loc="left").split("\n") == [
-        "sweep: less is better on both axes", "marks inside one another: equal designs", "./mm.yaml"]  # fmt: skip
+        "sweep: less is better on both axes", "marks inside one another: equal designs",
+        "not proven, without such bars: all of 6 points", "./mm.yaml"]  # fmt: skip
     widths = [lines[name].get_markersize() for name in ("pfm", "ruby-s")]
     assert widths[0] > widths[1]  # drawn first: a rim is seen where both have the same design
 

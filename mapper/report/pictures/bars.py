@@ -3,7 +3,8 @@
 from math import log10
 from typing import TYPE_CHECKING, Any
 
-from ..result import NetworkResult, Result
+from ..network_result import NetworkResult
+from ..result import Result
 from ..tables import energy_unit
 from .palette import GREY, HATCHES, PALETTE, finish, symbol
 

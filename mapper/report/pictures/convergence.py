@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 from ...model import first_objective
-from ..result import NetworkResult, Result
+from ..network_result import NetworkResult
+from ..result import Result
 from .palette import GREY, LINES, MARKERS, PALETTE, finish
 
 if TYPE_CHECKING:

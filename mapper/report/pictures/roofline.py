@@ -5,7 +5,8 @@ from math import cos, hypot, log10, pi, sin
 from typing import TYPE_CHECKING, Any
 
 from ....arch import Architecture, Storage
-from ..result import NetworkResult, Result
+from ..network_result import NetworkResult
+from ..result import Result
 from ..roofline import RooflinePoint, roofline_point
 from .palette import GREY, PALETTE, finish
 

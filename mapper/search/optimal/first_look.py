@@ -23,6 +23,7 @@ class Evolver:
 
     leaves: LeafEvaluator
     generations: int = 0
+    active: bool = True  # whether it looks for better mappings at all
 
     @cached_property
     def _populations(self) -> Populations:
@@ -30,9 +31,9 @@ class Evolver:
 
     @property
     def settled(self) -> bool:
-        """Whether new populations bring nothing, or it has made as many mappings as there are."""
+        """Whether it is off, new populations bring nothing, or it has made as many mappings as there are."""
         seen = self.generations * CHILDREN
-        return seen >= self.leaves.task.space.size.total or self._populations.settled
+        return not self.active or seen >= self.leaves.task.space.size.total or self._populations.settled
 
     @property
     def quiet(self) -> bool:

@@ -27,11 +27,14 @@ class LocalSearch:
     """Exchanges chains of the mappings of `leaves` while that improves them."""
 
     leaves: LeafEvaluator
+    active: bool = True  # whether it looks for better mappings at all
     _done: set[tuple[float, float]] = field(default_factory=set)  # points of the front improved already
 
     def start(self, relaxed: Relaxation, rng: np.random.Generator, most: int) -> None:
         """Improve the best so far, then the `most` best drawn mappings, with the relaxation's kept tensors."""
         incumbents = self.leaves.incumbents
+        if not self.active:
+            return
         if isinstance(incumbents, FrontIncumbents):
             self._offer_drawn(relaxed, rng)
             self._spread(relaxed, incumbents)

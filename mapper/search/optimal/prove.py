@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+from ....energy import EnergyTable
 from ....workloads import Fault, option_fault
 from ...mapping import MappingBatch
 from ...model import OBJECTIVES
@@ -11,6 +12,7 @@ from ..options import SearchOptions
 from ..outcome import Outcome
 from ..recorder import Stop
 from ..strategy import Task, Watch
+from .optimal import Optimal, Start
 from .stages import Stages
 
 BY_PROOF = "an optimal search ends with a proof, by a time limit or a budget of seconds: leave this out or use random"
@@ -73,3 +75,25 @@ def lower_bound(task: Task, best: MappingBatch, watch: Watch) -> Outcome:
     seconds = task.options.bound or 0.0
     options = replace(task.options, front="", time_limit=seconds or None)
     return Stages(replace(task, options=options), watch, best, root_only=not seconds).run()
+
+
+def least_sum(task: Task, slope: float, best: MappingBatch, watch: Watch) -> Outcome:
+    """Prove the least energy + `slope` x cycles, in pJ, until the time limit of the options.
+
+    It is the least energy of a machine that leaks `slope` pJ more per cycle. The proof starts from `best`, which should
+    be near the least: it does not look for better mappings but where it must.
+    """
+    (energy,) = (objective.name for objective in OBJECTIVES.values() if objective.powers == (1, 0))
+    options = replace(task.options, objective=energy, front="", certify=False)
+    table, costs = _leaking(task, slope), replace(task.costs, leakage=True)
+    proof = Optimal(replace(task, options=options, table=table, costs=costs), watch, Start(best))
+    proof.local_search.active = proof.evolver.active = False
+    return proof.run()
+
+
+def _leaking(task: Task, slope: float) -> EnergyTable:
+    """Return the table with `slope` pJ more leakage per cycle, all of it at the MAC units."""
+    arch, table = task.space.arch, task.table
+    leak = (task.costs.leak_pj_per_cycle(arch, table) + slope) / arch.instances(len(arch.levels))
+    levels = tuple(replace(level, leak_pj_per_cycle=0.0) for level in table.levels)
+    return replace(table, levels=levels, compute=replace(table.compute, leak_pj_per_cycle=leak))

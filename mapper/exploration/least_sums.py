@@ -1,0 +1,178 @@
+"""What is known of a layer for its network: mappings, and least sums of energy and cycles, proven for some slopes."""
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from math import inf
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from ..mapping import MappingBatch
+from ..model import Costs, check_physical, evaluate, exactly, recount
+from ..model.bounds import ROUNDING
+from ..report import LayerNeeds, LeastSum, Result, crossing
+from ..search import Point, Statistics, Watch
+from ..search.optimal import least_sum
+from .layers import ProvenSum, Run
+from .side_by_side import StoppableState, WholeRequest, left_behind
+from .time_slices import Study, prepared
+
+FARTHER = 1.25  # steps of slopes beyond those proven
+SLACK = ROUNDING / 10  # relative; what rounding alone leaves between bounds and mappings
+
+
+@dataclass(frozen=True, eq=False)
+class Mapped:
+    """A mapping, as a batch of one, with its exact costs."""
+
+    batch: MappingBatch
+    costs: Costs
+
+    @classmethod
+    def of(cls, study: Study, batch: MappingBatch) -> Self:
+        """Count a mapping exactly."""
+        batch = exactly(batch)
+        costs = evaluate(batch, study.table, study.costs, recount(batch))
+        check_physical(batch, costs)
+        return cls(batch, costs)
+
+    @property
+    def point(self) -> Point:
+        return float(self.costs.cycles[0]), float(self.costs.energy_pj[0])
+
+    def sum_pj(self, slope: float) -> float:
+        """Energy + slope x cycles."""
+        cycles, energy_pj = self.point
+        return energy_pj + slope * cycles
+
+
+class SumRequest(NamedTuple):
+    """A layer, the slopes to prove, and the mappings known."""
+
+    whole: WholeRequest
+    slopes: tuple[float, ...]
+    known: tuple[Mapped, ...]
+
+
+class SumResult(NamedTuple):
+    """What came of a request; mappings are in the order of the sums."""
+
+    number: int
+    sums: tuple[ProvenSum, ...]
+    mapped: tuple[Mapped, ...]
+
+
+def prove_sums(study: Study, request: SumRequest) -> SumResult:
+    """Prove least sums of a layer, one slope after the other, until its time is up or it is told to stop."""
+    whole, sums, mapped = request.whole, list[ProvenSum](), list[Mapped]()
+    part, limit = StoppableState(whole), whole.options.time_limit
+    ends = inf if limit is None else time.monotonic() + limit
+    for slope in request.slopes:
+        left = ends - time.monotonic()
+        if part.stop.exists() or left <= 0 or (sums and not sums[-1].closed):
+            break
+        space = prepared(study, whole.number)
+        task = study.task(space, replace(whole.options, time_limit=None if left == inf else left))
+        start = min((*request.known, *mapped), key=lambda each: each.sum_pj(slope)).batch
+        found = least_sum(task, slope, start, Watch(None, part))
+        assert found.best is not None, "it began with a mapping"
+        assert found.lower_bound is not None, "a proof has a bound"
+        mapped.append(Mapped.of(study, found.best.own()))
+        place = space.index(found.best)[0]
+        sums.append(ProvenSum(slope, found.lower_bound, found.optimal, place, found.statistics.plain()))
+    return left_behind(SumResult(whole.number, tuple(sums), tuple(mapped)), part)
+
+
+@dataclass(eq=False)
+class LayerSums:
+    """What is known of a layer: its mappings, the one of its search first, and proofs."""
+
+    result: Result
+    count: int
+    mapped: list[Mapped]
+    sums: list[ProvenSum] = field(default_factory=list)
+    over: bool = False  # a proof ran out of time, or was not possible
+
+    @property
+    def seconds(self) -> float:
+        return self.result.statistics.seconds + sum(each.seconds for each in self.sums)
+
+    @property
+    def needs(self) -> LayerNeeds:
+        """What every mapping needs."""
+        return replace(self.result, sums=self.least_sums).needs(self.count)
+
+    @property
+    def least_sums(self) -> tuple[LeastSum, ...]:
+        return tuple(LeastSum(each.slope, each.least_pj) for each in sorted(self.sums))
+
+    @property
+    def points(self) -> list[Point]:
+        return [each.point for each in self.mapped]
+
+    def add(self, sums: Iterable[ProvenSum], mapped: Iterable[Mapped]) -> None:
+        """Add proofs and the mappings that they found."""
+        for each in sums:
+            self.sums = [other for other in self.sums if other.slope != each.slope] + [each]
+            self.over |= not each.closed
+        known = set(self.points)
+        self.mapped += [each for each in mapped if each.point not in known]
+
+    def wanted(self, slope: float) -> float | None:
+        """Choose the slope to prove next, so that its bound at `slope` rises most; None where nothing is left to prove.
+
+        Between two proven slopes with different mappings it is the slope where both have the same sum: if no mapping
+        has less there, all between is proven.
+        """
+        known = min(each.sum_pj(slope) for each in self.mapped)
+        if self.over or self._bound(slope) >= known * (1 - SLACK):
+            return None
+        below = max((each.slope for each in self.sums if each.slope <= slope), default=None)
+        above = min((each.slope for each in self.sums if each.slope >= slope), default=None)
+        if below is not None and above is not None:
+            best = (min(self.mapped, key=lambda each: each.sum_pj(end)) for end in (below, above))  # noqa: B023
+            between = crossing(*(each.point for each in best))
+            nearest = slope if between is None or not below < between < above else between
+        elif below is not None:
+            nearest = max(slope, below * FARTHER)
+        else:
+            nearest = slope if above is None else min(slope, above / FARTHER)
+        return next((each for each in (nearest, slope) if not self._proven(each)), None)
+
+    @property
+    def statistics(self) -> Statistics:
+        """The sums over the search and the proofs; the reason for the end is that of the search."""
+        whole = replace(self.result.statistics)
+        for each in (Statistics.of_plain(one.statistics) for one in self.sums):
+            whole.evaluated, whole.valid = whole.evaluated + each.evaluated, whole.valid + each.valid
+            whole.invalid = {reason: number + each.invalid[reason] for reason, number in whole.invalid.items()}
+            whole.seconds += each.seconds
+        return whole
+
+    def with_mapping(self, number: int) -> Result:
+        """Return the result with a known mapping, and what is proven."""
+        chosen, own = self.mapped[number], min(energy_pj * cycles for cycles, energy_pj in self.points)
+        result = replace(self.result, sums=self.least_sums, statistics=self.statistics)
+        if number:
+            result = replace(result, batch=chosen.batch, costs=chosen.costs, searched=None)
+        result = replace(result, alone=own if own < result.edp * (1 - ROUNDING) else None)
+        return replace(result, optimal=result.own_gap <= ROUNDING and result.alone is None)
+
+    def _bound(self, slope: float) -> float:
+        return float(self.needs.least_sums(np.array([slope]))[0])
+
+    def _proven(self, slope: float) -> bool:
+        return any(abs(each.slope - slope) <= ROUNDING * slope for each in self.sums)
+
+
+def known_of(study: Study, run: Run, result: Result, count: int) -> LayerSums:
+    """Collect what is known of a layer: its mapping first, those of its front, and what an earlier run proved."""
+    batches = [result.batch, *(each.batch for each in result.front)]
+    layer = LayerSums(result, count, [])
+    layer.add((), (Mapped.of(study, batch) for batch in batches if batch is not None))
+    if run.sums:
+        space = prepared(study, run.number)
+        layer.add(run.sums, (Mapped.of(study, space[each.best].own()) for each in run.sums))
+        layer.over = bool(study.options.budget) and layer.over  # a share that is used up stays so
+    return layer

@@ -1,0 +1,141 @@
+"""Chooses the mappings of a network together: for the network's EDP, with a proof about the whole.
+
+The layers' own optima need not be the network's: a layer may give up EDP of its own for fewer cycles of the whole.
+Least sums of energy and cycles, proven layer by layer for a few slopes, decide (report/network_edp.py).
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import inf
+
+import numpy as np
+
+from ..model import OBJECTIVES, InternalError
+from ..model.bounds import ROUNDING
+from ..report import Result, best_choice, edp_bound
+from ..search import STRATEGIES, Ended, Point, Recorder, stop_rules
+from .layers import Layers
+from .least_sums import LayerSums, SumRequest, SumResult, known_of, prove_sums
+from .side_by_side import WholeRequest, side_by_side
+
+FIRST_SLOPES = (0.8, 1.25)  # times energy / cycles of the network: tried, the two that leave the least to prove
+
+
+def chosen_for_network(layers: Layers, results: dict[int, Result], counts: Sequence[int]) -> dict[int, Result]:
+    """Return the results of all layers, by number, with the mappings that are best for the network of so many each.
+
+    That is where the objective is EDP and the layers' searches prove; otherwise the layers' own best are the answer.
+    Least sums are proven until the choice is, or each layer's time limit is over; Ctrl-C leaves the best so far.
+    """
+    options = layers.study.options
+    whole = len(results) == len(counts) and not layers.interrupted
+    edp = len(options.objectives) == 1 and all(OBJECTIVES[options.objectives[0]].powers)
+    if not whole or not edp or not STRATEGIES[options.strategy].proves or options.certify:
+        return results  # a certificate is about the layers' own best
+    if any(result.lower_bound is None for result in results.values()):
+        return results
+    together = _Together(layers, results, counts)
+    together.prove()
+    return together.results()
+
+
+class _Together:
+    """The layers of a network, and the best choice of their known mappings."""
+
+    def __init__(self, layers: Layers, results: dict[int, Result], counts: Sequence[int]) -> None:
+        self.all, self.study = layers, layers.study
+        self.layers = {
+            number: known_of(self.study, layers.runs[number], results[number], counts[number]) for number in results
+        }
+        self.chosen = [0] * len(results)
+        self.limit = stop_rules(self.study.options).time_limit
+
+    def prove(self) -> None:
+        """Prove least sums until the best choice is proven, or no layer has anything left to prove."""
+        slopes: tuple[float, ...] = tuple(self.slope * each for each in FIRST_SLOPES)
+        while not self.all.interrupted:
+            self.chosen = best_choice([layer.count for layer in self.layers.values()],
+                                      [layer.points for layer in self.layers.values()])  # fmt: skip
+            bound, edp = edp_bound([layer.needs for layer in self.layers.values()]), self.edp
+            if bound.edp > edp * (1 + ROUNDING):
+                raise InternalError("internal error: the EDP of a network is below its bound; please report it")
+            if bound.slope is None or bound.edp >= edp * (1 - ROUNDING):
+                return
+            wanted = self._wanted(slopes or (bound.slope,))
+            if wanted:
+                self._prove(wanted)
+            elif not slopes:
+                return
+            slopes = ()
+
+    @property
+    def slope(self) -> float:
+        """Energy / cycles of the choice: if it is the best, it has the least energy + slope x cycles."""
+        cycles, energy_pj = self._sums
+        return energy_pj / cycles
+
+    @property
+    def edp(self) -> float:
+        """The EDP of the choice."""
+        cycles, energy_pj = self._sums
+        return energy_pj * cycles
+
+    @property
+    def _sums(self) -> Point:
+        points = [
+            layer.count * np.array(layer.points[i]) for layer, i in zip(self.layers.values(), self.chosen, strict=True)
+        ]
+        cycles, energy_pj = np.sum(points, axis=0).tolist()
+        return cycles, energy_pj
+
+    def _wanted(self, slopes: Sequence[float]) -> dict[int, tuple[float, ...]]:
+        """Choose the slopes to prove of each layer that has time left."""
+        wanted: dict[int, tuple[float, ...]] = {}
+        for number, layer in self.layers.items():
+            some = dict.fromkeys(layer.wanted(slope) for slope in slopes)
+            own = tuple(slope for slope in some if slope is not None)
+            if own and self._left(layer) > 0:
+                wanted[number] = own
+        return wanted
+
+    def _left(self, layer: LayerSums) -> float:
+        """Return the seconds that a layer has left; inf where there is no limit."""
+        left = inf if self.limit is None else self.limit - layer.seconds
+        return left if self.all.ends is None else min(left, self.all.ends - time.monotonic())
+
+    def _prove(self, wanted: dict[int, tuple[float, ...]]) -> None:
+        """Prove sums of several layers at once, each in one process."""
+        options = replace(self.study.options, jobs=1, budget="")
+
+        def requests(folder: str) -> Iterator[SumRequest]:
+            for number, slopes in wanted.items():
+                left = self._left(layer := self.layers[number])
+                limited = replace(options, time_limit=None if left == inf else max(0.0, left))
+                yield SumRequest(WholeRequest(number, None, limited, folder), slopes, tuple(layer.mapped))
+
+        def take(found: SumResult) -> None:
+            layer, run = self.layers[found.number], self.all.runs[found.number]
+            layer.add(found.sums, found.mapped)
+            layer.over |= len(found.sums) < len(wanted[found.number])
+            run.sums = layer.sums
+            self.all.keep(run)
+            self._tell(layer)
+
+        if not side_by_side(prove_sums, self.study, requests, self.study.options.jobs, take):
+            self.all.interrupted = True
+
+    def _tell(self, layer: LayerSums) -> None:
+        recorder = Recorder(stop_rules(self.study.options))
+        recorder.statistics = layer.statistics
+        recorder.best = layer.result.edp
+        self.all.tell(layer.result.workload, recorder)
+
+    def results(self) -> dict[int, Result]:
+        """Return the results with the mappings chosen."""
+        results = {}
+        for (number, layer), i in zip(self.layers.items(), self.chosen, strict=True):
+            results[number] = layer.with_mapping(i)
+            if self.all.interrupted:
+                results[number].statistics.stop(Ended.INTERRUPTED)
+        return results

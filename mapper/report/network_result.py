@@ -1,0 +1,160 @@
+"""Results of networks: what the searches of all layers return, and how they print themselves."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import override
+
+from ..model import REASONS, first_objective
+from ..model.bounds import ROUNDING, Ideal
+from ..search import Ended, Statistics
+from . import proof_text as proof
+from . import tables
+from .front import front_table
+from .network_edp import edp_bound
+from .result import Result, gap_between
+from .show import Shown
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NetworkResult(Shown):
+    """The results of the layers of a network, in turn, with how often each counts.
+
+    Delay and energy add up over the layers; EDP is the product of these sums.
+    """
+
+    name: str
+    layers: tuple[tuple[Result, int], ...]
+    missing: int = 0  # layers that an interruption left out
+    alike: tuple[tuple[str, ...], ...] = ()  # per layer the names of equal layers, which count with it
+    numbers: tuple[int, ...] = ()  # per layer its place among all, from 0, where some may be missing
+
+    @property
+    def found(self) -> bool:
+        """Whether every layer has a mapping."""
+        return not self.missing and all(result.found for result, _ in self.layers)
+
+    @property
+    def cycles(self) -> int:
+        return sum(result.cycles * count for result, count in self.layers)
+
+    @property
+    def energy_pj(self) -> float:
+        return sum(result.energy_pj * count for result, count in self.layers)
+
+    @property
+    def edp(self) -> float:
+        """Energy-delay product of the network as a whole, in pJ * cycles: (sum of energies) * (sum of cycles)."""
+        return self.energy_pj * self.cycles
+
+    @property
+    def macs(self) -> int:
+        return sum(result.macs * count for result, count in self.layers)
+
+    @property
+    def ineffectual_macs(self) -> int:
+        """MACs on the zeros of padding; `macs` includes them."""
+        return sum(result.ineffectual_macs * count for result, count in self.layers)
+
+    @property
+    def utilization(self) -> float:
+        """The share of the MAC units at work: MACs / (cycles * MAC units)."""
+        arch = self.layers[0][0].arch
+        return self.macs / (self.cycles * arch.instances(len(arch.levels)))
+
+    @property
+    def area_um2(self) -> float:
+        return self.layers[0][0].area_um2
+
+    @property
+    def ideal(self) -> Ideal:
+        return Ideal(
+            sum(result.ideal.cycles * count for result, count in self.layers),
+            sum(result.ideal.energy_pj * count for result, count in self.layers),
+        )
+
+    @cached_property
+    def lower_bound(self) -> float | None:
+        """A lower bound of the objective over all choices of mappings; None unless every layer has a lower bound."""
+        bounds = [(result.lower_bound, count) for result, count in self.layers if result.lower_bound is not None]
+        if not self.found or len(bounds) < len(self.layers):
+            return None
+        objective = str(self.layers[0][0].objective)
+        if all(first_objective(objective).powers):
+            return min(self.edp, edp_bound([result.needs(count) for result, count in self.layers]).edp)
+        return proof.network_bound(objective, bounds)
+
+    @property
+    def gap(self) -> float | None:
+        """The share of the objective by which the best choice of mappings may be lower; None without a proof."""
+        if (bound := self.lower_bound) is None:
+            return None
+        objective = first_objective(str(self.layers[0][0].objective))
+        return gap_between(float(getattr(self, objective.column)), bound)
+
+    @property
+    def optimal(self) -> bool:
+        """Whether it is proven that no choice of mappings is better; by several objectives, by each in turn.
+
+        Mappings of the least EDP may differ in energy and delay, and so may make networks of different EDP.
+        """
+        first, *others = str(self.layers[0][0].objective).split(",")
+        alone = sum(count for _, count in self.layers) == 1
+        apart = alone or not all(first_objective(first).powers)
+        closed = not others or (apart and all(result.optimal for result, _ in self.layers))
+        return closed and self.gap is not None and self.gap <= ROUNDING
+
+    @property
+    def statistics(self) -> Statistics:
+        """The sums over the searches of all layers."""
+        searches = [result.statistics for result, _ in self.layers]
+        ends = [reason for search in searches for reason in search.ended] + [Ended.INTERRUPTED] * bool(self.missing)
+        return Statistics(
+            sum(search.evaluated for search in searches),
+            sum(search.valid for search in searches),
+            {reason: sum(search.invalid[reason] for search in searches) for reason in REASONS[1:]},
+            sum(search.seconds for search in searches),
+            ended=tuple(dict.fromkeys(ends)),
+        )
+
+    @override
+    def _title(self) -> str:
+        what = f"{self.name} on {self.layers[0][0].arch.name}, {len(self.layers)} layers"
+        return f"{what}: EDP {self.edp:.4g} pJ cycles" if self.found else f"{what}: not all have a mapping"
+
+    @override
+    def _parts(self) -> list[str | tables.TextTable]:
+        """A line per layer and the totals; the layers' own reports are `layers[i][0]`."""
+        mapped = [(result, count) for result, count in self.layers if result.found]
+        parts: list[str | tables.TextTable] = [f"{self.name} on {self.layers[0][0].arch.name}"]
+        if mapped:
+            rows = [(r.workload.name, count, r.cycles, r.energy_pj, r.utilization) for r, count in mapped]
+            parts.append(tables.layer_table(rows))
+        parts += [
+            f"{result.workload.name} counts for {', '.join(names)} too: the same dims and tensors"
+            for (result, _), names in zip(self.layers, self.alike, strict=False)
+            if names
+        ]
+        if idle := [result.workload.name for result, _ in mapped if result.hint]:
+            parts.append(
+                f"hint         few MAC units or axes are used, as the report of a layer says, by {', '.join(idle)}"
+            )
+        parts += [
+            front_table(result.front, result.axes, result.cycles, result.energy_pj, result.workload.name)
+            for result, _ in mapped
+            if result.front
+        ]
+        parts += [str(result) for result, _ in self.layers if not result.found]
+        if self.missing:
+            parts.append(f"interrupted: {self.missing} layers were not searched")
+        if self.found:
+            parts.append(tables.totals(self, self.layers[0][0].valid_costs.options))
+        whole = self.statistics
+        counted = "; seconds of the searches alone, without starts and waits" if Ended.BUDGET in whole.ended else ""
+        parts.append(tables.search_line(whole) + counted)
+        if self.gap is not None:
+            each = [
+                (*proof.open_stage(layer.workload.name, layer.own_gap, layer.stages), layer.alone is not None)
+                for layer, _ in self.layers
+            ]
+            parts.append(proof.network_line(str(self.layers[0][0].objective), self.optimal, self.gap, each))
+        return parts

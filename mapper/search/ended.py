@@ -2,7 +2,8 @@
 
 from enum import StrEnum
 
-MOST_CHAINS = 300_000  # chain combinations of one group of dims; with more, only the ideal bounds are known
+MOST_CHAINS = 300_000  # chain combinations of one group of dims that a proof divides
+MOST_LISTED = 2_000_000  # the same that a sketch may leave so many of; with more, only the ideal bounds are known
 MOST_KEPT = 2**14  # choices of kept tensors; to bound one takes some hundredths of a second
 
 
@@ -26,5 +27,6 @@ class Ended(StrEnum):
     ROOT_ONLY = "the mapspace bounded as a whole"
     INEXACT = "no proof: figures of this layer may pass 2^53, where they are rounded"
     TOO_MANY_CHAINS = f"no proof: more than {MOST_CHAINS:,} chains of one dim or window"
+    TOO_MANY_LISTED = f"no proof: more than {MOST_LISTED:,} chains of one dim or window"
     TOO_MANY_CHOICES = f"no proof: more than {MOST_KEPT:,} choices of what is kept"
     UNCOUNTED = "no proof: not every combination of chains is accounted for, an internal error; please report it"

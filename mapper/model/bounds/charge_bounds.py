@@ -72,8 +72,10 @@ class ChargeBound:
         return np.zeros(n) if self.hops is None else self.charge.hop_pj * self.hops.least(value, n)
 
 
-def charge_bound(charge: Charge, products: Products) -> ChargeBound:
-    """The bound of `charge`, its columns added to `products`."""
+def charge_bound(charge: Charge, products: Products, *, sketch: bool = False) -> ChargeBound:
+    """The bound of `charge`, its columns added to `products`; a `sketch` has only what is moved in any case."""
+    if sketch:
+        return _sketch(charge, products)
     bound = _charge_bound(charge, products)
     if not charge.hop_pj:
         return bound
@@ -86,17 +88,24 @@ def charge_bound(charge: Charge, products: Products) -> ChargeBound:
     return replace(bound, hops=hops_bound(products, charge.tensor, charge.parent), crossing=tuple(crossing))
 
 
-def _charge_bound(charge: Charge, products: Products) -> ChargeBound:
+def _sketch(charge: Charge, products: Products) -> ChargeBound:
     group = products.groups[0]
-    arch, workload = group.arch, group.workload
-    levels, dims = len(arch.levels), range(len(workload.dims))
-    temporal = [s for s, slot in enumerate(arch.slots) if not slot.spatial]
     first = (
         products.of(lambda g: _share(charge, g) / g.active(charge.tensor, charge.level)) if charge.first_pj else None
     )
-    if charge.child == levels:  # MACs hold nothing
-        always = _words(charge, products, (levels,) * len(dims), None)
-        return ChargeBound(charge, _name(charge, group), (), always, (), (), first)
+    levels = len(group.arch.levels)
+    cut = levels if charge.child == levels else 0  # MACs hold nothing
+    always = _words(charge, products, (cut,) * len(group.workload.dims), None)
+    return ChargeBound(charge, _name(charge, group), (), always, (), (), first)
+
+
+def _charge_bound(charge: Charge, products: Products) -> ChargeBound:
+    sketch, group = _sketch(charge, products), products.groups[0]
+    arch, workload = group.arch, group.workload
+    dims = range(len(workload.dims))
+    temporal = [s for s, slot in enumerate(arch.slots) if not slot.spatial]
+    if charge.child == len(arch.levels):
+        return sketch
     changing = [rank for group in products.groups for rank in group.ranks(charge.tensor)]
     numbers = tuple(charge.tensor.ranks.index(rank) for rank in changing)
     any_order, innermost = [], []
@@ -110,8 +119,7 @@ def _charge_bound(charge: Charge, products: Products) -> ChargeBound:
                     cuts = tuple(level + (e != d) for e in dims)
                     by_dim[d] = _words(charge, products, cuts, rank, d)
         innermost.append(by_dim)
-    always = _words(charge, products, (0,) * len(dims), None)
-    return ChargeBound(charge, _name(charge, group), numbers, always, tuple(any_order), tuple(innermost), first)
+    return replace(sketch, ranks=numbers, any_order=tuple(any_order), innermost=tuple(innermost))
 
 
 def _name(charge: Charge, group: DimGroup) -> str:

@@ -7,6 +7,7 @@ group.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import product
 from math import prod
 
@@ -20,6 +21,8 @@ from ..contexts import Prefixes, prefixes
 from ..level_slots import level_slots
 from ..ranks import RankView
 from .charges import Charge
+
+BLOCK = 2**15  # combinations
 
 Cuts = tuple[int, ...]  # per dim of the workload, the cut of its loops
 
@@ -44,15 +47,33 @@ class DimGroup:
     tables: Mapping[int, ChainTable]  # of each of `dims`
     dims: tuple[int, ...]
     deadline: Deadline = no_deadline
+    rows: dict[int, Ints] = field(default_factory=dict)  # per dim, the chain # (combination,); empty: every combination
     _words: dict[object, "RankWords"] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        shape = [len(self.tables[d].bounds) for d in self.dims]
-        grid = np.unravel_index(np.arange(prod(shape)), shape)
-        self.rows: dict[int, Ints] = dict(zip(self.dims, grid, strict=True))  # per dim, the chain
+        if not self.rows:
+            shape = [len(self.tables[d].bounds) for d in self.dims]
+            grid = np.unravel_index(np.arange(prod(shape)), shape)
+            self.rows = dict(zip(self.dims, grid, strict=True))
 
     def __len__(self) -> int:
         return len(self.rows[self.dims[0]])
+
+    def take(self, combinations: Ints) -> "DimGroup":
+        """The group of some combinations, with tables of their chains alone."""
+        tables, rows = {}, {}
+        for d, of_group in self.rows.items():
+            chains, rows[d] = np.unique(of_group[combinations], return_inverse=True)
+            table = self.tables[d]
+            tables[d] = ChainTable(table.size, table.bounds[chains], table.numbers)
+        return DimGroup(self.arch, self.workload, tables, self.dims, self.deadline, rows)
+
+    @cached_property
+    def blocks(self) -> "list[DimGroup]":
+        """Its combinations in turn, so many at once as a processor's cache holds columns of."""
+        if len(self) <= BLOCK:
+            return [self]
+        return [self.take(np.arange(start, min(start + BLOCK, len(self)))) for start in range(0, len(self), BLOCK)]
 
     def bound(self, slot: int) -> Ints:
         """The product of the dims' bounds at a slot."""
@@ -126,6 +147,7 @@ class DimGroup:
     def forget(self) -> None:
         """Drop what other choices of kept tensors would have used again."""
         self._words.clear()
+        self.__dict__.pop("blocks", None)
 
     def _product(self, column: Callable[[int], Ints]) -> Floats:
         found = np.ones(len(self))

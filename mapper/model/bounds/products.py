@@ -24,19 +24,23 @@ class Products:
         """The product of what `column` makes of each group. # (combination,) each"""
         ids = []
         for g, group in enumerate(self.groups):
-            group.deadline()
-            array = np.ascontiguousarray(column(group), float)
-            key = blake2b(array.data, digest_size=16).digest()
-            if key not in self._known[g]:
-                self._known[g][key] = len(self.columns[g])
-                self.columns[g].append(array)
-            ids.append(self._known[g][key])
+            parts = []
+            for block in group.blocks:
+                group.deadline()
+                parts.append(np.asarray(column(block), float))
+            ids.append(self._add(g, parts[0] if len(parts) == 1 else np.concatenate(parts)))
         return tuple(ids)
+
+    def _add(self, g: int, column: Floats) -> int:
+        """Return the number of a column of group g, which is added if it is new."""
+        column = np.ascontiguousarray(column)
+        key = blake2b(column.data, digest_size=16).digest()
+        if key not in self._known[g]:
+            self._known[g][key] = len(self.columns[g])
+            self.columns[g].append(column)
+        return self._known[g][key]
 
     def times(self, one: Product, other: Product) -> Product:
         """The product of two products, in columns of its own."""
-        columns = {
-            id(group): mine[i] * mine[j]
-            for group, mine, i, j in zip(self.groups, self.columns, one, other, strict=True)
-        }
-        return self.of(lambda group: columns[id(group)])
+        pairs = zip(self.columns, one, other, strict=True)
+        return tuple(self._add(g, mine[i] * mine[j]) for g, (mine, i, j) in enumerate(pairs))

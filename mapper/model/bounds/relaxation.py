@@ -38,12 +38,13 @@ class Bound:
 
 @dataclass(eq=False)
 class Relaxation:
-    """The bound for one choice of kept tensors."""
+    """The bound for one choice of kept tensors; a `sketch` is lower, with few columns, for more chains than fit."""
 
     groups: Sequence[DimGroup]
     table: EnergyTable
     keep: Bools  # (level, tensor)
     costs: CostOptions = CostOptions()
+    sketch: bool = False
 
     def __post_init__(self) -> None:
         self.arch, self.workload = self.groups[0].arch, self.groups[0].workload
@@ -54,13 +55,14 @@ class Relaxation:
         self.leak_pj = self.costs.leak_pj_per_cycle(self.arch, self.table)
         self.cycles = self._products.of(lambda g: g.steps())
         self.charges = [
-            charge_bound(c, self._products)
+            charge_bound(c, self._products, sketch=self.sketch)
             for c in charges(self.arch, self.workload, self.table, self.keep, self.costs)
         ]
         self.flows: list[tuple[str, list[ChargeBound]]] = [
-            (flow.name, [charge_bound(c, self._products) for c in flow.charges])
+            (flow.name, [charge_bound(c, self._products, sketch=self.sketch) for c in flow.charges])
             for flow in flows(self.arch, self.workload, self.keep)
         ]
+        temporal = [] if self.sketch else temporal  # innermost loops say nothing in it
         self.still = [self._products.of(lambda g, s=s: _where(g.loops(s) == 0)) for s in temporal]  # type: ignore[misc]
         self.loops = [
             {d: self._products.of(lambda g, s=s, d=d: _where(g.repeats(d, s)) if d in g.rows else _one(g))  # type: ignore[misc]

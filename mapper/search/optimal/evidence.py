@@ -10,7 +10,7 @@ from ...mapping import MappingBatch
 from ...model import Objective, figures_exact
 from ...model.bounds import ROUNDING, ideal
 from ..coverage import Coverage
-from ..ended import MOST_CHAINS, MOST_KEPT, Ended
+from ..ended import MOST_CHAINS, MOST_KEPT, MOST_LISTED, Ended
 from ..outcome import FrontProof, Outcome, Point, StageProof
 from ..statistics import Statistics
 from ..strategy import Task
@@ -64,8 +64,10 @@ class Evidence:
         """The reason why no proof is possible: too many chains or choices of kept tensors, or inexact bounds."""
         if not figures_exact(self.task.space.arch, self.task.space.workload):
             return Ended.INEXACT
-        if self.leaves.chains.most > MOST_CHAINS:
-            return Ended.TOO_MANY_CHAINS
+        if self.leaves.chains.most > MOST_LISTED:
+            return Ended.TOO_MANY_LISTED
+        if self.task.options.front and self.leaves.chains.most > MOST_CHAINS:
+            return Ended.TOO_MANY_CHAINS  # a front has no weighted products, so no sketch
         return Ended.TOO_MANY_CHOICES if self.number_of_choices > MOST_KEPT else None
 
     def rule_out(self) -> None:

@@ -7,21 +7,23 @@ from math import prod
 import numpy as np
 
 from ...certificate import BOUNDED, WEIGHED, Choice, Tree
-from ...mapping import Floats, Ints, staircase
+from ...mapping import Bools, Floats, Ints, staircase
 from ...model.bounds import ROUNDING, Bound, Factors, Geometric, Relaxation
 from ..coverage import Coverage
+from ..ended import MOST_CHAINS
 from ..outcome import Point
 from ..strategy import Task
 from .branch_and_bound import Branching, importance
 from .certify import kept_names
 from .chain_groups import rows_of
 from .forest import Forest
-from .incumbents import FrontIncumbents
+from .incumbents import BestIncumbent, FrontIncumbents
 from .leaves import LeafEvaluator
 from .narrowing import narrowed
 from .part_search import PartSearch
 from .parts import Part
 from .rounds import Rounds
+from .sketch import LONG, Sketch, sketched
 from .trail import certified_tree
 
 MOST_CORNERS = 500_000  # open nodes with a corner of their own in the proof about a front
@@ -38,6 +40,8 @@ class KeepChoice:
     rounds: Rounds | None = None  # in place of `branching` once that takes long
     look: Factors | None = None  # the sharper bound of the whole
     ruled_out: int = 0  # combinations, before it branched
+    sketch: Sketch | None = None  # what left these chains of long lists
+    wide: bool = False  # the sketch leaves too many: `relaxed` is the sketch, of all chains, and nothing branches
 
     def __post_init__(self) -> None:
         columns = self.relaxed.columns
@@ -79,7 +83,12 @@ class KeepChoice:
             return self.rounds.least
         if self.branching is not None:
             return self.branching.least
-        return max(self._by_columns, self.sharper)
+        return max(self._by_columns, self.sharper, self._of_sketch)
+
+    @property
+    def _of_sketch(self) -> float:
+        """The bound by the sketch of the chains that it left."""
+        return -np.inf if self.sketch is None else self.sketch.least
 
     @property
     def _by_columns(self) -> float:
@@ -95,29 +104,42 @@ class KeepChoice:
     @property
     def coverage(self) -> Coverage:
         """The coverage of all combinations of chains with this choice."""
+        gone = Coverage(ruled_out=0 if self.sketch is None else self.sketch.ruled_out)
         if self.branching is not None:
             left = self.branching.coverage if self.rounds is None else self.rounds.coverage
-            return left + Coverage(ruled_out=self.ruled_out)
-        return Coverage(open=prod(len(group) for group in self.relaxed.groups))
+            return gone + left + Coverage(ruled_out=self.ruled_out)
+        return gone + Coverage(open=prod(len(group) for group in self.relaxed.groups))
 
     def certified(self, numbers: Sequence[Ints]) -> Choice:
         """Convert its sets of chains for the certificate; `numbers`: per group, the rows' numbers there."""
         keep = kept_names(self.relaxed.arch, self.relaxed.workload, self.relaxed.keep)
-        branching = self.branching
+        branching, before = self.branching, [] if self.sketch is None else list(self.sketch.looks)
+        if self.sketch is not None:
+            numbers = [names[rows] for names, rows in zip(numbers, self.sketch.rows, strict=True)]
         if branching is None:
-            weighed = self.look is not None and self.sharper > self._by_columns
-            weights = [self.look.weights] if self.look is not None and weighed else []
-            return Choice(keep=keep, weights=weights, trees=[], verdicts=WEIGHED if weighed else BOUNDED)
+            return self._certified_whole(keep, before, numbers)
         if branching.state.trail is None or not branching.forest.trees:
             trees = [
                 Tree(chains=names[rows].tolist(), parts=[])
                 for names, rows in zip(numbers, branching.forest.left.rows, strict=True)
             ]
-            return Choice(keep=keep, weights=list(branching.forest.left.looks), trees=trees, verdicts="")
+            return Choice(keep=keep, weights=[*before, *branching.forest.left.looks], trees=trees, verdicts="")
         trees = [certified_tree(tree, names) for tree, names in zip(branching.forest.trees, numbers, strict=True)]
         trail, nodes = branching.state.trail.going_on(), branching.state.nodes
         trail.rule_out(nodes, branching.forest.weighted(nodes) >= branching.state.bounds)
-        return Choice(keep=keep, weights=list(branching.forest.left.looks), trees=trees, verdicts=trail.verdicts())
+        weights = [*before, *branching.forest.left.looks]
+        return Choice(keep=keep, weights=weights, trees=trees, verdicts=trail.verdicts())
+
+    def _certified_whole(
+        self, keep: dict[str, list[str]], before: list[dict[str, float]], numbers: Sequence[Ints]
+    ) -> Choice:
+        """Convert a choice that has not branched: a single set, of all chains or of those that a sketch leaves."""
+        weighed = max(self.sharper, self._of_sketch) > self._by_columns
+        weights = [*before, *([self.look.weights] if self.look is not None and weighed else [])]
+        trees = []
+        if self.sketch is not None and self.sketch.ruled_out:
+            trees = [Tree(chains=names.tolist(), parts=_single(len(names))) for names in numbers]
+        return Choice(keep=keep, weights=weights, trees=trees, verdicts=WEIGHED if weighed else BOUNDED)
 
     def corners(self, incumbents: FrontIncumbents) -> list[Point]:
         """List lower bounds of the open nodes; merits only grow, so old merits remain bounds."""
@@ -129,6 +151,39 @@ class KeepChoice:
         corners = _points(self.branching.forest.relaxed(nodes[order[:MOST_CORNERS]]))
         rest = float(reached[order[MOST_CORNERS:]].min(initial=np.inf))
         return corners + ([] if np.isinf(rest) else incumbents.times(rest))
+
+
+def choice_of(task: Task, leaves: LeafEvaluator, keep: Bools, *, last: bool) -> KeepChoice:
+    """Bound a choice of kept tensors # (level, tensor), of long lists of chains those that a sketch leaves.
+
+    `last`: it is the last choice, so what others would have used again is dropped. May raise TimeUp.
+    """
+    incumbents, groups, costs = leaves.incumbents, leaves.chains.groups, task.costs
+    best = incumbents if isinstance(incumbents, BestIncumbent) else None
+    sketch, wide = None, False
+    if best and max(map(len, groups)) > LONG:
+        relaxed = Relaxation(groups, task.table, keep, costs, sketch=True)
+        sketch = sketched(relaxed, best)
+        wide = sketch.most > MOST_CHAINS
+        if last:
+            leaves.chains.forget()
+    if wide:
+        sketch = None
+    else:
+        relaxed = Relaxation(sketch.take(groups) if sketch else groups, task.table, keep, costs)
+    if last:
+        leaves.chains.forget()
+    geometric = Geometric(relaxed, best.objectives[0].powers, best.limits) if best else None
+
+    def merit(bound: Bound) -> Floats:
+        return incumbents.merit(bound.energy_pj, bound.cycles)
+
+    return KeepChoice(relaxed, merit, geometric, sketch=sketch, wide=wide)
+
+
+def _single(rows: int) -> list[int]:
+    """Return the parts of a tree whose root is divided into single rows at once."""
+    return [0] if rows == 1 else [rows, *([0] * rows)]
 
 
 def _points(bound: Bound) -> list[Point]:

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...mapping import Floats, MappingBatch
+from ...mapping import MappingBatch
 from ...model import OBJECTIVES, InternalError
-from ...model.bounds import ROUNDING, Bound, Geometric, Limit, Relaxation
+from ...model.bounds import ROUNDING, Limit
 from ...runtime import TimeUp
 from ..ended import Ended
 from ..outcome import Outcome, StageProof
@@ -24,7 +24,7 @@ from .branch_and_bound import Evaluate
 from .evidence import Evidence
 from .first_look import Evolver, first_look
 from .incumbents import BestIncumbent, FrontIncumbents, Incumbents
-from .keep_choice import KeepChoice
+from .keep_choice import KeepChoice, choice_of
 from .leaves import LeafEvaluator
 from .local_search import LocalSearch
 from .parts import PATIENCE
@@ -86,8 +86,6 @@ class Optimal:
     def statistics(self) -> Statistics:
         return self.recorder.statistics
 
-    # Proof
-
     def _prove(self) -> None:
         """Open nodes of all choices of kept tensors until none can beat the best, or time is up."""
         if hindrance := self.evidence.hindrance:
@@ -103,14 +101,9 @@ class Optimal:
     def _bound(self) -> None:
         """Bound every choice of kept tensors, and close those above the best at once, with their columns."""
         root, cutoff, evidence = np.inf, self.incumbents.cutoff, self.evidence
-        best = self.incumbents if isinstance(self.incumbents, BestIncumbent) else None
         for i, keep in enumerate(self.task.space.every_keep(), 1):
             self._check()
-            relaxed = Relaxation(self.leaves.chains.groups, self.task.table, keep, self.task.costs)
-            if i == evidence.number_of_choices:
-                self.leaves.chains.forget()
-            geometric = Geometric(relaxed, best.objectives[0].powers, best.limits) if best else None
-            choice = KeepChoice(relaxed, self._merit, geometric)
+            choice = choice_of(self.task, self.leaves, keep, last=i == evidence.number_of_choices)
             evidence.choices = replace(evidence.choices, waiting=(*self.waiting, choice))
             evidence.bounded = i == evidence.number_of_choices
             if choice.least < cutoff * (1 - ROUNDING):
@@ -122,9 +115,6 @@ class Optimal:
         if self.incumbents.best is not None and root > cutoff * (1 + ROUNDING):
             raise InternalError("internal error: a mapping is below the bound of its mapspace; please report it")
 
-    def _merit(self, bound: Bound) -> Floats:
-        return self.incumbents.merit(bound.energy_pj, bound.cycles)
-
     def _branch(self) -> None:
         steps = 1
         while True:
@@ -135,6 +125,9 @@ class Optimal:
             if self._late():
                 return
             choice = min(self.waiting, key=lambda each: each.least)
+            if choice.wide:
+                self._evolve()
+                return
             if choice.rounds is not None:
                 self._round(choice.rounds)
             elif choice.branching is None:
@@ -150,6 +143,13 @@ class Optimal:
                 if choice.branching.opened > PATIENCE and choice.geometric and not self.task.options.certify:
                     choice.divide(self.task)
             steps += choice.branching is not None
+            self._tell()
+
+    def _evolve(self) -> None:
+        """Evolve for the rest of the time, or until that brings nothing: too many chains are left for a proof."""
+        self.statistics.stop(Ended.TOO_MANY_CHAINS)
+        while not (self.evolver.settled or self._late()):
+            self.evolver.step()
             self._tell()
 
     def _round(self, rounds: Rounds) -> None:

@@ -1,0 +1,159 @@
+"""Long lists of chains are ruled out by a bound with few columns first: same optimum, same certificates."""
+
+from contextlib import contextmanager
+from dataclasses import replace
+from math import prod
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ruby_map.arch import load_arch
+from ruby_map.energy import energy_table
+from ruby_map.mapper.certificate.checker import Refused, verify
+from ruby_map.mapper.mapspace import Mapspace
+from ruby_map.mapper.model import InternalError
+from ruby_map.mapper.model.bounds import Geometric, Relaxation, charge_bounds, dim_groups
+from ruby_map.mapper.search import SearchOptions
+from ruby_map.mapper.search.ended import Ended
+from ruby_map.mapper.search.optimal import evidence, keep_choice
+from ruby_map.mapper.search.optimal.chain_groups import ChainGroups
+from ruby_map.workloads import shaped
+
+from ..conftest import DEEP
+from ..searches import a_poor_beginning, optimal
+from ..small_problems import best_of_all, constrained_problems, problems, values_of
+
+CERTIFIED = SearchOptions(strategy="optimal", certify=True)
+
+
+@contextmanager
+def all_lists_long(block=5):
+    """Proofs that sketch every list, in small blocks."""
+    with a_poor_beginning() as patch:
+        patch.setattr(keep_choice, "LONG", 0)
+        patch.setattr(dim_groups, "BLOCK", block)
+        yield patch
+
+
+def check(space, table, objective, costs):
+    """The least value of all mappings, found and certified."""
+    least = best_of_all(space, table, objective, costs)
+    with all_lists_long():
+        found = optimal(space, table, replace(CERTIFIED, objective=objective), costs)
+    assert found.coverage.total == prod(chains.total for chains in space.chains) * space.size.bypass
+    if np.isinf(least):
+        assert found.best is None
+        return
+    assert found.optimal
+    assert values_of(found.best, table, objective, costs)[0] == pytest.approx(least, rel=1e-8)
+    assert verify(found.certificate, space.arch, space.workload, table).optimal
+
+
+@settings(max_examples=3_000 if DEEP else 40)
+@given(problems())
+def test_equals_the_best_of_every_mapping(problem):
+    """On small machines with free choices of what is kept; every certificate is verified."""
+    check(*problem)
+
+
+@settings(max_examples=3_000 if DEEP else 40)
+@given(constrained_problems())
+def test_equals_the_best_of_every_mapping_under_constraints(problem):
+    """With every kind of constraint."""
+    check(*problem)
+
+
+@settings(max_examples=500 if DEEP else 20)
+@given(problems(), st.integers(1, 3))
+def test_where_too_many_are_left_the_bound_holds(problem, most):
+    """Nothing branches then, and what is claimed holds."""
+    space, table, objective, costs = problem
+    least = best_of_all(space, table, objective, costs)
+    with all_lists_long() as patch:
+        patch.setattr(keep_choice, "MOST_CHAINS", most)
+        found = optimal(space, table, replace(CERTIFIED, objective=objective), costs)
+    if found.best is None:
+        return
+    value = values_of(found.best, table, objective, costs)[0]
+    assert found.lower_bound <= least * (1 + 1e-9) <= value * (1 + 2e-9)
+    assert not found.optimal or value == pytest.approx(least, rel=1e-8)
+    verify(found.certificate, space.arch, space.workload, table)
+
+
+@settings(max_examples=300 if DEEP else 30)
+@given(problems())
+def test_a_sketch_is_below_the_bound(problem):
+    """For single chains and for the whole; in blocks of any size the columns are the same."""
+    space, table, _, costs = problem
+    chains = ChainGroups(space)
+    chains.list_all()
+    keep = next(iter(space.every_keep()))
+    full = Relaxation(chains.groups, table, keep, costs)
+    sketch = Relaxation(chains.groups, table, keep, costs, sketch=True)
+    rng = np.random.default_rng(0)
+    rows = [rng.integers(0, len(group), 20) for group in chains.groups]
+    lower, bound = (
+        each.bound(lambda g, column, each=each: each.columns[g][column][rows[g]], 20) for each in (sketch, full)
+    )
+    assert (lower.energy_pj <= bound.energy_pj * (1 + 1e-12)).all()
+    assert (lower.cycles <= bound.cycles).all()
+    assert (lower.possible == bound.possible).all()
+
+
+def test_blocks_change_no_column(monkeypatch):
+    """A column is what it is for all combinations at once."""
+    arch = load_arch("eyeriss_like")
+    space = Mapspace(arch, shaped("conv2d", M=6, C=4, P=7, Q=5, R=3, S=3), "ruby")
+    whole, blocks = ChainGroups(space), ChainGroups(space)
+    keep = next(iter(space.every_keep()))
+    whole.list_all()
+    blocks.list_all()
+    table = energy_table(arch)
+    full = Relaxation(whole.groups, table, keep)
+    monkeypatch.setattr(dim_groups, "BLOCK", 7)
+    parts = Relaxation(blocks.groups, table, keep)
+    assert any(len(group.blocks) > 1 for group in blocks.groups)
+    everything = [np.arange(len(group)) for group in whole.groups]
+    assert [len(columns) for columns in full.columns] == [len(columns) for columns in parts.columns]
+    for mine, theirs in zip(full.columns, parts.columns, strict=True):
+        for column, other in zip(mine, theirs, strict=True):
+            assert (column == other).all()
+    assert Geometric(full, (1, 1)).factors(everything).least == Geometric(parts, (1, 1)).factors(everything).least
+
+
+@pytest.mark.parametrize("factor", [1.1, 3.0])
+def test_a_sketch_that_is_too_high_is_noticed(monkeypatch, factor):
+    """It rules the optimum out, which the proof or the certificate's checker sees."""
+    arch = load_arch("eyeriss_like")
+    space, table = Mapspace(arch, shaped("matmul", M=24, N=18, K=20), "ruby-s"), energy_table(arch)
+    right = optimal(space, table, CERTIFIED)
+    real = charge_bounds._words
+    monkeypatch.setattr(charge_bounds, "_sketch", _too_high(charge_bounds._sketch, factor))
+    assert real is charge_bounds._words
+    try:
+        with all_lists_long(block=100):
+            wrong = optimal(space, table, CERTIFIED)
+    except InternalError:
+        return
+    if wrong.lower_bound > right.lower_bound * (1 + 1e-9):
+        return
+    with pytest.raises(Refused):
+        verify(wrong.certificate, space.arch, space.workload, table)
+
+
+def _too_high(real, factor):
+    def sketch(charge, products):
+        return replace(real(replace(charge, pj=charge.pj * factor), products))
+
+    return sketch
+
+
+def test_more_chains_than_can_be_listed(monkeypatch):
+    """Then only the ideal bounds are known, and the reason says so."""
+    arch = load_arch("eyeriss_like")
+    space, table = Mapspace(arch, shaped("matmul", M=24, N=18, K=20), "ruby-s"), energy_table(arch)
+    monkeypatch.setattr(evidence, "MOST_LISTED", 10)
+    found = optimal(space, table, replace(CERTIFIED, time_limit=0.5))
+    assert found.statistics.stopped_by in (Ended.TOO_MANY_LISTED, Ended.TIME_LIMIT)
+    assert not found.optimal

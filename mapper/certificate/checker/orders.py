@@ -192,7 +192,7 @@ def _with_bandwidths(problem: Problem, points: Floats, least_cycles: float) -> t
 
 def _uncovered(points: Floats) -> Floats:
     """Select the points that no other is as good as. # (point, axis)"""
-    points = np.unique(points, axis=0)
+    points = points[np.lexsort(points.T[::-1])]
     return points[uncovered_by_earlier(points, points)]
 
 

@@ -144,10 +144,11 @@ class MapRequest(Request):
         if self.bound or self.bound_seconds is not None:
             options = replace(options, bound=BOUND if self.bound_seconds is None else self.bound_seconds)
         faults += ignored_options(options, {*self.given, *(files.given if self.budget else ())})
-        if self.certificate:
+        if self.certificate and not self.quick:
             proves = options.strategy in STRATEGIES and STRATEGIES[options.strategy].proves
             faults += certificate_faults(self.certificate, proves=proves or options.bound is not None)
         if self.why:
-            faults += why_faults(options)
+            quick = [option_fault("why", "needs a proof: leave out --quick")]
+            faults += quick if self.quick else why_faults(options)
             faults += [option_fault("why", "needs a search; leave out --size")] if self.size else []
         return options

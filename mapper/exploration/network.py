@@ -35,9 +35,20 @@ def chosen_for_network(layers: Layers, results: dict[int, Result], counts: Seque
         return results  # a certificate is about the layers' own best
     if any(result.lower_bound is None for result in results.values()):
         return results
-    together = _Together(layers, results, counts)
-    together.prove()
+    together = None
+    try:
+        together = _Together(layers, results, counts)
+        together.prove()
+    except KeyboardInterrupt:
+        layers.interrupted = True
+        if together is None:
+            return {number: _interrupted(result) for number, result in results.items()}
     return together.results()
+
+
+def _interrupted(result: Result) -> Result:
+    result.statistics.stop(Ended.INTERRUPTED)
+    return result
 
 
 class _Together:
@@ -135,7 +146,6 @@ class _Together:
         """Return the results with the mappings chosen."""
         results = {}
         for (number, layer), i in zip(self.layers.items(), self.chosen, strict=True):
-            results[number] = layer.with_mapping(i)
-            if self.all.interrupted:
-                results[number].statistics.stop(Ended.INTERRUPTED)
+            result = layer.with_mapping(i)
+            results[number] = _interrupted(result) if self.all.interrupted else result
         return results

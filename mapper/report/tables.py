@@ -79,7 +79,7 @@ def layer_table(rows: Iterable[tuple[str, int, int, float, float]]) -> TextTable
     total = sum(count * energy for _, count, _, energy, _ in rows)
     lines = [
         [name, f"{count}", f"{cycles:,}", f"{used:.1%}", f"{energy / size:,.4g}", f"{cycles * energy:.4g}",
-         f"{count * cycles / time:.1%}", f"{count * energy / total:.1%}"]
+         f"{count * cycles / time:.1%}", f"{count * energy / total if total else 0.0:.1%}"]
         for name, count, cycles, energy, used in rows
     ]  # fmt: skip
     head = ["layer", "count", "cycles", "utilisation", f"energy [{unit}]", "EDP [pJ cycles]"]

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
+from ruby_map.arch import load_arch
+from ruby_map.energy import energy_table
 from ruby_map.mapper import NetworkResult, SearchOptions, explore, result_json
-from ruby_map.mapper.exploration import least_sums
+from ruby_map.mapper.exploration import least_sums, network
 from ruby_map.mapper.exploration.layers import Layers
 from ruby_map.mapper.exploration.network import chosen_for_network
 from ruby_map.mapper.exploration.spread import bring
@@ -277,3 +279,31 @@ def test_without_time_the_layers_own_best_are_the_answer(net, monkeypatch):
     assert all(layer.optimal for layer, _ in found.layers)
     assert 0 < found.gap < 0.05
     assert "EDP possible of the network is at most" in str(found)
+
+
+@pytest.mark.parametrize("step", ["known_of", "best_choice", "edp_bound"])
+def test_ctrl_c_between_proofs_leaves_the_best_so_far(net, whole, monkeypatch, step):
+    """Whatever the choice of mappings is busy with."""
+    calls, real = [], getattr(network, step)
+
+    def interrupted(*arguments):
+        calls.append(step)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return real(*arguments)
+
+    monkeypatch.setattr(network, step, interrupted)
+    found = explore("eyeriss_like", net, options=PROVING)
+    assert found.statistics.interrupted
+    assert found.lower_bound <= whole.edp * (1 + 1e-9) <= found.edp * (1 + 2e-9)
+
+
+def test_a_network_that_costs_no_energy_is_printed(net):
+    """Its layers have no shares of nothing."""
+    arch = load_arch("eyeriss_like")
+    table = energy_table(arch)
+    levels = tuple(replace(level, read_pj=0.0, write_pj=0.0, update_pj=0.0) for level in table.levels)
+    free = replace(table, levels=levels, compute=replace(table.compute, compute_pj=0.0))
+    found = explore(arch, net, options=replace(PROVING, objective="delay"), table=free)
+    assert found.energy_pj == 0
+    assert "0.0%" in str(found)

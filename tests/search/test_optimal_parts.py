@@ -11,10 +11,13 @@ from hypothesis import strategies as st
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper.mapspace import Mapspace
+from ruby_map.mapper.model import CostOptions
 from ruby_map.mapper.search import SearchOptions
 from ruby_map.mapper.search.ended import Ended
 from ruby_map.mapper.search.optimal import branch_and_bound, part_search, parts
 from ruby_map.mapper.search.optimal import optimal as optimal_module
+from ruby_map.mapper.search.optimal.leaves import LeafEvaluator
+from ruby_map.mapper.search.optimal.local_search import LocalSearch
 from ruby_map.workloads import shaped
 
 from ..conftest import DEEP
@@ -127,3 +130,51 @@ def test_time_may_end_any_part(problem, seconds):
         found = optimal(space, table, replace(OPTIMAL, objective=objective, time_limit=seconds), costs)
     if found.best is not None and found.lower_bound is not None:
         assert found.lower_bound <= least * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("machine", ["linear_16", "eyeriss_like"])
+def test_ctrl_c_closes_no_part_whose_mapping_is_lost(machine):
+    """A part is closed once its mapping has been recorded: else the bound would be above the optimum."""
+    arch = load_arch(machine)
+    space, table = Mapspace(arch, shaped("matmul", M=5, N=10, K=9), "ruby-s"), energy_table(arch)
+    least = optimal(space, table, OPTIMAL).lower_bound
+    real, calls = LeafEvaluator.add, [0]
+    for at in range(1, 20):
+
+        def add(self, best, *rest, at=at):
+            calls[0] += best is not None
+            if best is not None and calls[0] == at:
+                raise KeyboardInterrupt
+            real(self, best, *rest)
+
+        calls[0] = 0
+        with many_parts(4, 4) as patch:
+            patch.setattr(LocalSearch, "start", lambda *_: None)
+            patch.setattr(LeafEvaluator, "add", add)
+            found = optimal(space, table, OPTIMAL)
+        if not found.statistics.interrupted:
+            break
+        assert found.best is None or found.lower_bound <= least * (1 + 1e-9)
+    assert at > 1
+
+
+def test_ctrl_c_keeps_the_best_of_a_part_that_is_being_searched(monkeypatch):
+    """Not only that of finished parts."""
+    space, table = hard("ruby-s")
+    real, least = part_search.PartSearch.search, [np.inf]
+
+    def search(self, turn, beside):
+        def ended(best):
+            beside(best)
+            if best is not None:
+                least[0] = values_of(best, table, "edp", CostOptions())[0]
+                raise KeyboardInterrupt
+
+        return real(self, turn, ended)
+
+    with many_parts(2**8, 2**6) as patch:
+        patch.setattr(LocalSearch, "start", lambda *_: None)
+        patch.setattr(part_search.PartSearch, "search", search)
+        found = optimal(space, table, OPTIMAL)
+    assert found.statistics.interrupted
+    assert values_of(found.best, table, "edp", CostOptions())[0] <= least[0] < np.inf

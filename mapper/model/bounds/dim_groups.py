@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from math import prod
+from typing import Any, override
 
 import numpy as np
 
@@ -55,6 +56,13 @@ class DimGroup:
             shape = [len(self.tables[d].bounds) for d in self.dims]
             grid = np.unravel_index(np.arange(prod(shape)), shape)
             self.rows = dict(zip(self.dims, grid, strict=True))
+
+    @override
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what another process needs: not what is kept for speed, nor a deadline, which is of this process."""
+        state = {name: value for name, value in vars(self).items() if name != "blocks"}
+        tables = {d: ChainTable(table.size, table.bounds, table.numbers) for d, table in self.tables.items()}
+        return state | {"tables": tables, "deadline": no_deadline, "_words": {}}
 
     def __len__(self) -> int:
         return len(self.rows[self.dims[0]])

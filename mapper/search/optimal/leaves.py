@@ -46,10 +46,10 @@ class LeafEvaluator:
 
     def add(self, best: MappingBatch | None, unresolved: float, statistics: Statistics) -> None:
         """Add what another evaluator found: a better mapping, the least bound of uncertain chains, its counts."""
-        self.recorder.statistics.add(statistics)
         self.unresolved = min(self.unresolved, unresolved)
         if best is not None:
             self.offer(best)
+        self.recorder.statistics.add(statistics)
 
     def see(self, rows: Ints, bounds: Floats, relaxed: Relaxation) -> Coverage:
         """Evaluate the combinations `rows` # (combination, group) whose bounds are still below the cutoff."""

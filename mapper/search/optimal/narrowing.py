@@ -42,7 +42,8 @@ def narrowed(rows: Sequence[Ints], geometric: Geometric | None, limit: float) ->
         product = geometric.factors(left)
         least = max(least, product.least)
         looks += [product.weights] if product.weights else []
-        stay = [product.least * factors < limit * (1 - ROUNDING) for factors in product.factors]
+        with np.errstate(over="ignore"):  # beyond all floats there is no mapping
+            stay = [product.least * factors < limit * (1 - ROUNDING) for factors in product.factors]
         ruled_out += _without([int(these.sum()) for these in stay], [len(these) for these in stay])
         left = [mine[these] for mine, these in zip(left, stay, strict=True)]
         products = [replace(each, factors=tuple(f[s] for f, s in zip(each.factors, stay, strict=True)))

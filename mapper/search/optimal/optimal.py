@@ -156,10 +156,7 @@ class Optimal:
         """Search some parts of a choice, with evolution between them."""
         limit, jobs = self.task.options.time_limit, self.task.options.jobs
         ends = None if limit is None else self.began + limit + time.time() - time.monotonic()
-        assert isinstance(self.incumbents, BestIncumbent), "a front has no weighted products"
-        rounds.rule_out(self.incumbents.cutoff * (1 - ROUNDING))
-        for searched in rounds.round(self.incumbents, ends, jobs, self._tell):
-            self.leaves.add(searched.best, searched.unresolved, searched.statistics)
+        for _ in rounds.round(self.leaves, ends, jobs, self._tell):
             for _ in range(BETWEEN):
                 if not self.evolver.settled and not self._late():
                     self.evolver.step()

@@ -18,6 +18,8 @@ from .incumbents import BestIncumbent
 from .leaves import LeafEvaluator
 from .parts import GAIN, MORE, MOST_PATIENCE, Part, divided
 
+Beside = Callable[[MappingBatch | None], object]  # called with the best mapping of a part so far
+
 
 @dataclass(frozen=True, eq=False)
 class Turn:
@@ -47,10 +49,10 @@ class PartSearch:
     geometric: Geometric
     weights: list[list[float]]  # of columns, for trees
 
-    def search(self, turn: Turn, beside: Callable[[], object] = lambda: None) -> Searched:
+    def search(self, turn: Turn, beside: Beside = lambda best: None) -> Searched:
         """Open nodes of a part until none is left, its patience is at an end and it is divided, or time is up.
 
-        Calls `beside` between steps.
+        Calls `beside` between steps with the best mapping so far.
         """
         clock = _Clock(turn.ends)
         incumbent = turn.incumbent.to_beat()
@@ -62,9 +64,7 @@ class PartSearch:
         best = None if incumbent.best is None else incumbent.best.own()
         return Searched(parts, coverage, best, leaves.unresolved, leaves.recorder.statistics)
 
-    def _opened(
-        self, part: Part, leaves: LeafEvaluator, beside: Callable[[], object]
-    ) -> tuple[tuple[Part, ...], Coverage]:
+    def _opened(self, part: Part, leaves: LeafEvaluator, beside: Beside) -> tuple[tuple[Part, ...], Coverage]:
         """Finish a part, or divide it; where time is up only raise its bound. Returns what is open, and the coverage
         of the rest. May raise TimeUp."""
         branching = self._branching(part, leaves) if part.patience else None
@@ -81,11 +81,11 @@ class PartSearch:
                 return parts, Coverage(ruled_out=ruled_out)
             part = replace(part, patience=part.patience * MORE)
 
-    def _branched(self, part: Part, branching: Branching, leaves: LeafEvaluator, beside: Callable[[], object]) -> Part:
+    def _branched(self, part: Part, branching: Branching, leaves: LeafEvaluator, beside: Beside) -> Part:
         """Open nodes until none is left, patience is at an end or time is up; return the part with a higher bound."""
         incumbents = leaves.incumbents
         while len(branching.state.bounds) and branching.opened < part.patience:
-            beside()
+            beside(incumbents.best)
             branching.step(
                 lambda: incumbents.cutoff, lambda rows, bounds: leaves.see(rows, bounds, self.geometric.relaxed)
             )

@@ -10,10 +10,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ...mapping import MappingBatch
+from ...model.bounds import ROUNDING
 from ...runtime import in_order
 from ..coverage import Coverage
 from .incumbents import BestIncumbent
-from .part_search import PartSearch, Searched, Turn
+from .leaves import LeafEvaluator
+from .part_search import Beside, PartSearch, Searched, Turn
 from .parts import Part
 
 ROUND = 16  # parts
@@ -48,26 +51,40 @@ class Rounds:
         """The coverage of all combinations of the whole."""
         return self.state.left + Coverage(open=sum(part.left.number for part in self.state.parts))
 
-    def rule_out(self, limit: float) -> None:
+    def round(
+        self, leaves: LeafEvaluator, ends: float | None, jobs: int, tell: Callable[[], object]
+    ) -> Iterator[Searched]:
+        """Search the parts with the least bounds, and yield what came of each once `leaves` has it.
+
+        `tell` is called between steps.
+        """
+        incumbent, shown = leaves.incumbents, list[MappingBatch]()
+        assert isinstance(incumbent, BestIncumbent), "a front has no weighted products"
+
+        def beside(best: MappingBatch | None) -> None:  # Ctrl-C may come: the best of this part is not lost
+            if best is not None and best not in shown:
+                leaves.offer(best)
+                shown.append(best)
+            tell()
+
+        self._rule_out(incumbent.cutoff * (1 - ROUNDING))
+        chosen = sorted(self.state.parts, key=lambda part: part.least)[:ROUND]
+        turns = [Turn(part, incumbent.to_beat(), ends) for part in chosen]
+        with closing(self._searched(turns, jobs, beside)) as results:
+            for part, searched in zip(chosen, results, strict=True):
+                leaves.add(searched.best, searched.unresolved, searched.statistics)  # before the part is closed
+                others = tuple(other for other in self.state.parts if other is not part)
+                self.state = _State((*others, *searched.parts), self.state.left + searched.coverage)
+                yield searched
+
+    def _rule_out(self, limit: float) -> None:
         """Drop the parts whose bounds are at least `limit`."""
         parts = self.state.parts
         open_parts = tuple(part for part in parts if part.least < limit)
         gone = sum(part.left.number for part in parts) - sum(part.left.number for part in open_parts)
         self.state = _State(open_parts, self.state.left + Coverage(ruled_out=gone))
 
-    def round(
-        self, incumbent: BestIncumbent, ends: float | None, jobs: int, beside: Callable[[], object]
-    ) -> Iterator[Searched]:
-        """Search the parts with the least bounds, and yield what came of each; `beside` is called between steps."""
-        chosen = sorted(self.state.parts, key=lambda part: part.least)[:ROUND]
-        turns = [Turn(part, incumbent.to_beat(), ends) for part in chosen]
-        with closing(self._searched(turns, jobs, beside)) as results:
-            for part, searched in zip(chosen, results, strict=True):
-                others = tuple(other for other in self.state.parts if other is not part)
-                self.state = _State((*others, *searched.parts), self.state.left + searched.coverage)
-                yield searched
-
-    def _searched(self, turns: list[Turn], jobs: int, beside: Callable[[], object]) -> Generator[Searched]:
+    def _searched(self, turns: list[Turn], jobs: int, beside: Beside) -> Generator[Searched]:
         if jobs == 1 or len(turns) == 1:
             return (self.search.search(turn, beside) for turn in turns)
         return in_order(PartSearch.search, self.search, turns, jobs, most=1)

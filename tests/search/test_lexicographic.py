@@ -19,8 +19,7 @@ from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import OBJECTIVES, CostOptions, InternalError, evaluate, recount
 from ruby_map.mapper.model.bounds import limits as limits_file
 from ruby_map.mapper.search import Ended, SearchOptions
-from ruby_map.mapper.search.optimal import incumbents
-from ruby_map.mapper.search.optimal import optimal as optimal_file
+from ruby_map.mapper.search.optimal import incumbents, keep_choice
 from ruby_map.mapper.search.optimal.certify import certified_mapping
 from ruby_map.mapper.search.optimal.optimal import Optimal
 from ruby_map.workloads import Network, load_workload
@@ -232,10 +231,10 @@ def test_weighted_products_with_a_wrong_limit_are_noticed(layer, monkeypatch):
     """They rule out the best: it is below their bound, or the certificate does not hold."""
     space, table, _ = layer
 
-    def halved(relaxed, powers, within=(), real=optimal_file.Geometric):
+    def halved(relaxed, powers, within=(), real=keep_choice.Geometric):
         return real(relaxed, powers, tuple(replace(limit, most=limit.most / 2) for limit in within))
 
-    monkeypatch.setattr(optimal_file, "Geometric", halved)
+    monkeypatch.setattr(keep_choice, "Geometric", halved)
     try:
         with a_poor_beginning():
             found = optimal(space, table, options("delay,energy", certify=True))

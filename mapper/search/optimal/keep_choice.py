@@ -83,12 +83,7 @@ class KeepChoice:
             return self.rounds.least
         if self.branching is not None:
             return self.branching.least
-        return max(self._by_columns, self.sharper, self._of_sketch)
-
-    @property
-    def _of_sketch(self) -> float:
-        """The bound by the sketch of the chains that it left."""
-        return -np.inf if self.sketch is None else self.sketch.least
+        return max(self._by_columns, self.sharper)
 
     @property
     def _by_columns(self) -> float:
@@ -134,7 +129,7 @@ class KeepChoice:
         self, keep: dict[str, list[str]], before: list[dict[str, float]], numbers: Sequence[Ints]
     ) -> Choice:
         """Convert a choice that has not branched: a single set, of all chains or of those that a sketch leaves."""
-        weighed = max(self.sharper, self._of_sketch) > self._by_columns
+        weighed = self.sharper > self._by_columns
         weights = [*before, *([self.look.weights] if self.look is not None and weighed else [])]
         trees = []
         if self.sketch is not None and self.sketch.ruled_out:

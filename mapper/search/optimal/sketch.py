@@ -22,7 +22,6 @@ class Sketch:
     rows: tuple[Ints, ...]  # per group # (row left,)
     looks: tuple[dict[str, float], ...]
     ruled_out: int  # combinations
-    least: float  # the lower bound of all those left
 
     @property
     def most(self) -> int:
@@ -46,4 +45,4 @@ def sketched(sketch: Relaxation, incumbent: BestIncumbent) -> Sketch:
         assert best is not None, "all chains are there"
         rows = tuple(np.union1d(mine, [own]) for mine, own in zip(rows, best.tolist(), strict=True))
     ruled_out = prod(map(len, groups)) - prod(map(len, rows))
-    return Sketch(rows, left.looks, ruled_out, left.least)
+    return Sketch(rows, left.looks, ruled_out)

@@ -1,12 +1,15 @@
 """Mapspaces small enough to visit every mapping, with every kind of constraint, and the best of all their mappings."""
 
 from dataclasses import replace
+from math import prod
 
 import numpy as np
+import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, FactorRule, LoopConstraint, Storage
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
+from ruby_map.mapper.certificate.checker import verify
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model import OBJECTIVES
 from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
@@ -146,3 +149,29 @@ def best_of_all(space, table, objective, costs):
     """The least objective of all mappings; inf where none is valid."""
     values = np.concatenate([values_of(batch, table, objective, costs) for batch in space.batches()])
     return values.min()
+
+
+def combinations_of(space):
+    """How many combinations of chains and of what is kept there are, whatever the dims share."""
+    return prod(chains.total for chains in space.chains) * space.size.bypass
+
+
+def check_best_of_all(found, space, table, objective, costs, *, certified=False):
+    """A proof found the least value of all mappings, which it returns, and accounts for each; or there is none.
+
+    `certified`: so its certificate says.
+    """
+    least = best_of_all(space, table, objective, costs)
+    assert found.coverage.total == combinations_of(space)
+    if np.isinf(least):
+        assert found.best is None
+        assert not found.optimal
+        return least
+    assert found.optimal
+    assert not found.coverage.open
+    assert found.lower_bound == pytest.approx(least, rel=1e-8)
+    assert values_of(found.best, table, objective, costs)[0] == pytest.approx(least, rel=1e-8)
+    assert 0 <= space.index(found.best)[0] < space.size.total
+    if certified:
+        assert verify(found.certificate, space.arch, space.workload, table).optimal
+    return least

@@ -20,14 +20,13 @@ from ...energy import EnergyTable, energy_table
 from ...workloads import Document, Fault, InputError, Network, Workload, collect, near, unknown_choice
 from ..mapping import MappingBatch, read_mapping, write_mapping
 from ..mapspace import PRESETS
-from ..model import CostOptions, check_physical, exactly, recount, tell_rounding
-from ..model import evaluate as evaluate_batch
+from ..model import CostOptions, tell_rounding
 from ..report import NetworkResult, Result
 from ..runtime import Checkpoint
 from ..search import SearchOptions, option_faults
 from .diagnose import misfits
 from .inputs import Spec, alike, layers_of, load
-from .layer import Progress
+from .layer import Progress, counted
 from .layers import Layers
 from .network import chosen_for_network
 from .spending import spend_budget
@@ -155,11 +154,10 @@ def evaluate(
     machine, work = load(arch, workload)
     if not isinstance(work, Workload):
         raise InputError(Fault(work.name, None, "", "a mapping is of one layer; name one, as NETWORK/LAYER"))
-    batch = exactly(read_mapping(_source(mapping), machine, work))
+    batch = read_mapping(_source(mapping), machine, work)
     figures = table or energy_table(machine)
-    counted = evaluate_batch(batch, figures, costs, recount(batch))
-    check_physical(batch, counted)
-    return Result(machine, work, figures, batch, counted, hint="\n".join(misfits(batch)))
+    batch, exact = counted(batch, figures, costs)
+    return Result(machine, work, figures, batch, exact, hint="\n".join(misfits(batch)))
 
 
 def _source(mapping: Spec | MappingBatch | Result) -> Path | Document:

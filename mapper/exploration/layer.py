@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from ...energy import EnergyTable
 from ...workloads import Workload
 from ..mapping import MappingBatch
 from ..mapspace import Mapspace
-from ..model import OBJECTIVES, check_physical, evaluate, exactly, recount
+from ..model import OBJECTIVES, CostOptions, Costs, check_physical, evaluate, exactly, recount
 from ..model.bounds import ROUNDING
 from ..report import Result, exact_front
 from ..runtime import Part
@@ -29,9 +30,7 @@ def explore_layer(task: Task, progress: Progress | None = None, part: Part | Non
         every = "every one was ruled out: no mapping of this mapspace is valid\n" if ruled_out else ""
         why = every + hint(STRATEGIES[options.strategy].first_batch(task))
         return Result(space.arch, space.workload, task.table, None, None, went, "", objective, options.seed, why)
-    best = exactly(best)
-    costs = evaluate(best, task.table, task.costs, recount(best))
-    check_physical(best, costs)
+    best, costs = counted(best, task.table, task.costs)
     result = Result(space.arch, space.workload, task.table, best, costs, went, "", objective, options.seed)
     return replace(
         result,
@@ -66,19 +65,25 @@ def bounded(result: Result, task: Task, progress: Progress | None = None, part: 
     return replace(result, stages=proven.stages, optimal=optimal)
 
 
+def counted(batch: MappingBatch, table: EnergyTable, options: CostOptions | None) -> tuple[MappingBatch, Costs]:
+    """Count and cost the single mapping of `batch` exactly. Raises InternalError where the figures are impossible."""
+    batch = exactly(batch)
+    costs = evaluate(batch, table, options, recount(batch))
+    check_physical(batch, costs)
+    return batch, costs
+
+
 def _improved(result: Result, best: MappingBatch | None, task: Task) -> Result:
     """Put a better mapping in place of the result's, and on its front."""
     if best is None:
         return result
-    best = exactly(best)
-    costs = evaluate(best, task.table, task.costs, recount(best))
+    best, costs = counted(best, task.table, task.costs)
     for name in task.options.objectives:
         value, before = (float(OBJECTIVES[name].of(each)[0]) for each in (costs, result.valid_costs))
         if abs(value - before) > ROUNDING * before:
             break
     if not value < before * (1 - ROUNDING):
         return result
-    check_physical(best, costs)
     axes = result.axes
     front = exact_front([*(each.batch for each in result.front), best], axes, task.table, task.costs) if axes else ()
     hint = idle_hint(task.space, best, costs)

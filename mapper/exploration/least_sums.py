@@ -9,11 +9,12 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from ..mapping import MappingBatch
-from ..model import Costs, check_physical, evaluate, exactly, recount
+from ..model import Costs
 from ..model.bounds import ROUNDING
 from ..report import LayerNeeds, LeastSum, Result, crossing
 from ..search import Point, Statistics, Watch
 from ..search.optimal import least_sum
+from .layer import counted
 from .layers import ProvenSum, Run
 from .side_by_side import StoppableState, WholeRequest, left_behind
 from .time_slices import Study, prepared
@@ -32,10 +33,7 @@ class Mapped:
     @classmethod
     def of(cls, study: Study, batch: MappingBatch) -> Self:
         """Count a mapping exactly."""
-        batch = exactly(batch)
-        costs = evaluate(batch, study.table, study.costs, recount(batch))
-        check_physical(batch, costs)
-        return cls(batch, costs)
+        return cls(*counted(batch, study.table, study.costs))
 
     @property
     def point(self) -> Point:
@@ -143,11 +141,9 @@ class LayerSums:
     @property
     def statistics(self) -> Statistics:
         """The sums over the search and the proofs; the reason for the end is that of the search."""
-        whole = replace(self.result.statistics)
-        for each in (Statistics.of_plain(one.statistics) for one in self.sums):
-            whole.evaluated, whole.valid = whole.evaluated + each.evaluated, whole.valid + each.valid
-            whole.invalid = {reason: number + each.invalid[reason] for reason, number in whole.invalid.items()}
-            whole.seconds += each.seconds
+        whole = replace(self.result.statistics, invalid=dict(self.result.statistics.invalid), seconds=self.seconds)
+        for each in self.sums:
+            whole.add(Statistics.of_plain(each.statistics))
         return whole
 
     def with_mapping(self, number: int) -> Result:

@@ -9,11 +9,11 @@ from ...arch import Architecture
 from ...workloads import Fault, InputError, option_fault
 from ..mapping import MappingBatch
 from ..mapspace import PRESETS, Mapspace
-from ..model import check_physical, evaluate, first_objective, recount
+from ..model import first_objective
 from ..report import Neighbour, NetworkResult, Result, Why
 from ..runtime import Part
 from ..search import STRATEGIES, Recorder, SearchOptions, Task, option_faults, stop_rules
-from .layer import Progress, bounded
+from .layer import Progress, bounded, counted
 from .relaxations import Change, as_it_was, changes
 from .side_by_side import WholeRequest, search_whole, side_by_side
 from .time_slices import SliceResult, Study
@@ -86,9 +86,8 @@ class NeighbourStudy(Study):
     @override
     def search(self, space: Mapspace, options: SearchOptions, progress: Progress | None, part: Part | None) -> Result:
         """Prove the best mapping under a change, from the given one."""
-        task, batch = self.task(space, options), _moved(self.given, space.arch)
-        costs = evaluate(batch, task.table, task.costs, recount(batch))
-        check_physical(batch, costs)
+        task = self.task(space, options)
+        batch, costs = counted(_moved(self.given, space.arch), task.table, task.costs)
         start = Result(space.arch, space.workload, task.table, batch, costs, objective=str(options.objective))
         return bounded(start, task, progress, part)
 

@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import override
 
-from ..model import REASONS, first_objective
+from ..model import first_objective
 from ..model.bounds import ROUNDING, Ideal
 from ..search import Ended, Statistics
 from . import proof_text as proof
 from . import tables
 from .front import front_table
 from .network_edp import edp_bound
-from .result import Result, gap_between
+from .result import Result
 from .show import Shown
 
 
@@ -78,18 +78,21 @@ class NetworkResult(Shown):
         bounds = [(result.lower_bound, count) for result, count in self.layers if result.lower_bound is not None]
         if not self.found or len(bounds) < len(self.layers):
             return None
-        objective = str(self.layers[0][0].objective)
-        if all(first_objective(objective).powers):
+        if all(first_objective(self._objective).powers):
             return min(self.edp, edp_bound([result.needs(count) for result, count in self.layers]).edp)
-        return proof.network_bound(objective, bounds)
+        return proof.network_bound(self._objective, bounds)
+
+    @property
+    def _objective(self) -> str:
+        return str(self.layers[0][0].objective)
 
     @property
     def gap(self) -> float | None:
         """The share of the objective by which the best choice of mappings may be lower; None without a proof."""
         if (bound := self.lower_bound) is None:
             return None
-        objective = first_objective(str(self.layers[0][0].objective))
-        return gap_between(float(getattr(self, objective.column)), bound)
+        objective = first_objective(self._objective)
+        return proof.gap_between(float(getattr(self, objective.column)), bound)
 
     @property
     def optimal(self) -> bool:
@@ -97,7 +100,7 @@ class NetworkResult(Shown):
 
         Mappings of the least EDP may differ in energy and delay, and so may make networks of different EDP.
         """
-        first, *others = str(self.layers[0][0].objective).split(",")
+        first, *others = self._objective.split(",")
         alone = sum(count for _, count in self.layers) == 1
         apart = alone or not all(first_objective(first).powers)
         closed = not others or (apart and all(result.optimal for result, _ in self.layers))
@@ -108,13 +111,10 @@ class NetworkResult(Shown):
         """The sums over the searches of all layers."""
         searches = [result.statistics for result, _ in self.layers]
         ends = [reason for search in searches for reason in search.ended] + [Ended.INTERRUPTED] * bool(self.missing)
-        return Statistics(
-            sum(search.evaluated for search in searches),
-            sum(search.valid for search in searches),
-            {reason: sum(search.invalid[reason] for search in searches) for reason in REASONS[1:]},
-            sum(search.seconds for search in searches),
-            ended=tuple(dict.fromkeys(ends)),
-        )
+        whole = Statistics(seconds=sum(search.seconds for search in searches), ended=tuple(dict.fromkeys(ends)))
+        for search in searches:
+            whole.add(search)
+        return whole
 
     @override
     def _title(self) -> str:
@@ -156,5 +156,5 @@ class NetworkResult(Shown):
                 (*proof.open_stage(layer.workload.name, layer.own_gap, layer.stages), layer.alone is not None)
                 for layer, _ in self.layers
             ]
-            parts.append(proof.network_line(str(self.layers[0][0].objective), self.optimal, self.gap, each))
+            parts.append(proof.network_line(self._objective, self.optimal, self.gap, each))
         return parts

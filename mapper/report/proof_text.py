@@ -62,12 +62,17 @@ def _with_article(name: str) -> str:
     return f"an {name}" if name[0] in "aeioEAIO" else f"a {name}"
 
 
+def gap_between(value: float, lower_bound: float) -> float:
+    """Return the share of a value that lies above its lower bound; 0 where the value is 0."""
+    return max(0.0, 1 - lower_bound / value) if value else 0.0
+
+
 def stage_gap(stage: StageProof) -> float | None:
     """Return the share of an objective by which a mapping as good by those before may be lower; None: nothing is
     proven."""
     if stage.lower_bound is None or stage.value is None:
         return None
-    return max(0.0, 1 - stage.lower_bound / stage.value) if stage.value else 0.0
+    return gap_between(stage.value, stage.lower_bound)
 
 
 def stages_json(stages: Sequence[StageProof], searched: Mapping[str, float]) -> list[dict[str, object]]:

@@ -65,14 +65,14 @@ class Result(Shown):
         """The share of the objective by which the best mapping may be lower; None where the search proved nothing."""
         if self.lower_bound is None or self.objective is None or self.batch is None:
             return None
-        return gap_between(float(getattr(self, first_objective(self.objective).column)), self.lower_bound)
+        return proof.gap_between(float(getattr(self, first_objective(self.objective).column)), self.lower_bound)
 
     @property
     def own_gap(self) -> float:
         """The gap of the best mapping known for the layer alone; 1 without a proof."""
         if self.alone is None or self.lower_bound is None:
             return 1.0 if self.gap is None else self.gap
-        return gap_between(self.alone, self.lower_bound)
+        return proof.gap_between(self.alone, self.lower_bound)
 
     def needs(self, count: int) -> LayerNeeds:
         """Return what every mapping needs at least; the network has the layer `count` times, the objective is EDP."""
@@ -170,8 +170,3 @@ class Result(Shown):
             return ""
         name, roofline = self.arch.levels[slowest].name, ", at its roofline" if self.cycles <= self.ideal.cycles else ""
         return f"\nbound by     the bandwidth of {name}{roofline}; compute needs {compute:,} cycles"
-
-
-def gap_between(value: float, lower_bound: float) -> float:
-    """The share of a value that lies above its lower bound; 0 where the value is 0."""
-    return max(0.0, 1 - lower_bound / value) if value else 0.0

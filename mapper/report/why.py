@@ -8,6 +8,7 @@ from typing import override
 from ..mapping import MappingBatch
 from ..model import first_objective
 from ..model.bounds import ROUNDING
+from .proof_text import gap_between
 from .show import Shown
 from .tables import TextTable
 
@@ -29,7 +30,7 @@ class Neighbour:
         """The share of the value by which the best mapping under the change may be lower."""
         if self.value is None or self.lower_bound is None:
             return None
-        return max(0.0, 1 - self.lower_bound / self.value) if self.value else 0.0
+        return gap_between(self.value, self.lower_bound)
 
     @property
     def optimal(self) -> bool:

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,7 +17,12 @@ from ruby_map.workloads import shaped
 
 from ..conftest import DEEP
 from ..searches import a_poor_beginning, optimal
-from ..small_problems import best_of_all, constrained_machines, figures, problems, values_of
+from ..small_problems import (
+    check_best_of_all,
+    constrained_machines,
+    figures,
+    problems,
+)
 
 KEPT = frozenset({"Weights", "Inputs", "Outputs"})
 
@@ -92,16 +96,9 @@ def slow_problems(draw):
 
 def _check(space, table, objective, costs):
     """The least value of all mappings, which a proof that begins poorly finds, and its certificate certifies."""
-    least = best_of_all(space, table, objective, costs)
     with a_poor_beginning():
         found = optimal(space, table, SearchOptions(strategy="optimal", objective=objective, certify=True), costs)
-    if np.isinf(least):
-        assert found.best is None
-        return least
-    assert found.optimal
-    assert values_of(found.best, table, objective, costs)[0] == pytest.approx(least, rel=1e-8)
-    assert verify(found.certificate, space.arch, space.workload, table).optimal
-    return least
+    return check_best_of_all(found, space, table, objective, costs, certified=True)
 
 
 @settings(max_examples=3_000 if DEEP else 60)

@@ -28,7 +28,15 @@ from ruby_map.workloads import load_workload
 from ..conftest import DEEP
 from ..model.test_cost import matmul
 from ..searches import a_poor_beginning, lower_bound, optimal, search
-from ..small_problems import MOST, best_of_all, constrained_problems, figures, problems, small_machines, values_of
+from ..small_problems import (
+    MOST,
+    check_best_of_all,
+    combinations_of,
+    constrained_problems,
+    figures,
+    problems,
+    small_machines,
+)
 from ..strategies import convolutions, matmuls
 
 MANY = settings(max_examples=500 if DEEP else 40)
@@ -44,22 +52,8 @@ def hardly_any_first_look():
 
 def check_against_every_mapping(space, table, objective, costs, seed=0):
     """The search finds the least value over all mappings, proves it, and its mapping is one of the mapspace."""
-    outcome = optimal(space, table, SearchOptions(strategy="random", objective=objective, seed=seed), costs)
-    least = best_of_all(space, table, objective, costs)
-    assert outcome.coverage.total == combinations_of(space)
-    if np.isinf(least):
-        assert outcome.best is None
-        assert not outcome.optimal
-        return
-    assert outcome.optimal
-    assert outcome.lower_bound == pytest.approx(least, rel=1e-8)
-    assert values_of(outcome.best, table, objective, costs)[0] == pytest.approx(least, rel=1e-8)
-    assert 0 <= space.index(outcome.best)[0] < space.size.total
-
-
-def combinations_of(space):
-    """How many combinations of chains and of what is kept there are, whatever the dims share."""
-    return prod(chains.total for chains in space.chains) * space.size.bypass
+    options = SearchOptions(strategy="random", objective=objective, seed=seed)
+    check_best_of_all(optimal(space, table, options, costs), space, table, objective, costs)
 
 
 @MANY

@@ -16,9 +16,8 @@ from ruby_map.mapper.search.options import SearchOptions
 
 from ..conftest import DEEP
 from ..searches import a_poor_beginning, begin_poorly, optimal
-from ..small_problems import best_of_all, constrained_problems
+from ..small_problems import best_of_all, combinations_of, constrained_problems
 from .test_bandwidth import two_instances
-from .test_optimal import combinations_of
 
 
 class KeepChoice:

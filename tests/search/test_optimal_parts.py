@@ -2,7 +2,6 @@
 
 from contextlib import contextmanager
 from dataclasses import replace
-from math import prod
 
 import numpy as np
 import pytest
@@ -22,7 +21,7 @@ from ruby_map.workloads import shaped
 
 from ..conftest import DEEP
 from ..searches import a_poor_beginning, optimal
-from ..small_problems import best_of_all, constrained_problems, problems, values_of
+from ..small_problems import best_of_all, check_best_of_all, constrained_problems, problems, values_of
 
 OPTIMAL = SearchOptions(strategy="optimal")
 
@@ -43,16 +42,9 @@ def many_parts(patience=2, opened=2):
 
 def check(space, table, objective, costs):
     """The least value of all mappings, found by parts."""
-    least = best_of_all(space, table, objective, costs)
     with many_parts():
         found = optimal(space, table, replace(OPTIMAL, objective=objective), costs)
-    assert found.coverage.total == prod(chains.total for chains in space.chains) * space.size.bypass
-    if np.isinf(least):
-        assert found.best is None
-        return
-    assert found.optimal
-    assert not found.coverage.open
-    assert values_of(found.best, table, objective, costs)[0] == pytest.approx(least, rel=1e-8)
+    check_best_of_all(found, space, table, objective, costs)
 
 
 @settings(max_examples=3_000 if DEEP else 60)
@@ -111,7 +103,7 @@ def test_weights_of_the_whole_are_weaker():
 
         def watched(part, geometric, limit):
             found = real(part, geometric, limit)
-            numbers.append((part.left.number, sum(each.left.number for each in found[0])))
+            numbers.append((part.left.number, sum(each.left.number for each in found.parts)))
             return found
 
         patch.setattr(part_search, "divided", watched)

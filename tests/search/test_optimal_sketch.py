@@ -2,7 +2,6 @@
 
 from contextlib import contextmanager
 from dataclasses import replace
-from math import prod
 
 import numpy as np
 import pytest
@@ -22,7 +21,7 @@ from ruby_map.workloads import shaped
 
 from ..conftest import DEEP
 from ..searches import a_poor_beginning, optimal
-from ..small_problems import best_of_all, constrained_problems, problems, values_of
+from ..small_problems import best_of_all, check_best_of_all, constrained_problems, problems, values_of
 
 CERTIFIED = SearchOptions(strategy="optimal", certify=True)
 
@@ -38,16 +37,9 @@ def all_lists_long(block=5):
 
 def check(space, table, objective, costs):
     """The least value of all mappings, found and certified."""
-    least = best_of_all(space, table, objective, costs)
     with all_lists_long():
         found = optimal(space, table, replace(CERTIFIED, objective=objective), costs)
-    assert found.coverage.total == prod(chains.total for chains in space.chains) * space.size.bypass
-    if np.isinf(least):
-        assert found.best is None
-        return
-    assert found.optimal
-    assert values_of(found.best, table, objective, costs)[0] == pytest.approx(least, rel=1e-8)
-    assert verify(found.certificate, space.arch, space.workload, table).optimal
+    check_best_of_all(found, space, table, objective, costs, certified=True)
 
 
 @settings(max_examples=3_000 if DEEP else 40)

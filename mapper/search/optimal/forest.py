@@ -31,7 +31,7 @@ class Forest:
         weights: list[list[float]],
         left: Narrowed,
     ) -> None:
-        self.relaxation, self.merit, self.left = relaxation, merit, left
+        self.relaxation, self.merit, self.weights, self.left = relaxation, merit, weights, left
         self.sharper = [product.least for product in left.products]
         self.trees: list[Tree] = []
         if not left.number:

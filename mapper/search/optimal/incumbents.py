@@ -9,7 +9,7 @@ both be multiplied without passing the point. With reach 1 that incumbent is as 
 energy and with cycles, so the reach of a lower bound is a bound for all mappings above it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from ...mapping import Bools, Floats, Ints, MappingBatch, covered
 from ...model import Objective
-from ...model.bounds import ROUNDING, Limit, exceeds
+from ...model.bounds import ROUNDING, Bound, Limit, exceeds
 from ..outcome import Point, reach
 
 
@@ -38,10 +38,6 @@ class Incumbents(Protocol):
     def cutoff(self) -> float:
         """The limit of merits: mappings not below it are of no use."""
 
-    @property
-    def by_energy(self) -> bool:
-        """Whether energy affects the merit."""
-
     def merit(self, energy_pj: Floats, cycles: Floats) -> Floats:
         """Convert lower bounds to merits, to compare with `cutoff`; with better incumbents they may grow."""
 
@@ -56,6 +52,11 @@ class Incumbents(Protocol):
 
     def offer(self, batch: MappingBatch, energy_pj: float, cycles: float) -> bool:
         """Record a mapping if it is of use; return whether the first objective of the search has a new least."""
+
+
+def merit_of(incumbents: Incumbents) -> Callable[[Bound], Floats]:
+    """Return a function that converts the bounds of sets to merits, which may change with the incumbents."""
+    return lambda bound: incumbents.merit(bound.energy_pj, bound.cycles)
 
 
 @dataclass(eq=False)
@@ -83,11 +84,6 @@ class BestIncumbent:
     @property
     def cutoff(self) -> float:
         return self.least
-
-    @property
-    def by_energy(self) -> bool:
-        decisive = (self.objectives[0], *(limit.objective for limit in self.limits))
-        return any(objective.powers[0] for objective in decisive)
 
     def merit(self, energy_pj: Floats, cycles: Floats) -> Floats:
         """Return the objective; inf above a limit, with some room for rounding."""
@@ -133,7 +129,6 @@ class FrontIncumbents:
 
     objectives: tuple[Objective, ...]
     cutoff: float = 1.0
-    by_energy: bool = True
     # batches, cycles, energy_pj: in a single attribute, so that Ctrl-C cannot separate them
     _front: tuple[tuple[MappingBatch, ...], Floats, Floats] = ((), np.empty(0), np.empty(0))
 

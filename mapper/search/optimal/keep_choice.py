@@ -17,9 +17,9 @@ from .branch_and_bound import Branching, importance
 from .certify import kept_names
 from .chain_groups import rows_of
 from .forest import Forest
-from .incumbents import BestIncumbent, FrontIncumbents
+from .incumbents import BestIncumbent, FrontIncumbents, merit_of
 from .leaves import LeafEvaluator
-from .narrowing import narrowed
+from .narrowing import Narrowed, narrowed
 from .part_search import PartSearch
 from .parts import Part
 from .rounds import Rounds
@@ -39,14 +39,12 @@ class KeepChoice:
     branching: Branching | None = None
     rounds: Rounds | None = None  # in place of `branching` once that takes long
     look: Factors | None = None  # the sharper bound of the whole
-    ruled_out: int = 0  # combinations, before it branched
     sketch: Sketch | None = None  # what left these chains of long lists
     wide: bool = False  # the sketch leaves too many: `relaxed` is the sketch, of all chains, and nothing branches
 
     def __post_init__(self) -> None:
         columns = self.relaxed.columns
         self.bound = self.relaxed.bound(lambda g, column: columns[g][column].min(keepdims=True), 1)
-        self.weights: list[list[float]] = []  # of columns, for trees
 
     def grow(self, leaves: LeafEvaluator, *, certify: bool) -> None:
         """Start the branch and bound, with weights from the chains of the best mapping known."""
@@ -55,16 +53,19 @@ class KeepChoice:
         weights = importance(self.relaxed, np.zeros(len(groups), np.int64) if rows is None else rows)
         every = [np.arange(len(group)) for group in self.relaxed.groups]
         left = narrowed(every, self.geometric, leaves.incumbents.cutoff)
-        branching = Branching(Forest(self.relaxed, self.merit, weights, left), certify)
-        self.branching, self.ruled_out, self.weights = branching, left.ruled_out, weights
+        self.branching = Branching(Forest(self.relaxed, self.merit, weights, left), certify)
 
     def divide(self, task: Task) -> None:
-        """Go on in rounds, by parts of what weighted products left, where there is a single objective."""
+        """Go on in rounds, by parts of what weighted products left, where there is a single objective.
+
+        The open nodes and the trees are given up.
+        """
         assert self.branching is not None
         assert self.geometric is not None
-        left, least = self.branching.forest.left, self.branching.least
-        whole = Part(left, dict(self.geometric.known), least)
-        self.rounds = Rounds(PartSearch(task, self.geometric, self.weights), whole)
+        forest, least = self.branching.forest, self.branching.least
+        whole = Part(forest.left, dict(self.geometric.known), least)
+        self.rounds = Rounds(PartSearch(task, self.geometric, forest.weights), whole)
+        self.branching = None
 
     def sharpen(self) -> None:
         """Raise the bound of the whole, where there is a single objective; TimeUp leaves it as it was."""
@@ -97,40 +98,46 @@ class KeepChoice:
         return 1 if self.branching is None else len(self.branching.state.bounds)
 
     @property
+    def _narrowed(self) -> Narrowed | None:
+        """What weighted products left before it branched."""
+        if self.rounds is not None:
+            return self.rounds.whole.left
+        return None if self.branching is None else self.branching.forest.left
+
+    @property
     def coverage(self) -> Coverage:
         """The coverage of all combinations of chains with this choice."""
-        gone = Coverage(ruled_out=0 if self.sketch is None else self.sketch.ruled_out)
-        if self.branching is not None:
-            left = self.branching.coverage if self.rounds is None else self.rounds.coverage
-            return gone + left + Coverage(ruled_out=self.ruled_out)
-        return gone + Coverage(open=prod(len(group) for group in self.relaxed.groups))
+        gone = sum(each.ruled_out for each in (self.sketch, self._narrowed) if each is not None)
+        running = self.rounds or self.branching
+        left = running.coverage if running else Coverage(open=prod(len(group) for group in self.relaxed.groups))
+        return left + Coverage(ruled_out=gone)
 
     def certified(self, numbers: Sequence[Ints]) -> Choice:
         """Convert its sets of chains for the certificate; `numbers`: per group, the rows' numbers there."""
         keep = kept_names(self.relaxed.arch, self.relaxed.workload, self.relaxed.keep)
-        branching, before = self.branching, [] if self.sketch is None else list(self.sketch.looks)
+        branching, weights = self.branching, [] if self.sketch is None else list(self.sketch.looks)
         if self.sketch is not None:
             numbers = [names[rows] for names, rows in zip(numbers, self.sketch.rows, strict=True)]
         if branching is None:
-            return self._certified_whole(keep, before, numbers)
+            return self._certified_whole(keep, weights, numbers)
+        weights += branching.forest.left.looks
         if branching.state.trail is None or not branching.forest.trees:
             trees = [
                 Tree(chains=names[rows].tolist(), parts=[])
                 for names, rows in zip(numbers, branching.forest.left.rows, strict=True)
             ]
-            return Choice(keep=keep, weights=[*before, *branching.forest.left.looks], trees=trees, verdicts="")
+            return Choice(keep=keep, weights=weights, trees=trees, verdicts="")
         trees = [certified_tree(tree, names) for tree, names in zip(branching.forest.trees, numbers, strict=True)]
         trail, nodes = branching.state.trail.going_on(), branching.state.nodes
         trail.rule_out(nodes, branching.forest.weighted(nodes) >= branching.state.bounds)
-        weights = [*before, *branching.forest.left.looks]
         return Choice(keep=keep, weights=weights, trees=trees, verdicts=trail.verdicts())
 
     def _certified_whole(
-        self, keep: dict[str, list[str]], before: list[dict[str, float]], numbers: Sequence[Ints]
+        self, keep: dict[str, list[str]], weights: list[dict[str, float]], numbers: Sequence[Ints]
     ) -> Choice:
         """Convert a choice that has not branched: a single set, of all chains or of those that a sketch leaves."""
         weighed = self.sharper > self._by_columns
-        weights = [*before, *([self.look.weights] if self.look is not None and weighed else [])]
+        weights += [self.look.weights] if self.look is not None and weighed else []
         trees = []
         if self.sketch is not None and self.sketch.ruled_out:
             trees = [Tree(chains=names.tolist(), parts=_single(len(names))) for names in numbers]
@@ -169,11 +176,7 @@ def choice_of(task: Task, leaves: LeafEvaluator, keep: Bools, *, last: bool) -> 
     if last:
         leaves.chains.forget()
     geometric = Geometric(relaxed, best.objectives[0].powers, best.limits) if best else None
-
-    def merit(bound: Bound) -> Floats:
-        return incumbents.merit(bound.energy_pj, bound.cycles)
-
-    return KeepChoice(relaxed, merit, geometric, sketch=sketch, wide=wide)
+    return KeepChoice(relaxed, merit_of(incumbents), geometric, sketch=sketch, wide=wide)
 
 
 def _single(rows: int) -> list[int]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...mapping import Bools, Floats, Ints, MappingBatch
-from ...model import InternalError, evaluate, recount, validity
+from ...model import Costs, InternalError, evaluate, recount, validity
 from ...model.bounds import ROUNDING, Charge, Relaxation, charges
 from ..coverage import Coverage
 from ..recorder import Recorder
@@ -37,12 +37,13 @@ class LeafEvaluator:
     def __post_init__(self) -> None:
         self.chains = ChainGroups(self.task.space)
 
-    def offer(self, batch: MappingBatch) -> None:
-        """Offer the single mapping of `batch`, counted exactly."""
+    def offer(self, batch: MappingBatch) -> Costs:
+        """Offer the single mapping of `batch`, and return its exact costs."""
         costs = evaluate(batch, self.task.table, self.task.costs, recount(batch))
         if self.incumbents.offer(batch, float(costs.energy_pj[0]), float(costs.cycles[0])):
             self.recorder.best = self.incumbents.least
             self.recorder.statistics.trace.append((self.recorder.statistics.evaluated, self.incumbents.least))
+        return costs
 
     def add(self, best: MappingBatch | None, unresolved: float, statistics: Statistics) -> None:
         """Add what another evaluator found: a better mapping, the least bound of uncertain chains, its counts."""
@@ -112,8 +113,7 @@ class LeafEvaluator:
         """
         charges, allowed = self._charges(batch.keep[0]), self.task.space.orders.levels
         batch = replace(batch, order=best_orders(batch, charges, allowed, recounted=True))
-        self.offer(batch)
-        costs = evaluate(batch, self.task.table, self.task.costs, recount(batch))
+        costs = self.offer(batch)
         if costs.cycles[0] <= max(least_cycles, costs.counts.cycles[0]):
             return True  # no order has less energy, and none fewer cycles
         leak = self.task.costs.leak_pj_per_cycle(batch.arch, self.task.table)

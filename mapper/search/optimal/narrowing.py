@@ -36,7 +36,7 @@ class Narrowed:
 
 def narrowed(rows: Sequence[Ints], geometric: Geometric | None, limit: float) -> Narrowed:
     """Rule out the rows whose combinations with `rows` of the other groups all have a bound of at least `limit`."""
-    left, products, looks, ruled_out, least = list(rows), list[Factors](), list[dict[str, float]](), 0, -np.inf
+    left, products, looks, least = list(rows), list[Factors](), list[dict[str, float]](), -np.inf
     while geometric is not None and all(map(len, left)):
         before = sum(map(len, left))
         product = geometric.factors(left)
@@ -44,15 +44,10 @@ def narrowed(rows: Sequence[Ints], geometric: Geometric | None, limit: float) ->
         looks += [product.weights] if product.weights else []
         with np.errstate(over="ignore"):  # beyond all floats there is no mapping
             stay = [product.least * factors < limit * (1 - ROUNDING) for factors in product.factors]
-        ruled_out += _without([int(these.sum()) for these in stay], [len(these) for these in stay])
         left = [mine[these] for mine, these in zip(left, stay, strict=True)]
         products = [replace(each, factors=tuple(f[s] for f, s in zip(each.factors, stay, strict=True)))
                     for each in [*products, product]][-LOOKS:]  # fmt: skip
         if sum(map(len, left)) > SHRINKS * before:
             break
+    ruled_out = prod(map(len, rows)) - prod(map(len, left))
     return Narrowed(tuple(left), tuple(products), tuple(looks), ruled_out, least)
-
-
-def _without(stay: Sequence[int], before: Sequence[int]) -> int:
-    """Count the combinations ruled out where of each group some rows of those before stay."""
-    return prod(before) - prod(stay)

@@ -142,7 +142,7 @@ class Optimal:
                 choice.branching.step(lambda: self.incumbents.cutoff, self._see(choice))
                 if choice.branching.opened > PATIENCE and choice.geometric and not self.task.options.certify:
                     choice.divide(self.task)
-            steps += choice.branching is not None
+            steps += 1
             self._tell()
 
     def _evolve(self) -> None:

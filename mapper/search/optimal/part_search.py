@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
-from ...mapping import Floats, MappingBatch
-from ...model.bounds import Bound, Geometric
+from ...mapping import MappingBatch
+from ...model.bounds import Geometric
 from ...runtime import TimeUp
 from ..coverage import Coverage
 from ..recorder import Recorder, Stop
@@ -14,9 +14,9 @@ from ..statistics import Statistics
 from ..strategy import Task
 from .branch_and_bound import Branching
 from .forest import Forest
-from .incumbents import BestIncumbent
+from .incumbents import BestIncumbent, merit_of
 from .leaves import LeafEvaluator
-from .parts import GAIN, MORE, MOST_PATIENCE, Part, divided
+from .parts import MORE, MOST_PATIENCE, Part, divided
 
 Beside = Callable[[MappingBatch | None], object]  # called with the best mapping of a part so far
 
@@ -67,7 +67,10 @@ class PartSearch:
     def _opened(self, part: Part, leaves: LeafEvaluator, beside: Beside) -> tuple[tuple[Part, ...], Coverage]:
         """Finish a part, or divide it; where time is up only raise its bound. Returns what is open, and the coverage
         of the rest. May raise TimeUp."""
-        branching = self._branching(part, leaves) if part.patience else None
+        branching = None
+        if part.patience:
+            forest = Forest(self.geometric.relaxed, merit_of(leaves.incumbents), self.weights, part.left)
+            branching = Branching(forest)
         while True:
             if branching is not None:
                 part = self._branched(part, branching, leaves, beside)
@@ -75,10 +78,9 @@ class PartSearch:
                     return (), branching.coverage
                 if leaves.late():
                     return (part,), Coverage()
-            parts, ruled_out = divided(part, self.geometric, leaves.incumbents.cutoff)
-            few = (part.left.number - ruled_out) * GAIN <= part.left.number
-            if branching is None or part.patience >= MOST_PATIENCE or few:
-                return parts, Coverage(ruled_out=ruled_out)
+            division = divided(part, self.geometric, leaves.incumbents.cutoff)
+            if branching is None or part.patience >= MOST_PATIENCE or division.worthwhile:
+                return division.parts, Coverage(ruled_out=division.ruled_out)
             part = replace(part, patience=part.patience * MORE)
 
     def _branched(self, part: Part, branching: Branching, leaves: LeafEvaluator, beside: Beside) -> Part:
@@ -93,12 +95,6 @@ class PartSearch:
                 break
         # mappings in no open node are seen or ruled out
         return replace(part, least=max(part.least, branching.least))
-
-    def _branching(self, part: Part, leaves: LeafEvaluator) -> Branching:
-        def merit(bound: Bound) -> Floats:
-            return leaves.incumbents.merit(bound.energy_pj, bound.cycles)
-
-        return Branching(Forest(self.geometric.relaxed, merit, self.weights, part.left))
 
     @contextmanager
     def _timed(self, check: Callable[[], None]) -> Iterator[None]:

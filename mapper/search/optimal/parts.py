@@ -35,11 +35,19 @@ class Part:
     patience: int = 0  # nodes to open before it is divided
 
 
-def divided(part: Part, geometric: Geometric, limit: float) -> tuple[tuple[Part, ...], int]:
-    """Divide a part into parts that together have all its mappings below `limit`; the largest is halved each time.
+@dataclass(frozen=True, eq=False)
+class Division:
+    """Parts that together have all mappings of a part that are below a limit."""
 
-    `geometric` has the relaxation and the objective. Returns them, and the number of combinations ruled out. May raise
-    TimeUp.
+    parts: tuple[Part, ...]
+    ruled_out: int  # combinations
+    worthwhile: bool  # whether that is most of them
+
+
+def divided(part: Part, geometric: Geometric, limit: float) -> Division:
+    """Divide a part: the largest part is halved each time. May raise TimeUp.
+
+    `geometric` has the relaxation and the objective, whose values are to be below `limit`.
     """
     order, ruled_out = count(), 0
     parts = [(-part.left.number, next(order), part)]
@@ -50,10 +58,10 @@ def divided(part: Part, geometric: Geometric, limit: float) -> tuple[tuple[Part,
             ruled_out += half.left.ruled_out
             if half.left.number:
                 heapq.heappush(parts, (-half.left.number, next(order), half))
-    few = (part.left.number - ruled_out) * GAIN <= part.left.number
-    patience = PATIENCE if few or not part.patience else MOST_PATIENCE
+    worthwhile = (part.left.number - ruled_out) * GAIN <= part.left.number
+    patience = PATIENCE if worthwhile or not part.patience else MOST_PATIENCE
     every = sorted(parts, key=lambda entry: entry[1])
-    return tuple(replace(each, patience=patience) for _, _, each in every), ruled_out
+    return Division(tuple(replace(each, patience=patience) for _, _, each in every), ruled_out, worthwhile)
 
 
 def _halves(part: Part, geometric: Geometric, limit: float) -> list[Part]:

@@ -1,7 +1,7 @@
 """Which mappings there are: counted, numbered, sampled."""
 
-from .chain_tables import LISTED, every_chain
-from .chains import divisors
+from .chain_tables import LISTED, chain_number, every_chain, numbered_chains
+from .chains import ChainSpace, divisors
 from .constraints import Shared
 from .holding import can_hold
 from .integers import SAFE
@@ -13,6 +13,7 @@ from .smaller import smaller
 from .violations import violations
 
 __all__ = [
+    "ChainSpace",
     "LazyBatch",
     "LISTED",
     "LevelOrder",
@@ -24,8 +25,10 @@ __all__ = [
     "Shared",
     "array_fill",
     "can_hold",
+    "chain_number",
     "divisors",
     "every_chain",
+    "numbered_chains",
     "perfect_rules",
     "remainders",
     "smaller",

@@ -46,8 +46,20 @@ class ChainTables:
 
 def every_chain(space: ChainSpace) -> ChainTable:
     """All chains of one dim, group by group."""
-    group = np.repeat(np.arange(len(space.counts)), space.counts.astype(np.int64))
-    return ChainTable(space.size, space.unrank(group, np.arange(len(group)) - _first(space)[group]))
+    return numbered_chains(space, np.arange(space.total))
+
+
+def numbered_chains(space: ChainSpace, numbers: Ints) -> ChainTable:
+    """The chains of one dim that have these numbers in the list of all. # (chain,)"""
+    first = _first(space)
+    group = np.searchsorted(first, numbers, side="right") - 1  # no group is empty
+    return ChainTable(space.size, space.unrank(group, numbers - first[group]))
+
+
+def chain_number(space: ChainSpace, bounds: Ints) -> int:
+    """The number of a chain # (slot,) in the list of all; ValueError if it is not in the space."""
+    group, rank = space.rank(bounds[None])
+    return int(_first(space)[group[0]] + rank[0])
 
 
 def _first(space: ChainSpace) -> Ints:

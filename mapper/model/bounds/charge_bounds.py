@@ -72,6 +72,21 @@ class ChargeBound:
         return np.zeros(n) if self.hops is None else self.charge.hop_pj * self.hops.least(value, n)
 
 
+@dataclass(frozen=True)
+class Rewritten:
+    """A term of an output: its first words need no read, so what a word costs depends on how often each is moved."""
+
+    name: str
+    charge: Charge
+    product: Product  # words
+    first: Product  # the reciprocal of at least the distinct words
+    again: float  # words per distinct word, at least, of the rows looked at
+
+    def cost(self, again: float) -> float:
+        """What a word costs at least where each distinct word is moved `again` times."""
+        return self.charge.pj - self.charge.first_pj / max(again, 1.0)
+
+
 def charge_bound(charge: Charge, products: Products, *, sketch: bool = False) -> ChargeBound:
     """The bound of `charge`, its columns added to `products`; a `sketch` has only what is moved in any case."""
     if sketch:

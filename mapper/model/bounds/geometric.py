@@ -9,13 +9,14 @@ which the least is largest, found by ascent; docs/optimal.md, section 3, has the
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
 from ...mapping import Floats, Ints
 from ...runtime import Deadline
 from .ascent import Ascent, Problem, column_weights
-from .charge_bounds import ChargeBound
+from .charge_bounds import ChargeBound, Rewritten
 from .limits import Limit
 from .products import Product
 from .relaxation import Relaxation
@@ -23,7 +24,15 @@ from .relaxation import Relaxation
 MARGIN = 1e-11  # subtracted for rounding in sums of logarithms
 LARGEST = 709.0  # logarithm of what a float holds
 
-Term = tuple[str, float, Product, int]  # its name, what the product is multiplied by, the product, its owner
+
+class Term(NamedTuple):
+    """A product, and what it is multiplied by."""
+
+    name: str
+    times: float
+    product: Product
+    owner: int
+    rewritten: Rewritten | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +43,15 @@ class Factors:
     factors: tuple[Floats, ...]  # per group # (row looked at,)
     weights: dict[str, float] = field(default_factory=dict)  # of what, by the names of certificates
     columns: tuple[Floats, ...] = ()  # per group, the weights of all its columns # (column,)
+    constant: float = -np.inf  # logarithm of the bound where all columns are 1
+    rewritten: tuple[Rewritten, ...] = ()  # the terms that depend on the rows looked at not by their products alone
+
+    def constant_with(self, again: Sequence[float]) -> float:
+        """The constant for other rows: words per distinct word, at least, of each of `rewritten`."""
+        costs = [(self.weights[term.name], term.cost(mine), term.cost(term.again))
+                 for term, mine in zip(self.rewritten, again, strict=True)]  # fmt: skip
+        with np.errstate(divide="ignore"):
+            return self.constant + float(sum(w * (np.log(new) - np.log(old)) for w, new, old in costs))
 
 
 @dataclass(eq=False)
@@ -47,6 +65,7 @@ class Geometric:
     powers: tuple[int, int]
     within: tuple[Limit, ...] = ()
     known: dict[str, float] = field(default_factory=dict)  # weights found before, by name, to begin with
+    again: dict[str, float] = field(default_factory=dict)  # by term: words per distinct word, no more are assumed
 
     def factors(self, rows: Sequence[Ints]) -> Factors:
         """The best bound found for the mappings with chains from `rows` of each group."""
@@ -60,7 +79,8 @@ class Geometric:
         factors = tuple(np.exp(np.minimum(score - score.min(), 600.0)) for score in scores)
         # what does not fit grows without end in the ascent: beyond all floats there is no mapping
         least = float(np.exp(value - MARGIN)) if value - MARGIN < LARGEST else np.inf
-        return Factors(least, factors, named, self._columns(problem, weights))
+        constant = float(value - MARGIN - sum(score.min() for score in scores))
+        return Factors(least, factors, named, self._columns(problem, weights), constant, problem.rewritten)
 
     def _columns(self, problem: Problem, weights: Floats) -> tuple[Floats, ...]:
         """Add up what each column of each group counts. # (column,) each"""
@@ -83,13 +103,13 @@ class Geometric:
         terms = self._terms(rows) if of_energy else []
         limits: list[Term] = []
         for k, (capacity, tiles) in enumerate(relaxed.tiles):
-            limits += [(name, bits / capacity, tile, k) for name, bits, tile in tiles if capacity]
-        limits += [(name, 1.0 / size, spread, -1) for name, size, _, spread, _ in relaxed.axes]
+            limits += [Term(name, bits / capacity, tile, k) for name, bits, tile in tiles if capacity]
+        limits += [Term(name, 1.0 / size, spread, -1) for name, size, _, spread, _ in relaxed.axes]
         within = [limit for limit in self.within if limit.most > 0 and (terms or not limit.objective.powers[0])]
-        limits += [(f"limit:{limit.objective.name}", 1.0 / limit.most, (), -1) for limit in within]
+        limits += [Term(f"limit:{limit.objective.name}", 1.0 / limit.most, (), -1) for limit in within]
         spans, flows = self._spans(rows) if of_cycles else ([], [])
-        cycles: Term = ("cycles", 1.0, relaxed.cycles, len(spans))
-        names, times, products, owners = zip(*terms, *limits, *spans, cycles, strict=True)
+        cycles = Term("cycles", 1.0, relaxed.cycles, len(spans))
+        names, times, products, owners, rewritten = zip(*terms, *limits, *spans, cycles, strict=True)
         logs, places = [], np.zeros((len(products), len(rows)), np.int64)
         for g, mine in enumerate(rows):
             used, places[:, g] = np.unique([product[g] if product else -1 for product in products], return_inverse=True)
@@ -112,6 +132,7 @@ class Geometric:
             numbers,
             logs,
             places,
+            tuple(filter(None, rewritten)),
         )
 
     def _spans(self, rows: Sequence[Ints]) -> tuple[list[Term], list[int]]:
@@ -133,8 +154,8 @@ class Geometric:
         Products that are 0 for some of the rows say nothing and are left out.
         """
         relaxed = self.relaxed
-        found: list[Term] = [("compute", relaxed.compute_pj, (), 0), ("leak", relaxed.leak_pj, relaxed.cycles, 1)]
-        found = [term for term in found if term[1] > 0]
+        found = [Term("compute", relaxed.compute_pj, (), 0), Term("leak", relaxed.leak_pj, relaxed.cycles, 1)]
+        found = [term for term in found if term.times > 0]
         found += [
             term for owner, bound in enumerate(relaxed.charges, 2) for term in self._of_charge(bound, owner, rows)
         ]
@@ -148,18 +169,19 @@ class Geometric:
             named.setdefault(product, prefix + name)
         found: list[Term] = []
         for product, name in named.items():
-            pj = bound.charge.pj
+            pj, term = bound.charge.pj, None
             if bound.first is not None:  # of the words moved at least so many are not the first of their kind
-                again = self._least(product, rows, bound.first)
-                pj -= bound.charge.first_pj / max(again, 1.0)
+                again = min(self._least(product, rows, bound.first), self.again.get(name, np.inf))
+                term = Rewritten(name, bound.charge, product, bound.first, again)
+                pj = term.cost(again)
             if pj > 0 and self._least(product, rows) > 0:
-                found.append((name, pj, product, owner))
+                found.append(Term(name, pj, product, owner, term))
         return found
 
     def _of_wires(self, bound: ChargeBound, owner: int, rows: Sequence[Ints]) -> list[Term]:
         """The terms of the wires that a charge's words pass: words times hops."""
         return [
-            (name, bound.charge.hop_pj * figure, product, owner)
+            Term(name, bound.charge.hop_pj * figure, product, owner)
             for name, figure, product in bound.crossing
             if self._least(product, rows) > 0
         ]

@@ -13,10 +13,13 @@ Value = Callable[[Product], Floats]  # of a product, for each set of chains look
 
 
 class Products:
-    """The columns of each group of dims, a number per combination of its chains; equal columns stand once."""
+    """The columns of each group of dims, a number per combination of its chains.
 
-    def __init__(self, groups: Sequence[DimGroup]) -> None:
-        self.groups = groups
+    Where they are `merged` equal columns stand once; otherwise their places are the same for any combinations.
+    """
+
+    def __init__(self, groups: Sequence[DimGroup], *, merged: bool = True) -> None:
+        self.groups, self.merged = groups, merged
         self.columns: list[list[Floats]] = [[] for _ in groups]  # per group
         self._known: list[dict[bytes, int]] = [{} for _ in groups]  # per group, the column with a hash
 
@@ -33,6 +36,9 @@ class Products:
 
     def _add(self, g: int, column: Floats) -> int:
         """Return the number of a column of group g, which is added if it is new."""
+        if not self.merged:
+            self.columns[g].append(column)
+            return len(self.columns[g]) - 1
         column = np.ascontiguousarray(column)
         key = blake2b(column.data, digest_size=16).digest()
         if key not in self._known[g]:

@@ -48,7 +48,7 @@ class Relaxation:
 
     def __post_init__(self) -> None:
         self.arch, self.workload = self.groups[0].arch, self.groups[0].workload
-        self._products = Products(self.groups)
+        self._products = Products(self.groups, merged=not self.sketch)
         self.columns: list[list[Floats]] = self._products.columns  # per group
         temporal = [s for s, slot in enumerate(self.arch.slots) if not slot.spatial]
         self.compute_pj = self.workload.macs * self.table.compute.compute_pj

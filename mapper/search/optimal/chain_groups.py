@@ -11,6 +11,8 @@ from ...mapping import Bools, ChainTable, Ints, MappingBatch
 from ...mapspace import Mapspace, every_chain
 from ...model.bounds import DimGroup, grouped
 from ...runtime import Deadline, no_deadline
+from ..ended import MOST_CHAINS
+from .long_lists import LongList
 
 
 @dataclass(eq=False)
@@ -18,7 +20,7 @@ class ChainGroups:
     """The combinations of chains of a mapspace: a row number per group of dims."""
 
     space: Mapspace
-    groups: list[DimGroup] = field(default_factory=list)
+    groups: list[DimGroup | LongList] = field(default_factory=list)
 
     @property
     def number(self) -> int:
@@ -44,12 +46,18 @@ class ChainGroups:
         return grouped(self.space.workload) or [(0,)]
 
     def list_all(self, deadline: Deadline = no_deadline) -> None:
-        """List the chains, and the combinations within each group. Work on them will call `deadline`."""
+        """List the chains, and the combinations within each group, unless they are too many to hold.
+
+        Work on them will call `deadline`.
+        """
         space = self.space
-        self.groups = [
-            DimGroup(space.arch, space.workload, {d: every_chain(space.chains[d]) for d in dims}, dims, deadline)
-            for dims in self._dims
-        ]
+        for dims, number in zip(self._dims, self._together, strict=True):
+            spaces = {d: space.chains[d] for d in dims}
+            if number > MOST_CHAINS:
+                self.groups.append(LongList(space.arch, space.workload, spaces, dims, deadline))
+            else:
+                tables = {d: every_chain(each) for d, each in spaces.items()}
+                self.groups.append(DimGroup(space.arch, space.workload, tables, dims, deadline))
 
     def forget(self) -> None:
         """Drop what further choices of kept tensors would have used again."""
@@ -59,17 +67,26 @@ class ChainGroups:
     @cached_property
     def names(self) -> list[Ints]:
         """The numbers of each group's rows in certificates: by the lexicographic order of chains. # (row,) each"""
-        return [_names(group) for group in self.groups]
+        return [self._names(dims) for dims in self._dims]
+
+    def _names(self, dims: Sequence[int]) -> Ints:
+        places = []
+        for d in dims:
+            bounds = every_chain(self.space.chains[d]).bounds
+            places.append(np.empty(len(bounds), np.int64))
+            places[-1][np.lexsort(bounds.T[::-1])] = np.arange(len(bounds))
+        shape = [len(mine) for mine in places]
+        grid = np.unravel_index(np.arange(prod(shape)), shape)
+        return np.ravel_multi_index([mine[rows] for mine, rows in zip(places, grid, strict=True)], shape)
 
 
-def _names(group: DimGroup) -> Ints:
-    places = {}
-    for d, table in group.tables.items():
-        places[d] = np.empty(len(table.bounds), np.int64)
-        places[d][np.lexsort(table.bounds.T[::-1])] = np.arange(len(table.bounds))
-    return np.ravel_multi_index(
-        [places[d][rows] for d, rows in group.rows.items()], [len(places[d]) for d in group.dims]
-    )
+def number_in(group: DimGroup | LongList, batch: MappingBatch) -> int:
+    """The row of a group of all chains that has the chains of the single mapping of `batch`."""
+    if isinstance(group, LongList):
+        return group.number_of(batch)
+    rows = rows_of([group], batch)
+    assert rows is not None, "all chains are there"
+    return int(rows[0])
 
 
 def rows_of(groups: Sequence[DimGroup], batch: MappingBatch) -> Ints | None:

@@ -10,7 +10,7 @@ from ...mapping import MappingBatch
 from ...model import Objective, figures_exact
 from ...model.bounds import ROUNDING, ideal
 from ..coverage import Coverage
-from ..ended import MOST_CHAINS, MOST_KEPT, MOST_LISTED, Ended
+from ..ended import MOST_CHAINS, MOST_KEPT, MOST_NAMED, MOST_SKETCHED, SKETCHED_A_SECOND, Ended
 from ..outcome import FrontProof, Outcome, Point, StageProof
 from ..statistics import Statistics
 from ..strategy import Task
@@ -18,13 +18,14 @@ from .certify import certified_layer
 from .incumbents import FrontIncumbents, Incumbents, without_equals
 from .keep_choice import KeepChoice
 from .leaves import LeafEvaluator
+from .wide_choice import WideChoice
 
 
 @dataclass(frozen=True, eq=False)
 class Choices:
     """The choices of kept tensors bounded so far. Replaced as a whole, as Ctrl-C may come at any time."""
 
-    waiting: tuple[KeepChoice, ...] = ()  # choices that may have a better mapping
+    waiting: tuple[KeepChoice | WideChoice, ...] = ()  # choices that may have a better mapping
     left: Coverage = Coverage()  # coverage of the other, closed choices
     certified: tuple[Choice, ...] = ()  # the closed choices in the certificate, where asked for
 
@@ -64,10 +65,15 @@ class Evidence:
         """The reason why no proof is possible: too many chains or choices of kept tensors, or inexact bounds."""
         if not figures_exact(self.task.space.arch, self.task.space.workload):
             return Ended.INEXACT
-        if self.leaves.chains.most > MOST_LISTED:
-            return Ended.TOO_MANY_LISTED
-        if self.task.options.front and self.leaves.chains.most > MOST_CHAINS:
+        chains, options = self.leaves.chains, self.task.options
+        if chains.most > MOST_SKETCHED:
+            return Ended.TOO_MANY_SKETCHED
+        if chains.most > MOST_NAMED and options.certify:
+            return Ended.TOO_MANY_NAMED
+        if chains.most > MOST_CHAINS and options.front:
             return Ended.TOO_MANY_CHAINS  # a front has no weighted products, so no sketch
+        if chains.most > MOST_CHAINS and chains.rows_of_all > SKETCHED_A_SECOND * (options.time_limit or np.inf):
+            return Ended.TOO_SHORT
         return Ended.TOO_MANY_CHOICES if self.number_of_choices > MOST_KEPT else None
 
     def rule_out(self) -> None:
@@ -75,7 +81,7 @@ class Evidence:
         cutoff = self.incumbents.cutoff * (1 - ROUNDING)
         self.close([choice for choice in self.choices.waiting if choice.least >= cutoff])
 
-    def close(self, choices: list[KeepChoice]) -> None:
+    def close(self, choices: Sequence[KeepChoice | WideChoice]) -> None:
         """Close choices that have no better mapping."""
         before, closed = self.choices, set(choices)
         certified = [choice.certified(self.leaves.chains.names) for choice in choices if self.task.options.certify]
@@ -172,5 +178,6 @@ class Evidence:
             return [least]
         corners = [] if np.isinf(self.leaves.unresolved) else front.times(self.leaves.unresolved)
         for choice in self.choices.waiting:
+            assert isinstance(choice, KeepChoice), "a front has no sketches"
             corners += choice.corners(front)
         return [(max(cycles, least[0]), max(energy_pj, least[1])) for cycles, energy_pj in corners]

@@ -2,15 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 
 import numpy as np
 
 from ...certificate import BOUNDED, WEIGHED, Choice, Tree
 from ...mapping import Bools, Floats, Ints, staircase
-from ...model.bounds import ROUNDING, Bound, Factors, Geometric, Relaxation
+from ...model.bounds import ROUNDING, Bound, DimGroup, Factors, Geometric, Relaxation
 from ..coverage import Coverage
-from ..ended import MOST_CHAINS
 from ..outcome import Point
 from ..strategy import Task
 from .branch_and_bound import Branching, importance
@@ -19,12 +19,14 @@ from .chain_groups import rows_of
 from .forest import Forest
 from .incumbents import BestIncumbent, FrontIncumbents, merit_of
 from .leaves import LeafEvaluator
+from .long_lists import LongList
 from .narrowing import Narrowed, narrowed
 from .part_search import PartSearch
 from .parts import Part
 from .rounds import Rounds
-from .sketch import LONG, Sketch, sketched
+from .sketch import LONG, Sketch, Sketcher
 from .trail import certified_tree
+from .wide_choice import WideChoice
 
 MOST_CORNERS = 500_000  # open nodes with a corner of their own in the proof about a front
 
@@ -40,7 +42,6 @@ class KeepChoice:
     rounds: Rounds | None = None  # in place of `branching` once that takes long
     look: Factors | None = None  # the sharper bound of the whole
     sketch: Sketch | None = None  # what left these chains of long lists
-    wide: bool = False  # the sketch leaves too many: `relaxed` is the sketch, of all chains, and nothing branches
 
     def __post_init__(self) -> None:
         columns = self.relaxed.columns
@@ -155,28 +156,38 @@ class KeepChoice:
         return corners + ([] if np.isinf(rest) else incumbents.times(rest))
 
 
-def choice_of(task: Task, leaves: LeafEvaluator, keep: Bools, *, last: bool) -> KeepChoice:
+def choice_of(
+    task: Task, leaves: LeafEvaluator, keep: Bools, beside: Callable[[], object], *, last: bool
+) -> KeepChoice | WideChoice:
     """Bound a choice of kept tensors # (level, tensor), of long lists of chains those that a sketch leaves.
 
-    `last`: it is the last choice, so what others would have used again is dropped. May raise TimeUp.
+    `beside` is called between the steps of a sketch. `last`: it is the last choice, so what others would have used
+    again is dropped. May raise TimeUp.
     """
-    incumbents, groups, costs = leaves.incumbents, leaves.chains.groups, task.costs
-    best = incumbents if isinstance(incumbents, BestIncumbent) else None
-    sketch, wide = None, False
+    incumbents, groups = leaves.incumbents, leaves.chains.groups
+    best, sketch = incumbents if isinstance(incumbents, BestIncumbent) else None, None
+
+    def relaxation(some: Sequence[DimGroup], *, sketch: bool = False) -> Relaxation:
+        return Relaxation(some, task.table, keep, task.costs, sketch=sketch)
+
     if best and max(map(len, groups)) > LONG:
-        relaxed = Relaxation(groups, task.table, keep, costs, sketch=True)
-        sketch = sketched(relaxed, best)
-        wide = sketch.most > MOST_CHAINS
-        if last:
-            leaves.chains.forget()
-    if wide:
-        sketch = None
-    else:
-        relaxed = Relaxation(sketch.take(groups) if sketch else groups, task.table, keep, costs)
+        sketch = Sketcher(groups, partial(relaxation, sketch=True), best, beside).sketch()
+        if sketch.wide:
+            return WideChoice(kept_names(task.space.arch, task.space.workload, keep), sketch, leaves.chains.number)
+    rows = sketch.rows if sketch else [None] * len(groups)
+    relaxed = relaxation([_held(group, mine) for group, mine in zip(groups, rows, strict=True)])
     if last:
         leaves.chains.forget()
     geometric = Geometric(relaxed, best.objectives[0].powers, best.limits) if best else None
-    return KeepChoice(relaxed, merit_of(incumbents), geometric, sketch=sketch, wide=wide)
+    return KeepChoice(relaxed, merit_of(incumbents), geometric, sketch=sketch)
+
+
+def _held(group: DimGroup | LongList, rows: Ints | None) -> DimGroup:
+    """Return the group of the combinations `rows`; None: of all."""
+    if isinstance(group, DimGroup) and (rows is None or len(rows) == len(group)):
+        return group
+    assert rows is not None, "a long list has a sketch"
+    return group.take(rows)
 
 
 def _single(rows: int) -> list[int]:

@@ -8,6 +8,7 @@ over no better mapping. Stopped early, by time or Ctrl-C, it returns the best ma
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -30,6 +31,7 @@ from .local_search import LocalSearch
 from .parts import PATIENCE
 from .resume import state_of
 from .rounds import Rounds
+from .wide_choice import WideChoice
 
 STARTS = 1  # mappings drawn at random and improved, beside the best
 BESIDE = 4  # steps of the proof for each generation of the evolution beside it
@@ -78,7 +80,7 @@ class Optimal:
         return self.leaves.incumbents
 
     @property
-    def waiting(self) -> tuple[KeepChoice, ...]:
+    def waiting(self) -> tuple[KeepChoice | WideChoice, ...]:
         """The choices of kept tensors that may have a better mapping."""
         return self.evidence.choices.waiting
 
@@ -100,19 +102,21 @@ class Optimal:
 
     def _bound(self) -> None:
         """Bound every choice of kept tensors, and close those above the best at once, with their columns."""
-        root, cutoff, evidence = np.inf, self.incumbents.cutoff, self.evidence
+        root, evidence = np.inf, self.evidence
         for i, keep in enumerate(self.task.space.every_keep(), 1):
             self._check()
-            choice = choice_of(self.task, self.leaves, keep, last=i == evidence.number_of_choices)
+            beside = partial(self._evolve_beside, i - 1)
+            choice = choice_of(self.task, self.leaves, keep, beside, last=i == evidence.number_of_choices)
             evidence.choices = replace(evidence.choices, waiting=(*self.waiting, choice))
             evidence.bounded = i == evidence.number_of_choices
-            if choice.least < cutoff * (1 - ROUNDING):
+            cutoff = self.incumbents.cutoff * (1 - ROUNDING)
+            if choice.least < cutoff:
                 choice.sharpen()
             root = min(root, choice.least)
-            if choice.least >= cutoff * (1 - ROUNDING):
+            if choice.least >= cutoff:
                 evidence.close([choice])
             self._tell(i)
-        if self.incumbents.best is not None and root > cutoff * (1 + ROUNDING):
+        if self.incumbents.best is not None and root > self.incumbents.cutoff * (1 + ROUNDING):
             raise InternalError("internal error: a mapping is below the bound of its mapspace; please report it")
 
     def _branch(self) -> None:
@@ -125,7 +129,7 @@ class Optimal:
             if self._late():
                 return
             choice = min(self.waiting, key=lambda each: each.least)
-            if choice.wide:
+            if isinstance(choice, WideChoice):
                 self._evolve()
                 return
             if choice.rounds is not None:
@@ -151,6 +155,12 @@ class Optimal:
         while not (self.evolver.settled or self._late()):
             self.evolver.step()
             self._tell()
+
+    def _evolve_beside(self, bounded: int) -> None:
+        """Make a generation between the steps of a sketch."""
+        if not self.evolver.settled and not self._late():
+            self.evolver.step()
+            self._tell(bounded)
 
     def _round(self, rounds: Rounds) -> None:
         """Search some parts of a choice, with evolution between them."""

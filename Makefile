@@ -7,7 +7,7 @@ WORKLOAD ?= resnet50/conv2_x_3x3
 JOBS ?= 2
 QUICK ?=
 # scripts, and not what they share; energy_interpolation.py needs CACTI and writes its own file
-STUDIES := experiments/optimality.py experiments/time_to_quality.py
+STUDIES := experiments/optimality.py experiments/time_to_quality.py experiments/default_answers.py
 EXPERIMENTS := $(filter-out %/common.py %/networks.py %/searches.py %/energy_interpolation.py $(STUDIES),$(wildcard experiments/*.py))
 
 export PYTHON
@@ -34,7 +34,7 @@ mutants: $(VENV)/.dev ## faults put into the proof one at a time: does a test no
 experiments: $(VENV)/.run ## every experiment, into experiments/results/ (QUICK=--quick: small, into quick/ there)
 	@for script in $(EXPERIMENTS); do echo "== $$script"; $(BIN)/python $$script $(QUICK) || exit 1; done
 
-studies: $(VENV)/.run ## proofs against random search, and time to quality: CPU-hours, go on where they were killed
+studies: $(VENV)/.run ## proofs against random search, time to quality, the default: CPU-hours, go on where killed
 	@for script in $(STUDIES); do echo "== $$script"; $(BIN)/python $$script $(QUICK) || exit 1; done
 
 notebooks: $(VENV)/.dev ## run the notebooks in experiments/ and store their outputs

@@ -40,6 +40,13 @@ def arguments(
     return options
 
 
+def write(script: str, out: Path, result: Result) -> None:
+    """Write `result` to OUT/NAME.json, NAME being that of the script."""
+    out.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(result, indent=1, allow_nan=False) + "\n"
+    (out / f"{Path(script).stem}.json").write_text(text, encoding="utf-8")
+
+
 def save(
     script: str,
     out: Path,
@@ -55,8 +62,7 @@ def save(
     from matplotlib.figure import Figure
 
     name = Path(script).stem
-    out.mkdir(parents=True, exist_ok=True)
-    (out / f"{name}.json").write_text(json.dumps(result, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    write(script, out, result)
     figure = Figure(figsize=size, layout="constrained")
     every = figure.subplots(*panels, squeeze=False).ravel()
     draw(*every)

@@ -59,7 +59,7 @@ def layers_of(network: str, quick: Iterable[str] = ()) -> dict[str, int]:
 def edition() -> str:
     """A digest of the sources that results depend on, so that none of another edition is ever taken for one of this."""
     digest = hashlib.sha256(Path(__file__).read_bytes())
-    files = [path for part in PARTS for path in Path(part.__file__ or "").parent.iterdir()]
+    files = [path for part in PARTS for path in Path(part.__file__ or "").parent.rglob("*")]
     files = [path for path in files if path.suffix in (".py", ".yaml", ".csv")]
     for path in sorted([*files, *HERE.glob("*.yaml")]):
         digest.update(path.read_bytes())

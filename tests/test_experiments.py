@@ -13,8 +13,8 @@ from ruby_map.mapper import evaluate
 FOLDER = Path(__file__).parent.parent / "experiments"
 RESULTS = FOLDER / "results"
 SHARED = ("common", "networks", "searches")
-# energy_interpolation.py has a test file of its own
-SCRIPTS = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in (*SHARED, "energy_interpolation"))
+OWN_TESTS = ("energy_interpolation", "default_answers")  # have test files of their own
+SCRIPTS = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in (*SHARED, *OWN_TESTS))
 
 
 def recorded(name):

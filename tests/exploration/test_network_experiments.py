@@ -4,6 +4,7 @@ import importlib
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -106,6 +107,19 @@ def test_results_of_another_edition_are_not_taken(tmp_path, monkeypatch):
     monkeypatch.setattr(module_, "HERE", tmp_path)
     before = module_.edition()
     (tmp_path / "machine.yaml").write_text("base: eyeriss_like")
+    assert module_.edition() != before
+
+
+def test_every_source_makes_the_edition(tmp_path, monkeypatch):
+    """A file of a part that changes makes another edition, however deep in its folders it lies."""
+    module_ = module("searches")
+    part = tmp_path / "part"
+    deep = part / "search" / "optimal" / "prove.py"
+    deep.parent.mkdir(parents=True)
+    deep.write_text("")
+    monkeypatch.setattr(module_, "PARTS", (SimpleNamespace(__file__=str(part / "__init__.py")),))
+    before = module_.edition()
+    deep.write_text("changed = True")
     assert module_.edition() != before
 
 

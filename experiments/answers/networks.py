@@ -1,0 +1,81 @@
+"""Whole networks by the default search: `ruby-map MACHINE NETWORK --jobs 2`."""
+
+import time
+from collections.abc import Sequence
+from itertools import product
+from statistics import median
+
+from ruby_map.mapper import NetworkResult, SearchOptions, explore
+from searches import Json
+
+from .known import Answer, Known, answer
+from .measurements import Case, Line, Row, Size, Table, gaps, percent, spec
+
+MACHINES = ("eyeriss_like", "simba_like")
+SPACES = {"resnet50": ("pfm", "ruby-s")}  # ruby-s alone in the others
+NETWORKS = ("resnet50", "bert_base_128", "mobilenet_v2", "vgg16", "deepbench")
+JOBS = 2
+
+
+def cases(size: Size) -> list[Case]:
+    """The networks; `time_limit` in seconds a layer, None for the default."""
+    if size.quick:
+        return [_case("eyeriss_like", "bert_base_128", "ruby-s", 0.3)]
+    every = product(NETWORKS, MACHINES)
+    return [
+        _case(machine, network, space, None) for network, machine in every for space in SPACES.get(network, ("ruby-s",))
+    ]
+
+
+def _case(machine: str, network: str, mapspace: str, time_limit: float | None) -> Case:
+    return {"machine": machine, "network": network, "mapspace": mapspace, "time_limit": time_limit, "jobs": JOBS}
+
+
+def measure(case: Case) -> Json:
+    """One exploration of the network; `seconds` are those of the clock, reading the files included."""
+    machine, network, mapspace = case["machine"], case["network"], case["mapspace"]
+    options, began = SearchOptions(time_limit=case["time_limit"], jobs=case["jobs"]), time.monotonic()
+    found = explore(spec(machine), spec(network), mapspace, options)
+    seconds = time.monotonic() - began
+    assert isinstance(found, NetworkResult)
+    answers = [answer(machine, f"{network}/{layer.workload.name}", mapspace, layer) for layer, _ in found.layers]
+    proven = {"edp": found.edp if found.found else None, "lower_bound": found.lower_bound, "gap": found.gap}
+    return {"answers": answers, "seconds": seconds, "network": proven | {"optimal": found.optimal}}
+
+
+def rows(lines: Sequence[Line], known: Known) -> list[Row]:
+    """A row for each network: layers certified, their distance to the best known, and what stays open."""
+    found = []
+    for line in lines:
+        answers = [Answer(**each) for each in line["found"]["answers"]]
+        over = [known.over_best(vars(each), each.edp) for each in answers]
+        still = {each.workload.split("/")[1]: each.gap for each in answers if not each.optimal}
+        found.append(
+            line["case"]
+            | line["found"]["network"]
+            | {"layers": len(answers), "certified": len(answers) - len(still), "open": still}
+            | {"median_over_best": median(over), "worst_over_best": max(over)}
+            | {"seconds": line["found"]["seconds"]}
+        )
+    return found
+
+
+TABLE = Table(
+    "default",
+    "The default search on whole networks: `ruby-map MACHINE NETWORK --jobs 2`, EDP; layers certified, their EDP over "
+    "the optimum or the best known, what is open, and seconds of the clock.",
+    cases,
+    measure,
+    rows,
+    {
+        "network": lambda row: row["network"],
+        "machine": lambda row: row["machine"],
+        "mapspace": lambda row: row["mapspace"],
+        "certified": lambda row: f"{row['certified']} of {row['layers']}",
+        "EDP over best known, median": lambda row: f"{row['median_over_best']:.4f}",
+        "worst": lambda row: f"{row['worst_over_best']:.4f}",
+        "open": lambda row: gaps(row["open"]),
+        "gap of the network": lambda row: "-" if row["gap"] is None else percent(row["gap"]),
+        "seconds": lambda row: f"{row['seconds']:.0f}",
+    },
+)

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 MOST_CHAINS = 300_000  # chain combinations of one group of dims that a proof divides
 MOST_SKETCHED = 50_000_000  # the same that a sketch weighs; with more, only the ideal bounds are known
-SKETCHED_A_SECOND = 200_000  # fewer than are weighed: no sketch begins where time is too short for it
+BOUNDED_A_SECOND = 200_000  # of all choices of kept tensors: where time is too short for it no proof begins
 MOST_NAMED = 2_000_000  # the same that a certificate has numbers of
 MOST_KEPT = 2**14  # choices of kept tensors; to bound one takes some hundredths of a second
 
@@ -30,7 +30,7 @@ class Ended(StrEnum):
     INEXACT = "no proof: figures of this layer may pass 2^53, where they are rounded"
     TOO_MANY_CHAINS = f"no proof: more than {MOST_CHAINS:,} chains of one dim or window"
     TOO_MANY_SKETCHED = f"no proof: more than {MOST_SKETCHED:,} chains of one dim or window"
-    TOO_SHORT = f"no proof: more than {SKETCHED_A_SECOND:,} chains for each second of the time limit"
+    TOO_SHORT = f"no proof: more than {BOUNDED_A_SECOND:,} chains, of all choices of what is kept, for each second"
     TOO_MANY_NAMED = f"no proof with a certificate: more than {MOST_NAMED:,} chains of one dim or window"
     TOO_MANY_CHOICES = f"no proof: more than {MOST_KEPT:,} choices of what is kept"
     UNCOUNTED = "no proof: not every combination of chains is accounted for, an internal error; please report it"

@@ -10,7 +10,7 @@ from ...mapping import MappingBatch
 from ...model import Objective, figures_exact
 from ...model.bounds import ROUNDING, ideal
 from ..coverage import Coverage
-from ..ended import MOST_CHAINS, MOST_KEPT, MOST_NAMED, MOST_SKETCHED, SKETCHED_A_SECOND, Ended
+from ..ended import BOUNDED_A_SECOND, MOST_CHAINS, MOST_KEPT, MOST_NAMED, MOST_SKETCHED, Ended
 from ..outcome import FrontProof, Outcome, Point, StageProof
 from ..statistics import Statistics
 from ..strategy import Task
@@ -72,9 +72,10 @@ class Evidence:
             return Ended.TOO_MANY_NAMED
         if chains.most > MOST_CHAINS and options.front:
             return Ended.TOO_MANY_CHAINS  # a front has no weighted products, so no sketch
-        if chains.most > MOST_CHAINS and chains.rows_of_all > SKETCHED_A_SECOND * (options.time_limit or np.inf):
-            return Ended.TOO_SHORT
-        return Ended.TOO_MANY_CHOICES if self.number_of_choices > MOST_KEPT else None
+        if self.number_of_choices > MOST_KEPT:
+            return Ended.TOO_MANY_CHOICES
+        limit = np.inf if options.time_limit is None else options.time_limit
+        return Ended.TOO_SHORT if chains.rows_of_all * self.number_of_choices > BOUNDED_A_SECOND * limit else None
 
     def rule_out(self) -> None:
         """Close the choices that have no better mapping."""

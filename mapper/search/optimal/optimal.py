@@ -35,6 +35,7 @@ from .wide_choice import WideChoice
 
 STARTS = 1  # mappings drawn at random and improved, beside the best
 BESIDE = 4  # steps of the proof for each generation of the evolution beside it
+BOUNDED_BESIDE = 5_000  # rows of chains whose columns take about as long as a generation
 BETWEEN = 4  # generations after the search of each part
 
 
@@ -103,6 +104,7 @@ class Optimal:
     def _bound(self) -> None:
         """Bound every choice of kept tensors, and close those above the best at once, with their columns."""
         root, evidence = np.inf, self.evidence
+        generations = self.leaves.chains.rows_of_all / BOUNDED_BESIDE
         for i, keep in enumerate(self.task.space.every_keep(), 1):
             self._check()
             beside = partial(self._evolve_beside, i - 1)
@@ -116,6 +118,8 @@ class Optimal:
             if choice.least >= cutoff:
                 evidence.close([choice])
             self._tell(i)
+            for _ in range(int(i * generations) - int((i - 1) * generations)):
+                self._evolve_beside(i)
         if self.incumbents.best is not None and root > self.incumbents.cutoff * (1 + ROUNDING):
             raise InternalError("internal error: a mapping is below the bound of its mapspace; please report it")
 
@@ -157,7 +161,7 @@ class Optimal:
             self._tell()
 
     def _evolve_beside(self, bounded: int) -> None:
-        """Make a generation between the steps of a sketch."""
+        """Make a generation between the steps of a sketch, or while choices are bounded."""
         if not self.evolver.settled and not self._late():
             self.evolver.step()
             self._tell(bounded)

@@ -41,4 +41,4 @@ def begin_poorly(patch):
     patch.setattr(_first_look, "FIRST_LOOK", 1)
     patch.setattr(_first_look, "MORE", 0)
     patch.setattr(_optimal, "BESIDE", 10**9)
-    patch.setattr(_optimal, "BETWEEN", 0)
+    patch.setattr(_optimal, "BETWEEN", 10**9)

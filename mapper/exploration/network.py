@@ -116,7 +116,7 @@ class _Together:
         return left if self.all.ends is None else min(left, self.all.ends - time.monotonic())
 
     def _prove(self, wanted: dict[int, tuple[float, ...]]) -> None:
-        """Prove sums of several layers at once, each in one process."""
+        """Prove sums of several layers at once, each in one process; on a cluster one after the other."""
         options = replace(self.study.options, jobs=1, budget="")
 
         def requests(folder: str) -> Iterator[SumRequest]:
@@ -133,7 +133,8 @@ class _Together:
             self.all.keep(run)
             self._tell(layer)
 
-        if not side_by_side(prove_sums, self.study, requests, self.study.options.jobs, take):
+        jobs = self.study.options.jobs if self.study.options.cluster is None else 1
+        if not side_by_side(prove_sums, self.study, requests, jobs, take):
             self.all.interrupted = True
 
     def _tell(self, layer: LayerSums) -> None:

@@ -3,7 +3,7 @@
 Each process searches a layer for about a second, a *turn*, and returns its state. So no mapping is evaluated in vain,
 as happens when processes share a layer and one of them ends its search. All processes together search the last few
 layers one after another; and all layers on a cluster, or with an engine that must compile first. Proofs cannot take
-turns: each process proves a whole layer (side_by_side.py).
+turns: each process proves a whole layer (side_by_side.py); on a cluster all workers prove one layer after another.
 """
 
 from collections.abc import Iterator, Sequence

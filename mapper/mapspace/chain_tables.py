@@ -1,6 +1,8 @@
 """Tables of chains of bounds: those that all batches of a mapspace share, and those that a batch makes for itself."""
 
 from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, override
 
 import numpy as np
 
@@ -16,8 +18,16 @@ class ChainTables:
 
     def __init__(self, spaces: Sequence[ChainSpace]) -> None:
         self._spaces = tuple(spaces)
-        # per dim, all its chains and the first row of each group; None where there are too many
-        self._listed = [None if space.total > LISTED else (every_chain(space), _first(space)) for space in spaces]
+
+    @override
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what another process needs: it makes tables that it needs sooner than it would read them."""
+        return {"_spaces": self._spaces}
+
+    @cached_property
+    def _listed(self) -> list[tuple[ChainTable, Ints] | None]:
+        """Per dim, all its chains and the first row of each group; None where there are too many."""
+        return [None if each.total > LISTED else (every_chain(each), _first(each)) for each in self._spaces]
 
     @property
     def shared(self) -> bool:

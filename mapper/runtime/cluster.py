@@ -56,6 +56,13 @@ def on_cluster(cluster: str, shared: Shared) -> Iterator[tuple[Any, Shared]]:
     yield from _on_ray(shared) if cluster == "ray" else _on_dask(cluster.removeprefix("dask://"), shared)
 
 
+def check_cluster(cluster: str | None) -> None:
+    """Raise InputError where a cluster does not answer, or cannot run the same code; None: there is none."""
+    if cluster is not None:
+        with on_cluster(cluster, Shared("", b"")):
+            pass
+
+
 def versions() -> dict[str, str]:
     """The versions that all workers must share to give the same answer."""
     return {name: version(name) for name in ("ruby-map", "numpy")}

@@ -13,7 +13,7 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import lru_cache
 from itertools import batched, count, islice
 from pathlib import Path
@@ -69,37 +69,65 @@ def in_order(
     With `learnt`, work is done by the task, `work(shared, chunks, learnt())` for a list of results, with what the
     reader has learnt by the time the task is handed out.
     """
-    if isinstance(jobs, str):
-        return _by_cluster(jobs, (work, shared), _growing(chunks, 2, most), learnt)
-    if jobs == 1:
-        tasks = _growing(chunks, 1, most)
-        return (result for task in tasks for result in _done(work, shared, task, learnt and learnt()))
-    return _by_processes(jobs, (work, shared), _growing(chunks, jobs, most), learnt)
+    with closing(Workers(work, shared, jobs)) as workers:
+        yield from workers.in_order(chunks, most, learnt)
 
 
-def _by_cluster(
-    cluster: str, content: tuple[Any, Any], tasks: Iterator[tuple[Any, ...]], learnt: Callable[[], Any] | None
-) -> Generator[Any]:
-    """Yield the results of `tasks` by the workers of a cluster; `content` is the work and what its chunks share."""
-    payload = Shared(uuid4().hex, pickle.dumps(content, pickle.HIGHEST_PROTOCOL))
-    with on_cluster(cluster, payload) as (parallel, shared):
+class Workers:
+    """Processes or a cluster's workers that keep what all chunks share, for several lots of chunks one after the other.
+
+    Nothing begins before the first lot; with one process nothing begins at all. `close` ends the use of a cluster and
+    deletes what is shared; a later lot begins anew.
+    """
+
+    def __init__(self, work: Callable[..., Any], shared: Any, jobs: int | str) -> None:
+        self.work, self.shared, self.jobs = work, shared, jobs
+        self._open = ExitStack()
+        self._at: Any = None  # where the workers find what is shared; on a cluster also joblib's way there
+
+    def in_order(
+        self, chunks: Iterable[Any], most: int = MOST, learnt: Callable[[], Any] | None = None
+    ) -> Generator[Any]:
+        """Yield the result of each chunk, in order; see the function `in_order`."""
+        if isinstance(self.jobs, str):
+            return self._by_cluster(self.jobs, _growing(chunks, 2, most), learnt)
+        if self.jobs == 1:
+            tasks = _growing(chunks, 1, most)
+            return (result for task in tasks for result in _done(self.work, self.shared, task, learnt and learnt()))
+        return self._by_processes(self.jobs, _growing(chunks, self.jobs, most), learnt)
+
+    def close(self) -> None:
+        """Leave the cluster, and delete what is shared."""
+        self._at = None
+        self._open.close()
+
+    def _content(self) -> bytes:
+        return pickle.dumps((self.work, self.shared), pickle.HIGHEST_PROTOCOL)
+
+    def _by_cluster(
+        self, cluster: str, tasks: Iterator[tuple[Any, ...]], learnt: Callable[[], Any] | None
+    ) -> Generator[Any]:
+        """Yield the results of `tasks` by the workers of a cluster."""
+        if self._at is None:
+            self._at = self._open.enter_context(on_cluster(cluster, Shared(uuid4().hex, self._content())))
+        parallel, shared = self._at
         yield from _ordered(lambda some: _rounds(parallel, some), shared, deque(), tasks, learnt)
 
+    def _by_processes(
+        self, jobs: int, tasks: Iterator[tuple[Any, ...]], learnt: Callable[[], Any] | None
+    ) -> Generator[Any]:
+        """Yield the results of `tasks` by processes of this machine; new ones take over where some die."""
+        _check_folder()
+        # joblib puts another in place of a worker whose memory has grown
+        warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
+        from concurrent.futures.process import BrokenProcessPool
 
-def _by_processes(
-    jobs: int, content: tuple[Any, Any], tasks: Iterator[tuple[Any, ...]], learnt: Callable[[], Any] | None
-) -> Generator[Any]:
-    """Yield the results of `tasks` by processes of this machine; new ones take over where some die."""
-    _check_folder()
-    # joblib puts another in place of a worker whose memory has grown
-    warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
-    from concurrent.futures.process import BrokenProcessPool
+        from joblib import Parallel  # a fifth of a second that a search in one process need not wait for
 
-    from joblib import Parallel  # a fifth of a second that a search in one process need not wait for
-
-    with TemporaryDirectory(prefix="ruby-map-") as folder:
-        path = Path(folder) / "shared.pickle"
-        path.write_bytes(pickle.dumps(content, pickle.HIGHEST_PROTOCOL))
+        if self._at is None:
+            path = Path(self._open.enter_context(TemporaryDirectory(prefix="ruby-map-"))) / "shared.pickle"
+            path.write_bytes(self._content())
+            self._at = Shared(str(path))
         waiting: deque[tuple[Any, ...]] = deque()
         lost = 0
         while lost < LOSSES:
@@ -107,7 +135,7 @@ def _by_processes(
             with Parallel(jobs, return_as="generator", batch_size=1, pre_dispatch=2 * jobs,
                           initializer=_begin_worker, initargs=(os.getpid(),)) as parallel:  # fmt: skip
                 try:
-                    for result in _ordered(parallel, Shared(str(path)), waiting, tasks, learnt):
+                    for result in _ordered(parallel, self._at, waiting, tasks, learnt):
                         yield result
                         lost = 0
                     return

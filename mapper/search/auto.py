@@ -31,8 +31,7 @@ class Auto:
 
     def faults(self, options: SearchOptions) -> list[Fault]:
         """List the rules that end a search by numbers of mappings, of which a proof knows none."""
-        given: dict[str, object] = {"samples": options.samples, "patience": options.patience}
-        given |= {"target": options.target, "cluster": options.cluster}
+        given = {"samples": options.samples, "patience": options.patience, "target": options.target}
         return [option_fault(name, BY_ITSELF) for name, value in given.items() if value is not None]
 
     def ignored(self, given: Collection[str]) -> list[Fault]:

@@ -12,7 +12,11 @@ import pytest
 from ruby_map.mapper import SearchOptions, explore, result_json
 from ruby_map.mapper.commands.ruby_map import main
 from ruby_map.mapper.runtime import cluster
+from ruby_map.mapper.search.optimal import keep_choice, optimal, rounds
+from ruby_map.workloads import shaped
 from typer.testing import CliRunner
+
+from ..searches import begin_poorly
 
 TOY = ("toy_6pe", "rank1_100")
 LAYER = ("eyeriss_like", "resnet50/conv4_x_3x3")
@@ -76,6 +80,49 @@ def test_a_dask_cluster_gives_the_same_answer_though_a_worker_is_killed():
     assert plain(found) == plain(explore(*LAYER, options=SearchOptions(**OPTIONS)))
 
 
+def test_a_proof_on_a_dask_cluster_gives_the_same_answer_though_a_worker_is_killed(monkeypatch):
+    """Turns of a proof on two workers, one killed in the middle: the mapping, bound and counts of one process."""
+    pytest.importorskip("distributed", reason="needs the extra dask")
+    begin_poorly(monkeypatch)
+    monkeypatch.setattr(optimal, "ALONE", 0)
+    monkeypatch.setattr(rounds, "NODES", 2**6)
+    monkeypatch.setattr(rounds, "FEWEST", 2**3)
+    monkeypatch.setattr(keep_choice, "PATIENCE", 2**10)
+    turns = [0]
+    real = rounds.Rounds._take
+
+    def take(self, turn, searched):
+        turns[0] += 1
+        real(self, turn, searched)
+
+    monkeypatch.setattr(rounds.Rounds, "_take", take)
+    options = {"strategy": "optimal", "objective": "edp"}
+    layer = ("eyeriss_like", shaped("conv2d", M=40, C=30, P=10, Q=14, R=1, S=1), "ruby")
+    with dask_cluster(workers=2) as (address, workers):
+        from distributed import Client
+
+        with Client(address.replace("dask", "tcp"), timeout=60) as client:
+            client.wait_for_workers(2, timeout=60)
+
+        def kill_one(layer, recorder):
+            if turns[0] >= 3 and workers[0].poll() is None:
+                workers[0].send_signal(signal.SIGKILL)
+
+        found = explore(*layer, options=SearchOptions(**options, cluster=address), progress=kill_one)
+        assert workers[0].poll() is not None
+    assert turns[0] > 10
+    assert plain(found) == plain(explore(*layer, options=SearchOptions(**options)))
+
+
+@pytest.mark.parametrize("strategy", ["optimal", "auto"])
+def test_a_proof_tells_an_unreachable_cluster_at_once(strategy):
+    """Status 2 within seconds, though a short proof would not need the cluster."""
+    pytest.importorskip("distributed", reason="needs the extra dask")
+    found = CliRunner().invoke(main, [*TOY, "--search", strategy, "--cluster", f"dask://127.0.0.1:{free_port()}"])
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert "no Dask scheduler answers at 127.0.0.1" in found.stderr
+
+
 def test_a_scheduler_without_workers_is_told(monkeypatch):
     """Status 2 and what is missing, after the time that a first worker is given."""
     pytest.importorskip("distributed", reason="needs the extra dask")
@@ -126,9 +173,9 @@ def test_a_ray_cluster_gives_the_same_answer():
     ray = pytest.importorskip("ray", reason="needs the extra ray")
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     try:
-        options = {"samples": 100_000, "victory": 10**9}
+        options = {"strategy": "random", "samples": 100_000, "victory": 10**9}
         found = explore(*LAYER, options=SearchOptions(**options, cluster="ray"))
     finally:
         ray.shutdown()
-    assert plain(found) == plain(explore(*LAYER, options=SearchOptions(strategy="random", **options)))
+    assert plain(found) == plain(explore(*LAYER, options=SearchOptions(**options)))
     assert json.dumps(plain(found))

@@ -13,7 +13,7 @@ from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import CostOptions
 from ruby_map.mapper.search import SearchOptions
 from ruby_map.mapper.search.ended import Ended
-from ruby_map.mapper.search.optimal import branch_and_bound, part_search, parts
+from ruby_map.mapper.search.optimal import branch_and_bound, keep_choice, part_search, parts, rounds
 from ruby_map.mapper.search.optimal import optimal as optimal_module
 from ruby_map.mapper.search.optimal.leaves import LeafEvaluator
 from ruby_map.mapper.search.optimal.local_search import LocalSearch
@@ -27,11 +27,17 @@ OPTIMAL = SearchOptions(strategy="optimal")
 
 
 @contextmanager
-def many_parts(patience=2, opened=2):
-    """Proofs that divide what they have at once, and again and again; `opened`: nodes of a step."""
+def many_parts(patience=2, opened=2, whole=0):
+    """Proofs that divide what they have at once, and again and again; `opened`: nodes of a step; `whole`: nodes before
+    the first division."""
     with a_poor_beginning() as patch:
-        patch.setattr(optimal_module, "PATIENCE", 0)
+        patch.setattr(optimal_module, "ALONE", 0)
+        patch.setattr(branch_and_bound.Branching, "dive", lambda *_: None)  # the parts must find the best
         patch.setattr(branch_and_bound, "OPENED", opened)
+        patch.setattr(rounds, "MOST", opened)
+        patch.setattr(rounds, "NODES", 2 * opened)
+        patch.setattr(rounds, "FEWEST", max(1, opened // 8))
+        patch.setattr(keep_choice, "PATIENCE", whole)
         patch.setattr(parts, "PATIENCE", patience)
         for module in (parts, part_search):
             patch.setattr(module, "MOST_PATIENCE", 4 * patience)
@@ -67,19 +73,65 @@ def hard(preset="ruby"):
     return Mapspace(arch, shaped("conv2d", M=12, C=10, P=6, Q=5, R=3, S=3), preset), energy_table(arch)
 
 
-def test_any_number_of_processes_gives_the_same():
-    """The same mapping, bound and numbers of combinations."""
-    space, table = hard()
-    found = []
-    for jobs in (1, 2):
-        with many_parts(2**10, 2**8):
-            found.append(optimal(space, table, replace(OPTIMAL, jobs=jobs)))
-    one, two = found
+@contextmanager
+def many_turns():
+    """Proofs that open nodes in turns from the beginning; only the process that hands them out is changed."""
+    with a_poor_beginning() as patch:
+        patch.setattr(optimal_module, "ALONE", 0)
+        patch.setattr(rounds, "NODES", 2**6)
+        patch.setattr(rounds, "FEWEST", 2**3)
+        patch.setattr(keep_choice, "PATIENCE", 2**10)
+        yield
+
+
+def wide():
+    """A layer that takes tens of such turns, and its machine."""
+    arch = load_arch("eyeriss_like")
+    return Mapspace(arch, shaped("conv2d", M=40, C=30, P=10, Q=14, R=1, S=1), "ruby"), energy_table(arch)
+
+
+@pytest.mark.parametrize("jobs", [2, 3])
+def test_any_number_of_processes_gives_the_same(jobs):
+    """The same mapping, bound, numbers of combinations and of mappings, and improvements."""
+    space, table = wide()
+    with many_turns():
+        one, several = (optimal(space, table, replace(OPTIMAL, jobs=number)) for number in (1, jobs))
     assert one.optimal
-    assert two.optimal
-    assert one.lower_bound == two.lower_bound
-    assert (one.best.factors == two.best.factors).all()
-    assert (one.best.order == two.best.order).all()
+    assert several.optimal
+    assert one.lower_bound == several.lower_bound
+    assert (one.best.factors == several.best.factors).all()
+    assert (one.best.order == several.best.order).all()
+    assert one.coverage == several.coverage
+    assert replace(one.statistics, seconds=0.0) == replace(several.statistics, seconds=0.0)
+
+
+def test_nodes_that_get_lost_are_noticed(monkeypatch):
+    """Where open nodes are forgotten the numbers of combinations do not add up, and nothing is certified."""
+    space, table = wide()
+    with many_turns():
+        real = rounds.OpenPart.cut
+
+        def cut(self, *given, **more):
+            part, sets = real(self, *given, **more)
+            return replace(part, nodes=part.nodes[: len(sets)]), sets
+
+        monkeypatch.setattr(rounds.OpenPart, "cut", cut)
+        monkeypatch.setattr(rounds, "MOST", 4)
+        monkeypatch.setattr(keep_choice, "PATIENCE", 10**9)
+        found = optimal(space, table, OPTIMAL)
+    assert found.statistics.stopped_by == Ended.UNCOUNTED
+    assert not found.optimal
+
+
+def test_too_many_open_nodes_are_opened_from_the_highest(monkeypatch):
+    """The same optimum, with the nodes next to being ruled out first."""
+    space, table = wide()
+    least = optimal(space, table, OPTIMAL).lower_bound
+    with many_turns():
+        monkeypatch.setattr(rounds, "MOST_OPEN", 50)
+        found = optimal(space, table, OPTIMAL)
+    assert found.optimal
+    assert found.lower_bound == pytest.approx(least, rel=1e-9)
 
 
 def test_a_part_that_gets_lost_is_noticed(monkeypatch):
@@ -155,14 +207,14 @@ def test_ctrl_c_keeps_the_best_of_a_part_that_is_being_searched(monkeypatch):
     space, table = hard("ruby-s")
     real, least = part_search.PartSearch.search, [np.inf]
 
-    def search(self, turn, beside):
+    def search(self, turn, left, beside):
         def ended(best):
             beside(best)
             if best is not None:
                 least[0] = values_of(best, table, "edp", CostOptions())[0]
                 raise KeyboardInterrupt
 
-        return real(self, turn, ended)
+        return real(self, turn, left, ended)
 
     with many_parts(2**8, 2**6) as patch:
         patch.setattr(LocalSearch, "start", lambda *_: None)

@@ -10,7 +10,7 @@ cover it. `Branching.state` is replaced as a whole, with the count of the combin
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 
 import numpy as np
 
@@ -41,14 +41,18 @@ class State:
 
 @dataclass(eq=False)
 class Branching:
-    """The branch and bound for one choice of kept tensors."""
+    """The branch and bound for one choice of kept tensors, or for a part of it."""
 
     forest: Forest
     certify: bool = False  # record what a certificate needs
+    start: InitVar[tuple[Ints, Floats] | None] = None  # open nodes and their bounds; None: all of the forest
     state: State = field(init=False)
     opened: int = 0  # nodes so far
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, start: tuple[Ints, Floats] | None) -> None:
+        if start is not None:
+            self.state = State(*start, Coverage())
+            return
         number = len(self.forest.left.rows)
         self.state = State(np.zeros((0, number), np.int64), np.zeros(0), Coverage())
         if self.forest.trees:

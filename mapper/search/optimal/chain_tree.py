@@ -53,10 +53,13 @@ def grow(columns: Sequence[Floats], weights: Sequence[float], names: Ints, deadl
         first.append(len(members))
         children.append(len(parts))
         members += parts
-    low = np.empty((len(table), len(members)))
-    for node, rows in enumerate(members):
+    low = np.empty((len(members), len(table)))
+    single = np.array([len(rows) == 1 for rows in members])
+    low[single] = table.T[[rows[0] for rows in members if len(rows) == 1]]
+    for node in np.flatnonzero(~single)[::-1].tolist():  # children come after their node
         deadline()
-        low[:, node] = table[:, rows].min(axis=1)
+        low[node] = low[first[node] : first[node] + children[node]].min(axis=0)
+    low = np.ascontiguousarray(low.T)
     row = np.array([names[rows[0]] if len(rows) == 1 else -1 for rows in members])
     size = np.array([len(rows) for rows in members])
     return Tree(low, np.array(first), np.array(children), row, np.array(spread), size)

@@ -21,7 +21,8 @@ SAFE = 2**62  # numbers of combinations beyond it are Python integers
 class Forest:
     """A tree per group over the rows that weighted products have not ruled out.
 
-    `merit` converts a bound to a number. Without trees no combination is left.
+    `merit` converts a bound to a number. `trees` have been grown before from the same. Without trees no combination is
+    left.
     """
 
     def __init__(
@@ -30,25 +31,39 @@ class Forest:
         merit: Callable[[Bound], Floats],
         weights: list[list[float]],
         left: Narrowed,
+        trees: list[Tree] | None = None,
     ) -> None:
         self.relaxation, self.merit, self.weights, self.left = relaxation, merit, weights, left
         self.sharper = [product.least for product in left.products]
-        self.trees: list[Tree] = []
-        if not left.number:
-            return
-        for g, (columns, rows) in enumerate(zip(relaxation.columns, left.rows, strict=True)):
-            factors = [product.factors[g] for product in left.products]
-            table = [*(column[rows] for column in columns), *factors]
-            deadline = relaxation.groups[g].deadline
-            self.trees.append(grow(table, [*weights[g], *([FACTOR_WEIGHT] * len(factors))], rows, deadline))
+        self.trees = self._grown() if trees is None else trees
         kind = np.int64 if left.number < SAFE else object
         self._sizes = [tree.size.astype(kind) for tree in self.trees]
 
+    def _grown(self) -> list[Tree]:
+        trees: list[Tree] = []
+        if not self.left.number:
+            return trees
+        for g, (columns, rows) in enumerate(zip(self.relaxation.columns, self.left.rows, strict=True)):
+            factors = [product.factors[g] for product in self.left.products]
+            table = [*(column[rows] for column in columns), *factors]
+            deadline = self.relaxation.groups[g].deadline
+            trees.append(grow(table, [*self.weights[g], *([FACTOR_WEIGHT] * len(factors))], rows, deadline))
+        return trees
+
+    @property
+    def rows(self) -> int:
+        """The number of rows of all trees."""
+        return sum(map(len, self.left.rows))
+
     def number(self, nodes: Ints) -> int:
         """Count the combinations in some nodes."""
+        return int(self.sizes(nodes).sum())
+
+    def sizes(self, nodes: Ints) -> Ints:
+        """Count the combinations in each node. # (node,)"""
         if not len(nodes):
-            return 0
-        return int(reduce(mul, (sizes[nodes[:, g]] for g, sizes in enumerate(self._sizes))).sum())
+            return np.zeros(0, np.int64)
+        return reduce(mul, (sizes[nodes[:, g]] for g, sizes in enumerate(self._sizes)))
 
     def bound(self, nodes: Ints) -> Floats:
         """Bound each node from below; inf where no mapping in it is valid. # (node,)"""

@@ -13,7 +13,7 @@ from ...model.bounds import ROUNDING, Bound, DimGroup, Factors, Geometric, Relax
 from ..coverage import Coverage
 from ..outcome import Point
 from ..strategy import Task
-from .branch_and_bound import Branching, importance
+from .branch_and_bound import Branching, Evaluate, importance
 from .certify import kept_names
 from .chain_groups import rows_of
 from .forest import Forest
@@ -21,9 +21,9 @@ from .incumbents import BestIncumbent, FrontIncumbents, merit_of
 from .leaves import LeafEvaluator
 from .long_lists import LongList
 from .narrowing import Narrowed, narrowed
-from .part_search import PartSearch
-from .parts import Part
-from .rounds import Rounds
+from .part_search import OpenNodes, PartSearch
+from .parts import PATIENCE, Part
+from .rounds import OpenPart, Rounds
 from .sketch import LONG, Sketch, Sketcher
 from .trail import certified_tree
 from .wide_choice import WideChoice
@@ -56,16 +56,28 @@ class KeepChoice:
         left = narrowed(every, self.geometric, leaves.incumbents.cutoff)
         self.branching = Branching(Forest(self.relaxed, self.merit, weights, left), certify)
 
-    def divide(self, task: Task) -> None:
-        """Go on in rounds, by parts of what weighted products left, where there is a single objective.
-
-        The open nodes and the trees are given up.
-        """
+    def step(self, leaves: LeafEvaluator) -> None:
+        """Open some nodes."""
         assert self.branching is not None
+        self.branching.step(lambda: leaves.incumbents.cutoff, self._evaluate(leaves))
+
+    def dive(self, leaves: LeafEvaluator) -> None:
+        """Follow the best nodes down to single chains, for a better mapping."""
+        assert self.branching is not None
+        self.branching.dive(lambda: leaves.incumbents.cutoff, self._evaluate(leaves))
+
+    def _evaluate(self, leaves: LeafEvaluator) -> Evaluate:
+        return lambda rows, bounds: leaves.see(rows, bounds, self.relaxed)
+
+    def divide(self, task: Task) -> None:
+        """Go on in rounds from the open nodes, where there is a single objective; `branching` is given up."""
+        branching = self.branching
+        assert branching is not None
         assert self.geometric is not None
-        forest, least = self.branching.forest, self.branching.least
-        whole = Part(forest.left, dict(self.geometric.known), least)
-        self.rounds = Rounds(PartSearch(task, self.geometric, forest.weights), whole)
+        left, nodes = branching.forest.left, (OpenNodes.of(branching),)
+        whole = Part(left, dict(self.geometric.known), branching.least, PATIENCE)
+        search = PartSearch(task, self.geometric, branching.forest.weights, branching.forest.trees)
+        self.rounds = Rounds(search, OpenPart(whole, nodes, branching.state.left, branching.opened))
         self.branching = None
 
     def sharpen(self) -> None:
@@ -95,14 +107,14 @@ class KeepChoice:
     def open(self) -> int:
         """The number of open sets."""
         if self.rounds is not None:
-            return len(self.rounds.state.parts)
+            return self.rounds.open
         return 1 if self.branching is None else len(self.branching.state.bounds)
 
     @property
     def _narrowed(self) -> Narrowed | None:
         """What weighted products left before it branched."""
         if self.rounds is not None:
-            return self.rounds.whole.left
+            return self.rounds.whole.part.left
         return None if self.branching is None else self.branching.forest.left
 
     @property

@@ -21,14 +21,12 @@ from ..outcome import Outcome, StageProof
 from ..recorder import Recorder, Stop
 from ..statistics import Statistics
 from ..strategy import Task, Watch
-from .branch_and_bound import Evaluate
 from .evidence import Evidence
 from .first_look import Evolver, first_look
 from .incumbents import BestIncumbent, FrontIncumbents, Incumbents
 from .keep_choice import KeepChoice, choice_of
 from .leaves import LeafEvaluator
 from .local_search import LocalSearch
-from .parts import PATIENCE
 from .resume import state_of
 from .rounds import Rounds
 from .wide_choice import WideChoice
@@ -36,7 +34,8 @@ from .wide_choice import WideChoice
 STARTS = 1  # mappings drawn at random and improved, beside the best
 BESIDE = 4  # steps of the proof for each generation of the evolution beside it
 BOUNDED_BESIDE = 5_000  # rows of chains whose columns take about as long as a generation
-BETWEEN = 4  # generations after the search of each part
+BETWEEN = 2  # turns for each of them, once nodes are opened in turns
+ALONE = 2**15  # nodes opened before that: a second, for which no other process need begin
 
 
 @dataclass(frozen=True)
@@ -60,6 +59,7 @@ class Optimal:
         self.evolver = Evolver(self.leaves)
         self.evidence = Evidence(task, self.leaves, self.start.stages)
         self.rng = np.random.default_rng(task.options.seed)
+        self.rounds: Rounds | None = None  # the last
 
     def run(self) -> Outcome:
         """Search until every mapping is ruled out or seen, time is up, or Ctrl-C."""
@@ -73,6 +73,9 @@ class Optimal:
             self.statistics.stop(Ended.TIME_LIMIT)
         except KeyboardInterrupt:
             self.statistics.stop(Ended.INTERRUPTED)
+        finally:
+            if self.rounds is not None:
+                self.rounds.close()
         self.statistics.seconds = time.monotonic() - self.began
         return self.evidence.outcome()
 
@@ -144,11 +147,12 @@ class Optimal:
             elif steps % BESIDE == 2 and not self.evolver.settled:
                 self.evolver.step()
             elif steps % 32 == 0 and steps & (steps - 1) == 0:  # ever more rarely
-                choice.branching.dive(lambda: self.incumbents.cutoff, self._see(choice))
+                choice.dive(self.leaves)
                 self.local_search.start(choice.relaxed, self.rng, 1)
             else:
-                choice.branching.step(lambda: self.incumbents.cutoff, self._see(choice))
-                if choice.branching.opened > PATIENCE and choice.geometric and not self.task.options.certify:
+                choice.step(self.leaves)
+                if choice.branching.opened > ALONE and choice.geometric and not self.task.options.certify:
+                    choice.dive(self.leaves)
                     choice.divide(self.task)
             steps += 1
             self._tell()
@@ -167,13 +171,14 @@ class Optimal:
             self._tell(bounded)
 
     def _round(self, rounds: Rounds) -> None:
-        """Search some parts of a choice, with evolution between them."""
-        limit, jobs = self.task.options.time_limit, self.task.options.jobs
+        """Open nodes of a choice in turns, with evolution between them."""
+        if self.rounds is not None and self.rounds is not rounds:
+            self.rounds.close()  # workers keep what one choice shares, not what all do
+        self.rounds, limit = rounds, self.task.options.time_limit
         ends = None if limit is None else self.began + limit + time.time() - time.monotonic()
-        for _ in rounds.round(self.leaves, ends, jobs, self._tell):
-            for _ in range(BETWEEN):
-                if not self.evolver.settled and not self._late():
-                    self.evolver.step()
+        for turn, _ in enumerate(rounds.round(self.leaves, ends, self._tell), 1):
+            if turn % BETWEEN == 0 and not self.evolver.settled and not self._late():
+                self.evolver.step()
             self._tell()
 
     def _end(self) -> None:
@@ -182,9 +187,6 @@ class Optimal:
             self.statistics.stop(Ended.SEEN_ALL)
         elif not self.statistics.ended:
             self.statistics.stop(Ended.LEFT_OPEN)
-
-    def _see(self, choice: KeepChoice) -> Evaluate:
-        return lambda rows, bounds: self.leaves.see(rows, bounds, choice.relaxed)
 
     def _late(self) -> bool:
         limit = self.task.options.time_limit

@@ -18,7 +18,7 @@ from .narrowing import Narrowed, narrowed
 
 HALVED = 8  # parts, one after the other, in a division
 GAIN = 4.0  # times fewer combinations: a division is worth the nodes opened before it
-PATIENCE = 2**17  # nodes that a branch and bound of a part may open before the part is divided
+PATIENCE = 2**17  # nodes of a part that may be opened before the part is divided
 MORE = 4  # times as many where a division would bring less,
 MOST_PATIENCE = 2**21  # but no more than these
 ZERO, LITTLE = 0.02, 0.005  # tuned: what a column counts for that is 0 for some rows, and any other, beside its weights
@@ -33,6 +33,12 @@ class Part:
     known: Mapping[str, float]  # weights that are good for it, by name
     least: float  # the lower bound of all its mappings
     patience: int = 0  # nodes to open before it is divided
+    number: int = 0  # among the parts of a choice of kept tensors; 0: the whole
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is no part of another."""
+        return self.number == 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +65,7 @@ def divided(part: Part, geometric: Geometric, limit: float) -> Division:
             if half.left.number:
                 heapq.heappush(parts, (-half.left.number, next(order), half))
     worthwhile = (part.left.number - ruled_out) * GAIN <= part.left.number
-    patience = PATIENCE if worthwhile or not part.patience else MOST_PATIENCE
+    patience = PATIENCE if worthwhile or part.whole else MOST_PATIENCE
     every = sorted(parts, key=lambda entry: entry[1])
     return Division(tuple(replace(each, patience=patience) for _, _, each in every), ruled_out, worthwhile)
 

@@ -7,6 +7,7 @@ from ....energy import EnergyTable
 from ....workloads import Fault, option_fault
 from ...mapping import MappingBatch
 from ...model import OBJECTIVES
+from ...runtime import check_cluster
 from ..evolution import Evolution
 from ..options import SearchOptions
 from ..outcome import Outcome
@@ -37,12 +38,8 @@ class Proof:
         if known and not {(1, 0), (0, 1)} <= {OBJECTIVES[axis].powers for axis in options.axes}:
             rule = "an optimal search proves the front of energy,delay"
             faults.append(option_fault("front", f'{rule}: name both, or use random; got "{options.front}"'))
-        given = {"patience": options.patience, "target": options.target, "cluster": options.cluster}
-        rule = "an optimal search ends with a proof, in this process: leave this out or use random"
-        faults += [option_fault(name, rule) for name, value in given.items() if value]
-        if options.samples is not None:
-            faults.append(option_fault("samples", BY_PROOF))
-        return faults
+        given = {"patience": options.patience, "target": options.target, "samples": options.samples}
+        return faults + [option_fault(name, BY_PROOF) for name, value in given.items() if value is not None]
 
     def ignored(self, given: Collection[str]) -> list[Fault]:
         """List the victory rule."""
@@ -62,8 +59,10 @@ class Proof:
         With a front the outcome also has its `proof`, with several objectives its `stages`.
 
         Returns the outcome of a finished search in `watch.part` again. Goes on from the best of a search that was
-        interrupted, or that a time limit ended which is longer now.
+        interrupted, or that a time limit ended which is longer now. Raises InputError where a cluster does not answer,
+        at once and not when a proof that has become long needs it.
         """
+        check_cluster(task.options.cluster)
         return Stages(task, watch).run()
 
 

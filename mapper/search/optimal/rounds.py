@@ -1,32 +1,100 @@
 """Searches the parts of a choice of kept tensors in rounds, by one or several processes, with the same outcome.
 
-In a round some parts are searched with the value to beat that is known as it begins, so that it does not matter which
-process is done first.
+A round has some turns, each with the value to beat that is known as the round begins, so that it does not matter which
+process is done first, nor how many there are.
 """
 
+import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
 from ...mapping import MappingBatch
 from ...model.bounds import ROUNDING
-from ...runtime import in_order
+from ...runtime import Workers
 from ..coverage import Coverage
+from .branch_and_bound import MOST_OPEN
+from .branch_and_bound import OPENED as MOST
 from .incumbents import BestIncumbent
 from .leaves import LeafEvaluator
-from .part_search import Beside, PartSearch, Searched, Turn
-from .parts import Part
+from .part_search import Beside, OpenNodes, PartSearch, Searched, TimeLeft, Turn, search_turns
+from .parts import MORE, Part
 
-ROUND = 16  # parts
+ROUND = 16  # turns
+NODES = 2**14  # opened in a turn: half a second at most, as others wait for its end,
+ALONE = 4  # but times as many where it is the only turn of its part: trees have to be grown first
+FEWEST = 2**11  # nodes of a part for each turn: opening few at once takes nearly as long
+
+
+_Chosen = tuple[Part, OpenNodes | None, int]  # a turn: the part, the nodes, how many to open
+
+
+@dataclass(frozen=True, eq=False)
+class OpenPart:
+    """A part with open nodes."""
+
+    part: Part
+    nodes: tuple[OpenNodes, ...]  # in sets; together all that are open
+    left: Coverage = Coverage()  # of the combinations that are in none of them
+    opened: int = 0  # nodes so far
+
+    @classmethod
+    def fresh(cls, part: Part) -> "OpenPart":
+        """Return a part with nothing opened yet."""
+        return cls(part, (OpenNodes.root(part),))
+
+    @cached_property
+    def least(self) -> float:
+        """The least bound of its open nodes."""
+        bounds = [float(some.bounds.min(initial=np.inf)) for some in self.nodes]
+        return max(self.part.least, min(bounds, default=np.inf))
+
+    @property
+    def coverage(self) -> Coverage:
+        """The coverage of all its combinations."""
+        return self.left + Coverage(open=sum(some.number for some in self.nodes))
+
+    @property
+    def number(self) -> int:
+        """The number of its open nodes."""
+        return sum(map(len, self.nodes))
+
+    def after(self, turn: Turn, searched: Searched) -> "OpenPart":
+        """Return the part after a turn that did not divide it."""
+        if turn.open is None:
+            return replace(self, part=replace(self.part, patience=self.part.patience * MORE))
+        assert searched.open is not None, "nodes are open or not"
+        nodes = tuple(some for some in self.nodes if some is not turn.open)
+        if len(searched.open):
+            nodes = (*nodes, searched.open)
+        return replace(self, nodes=nodes, left=self.left + searched.left, opened=self.opened + searched.opened)
+
+    def cut(self, limit: float, most: int, *, highest: bool) -> tuple["OpenPart", list[OpenNodes]]:
+        """Cut the nodes with the least bounds below `limit`, or the highest, into `most` sets like each other at most.
+
+        Returns the part with its nodes in these sets and one of all others, and the sets.
+        """
+        every = OpenNodes(
+            *(np.concatenate([getattr(some, name) for some in self.nodes]) for name in ("nodes", "bounds", "sizes"))
+        )
+        order = np.argsort(every.bounds, kind="stable")
+        order = order[: np.searchsorted(every.bounds[order], limit)]
+        sets = min(most, -(-len(order) // FEWEST))
+        order = order[-sets * MOST :] if highest else order[: sets * MOST]
+        others = np.ones(len(every), bool)
+        others[order] = False
+        chosen = [every.take(order[i::sets]) for i in range(sets)]
+        return replace(self, nodes=(*chosen, every.take(others))), chosen
 
 
 @dataclass(frozen=True, eq=False)
 class _State:
     """The open parts, and the coverage of the combinations that are in none of them."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[OpenPart, ...]
     left: Coverage = Coverage()
 
 
@@ -35,11 +103,15 @@ class Rounds:
     """The open parts of a choice of kept tensors. The state is replaced as a whole, as Ctrl-C may come at any time."""
 
     search: PartSearch
-    whole: Part
+    whole: OpenPart
     state: _State = field(init=False)
+    _workers: Workers = field(init=False)
+    _numbered: int = 0  # parts besides the whole so far
 
     def __post_init__(self) -> None:
         self.state = _State((self.whole,))
+        options = self.search.task.options
+        self._workers = Workers(search_turns, self.search, options.cluster or options.jobs)
 
     @property
     def least(self) -> float:
@@ -47,44 +119,87 @@ class Rounds:
         return min((part.least for part in self.state.parts), default=np.inf)
 
     @property
+    def open(self) -> int:
+        """The number of open nodes."""
+        return sum(part.number for part in self.state.parts)
+
+    @property
     def coverage(self) -> Coverage:
         """The coverage of all combinations of the whole."""
-        return self.state.left + Coverage(open=sum(part.left.number for part in self.state.parts))
+        return sum((part.coverage for part in self.state.parts), self.state.left)
 
-    def round(
-        self, leaves: LeafEvaluator, ends: float | None, jobs: int, tell: Callable[[], object]
-    ) -> Iterator[Searched]:
-        """Search the parts with the least bounds, and yield what came of each once `leaves` has it.
+    def round(self, leaves: LeafEvaluator, ends: float | None, tell: Callable[[], object]) -> Iterator[Searched]:
+        """Open the nodes with the least bounds, and yield what came of each turn once `leaves` has it.
 
-        `tell` is called between steps.
+        Time is up at `ends`, by time.time(). `tell` is called between steps.
         """
-        incumbent, shown = leaves.incumbents, list[MappingBatch]()
+        incumbent, found = leaves.incumbents, list[MappingBatch]()
         assert isinstance(incumbent, BestIncumbent), "a front has no weighted products"
 
-        def beside(best: MappingBatch | None) -> None:  # Ctrl-C may come: the best of this part is not lost
-            if best is not None and best not in shown:
-                leaves.offer(best)
-                shown.append(best)
+        def beside(best: MappingBatch | None) -> None:
+            found[:] = [] if best is None else [best]
             tell()
 
-        self._rule_out(incumbent.cutoff * (1 - ROUNDING))
-        chosen = sorted(self.state.parts, key=lambda part: part.least)[:ROUND]
-        turns = [Turn(part, incumbent.to_beat(), ends) for part in chosen]
-        with closing(self._searched(turns, jobs, beside)) as results:
-            for part, searched in zip(chosen, results, strict=True):
-                leaves.add(searched.best, searched.unresolved, searched.statistics)  # before the part is closed
-                others = tuple(other for other in self.state.parts if other is not part)
-                self.state = _State((*others, *searched.parts), self.state.left + searched.coverage)
-                yield searched
+        limit = incumbent.cutoff * (1 - ROUNDING)
+        self._rule_out(limit)
+        turns = [Turn(part, some, most, incumbent.to_beat()) for part, some, most in self._chosen(limit)]
+        try:
+            with closing(self._searched(turns, ends, beside)) as results:
+                for turn, searched in zip(turns, results, strict=True):
+                    leaves.add(searched.best, searched.unresolved, searched.statistics)  # before nodes are closed
+                    self._take(turn, searched)
+                    yield searched
+        except KeyboardInterrupt:  # the best of a turn that did not end is not lost
+            for best in found:
+                leaves.offer(best)
+            raise
+
+    def close(self) -> None:
+        """Have no workers, until the next round."""
+        self._workers.close()
 
     def _rule_out(self, limit: float) -> None:
         """Drop the parts whose bounds are at least `limit`."""
         parts = self.state.parts
-        open_parts = tuple(part for part in parts if part.least < limit)
-        gone = sum(part.left.number for part in parts) - sum(part.left.number for part in open_parts)
-        self.state = _State(open_parts, self.state.left + Coverage(ruled_out=gone))
+        gone = sum((part.coverage.closed() for part in parts if part.least >= limit), Coverage())
+        self.state = _State(tuple(part for part in parts if part.least < limit), self.state.left + gone)
 
-    def _searched(self, turns: list[Turn], jobs: int, beside: Beside) -> Generator[Searched]:
-        if jobs == 1 or len(turns) == 1:
-            return (self.search.search(turn, beside) for turn in turns)
-        return in_order(PartSearch.search, self.search, turns, jobs, most=1)
+    def _chosen(self, limit: float) -> list[_Chosen]:
+        """Choose the turns of a round: parts, and the nodes to open; None: divide the part."""
+        full, turns, parts = self.open > MOST_OPEN, list[_Chosen](), list[OpenPart]()
+        # with too many open nodes, those next to being ruled out, of the part with the most
+        for each in sorted(self.state.parts, key=lambda part: -part.number if full else part.least):
+            part, left = each, ROUND - len(turns)
+            if left and part.opened >= part.part.patience:
+                turns.append((part.part, None, 0))
+            elif left:
+                most = min(left, -(-(part.part.patience - part.opened) // NODES))
+                part, chosen = part.cut(limit, most, highest=full)
+                turns += [(part.part, some, NODES * (ALONE if len(chosen) == 1 else 1)) for some in chosen]
+            parts.append(part)
+        self.state = replace(self.state, parts=tuple(parts))
+        return turns
+
+    def _take(self, turn: Turn, searched: Searched) -> None:
+        """Take what came of a turn."""
+        (before,) = (part for part in self.state.parts if part.part.number == turn.part.number)
+        parts = tuple(part for part in self.state.parts if part is not before)
+        left = self.state.left
+        if searched.parts is not None:
+            new = [replace(part, number=self._numbered + i) for i, part in enumerate(searched.parts, 1)]
+            self._numbered += len(new)
+            self.state = _State((*parts, *map(OpenPart.fresh, new)), left + searched.left)
+            return
+        after = before.after(turn, searched)
+        self.state = _State((*parts, after), left) if after.number else _State(parts, left + after.coverage)
+
+    def _searched(self, turns: list[Turn], ends: float | None, beside: Beside) -> Generator[Searched]:
+        if self._workers.jobs == 1 or len(turns) == 1:
+            return (self.search.search(turn, TimeLeft(ends), beside) for turn in turns)
+        return self._workers.in_order(turns, most=1, learnt=lambda: self._left(ends))
+
+    def _left(self, ends: float | None) -> TimeLeft:
+        """Return what time is left, for another process or, in seconds, for another machine."""
+        if ends is None or not isinstance(self._workers.jobs, str):
+            return TimeLeft(ends)
+        return TimeLeft(None, max(0.0, ends - time.time()))

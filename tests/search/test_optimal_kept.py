@@ -10,7 +10,7 @@ from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model.bounds.relaxation import Relaxation
 from ruby_map.mapper.search.ended import Ended
 from ruby_map.mapper.search.evolution import population, populations
-from ruby_map.mapper.search.optimal import evidence
+from ruby_map.mapper.search.optimal import hindrance
 from ruby_map.mapper.search.optimal import optimal as optimal_file
 from ruby_map.mapper.search.options import SearchOptions
 
@@ -39,7 +39,7 @@ def test_more_choices_than_can_be_listed(free, front):
     found = explore(
         space.arch, space.workload, "pfm", SearchOptions(strategy="optimal", victory=50, front=front), table=table
     )
-    assert found.statistics.stopped_by == f"no proof: more than {evidence.MOST_KEPT:,} choices of what is kept"
+    assert found.statistics.stopped_by == f"no proof: more than {hindrance.MOST_KEPT:,} choices of what is kept"
     assert found.found
     assert not found.optimal
     assert 0 < found.lower_bound < found.edp
@@ -59,9 +59,9 @@ def test_bound_with_more_choices_than_can_be_listed():
 def test_as_many_choices_as_can_be_listed(monkeypatch):
     """The limit itself is not too many."""
     space, table = problem(1)
-    monkeypatch.setattr(evidence, "MOST_KEPT", space.size.bypass)
+    monkeypatch.setattr(hindrance, "MOST_KEPT", space.size.bypass)
     assert optimal(space, table, OPTIMAL).optimal
-    monkeypatch.setattr(evidence, "MOST_KEPT", space.size.bypass - 1)
+    monkeypatch.setattr(hindrance, "MOST_KEPT", space.size.bypass - 1)
     assert optimal(space, table, OPTIMAL).statistics.stopped_by == Ended.TOO_MANY_CHOICES
 
 

@@ -15,11 +15,8 @@ from ruby_map.mapper.model import InternalError
 from ruby_map.mapper.model.bounds import Geometric, Relaxation, charge_bounds, dim_groups
 from ruby_map.mapper.search import SearchOptions
 from ruby_map.mapper.search.ended import Ended
-from ruby_map.mapper.search.optimal import chain_groups, evidence, keep_choice, long_lists, sketch
+from ruby_map.mapper.search.optimal import chain_groups, hindrance, keep_choice, long_lists, sketch
 from ruby_map.mapper.search.optimal.chain_groups import ChainGroups
-from ruby_map.mapper.search.optimal.incumbents import BestIncumbent
-from ruby_map.mapper.search.optimal.leaves import LeafEvaluator
-from ruby_map.mapper.search.recorder import Recorder, Stop
 from ruby_map.mapper.search.strategy import Task
 from ruby_map.workloads import shaped
 
@@ -152,7 +149,7 @@ def test_more_chains_than_can_be_listed(monkeypatch):
     """Then only the ideal bounds are known, and the reason says so."""
     arch = load_arch("eyeriss_like")
     space, table = Mapspace(arch, shaped("matmul", M=24, N=18, K=20), "ruby-s"), energy_table(arch)
-    monkeypatch.setattr(evidence, "MOST_SKETCHED", 10)
+    monkeypatch.setattr(hindrance, "MOST_SKETCHED", 10)
     found = optimal(space, table, replace(CERTIFIED, time_limit=0.5))
     assert found.statistics.stopped_by in (Ended.TOO_MANY_SKETCHED, Ended.TIME_LIMIT)
     assert not found.optimal
@@ -166,9 +163,6 @@ def test_more_chains_than_a_certificate_or_the_time_allows(monkeypatch, options,
     """No proof begins, and the reason says why; without a certificate, with enough time, the same is proven."""
     arch = load_arch("linear_5")
     space, table = Mapspace(arch, shaped("matmul", M=12, N=9, K=10), "ruby"), energy_table(arch)
-    monkeypatch.setattr(evidence, "MOST_NAMED", 10)
-    monkeypatch.setattr(evidence, "MOST_CHAINS", 10)
-    task = Task(space, table, options)
-    leaves = LeafEvaluator(task, BestIncumbent((task.objective,)), Recorder(Stop(None)), lambda: False)
-    assert evidence.Evidence(task, leaves).hindrance == reason
+    monkeypatch.setattr(hindrance, "MOST_NAMED", 10)
+    assert hindrance.hindrance(Task(space, table, options), ChainGroups(space)) == reason
     assert optimal(space, table, replace(options, certify=False, time_limit=None)).optimal

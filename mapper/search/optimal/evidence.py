@@ -7,10 +7,10 @@ import numpy as np
 
 from ...certificate import FRONT, Choice, Layer
 from ...mapping import MappingBatch
-from ...model import Objective, figures_exact
+from ...model import Objective
 from ...model.bounds import ROUNDING, ideal
 from ..coverage import Coverage
-from ..ended import BOUNDED_A_SECOND, MOST_CHAINS, MOST_KEPT, MOST_NAMED, MOST_SKETCHED, Ended
+from ..ended import Ended
 from ..outcome import FrontProof, Outcome, Point, StageProof
 from ..statistics import Statistics
 from ..strategy import Task
@@ -59,23 +59,6 @@ class Evidence:
     def number_of_choices(self) -> int:
         """The number of choices of kept tensors."""
         return self.task.space.size.bypass
-
-    @property
-    def hindrance(self) -> Ended | None:
-        """The reason why no proof is possible: too many chains or choices of kept tensors, or inexact bounds."""
-        if not figures_exact(self.task.space.arch, self.task.space.workload):
-            return Ended.INEXACT
-        chains, options = self.leaves.chains, self.task.options
-        if chains.most > MOST_SKETCHED:
-            return Ended.TOO_MANY_SKETCHED
-        if chains.most > MOST_NAMED and options.certify:
-            return Ended.TOO_MANY_NAMED
-        if chains.most > MOST_CHAINS and options.front:
-            return Ended.TOO_MANY_CHAINS  # a front has no weighted products, so no sketch
-        if self.number_of_choices > MOST_KEPT:
-            return Ended.TOO_MANY_CHOICES
-        limit = np.inf if options.time_limit is None else options.time_limit
-        return Ended.TOO_SHORT if chains.rows_of_all * self.number_of_choices > BOUNDED_A_SECOND * limit else None
 
     def rule_out(self) -> None:
         """Close the choices that have no better mapping."""

@@ -55,6 +55,13 @@ class Evolver:
         self._offer(found)
         self._populations.end_if_over(self.leaves.incumbents.least)
 
+    def go_on(self, late: Callable[[], bool]) -> bool:
+        """Make a generation, unless it has settled or time is up; return whether it did."""
+        going = not self.settled and not late()
+        if going:
+            self.step()
+        return going
+
     def _offer(self, found: Generation) -> None:
         task, incumbents = self.leaves.task, self.leaves.incumbents
         if len(found.named) and incumbents.precedes(found.scores.values):

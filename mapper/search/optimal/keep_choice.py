@@ -47,6 +47,11 @@ class KeepChoice:
         columns = self.relaxed.columns
         self.bound = self.relaxed.bound(lambda g, column: columns[g][column].min(keepdims=True), 1)
 
+    @property
+    def rows(self) -> int:
+        """The number of rows of all groups."""
+        return sum(map(len, self.relaxed.groups))
+
     def grow(self, leaves: LeafEvaluator, *, certify: bool) -> None:
         """Start the branch and bound, with weights from the chains of the best mapping known."""
         best, groups = leaves.incumbents.best, self.relaxed.groups

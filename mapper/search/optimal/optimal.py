@@ -7,13 +7,12 @@ over no better mapping. Stopped early, by time or Ctrl-C, it returns the best ma
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 
 import numpy as np
 
 from ...mapping import MappingBatch
-from ...model import OBJECTIVES, InternalError
+from ...model import OBJECTIVES
 from ...model.bounds import ROUNDING, Limit
 from ...runtime import TimeUp
 from ..ended import Ended
@@ -21,10 +20,12 @@ from ..outcome import Outcome, StageProof
 from ..recorder import Recorder, Stop
 from ..statistics import Statistics
 from ..strategy import Task, Watch
+from .bounding import bound_choices
 from .evidence import Evidence
 from .first_look import Evolver, first_look
+from .hindrance import hindrance
 from .incumbents import BestIncumbent, FrontIncumbents, Incumbents
-from .keep_choice import KeepChoice, choice_of
+from .keep_choice import KeepChoice
 from .leaves import LeafEvaluator
 from .local_search import LocalSearch
 from .resume import state_of
@@ -33,7 +34,6 @@ from .wide_choice import WideChoice
 
 STARTS = 1  # mappings drawn at random and improved, beside the best
 BESIDE = 4  # steps of the proof for each generation of the evolution beside it
-BOUNDED_BESIDE = 5_000  # rows of chains whose columns take about as long as a generation
 BETWEEN = 2  # turns for each of them, once nodes are opened in turns
 ALONE = 2**15  # nodes opened before that: a second, for which no other process need begin
 
@@ -65,10 +65,14 @@ class Optimal:
         """Search until every mapping is ruled out or seen, time is up, or Ctrl-C."""
         self.began = time.monotonic() - self.statistics.seconds
         try:
-            hindered = bool(self.evidence.hindrance) and not self.start.root_only
+            hindered = hindrance(self.task, self.leaves.chains)
             limit, tell = self.task.options.time_limit, lambda: self._tell(proving=False)
-            first_look(self.evolver, self.start.given, limit, tell, hindered=hindered)
-            self._prove()
+            given, root_only = self.start.given, self.start.root_only
+            first_look(self.evolver, given, limit, tell, hindered=bool(hindered) and not root_only)
+            if hindered:
+                self.statistics.stop(hindered)
+            else:
+                self._prove()
         except TimeUp:
             self.statistics.stop(Ended.TIME_LIMIT)
         except KeyboardInterrupt:
@@ -94,37 +98,12 @@ class Optimal:
 
     def _prove(self) -> None:
         """Open nodes of all choices of kept tensors until none can beat the best, or time is up."""
-        if hindrance := self.evidence.hindrance:
-            self.statistics.stop(hindrance)
-            return
         self.leaves.chains.list_all(self._check)
-        self._bound()
+        bound_choices(self.evidence, self._check, self._evolve_beside, self._tell)
         if self.start.root_only:
             self.statistics.stop(Ended.ROOT_ONLY)
         else:
             self._branch()
-
-    def _bound(self) -> None:
-        """Bound every choice of kept tensors, and close those above the best at once, with their columns."""
-        root, evidence = np.inf, self.evidence
-        generations = self.leaves.chains.rows_of_all / BOUNDED_BESIDE
-        for i, keep in enumerate(self.task.space.every_keep(), 1):
-            self._check()
-            beside = partial(self._evolve_beside, i - 1)
-            choice = choice_of(self.task, self.leaves, keep, beside, last=i == evidence.number_of_choices)
-            evidence.choices = replace(evidence.choices, waiting=(*self.waiting, choice))
-            evidence.bounded = i == evidence.number_of_choices
-            cutoff = self.incumbents.cutoff * (1 - ROUNDING)
-            if choice.least < cutoff:
-                choice.sharpen()
-            root = min(root, choice.least)
-            if choice.least >= cutoff:
-                evidence.close([choice])
-            self._tell(i)
-            for _ in range(int(i * generations) - int((i - 1) * generations)):
-                self._evolve_beside(i)
-        if self.incumbents.best is not None and root > self.incumbents.cutoff * (1 + ROUNDING):
-            raise InternalError("internal error: a mapping is below the bound of its mapspace; please report it")
 
     def _branch(self) -> None:
         steps = 1
@@ -160,14 +139,12 @@ class Optimal:
     def _evolve(self) -> None:
         """Evolve for the rest of the time, or until that brings nothing: too many chains are left for a proof."""
         self.statistics.stop(Ended.TOO_MANY_CHAINS)
-        while not (self.evolver.settled or self._late()):
-            self.evolver.step()
+        while self.evolver.go_on(self._late):
             self._tell()
 
     def _evolve_beside(self, bounded: int) -> None:
         """Make a generation between the steps of a sketch, or while choices are bounded."""
-        if not self.evolver.settled and not self._late():
-            self.evolver.step()
+        if self.evolver.go_on(self._late):
             self._tell(bounded)
 
     def _round(self, rounds: Rounds) -> None:
@@ -177,8 +154,8 @@ class Optimal:
         self.rounds, limit = rounds, self.task.options.time_limit
         ends = None if limit is None else self.began + limit + time.time() - time.monotonic()
         for turn, _ in enumerate(rounds.round(self.leaves, ends, self._tell), 1):
-            if turn % BETWEEN == 0 and not self.evolver.settled and not self._late():
-                self.evolver.step()
+            if turn % BETWEEN == 0:
+                self.evolver.go_on(self._late)
             self._tell()
 
     def _end(self) -> None:

@@ -17,6 +17,7 @@ class WideChoice:
     sketch: Sketch
     number: int  # combinations of chains
     open: int = 1  # sets
+    rows: int = 0  # of chains with all columns
 
     @property
     def least(self) -> float:

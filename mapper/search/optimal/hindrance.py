@@ -1,0 +1,25 @@
+"""Why no proof is possible: lists too long, too many choices, too little time, or figures that are rounded."""
+
+import numpy as np
+
+from ...model import figures_exact
+from ..ended import BOUNDED_A_SECOND, MOST_CHAINS, MOST_KEPT, MOST_NAMED, MOST_SKETCHED, Ended
+from ..strategy import Task
+from .chain_groups import ChainGroups
+
+
+def hindrance(task: Task, chains: ChainGroups) -> Ended | None:
+    """Return the reason why no proof is possible; None where one is."""
+    options, choices = task.options, task.space.size.bypass
+    if not figures_exact(task.space.arch, task.space.workload):
+        return Ended.INEXACT
+    if chains.most > MOST_SKETCHED:
+        return Ended.TOO_MANY_SKETCHED
+    if chains.most > MOST_NAMED and options.certify:
+        return Ended.TOO_MANY_NAMED
+    if chains.most > MOST_CHAINS and options.front:
+        return Ended.TOO_MANY_CHAINS  # a front has no weighted products, so no sketch
+    if choices > MOST_KEPT:
+        return Ended.TOO_MANY_CHOICES
+    limit = np.inf if options.time_limit is None else options.time_limit
+    return Ended.TOO_SHORT if chains.rows_of_all * choices > BOUNDED_A_SECOND * limit else None

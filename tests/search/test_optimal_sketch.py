@@ -7,16 +7,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ruby_map.arch import load_arch
-from ruby_map.energy import energy_table
+from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch
+from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy, energy_table
 from ruby_map.mapper.certificate.checker import Refused, verify
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import InternalError
-from ruby_map.mapper.model.bounds import Geometric, Relaxation, charge_bounds, dim_groups
+from ruby_map.mapper.model.bounds import Factors, Geometric, Relaxation, ascent, charge_bounds, dim_groups
+from ruby_map.mapper.model.bounds.charge_bounds import Rewritten
+from ruby_map.mapper.model.bounds.charges import Charge
 from ruby_map.mapper.search import SearchOptions
 from ruby_map.mapper.search.ended import Ended
-from ruby_map.mapper.search.optimal import chain_groups, hindrance, keep_choice, long_lists, sketch
+from ruby_map.mapper.search.optimal import bounding, chain_groups, hindrance, keep_choice, long_lists, sketch
 from ruby_map.mapper.search.optimal.chain_groups import ChainGroups
+from ruby_map.mapper.search.optimal.first_look import Evolver
 from ruby_map.mapper.search.strategy import Task
 from ruby_map.workloads import shaped
 
@@ -166,3 +169,61 @@ def test_more_chains_than_a_certificate_or_the_time_allows(monkeypatch, options,
     monkeypatch.setattr(hindrance, "MOST_NAMED", 10)
     assert hindrance.hindrance(Task(space, table, options), ChainGroups(space)) == reason
     assert optimal(space, table, replace(options, certify=False, time_limit=None)).optimal
+
+
+def reduced_in_one_of_two_places():
+    """Partial sums in a level or in an array: as few words are written, by different choices of what is kept."""
+    level = Storage("L1", "SRAM", fanout=(Axis("x", 2),), bypass=frozenset({"Inputs", "Weights"}), capacity_bits=24)
+    outer = Storage("L0", "SRAM", keep=frozenset({"Inputs", "Weights", "Outputs"}))
+    arch = Architecture("small", (outer, level), Compute("MAC", "intmac"))
+    written = (LevelEnergy("L0", 0.0, 1.0, 1.0, 0.0, 1.0, "given"), LevelEnergy("L1", 0.0, 0.0, 0.0, 0.0, 1.0, "given"))
+    table = EnergyTable("small", written, ComputeEnergy("MAC", 0.0, 0.0, 1.0, "given"))
+    return Mapspace(arch, shaped("matmul", M=1, N=2, K=2), "pfm"), table
+
+
+def test_a_best_mapping_that_changes_between_choices(monkeypatch):
+    """The sketch of a choice leaves the chains of the best mapping then; that an equal one takes its place before the
+    sketch of the next choice, whose chains are worse in both, is no error."""
+    space, table = reduced_in_one_of_two_places()
+    every = [batch.take([i]) for batch in space.batches() for i in range(len(batch))]
+    energy, delay = (
+        np.array([values_of(each, table, name, None)[0] for each in every]) for name in ("energy", "delay")
+    )
+    kept = np.array([batch.keep[0].sum() for batch in every])
+    least, most = ((energy == energy.min()) & (kept == number) for number in (kept.min(), kept.max()))
+    slow = every[np.flatnonzero(most & (delay == 4))[0]]
+    # two partial sums at once, which do not fit where they are kept
+    fast = next(every[i] for i in np.flatnonzero(least & (delay == 2)) if every[i].factors[0, 1].prod() > 1)
+    chosen, bounded = [slow, fast], []
+    real = bounding.choice_of
+
+    def choice_of(*arguments, **more):
+        bounded.append(real(*arguments, **more))
+        return bounded[-1]
+
+    def step(self):
+        self.generations += 1
+        if chosen and len(bounded) == 2 - len(chosen):
+            self.leaves.offer(chosen.pop(0))
+
+    monkeypatch.setattr(ascent, "START", 1e-20)  # weights as sharp as these bounds can be
+    monkeypatch.setattr(ascent, "RATE", 0.0)
+    monkeypatch.setattr(bounding, "choice_of", choice_of)
+    with all_lists_long() as patch:
+        patch.setattr(Evolver, "step", step)
+        patch.setattr(Evolver, "settled", False)
+        patch.setattr(Evolver, "quiet", property(lambda self: self.generations > 0))
+        found = optimal(space, table, replace(CERTIFIED, objective="energy,delay"))
+    assert not chosen
+    assert [choice.least > energy.min() * 1.5 for choice in bounded[:2]] == [True, True]
+    assert found.optimal
+    assert [stage.value for stage in found.stages] == [energy.min(), 2.0]
+    assert verify(found.certificate, space.arch, space.workload, table).optimal
+
+
+def test_what_weighs_nothing_changes_no_constant():
+    """Not even where it costs nothing for other rows: its logarithm is infinite then."""
+    tensor = shaped("matmul", M=2, N=2, K=2).tensors[-1]
+    term = Rewritten("Z", Charge(tensor, 1, None, 1.0, 1.0), (0,), (1,), 2.0)
+    assert Factors(1.0, (), {"Z": 0.0}, constant=3.0, rewritten=(term,)).constant_with([1.0]) == 3.0
+    assert Factors(1.0, (), {"Z": 0.5}, constant=3.0, rewritten=(term,)).constant_with([1.0]) == -np.inf

@@ -48,8 +48,9 @@ class Factors:
 
     def constant_with(self, again: Sequence[float]) -> float:
         """The constant for other rows: words per distinct word, at least, of each of `rewritten`."""
-        costs = [(self.weights[term.name], term.cost(mine), term.cost(term.again))
-                 for term, mine in zip(self.rewritten, again, strict=True)]  # fmt: skip
+        costs = [(weight, term.cost(mine), term.cost(term.again))
+                 for term, mine in zip(self.rewritten, again, strict=True)
+                 if (weight := self.weights[term.name])]  # what counts nothing may cost nothing  # fmt: skip
         with np.errstate(divide="ignore"):
             return self.constant + float(sum(w * (np.log(new) - np.log(old)) for w, new, old in costs))
 

@@ -33,6 +33,8 @@ def bound_choices(
         if choice.least < cutoff:
             choice.sharpen()
         root = min(root, choice.least)
+        if choice.sketch is not None:  # it ruled out what is no better than the best, which may have changed since
+            root = min(root, cutoff)
         if choice.least >= cutoff:
             evidence.close([choice])
         tell(i)

@@ -100,7 +100,7 @@ def combinations_json(coverage: Coverage) -> dict[str, int]:
 
 def _more_time(statistics: Statistics) -> str:
     """Say what may close a gap, where time ended the search."""
-    if Ended.TIME_LIMIT not in statistics.ended:
+    if not {Ended.TIME_LIMIT, Ended.TOO_SHORT} & set(statistics.ended):
         return ""
     return f"; --time-limit {LONGER * max(1, round(statistics.seconds))} may close it"
 

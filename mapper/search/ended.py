@@ -30,7 +30,7 @@ class Ended(StrEnum):
     INEXACT = "no proof: figures of this layer may pass 2^53, where they are rounded"
     TOO_MANY_CHAINS = f"no proof: more than {MOST_CHAINS:,} chains of one dim or window"
     TOO_MANY_SKETCHED = f"no proof: more than {MOST_SKETCHED:,} chains of one dim or window"
-    TOO_SHORT = f"no proof: more than {BOUNDED_A_SECOND:,} chains, of all choices of what is kept, for each second"
+    TOO_SHORT = "no proof: too little time for so many chains and choices of what is kept"
     TOO_MANY_NAMED = f"no proof with a certificate: more than {MOST_NAMED:,} chains of one dim or window"
     TOO_MANY_CHOICES = f"no proof: more than {MOST_KEPT:,} choices of what is kept"
     UNCOUNTED = "no proof: not every combination of chains is accounted for, an internal error; please report it"

@@ -1,6 +1,8 @@
 """The exact front of energy and delay against every mapping of small mapspaces, and what is proven of it early."""
 
 from collections import Counter
+from dataclasses import replace
+from itertools import cycle, islice
 
 import numpy as np
 import pytest
@@ -9,7 +11,8 @@ from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper.mapspace.mapspace import Mapspace
-from ruby_map.mapper.model import OBJECTIVES
+from ruby_map.mapper.model import OBJECTIVES, InternalError
+from ruby_map.mapper.model.bounds import Geometric
 from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
 from ruby_map.mapper.model.recount import recount
 from ruby_map.mapper.report.front import exact_front
@@ -201,3 +204,45 @@ def test_corners_above_others_are_left_out():
     assert proof.corners == ((1.0, 5.0), (2.0, 4.0), (3.0, 1.0))
     assert [proof.energy_pj(cycles) for cycles in (0.5, 1.0, 2.5, 9.0)] == [np.inf, 5.0, 4.0, 1.0]
     assert proof.gap(np.array([5.0, 2.0]), np.array([1.0, 4.0])) == pytest.approx(0.5)  # 1 pJ in 3 cycles is half of 2
+
+
+@settings(max_examples=1_000 if DEEP else 200)
+@given(
+    st.lists(st.tuples(st.integers(1, 20), st.integers(0, 20)), min_size=1, max_size=8),
+    st.tuples(st.floats(1, 30), st.floats(0, 30)),
+    st.lists(st.floats(0.1, 1), min_size=7, max_size=12),
+)
+def test_products_reach_no_farther_than_a_point_above_them(members, point, shares):
+    """Bounds of a point, and of its products, never say that it is farther from the front than it is."""
+    front = FrontIncumbents((OBJECTIVES["edp"],))
+    for cycles, energy in members:
+        front.offer(None, float(energy), float(cycles))
+    cycles, energy = point
+    powers = islice(cycle(front.weighed), len(shares) - 2)
+    products = [np.array([share * energy**p * cycles**q]) for share, (p, q) in zip(shares[2:], powers, strict=True)]
+    own = reach(front.energy_pj, front.cycles, np.array([energy]), np.array([cycles]))[0]
+    below = front.merit(np.array([shares[0] * energy]), np.array([shares[1] * cycles]), products)[0]
+    assert below <= own * (1 + 1e-9) + 1e-12
+    assert below >= front.merit(np.array([shares[0] * energy]), np.array([shares[1] * cycles]))[0]
+    exact = [products[i] / shares[2 + i] for i in range(len(products))]
+    if energy and own < 1:  # with all that there is to know of a point within reach, its reach is known
+        assert front.merit(np.zeros(1), np.ones(1), exact)[0] == pytest.approx(own)
+
+
+def test_a_product_that_is_too_high_is_noticed(monkeypatch):
+    """It passes over points of the front."""
+    arch, workload = load_arch("linear_16"), load_workload("matmul_100")
+    space, table = Mapspace(arch, workload, "ruby-s"), energy_table(arch)
+    right = found_by(optimal(space, table, OPTIONS), table)
+    real = Geometric.factors
+
+    def too_high(self, rows):
+        found = real(self, rows)
+        return replace(found, least=2 * found.least)
+
+    monkeypatch.setattr(Geometric, "factors", too_high)
+    try:
+        wrong = found_by(optimal(space, table, OPTIONS), table)
+    except InternalError:
+        return
+    assert wrong != right

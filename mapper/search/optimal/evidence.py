@@ -115,10 +115,10 @@ class Evidence:
         if outcome.best is None:
             return outcome
         if isinstance(self.incumbents, FrontIncumbents):
-            front, corners = self.incumbents, self._corners(self.incumbents)
-            cycles, energy_pj = np.array(corners).reshape(-1, 2).T
-            pending = float(self.objective.value(energy_pj, cycles).min(initial=np.inf))
-            proofs = [FrontProof.of(corners), *([outcome.proof] if outcome.proof else [])]
+            front = self.incumbents
+            corners, pending = self._corners(front)
+            proofs = [FrontProof.of(corners), FrontProof.of(self._within_reach(front))]
+            proofs += [outcome.proof] if outcome.proof else []
             tightest = min(proofs, key=lambda proof: proof.gap(front.energy_pj, front.cycles))
             outcome = replace(outcome, proof=tightest)
         else:
@@ -137,7 +137,7 @@ class Evidence:
         )
         if isinstance(self.incumbents, FrontIncumbents):
             front = self.incumbents
-            return certified_layer(self.task, FRONT, front.batches, 0.0, self._corners(front), choices)
+            return certified_layer(self.task, FRONT, front.batches, 0.0, self._corners(front)[0], choices)
         assert outcome.best is not None
         bound = min(pending, self.incumbents.least)
         return certified_layer(self.task, self.objective.name, (outcome.best,), bound, (), choices)
@@ -155,13 +155,22 @@ class Evidence:
             return self._ideal_value
         return min((choice.least for choice in self.choices.waiting), default=np.inf)
 
-    def _corners(self, front: FrontIncumbents) -> list[Point]:
-        """List points of which each mapping not seen is above one, on both axes."""
-        least = self._corner
+    def _within_reach(self, front: FrontIncumbents) -> list[Point]:
+        """List the points of the front, scaled by the least reach of what is open: bounds that no corner shows."""
+        least = min((choice.least for choice in self.choices.waiting), default=np.inf) if self.bounded else 0.0
+        least = min(least, self.leaves.unresolved)
+        return [] if np.isinf(least) else front.times(max(least, 0.0))
+
+    def _corners(self, front: FrontIncumbents) -> tuple[list[Point], float]:
+        """List points of which each mapping not seen is above one, on both axes, and bound its first objective."""
+        least, uncertain = self._corner, self.leaves.unresolved
         if not self.bounded:
-            return [least]
-        corners = [] if np.isinf(self.leaves.unresolved) else front.times(self.leaves.unresolved)
+            return [least], self._ideal_value
+        corners, pending = list[Point](), np.inf
+        if not np.isinf(uncertain):
+            corners, pending = front.times(uncertain), float(front.least_times(np.array([uncertain]))[0])
         for choice in self.choices.waiting:
             assert isinstance(choice, KeepChoice), "a front has no sketches"
-            corners += choice.corners(front)
-        return [(max(cycles, least[0]), max(energy_pj, least[1])) for cycles, energy_pj in corners]
+            points, bound = choice.corners(front)
+            corners, pending = corners + points, min(pending, bound)
+        return [(max(cycles, least[0]), max(energy_pj, least[1])) for cycles, energy_pj in corners], pending

@@ -3,7 +3,6 @@
 A node here has a node in the tree of each group: it is the set of all combinations of their chains.
 """
 
-from collections.abc import Callable
 from functools import reduce
 from operator import mul
 
@@ -12,6 +11,7 @@ import numpy as np
 from ...mapping import Bools, Floats, Ints
 from ...model.bounds import Bound, Relaxation
 from .chain_tree import Tree, grow
+from .incumbents import Incumbents
 from .narrowing import Narrowed
 
 FACTOR_WEIGHT = 2.0  # weight of a product's factor in the trees; rows differ little in it, so it matters little
@@ -21,19 +21,19 @@ SAFE = 2**62  # numbers of combinations beyond it are Python integers
 class Forest:
     """A tree per group over the rows that weighted products have not ruled out.
 
-    `merit` converts a bound to a number. `trees` have been grown before from the same. Without trees no combination is
+    `incumbents` convert bounds to merits. `trees` have been grown before from the same. Without trees no combination is
     left.
     """
 
     def __init__(
         self,
         relaxation: Relaxation,
-        merit: Callable[[Bound], Floats],
+        incumbents: Incumbents,
         weights: list[list[float]],
         left: Narrowed,
         trees: list[Tree] | None = None,
     ) -> None:
-        self.relaxation, self.merit, self.weights, self.left = relaxation, merit, weights, left
+        self.relaxation, self.incumbents, self.weights, self.left = relaxation, incumbents, weights, left
         self.sharper = [product.least for product in left.products]
         self.trees = self._grown() if trees is None else trees
         kind = np.int64 if left.number < SAFE else object
@@ -68,15 +68,20 @@ class Forest:
     def bound(self, nodes: Ints) -> Floats:
         """Bound each node from below; inf where no mapping in it is valid. # (node,)"""
         relaxed = self.relaxed(nodes)
-        return np.maximum(np.where(relaxed.possible, self.merit(relaxed), np.inf), self.weighted(nodes))
+        merit = self.incumbents.merit(relaxed.energy_pj, relaxed.cycles, self.products(nodes))
+        return np.where(relaxed.possible, merit, np.inf)
 
     def weighted(self, nodes: Ints) -> Floats:
-        """Bound each node from below by weighted products. # (node,)"""
-        bounds = np.full(len(nodes), -np.inf)
+        """Bound the single objective of each node from below by weighted products. # (node,)"""
+        return reduce(np.maximum, self.products(nodes), np.full(len(nodes), -np.inf))
+
+    def products(self, nodes: Ints) -> list[Floats]:
+        """Bound each product of powers from below. # (node,) each"""
+        found = []
         for i, least in enumerate(self.sharper):
             factors = (tree.low[i - len(self.sharper)][nodes[:, g]] for g, tree in enumerate(self.trees))
-            bounds = np.maximum(bounds, least * reduce(mul, factors))
-        return bounds
+            found.append(least * reduce(mul, factors))
+        return found
 
     def relaxed(self, nodes: Ints) -> Bound:
         """Bound the energy and cycles of each node from below. # (node,) each"""

@@ -9,22 +9,31 @@ both be multiplied without passing the point. With reach 1 that incumbent is as 
 energy and with cycles, so the reach of a lower bound is a bound for all mappings above it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from itertools import cycle, islice
 from typing import Protocol
 
 import numpy as np
 
 from ...mapping import Bools, Floats, Ints, MappingBatch, covered
 from ...model import Objective
-from ...model.bounds import ROUNDING, Bound, Limit, exceeds
+from ...model.bounds import ROUNDING, Limit, exceeds
 from ..outcome import Point, reach
+
+Powers = tuple[int, int]  # of energy and cycles in a product
+WEIGHED: tuple[Powers, ...] = ((1, 0), (0, 1), (1, 1), (2, 1), (1, 2))  # whose bounds are of use for a front
 
 
 class Incumbents(Protocol):
     """The best mappings so far, and the cutoff for bounds."""
 
     objectives: tuple[Objective, ...]  # the first is the one to prove
+
+    @property
+    def weighed(self) -> tuple[Powers, ...]:
+        """The powers of energy and cycles whose products are of use as bounds."""
 
     @property
     def best(self) -> MappingBatch | None:
@@ -38,8 +47,11 @@ class Incumbents(Protocol):
     def cutoff(self) -> float:
         """The limit of merits: mappings not below it are of no use."""
 
-    def merit(self, energy_pj: Floats, cycles: Floats) -> Floats:
-        """Convert lower bounds to merits, to compare with `cutoff`; with better incumbents they may grow."""
+    def merit(self, energy_pj: Floats, cycles: Floats, products: Sequence[Floats] = ()) -> Floats:
+        """Convert lower bounds to merits, to compare with `cutoff`; with better incumbents they may grow.
+
+        `products` are lower bounds of energy^p * cycles^q for the powers `weighed`, in turn, again and again.
+        """
 
     def worth(self, energy_pj: Floats, cycles: Floats) -> Floats:
         """Convert the costs of mappings to merits; inf where a mapping is not within the limits. # (mapping,)"""
@@ -52,11 +64,6 @@ class Incumbents(Protocol):
 
     def offer(self, batch: MappingBatch, energy_pj: float, cycles: float) -> bool:
         """Record a mapping if it is of use; return whether the first objective of the search has a new least."""
-
-
-def merit_of(incumbents: Incumbents) -> Callable[[Bound], Floats]:
-    """Return a function that converts the bounds of sets to merits, which may change with the incumbents."""
-    return lambda bound: incumbents.merit(bound.energy_pj, bound.cycles)
 
 
 @dataclass(eq=False)
@@ -85,10 +92,15 @@ class BestIncumbent:
     def cutoff(self) -> float:
         return self.least
 
-    def merit(self, energy_pj: Floats, cycles: Floats) -> Floats:
+    @property
+    def weighed(self) -> tuple[Powers, ...]:
+        """Those of the objective."""
+        return (self.objectives[0].powers,)
+
+    def merit(self, energy_pj: Floats, cycles: Floats, products: Sequence[Floats] = ()) -> Floats:
         """Return the objective; inf above a limit, with some room for rounding."""
         over = exceeds(self.limits, energy_pj, cycles, ROUNDING)
-        return np.where(over, np.inf, self.objectives[0].value(energy_pj, cycles))
+        return reduce(np.maximum, products, np.where(over, np.inf, self.objectives[0].value(energy_pj, cycles)))
 
     def worth(self, energy_pj: Floats, cycles: Floats) -> Floats:
         """Return the objective; inf above a limit."""
@@ -171,9 +183,42 @@ class FrontIncumbents:
     def least(self) -> float:
         return float(self._values.min()) if self.batches else np.inf
 
-    def merit(self, energy_pj: Floats, cycles: Floats) -> Floats:
-        """Compute the reach of each point; while the front is empty, a negative number that grows with the EDP."""
-        return reach(self.energy_pj, self.cycles, energy_pj, cycles)
+    @property
+    def weighed(self) -> tuple[Powers, ...]:
+        """Those of each axis, and of some products of both."""
+        return WEIGHED
+
+    def merit(self, energy_pj: Floats, cycles: Floats, products: Sequence[Floats] = ()) -> Floats:
+        """Compute the least reach of what is above each point and each product.
+
+        While the front is empty, return a negative number that grows with the EDP of the point.
+        """
+        found = reach(self.energy_pj, self.cycles, energy_pj, cycles)
+        near = np.flatnonzero(found < 1) if products and len(self.cycles) else np.empty(0, np.int64)
+        if len(near):
+            within = self._reach(energy_pj[near], cycles[near], [product[near] for product in products])
+            found[near] = np.maximum(found[near], within)
+        return found
+
+    def _reach(self, energy_pj: Floats, cycles: Floats, products: Sequence[Floats]) -> Floats:
+        """Compute the least factor by which to scale the front until something above each point lies under it.
+
+        What lies under the scaled front lies under one of its steps: its energy is below that of a mapping, its cycles
+        below those of the next. All bounds grow with both, so they leave something there if they leave the step's
+        corner.
+        """
+        powers = np.array([(1, 0), (0, 1), *islice(cycle(self.weighed), len(products))], float)
+        shares = powers / powers.sum(axis=1, keepdims=True)
+        with np.errstate(divide="ignore"):
+            # in logarithms, as if each product had one factor: the step's corner and the point are as far apart
+            least = np.log([energy_pj, cycles, *products]) / powers.sum(axis=1, keepdims=True)
+            steps = np.log([[np.inf, *self.energy_pj], [*self.cycles, np.inf]]).T
+        steps = steps[(steps > -np.inf).all(axis=1)]  # nothing lies under a mapping without energy
+        found = np.full(len(cycles), np.inf)
+        for corner in steps:
+            figures = np.multiply(shares, corner, out=np.zeros(shares.shape), where=shares > 0).sum(axis=1)
+            found = np.minimum(found, (least - figures[:, None]).max(axis=0))
+        return np.exp(found)
 
     def worth(self, energy_pj: Floats, cycles: Floats) -> Floats:
         return self.merit(energy_pj, cycles)
@@ -203,6 +248,11 @@ class FrontIncumbents:
     def times(self, factor: float) -> list[Point]:
         """Multiply the front by a factor: a mapping of at least this reach is above some point on both axes."""
         return [(factor * c, factor * e) for c, e in zip(self.cycles.tolist(), self.energy_pj.tolist(), strict=True)]
+
+    def least_times(self, factors: Floats) -> Floats:
+        """Compute the least first objective of the front multiplied by each factor. # (factor,)"""
+        factors = np.maximum(factors, 0.0)
+        return self.objectives[0].value(factors, factors) * self.least if self.batches else np.zeros(len(factors))
 
 
 def without_equals(energy_pj: Floats, cycles: Floats) -> Bools:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import cycle
 from math import prod
 
 import numpy as np
@@ -17,10 +18,10 @@ from .branch_and_bound import Branching, Evaluate, importance
 from .certify import kept_names
 from .chain_groups import rows_of
 from .forest import Forest
-from .incumbents import BestIncumbent, FrontIncumbents, merit_of
+from .incumbents import BestIncumbent, FrontIncumbents, Incumbents
 from .leaves import LeafEvaluator
 from .long_lists import LongList
-from .narrowing import Narrowed, narrowed
+from .narrowing import Narrowed, merit_of_all, narrowed
 from .part_search import OpenNodes, PartSearch
 from .parts import PATIENCE, Part
 from .rounds import OpenPart, Rounds
@@ -36,16 +37,21 @@ class KeepChoice:
     """A choice of kept tensors: its relaxation, and the branch and bound once it is needed."""
 
     relaxed: Relaxation
-    merit: Callable[[Bound], Floats]
-    geometric: Geometric | None = None  # for sharper bounds, where there is a single objective
+    incumbents: Incumbents
+    weighing: tuple[Geometric, ...] = ()  # for sharper bounds: one for each of the powers that the incumbents weigh
     branching: Branching | None = None
     rounds: Rounds | None = None  # in place of `branching` once that takes long
-    look: Factors | None = None  # the sharper bound of the whole
+    looks: tuple[Factors, ...] = ()  # the sharper bounds of the whole
     sketch: Sketch | None = None  # what left these chains of long lists
 
     def __post_init__(self) -> None:
         columns = self.relaxed.columns
         self.bound = self.relaxed.bound(lambda g, column: columns[g][column].min(keepdims=True), 1)
+
+    @property
+    def divisible(self) -> bool:
+        """Whether it may go on by parts: it has a single objective."""
+        return len(self.weighing) == 1
 
     @property
     def rows(self) -> int:
@@ -58,8 +64,8 @@ class KeepChoice:
         rows = None if best is None else rows_of(groups, best)
         weights = importance(self.relaxed, np.zeros(len(groups), np.int64) if rows is None else rows)
         every = [np.arange(len(group)) for group in self.relaxed.groups]
-        left = narrowed(every, self.geometric, leaves.incumbents.cutoff)
-        self.branching = Branching(Forest(self.relaxed, self.merit, weights, left), certify)
+        left = narrowed(every, self.weighing, self.incumbents)
+        self.branching = Branching(Forest(self.relaxed, self.incumbents, weights, left), certify)
 
     def step(self, leaves: LeafEvaluator) -> None:
         """Open some nodes."""
@@ -78,22 +84,22 @@ class KeepChoice:
         """Go on in rounds from the open nodes, where there is a single objective; `branching` is given up."""
         branching = self.branching
         assert branching is not None
-        assert self.geometric is not None
+        (geometric,) = self.weighing
         left, nodes = branching.forest.left, (OpenNodes.of(branching),)
-        whole = Part(left, dict(self.geometric.known), branching.least, PATIENCE)
-        search = PartSearch(task, self.geometric, branching.forest.weights, branching.forest.trees)
+        whole = Part(left, dict(geometric.known), branching.least, PATIENCE)
+        search = PartSearch(task, geometric, branching.forest.weights, branching.forest.trees)
         self.rounds = Rounds(search, OpenPart(whole, nodes, branching.state.left, branching.opened))
         self.branching = None
 
     def sharpen(self) -> None:
-        """Raise the bound of the whole, where there is a single objective; TimeUp leaves it as it was."""
-        if self.geometric is not None:
-            self.look = self.geometric.factors([np.arange(len(group)) for group in self.relaxed.groups])
+        """Raise the bound of the whole; TimeUp leaves it as it was."""
+        every = [np.arange(len(group)) for group in self.relaxed.groups]
+        self.looks = tuple(geometric.factors(every) for geometric in self.weighing)
 
     @property
     def sharper(self) -> float:
         """The bound by weighted products."""
-        return -np.inf if self.look is None else self.look.least
+        return merit_of_all(self.looks, self.incumbents) if self.looks else -np.inf
 
     @property
     def least(self) -> float:
@@ -106,7 +112,8 @@ class KeepChoice:
 
     @property
     def _by_columns(self) -> float:
-        return float(self.merit(self.bound)[0]) if self.bound.possible[0] else np.inf
+        merits = self.incumbents.merit(self.bound.energy_pj, self.bound.cycles)
+        return float(merits[0]) if self.bound.possible[0] else np.inf
 
     @property
     def open(self) -> int:
@@ -155,22 +162,27 @@ class KeepChoice:
     ) -> Choice:
         """Convert a choice that has not branched: a single set, of all chains or of those that a sketch leaves."""
         weighed = self.sharper > self._by_columns
-        weights += [self.look.weights] if self.look is not None and weighed else []
+        weights += [look.weights for look in self.looks] if weighed else []
         trees = []
         if self.sketch is not None and self.sketch.ruled_out:
             trees = [Tree(chains=names.tolist(), parts=_single(len(names))) for names in numbers]
         return Choice(keep=keep, weights=weights, trees=trees, verdicts=WEIGHED if weighed else BOUNDED)
 
-    def corners(self, incumbents: FrontIncumbents) -> list[Point]:
-        """List lower bounds of the open nodes; merits only grow, so old merits remain bounds."""
+    def corners(self, incumbents: FrontIncumbents) -> tuple[list[Point], float]:
+        """List lower bounds of the open nodes, with one of the first objective.
+
+        Merits only grow, so old merits remain bounds.
+        """
         if self.branching is None:
-            return _points(self.bound)
-        nodes, reached = self.branching.state.nodes, self.branching.state.bounds
+            return _points(self.bound), _least(incumbents, self.bound, np.zeros(1), ())
+        nodes, reached, forest = self.branching.state.nodes, self.branching.state.bounds, self.branching.forest
         order = np.argsort(reached)
         order = order[reached[order] < 1 - ROUNDING]
-        corners = _points(self.branching.forest.relaxed(nodes[order[:MOST_CORNERS]]))
-        rest = float(reached[order[MOST_CORNERS:]].min(initial=np.inf))
-        return corners + ([] if np.isinf(rest) else incumbents.times(rest))
+        first, rest = order[:MOST_CORNERS], float(reached[order[MOST_CORNERS:]].min(initial=np.inf))
+        bound = forest.relaxed(nodes[first])
+        least = _least(incumbents, bound, reached[first], forest.products(nodes[first]))
+        others = [] if np.isinf(rest) else incumbents.times(rest)
+        return _points(bound) + others, min(least, float(incumbents.least_times(np.array([rest]))[0]))
 
 
 def choice_of(
@@ -195,8 +207,10 @@ def choice_of(
     relaxed = relaxation([_held(group, mine) for group, mine in zip(groups, rows, strict=True)])
     if last:
         leaves.chains.forget()
-    geometric = Geometric(relaxed, best.objectives[0].powers, best.limits) if best else None
-    return KeepChoice(relaxed, merit_of(incumbents), geometric, sketch=sketch)
+    certified_front = task.options.certify and not best  # its certificate has no weighted products
+    limits = best.limits if best else ()
+    weighing = () if certified_front else tuple(Geometric(relaxed, powers, limits) for powers in incumbents.weighed)
+    return KeepChoice(relaxed, incumbents, weighing, sketch=sketch)
 
 
 def _held(group: DimGroup | LongList, rows: Ints | None) -> DimGroup:
@@ -210,6 +224,16 @@ def _held(group: DimGroup | LongList, rows: Ints | None) -> DimGroup:
 def _single(rows: int) -> list[int]:
     """Return the parts of a tree whose root is divided into single rows at once."""
     return [0] if rows == 1 else [rows, *([0] * rows)]
+
+
+def _least(incumbents: FrontIncumbents, bound: Bound, reached: Floats, products: Sequence[Floats]) -> float:
+    """Return the least first objective that some nodes allow: by their bounds, reach # (node,) and products."""
+    goal = BestIncumbent(incumbents.objectives[:1])
+    own = [
+        values for powers, values in zip(cycle(incumbents.weighed), products, strict=False) if powers in goal.weighed
+    ]
+    least = goal.merit(bound.energy_pj, bound.cycles, [*own, incumbents.least_times(reached)])
+    return float(least[bound.possible].min(initial=np.inf))
 
 
 def _points(bound: Bound) -> list[Point]:

@@ -130,7 +130,7 @@ class Optimal:
                 self.local_search.start(choice.relaxed, self.rng, 1)
             else:
                 choice.step(self.leaves)
-                if choice.branching.opened > ALONE and choice.geometric and not self.task.options.certify:
+                if choice.branching.opened > ALONE and choice.divisible and not self.task.options.certify:
                     choice.dive(self.leaves)
                     choice.divide(self.task)
             steps += 1

@@ -18,7 +18,7 @@ from ..strategy import Task
 from .branch_and_bound import Branching
 from .chain_tree import Tree
 from .forest import SAFE, Forest
-from .incumbents import BestIncumbent, Incumbents, merit_of
+from .incumbents import BestIncumbent, Incumbents
 from .leaves import LeafEvaluator
 from .parts import MOST_PATIENCE, Part, divided
 
@@ -121,15 +121,15 @@ class PartSearch:
         still, opened, gone, parts = turn.open, 0, Coverage(), None
         with self._timed(late), suppress(TimeUp):
             if turn.open is None:
-                parts, gone = self._divided(turn.part, incumbent.cutoff)
+                parts, gone = self._divided(turn.part, incumbent)
             else:
                 still, opened, gone = self._opened(turn, leaves, beside)
         best = None if incumbent.best is None else incumbent.best.own()
         return Searched(still, opened, gone, parts, best, leaves.unresolved, leaves.recorder.statistics)
 
-    def _divided(self, part: Part, limit: float) -> tuple[tuple[Part, ...] | None, Coverage]:
+    def _divided(self, part: Part, incumbents: Incumbents) -> tuple[tuple[Part, ...] | None, Coverage]:
         """Divide a part where that is worth it; return the parts, and the coverage of the rest. May raise TimeUp."""
-        division = divided(part, self.geometric, limit)
+        division = divided(part, self.geometric, incumbents)
         if part.whole or part.patience >= MOST_PATIENCE or division.worthwhile:
             return division.parts, Coverage(ruled_out=division.ruled_out)
         return None, Coverage()
@@ -152,16 +152,14 @@ class PartSearch:
 
     def _forest(self, part: Part, incumbents: Incumbents) -> Forest:
         """Return the trees of a part, which are the same in every process. May raise TimeUp."""
-
-        merit = merit_of(incumbents)
         if part.number not in self._forests:
             rows = sum(map(len, part.left.rows))
             while self._forests and rows + sum(each.rows for each in self._forests.values()) > FORESTS:
                 del self._forests[next(iter(self._forests))]
             trees = None if part.number else self.whole
-            self._forests[part.number] = Forest(self.geometric.relaxed, merit, self.weights, part.left, trees)
+            self._forests[part.number] = Forest(self.geometric.relaxed, incumbents, self.weights, part.left, trees)
         found = self._forests[part.number] = self._forests.pop(part.number)  # the last in use is the last to go
-        found.merit = merit
+        found.incumbents = incumbents
         return found
 
     @contextmanager

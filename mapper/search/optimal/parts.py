@@ -14,6 +14,7 @@ import numpy as np
 from ...mapping import Bools
 from ...model.bounds import Geometric, Relaxation
 from .chain_tree import logarithms
+from .incumbents import Incumbents
 from .narrowing import Narrowed, narrowed
 
 HALVED = 8  # parts, one after the other, in a division
@@ -50,17 +51,17 @@ class Division:
     worthwhile: bool  # whether that is most of them
 
 
-def divided(part: Part, geometric: Geometric, limit: float) -> Division:
+def divided(part: Part, geometric: Geometric, incumbents: Incumbents) -> Division:
     """Divide a part: the largest part is halved each time. May raise TimeUp.
 
-    `geometric` has the relaxation and the objective, whose values are to be below `limit`.
+    `geometric` has the relaxation and the objective; what is no better than `incumbents` is ruled out.
     """
     order, ruled_out = count(), 0
     parts = [(-part.left.number, next(order), part)]
     for _ in range(HALVED):
         if not parts or -parts[0][0] <= SMALL:
             break
-        for half in _halves(heapq.heappop(parts)[2], geometric, limit):
+        for half in _halves(heapq.heappop(parts)[2], geometric, incumbents):
             ruled_out += half.left.ruled_out
             if half.left.number:
                 heapq.heappush(parts, (-half.left.number, next(order), half))
@@ -70,7 +71,7 @@ def divided(part: Part, geometric: Geometric, limit: float) -> Division:
     return Division(tuple(replace(each, patience=patience) for _, _, each in every), ruled_out, worthwhile)
 
 
-def _halves(part: Part, geometric: Geometric, limit: float) -> list[Part]:
+def _halves(part: Part, geometric: Geometric, incumbents: Incumbents) -> list[Part]:
     """Halve a part where its rows differ most in what its weighted products weigh; they may rule out a whole half."""
     g, low = _cut(part, geometric.relaxed)
     parts = []
@@ -78,7 +79,7 @@ def _halves(part: Part, geometric: Geometric, limit: float) -> list[Part]:
         rows = list(part.left.rows)
         rows[g] = rows[g][mine]
         own = replace(geometric, known=dict(part.known))
-        left = narrowed(rows, own, limit)
+        left = narrowed(rows, (own,), incumbents)
         parts.append(Part(left, own.known, max(left.least, part.least)))
     return parts
 

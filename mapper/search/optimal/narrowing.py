@@ -67,5 +67,6 @@ def merit_of_all(products: Sequence[Factors], incumbents: Incumbents) -> float:
 
 def _merits(values: Sequence[Floats], incumbents: Incumbents) -> Floats:
     """Convert bounds of products alone to merits. # (bound,)"""
-    energy_pj, cycles = np.zeros(len(values[0])), np.ones(len(values[0]))  # no mapping takes less
+    # nothing else is known: energy and cycles of 0, but the reach of a point needs their ratio
+    energy_pj, cycles = np.zeros(len(values[0])), np.full(len(values[0]), np.finfo(float).tiny)
     return incumbents.merit(energy_pj, cycles, values)

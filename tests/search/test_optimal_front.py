@@ -193,6 +193,31 @@ def test_stopped_early_it_says_what_is_proven(monkeypatch):
             assert reach(front[:, 1], front[:, 0], np.array([energy]), np.array([cycles]))[0] >= (1 - gap) * (1 - 1e-9)
 
 
+@pytest.mark.filterwarnings("error")
+def test_stopped_early_where_nothing_costs_energy(monkeypatch):
+    """The front is the fastest mapping; what is open is above a corner, and no number is lost on the way."""
+    arch, workload = load_arch("linear_16"), load_workload("matmul_100")
+    table = energy_table(arch)
+    free = {"read_pj": 0.0, "write_pj": 0.0, "update_pj": 0.0}
+    table = replace(
+        table,
+        levels=tuple(replace(level, **free) for level in table.levels),
+        compute=replace(table.compute, compute_pj=0.0),
+    )
+    space, calls = Mapspace(arch, workload, "ruby"), iter(range(5))
+    begin_poorly(monkeypatch)
+    monkeypatch.setattr("ruby_map.mapper.search.optimal.branch_and_bound.OPENED", 2)
+    monkeypatch.setattr("ruby_map.mapper.search.optimal.branch_and_bound.Branching.dive", lambda *_: None)
+    monkeypatch.setattr("ruby_map.mapper.search.optimal.local_search.LocalSearch.start", lambda *_: None)
+    monkeypatch.setattr(optimal_file.Optimal, "_tell", lambda *_, **__: _interrupt(calls) or 0.0)
+    early = optimal(space, table, OPTIONS)
+    assert early.statistics.interrupted
+    ((cycles, energy),) = found_by(early, table)
+    assert energy == early.lower_bound == 0
+    fastest = optimal(space, table, replace(OPTIONS, front="", objective="delay", time_limit=None)).lower_bound
+    assert early.proof.corners[0][0] <= fastest < cycles
+
+
 def _interrupt(calls):
     if next(calls, None) is None:
         raise KeyboardInterrupt

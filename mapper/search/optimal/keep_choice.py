@@ -181,7 +181,7 @@ class KeepChoice:
         first, rest = order[:MOST_CORNERS], float(reached[order[MOST_CORNERS:]].min(initial=np.inf))
         bound = forest.relaxed(nodes[first])
         least = _least(incumbents, bound, reached[first], forest.products(nodes[first]))
-        if np.isinf(rest):  # no others: a front without energy, times infinity, would be no number
+        if rest == np.inf:  # no others: a front without energy, times infinity, would be no number
             return _points(bound), least
         return _points(bound) + incumbents.times(rest), min(least, float(incumbents.least_times(np.array([rest]))[0]))
 

@@ -254,8 +254,8 @@ class FrontIncumbents:
         return [(factor * c, factor * e) for c, e in zip(self.cycles.tolist(), self.energy_pj.tolist(), strict=True)]
 
     def least_times(self, factors: Floats) -> Floats:
-        """Compute the least first objective of the front multiplied by each factor. # (factor,)"""
-        factors = np.maximum(factors, 0.0)
+        """Compute the least first objective of the front multiplied by each factor, at most 1. # (factor,)"""
+        factors = np.clip(factors, 0.0, 1.0)  # infinity times no energy is no number
         return self.objectives[0].value(factors, factors) * self.least if self.batches else np.zeros(len(factors))
 
 

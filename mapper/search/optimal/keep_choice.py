@@ -181,9 +181,8 @@ class KeepChoice:
         first, rest = order[:MOST_CORNERS], float(reached[order[MOST_CORNERS:]].min(initial=np.inf))
         bound = forest.relaxed(nodes[first])
         least = _least(incumbents, bound, reached[first], forest.products(nodes[first]))
-        if rest == np.inf:  # no others: a front without energy, times infinity, would be no number
-            return _points(bound), least
-        return _points(bound) + incumbents.times(rest), min(least, float(incumbents.least_times(np.array([rest]))[0]))
+        others = [] if np.isinf(rest) else incumbents.times(rest)
+        return _points(bound) + others, min(least, float(incumbents.least_times(np.array([rest]))[0]))
 
 
 def choice_of(

@@ -18,7 +18,11 @@ from ruby_map.mapper.model.recount import recount
 from ruby_map.mapper.report.front import exact_front
 from ruby_map.mapper.search.optimal import incumbents as aims
 from ruby_map.mapper.search.optimal import optimal as optimal_file
+from ruby_map.mapper.search.optimal.branch_and_bound import Branching
+from ruby_map.mapper.search.optimal.first_look import Evolver
 from ruby_map.mapper.search.optimal.incumbents import FrontIncumbents
+from ruby_map.mapper.search.optimal.leaves import LeafEvaluator
+from ruby_map.mapper.search.optimal.local_search import LocalSearch
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.outcome import FrontProof, reach
 from ruby_map.workloads import load_workload
@@ -191,6 +195,53 @@ def test_stopped_early_it_says_what_is_proven(monkeypatch):
             seen = front[front[:, 0] <= cycles, 1].min(initial=np.inf)
             assert min(early.proof.energy_pj(cycles), seen) <= energy * (1 + 1e-9)
             assert reach(front[:, 1], front[:, 0], np.array([energy]), np.array([cycles]))[0] >= (1 - gap) * (1 - 1e-9)
+
+
+def free_energy(preset="ruby", **given):
+    """A mapspace on a machine with these bandwidths, and energies of 0."""
+    arch, workload = load_arch("linear_16"), load_workload("matmul_100")
+    arch = replace(arch, levels=tuple(replace(level, **given) for level in arch.levels))
+    table, free = energy_table(arch), {"read_pj": 0.0, "write_pj": 0.0, "update_pj": 0.0}
+    levels = tuple(replace(level, **free) for level in table.levels)
+    return Mapspace(arch, workload, preset), replace(
+        table, levels=levels, compute=replace(table.compute, compute_pj=0.0)
+    )
+
+
+@pytest.mark.filterwarnings("error")
+def test_stopped_early_where_nothing_costs_energy(monkeypatch):
+    """The front is the fastest mapping; what is open is above a corner, and no number is lost on the way."""
+    (space, table), calls = free_energy(), iter(range(5))
+    begin_poorly(monkeypatch)
+    monkeypatch.setattr("ruby_map.mapper.search.optimal.branch_and_bound.OPENED", 2)
+    monkeypatch.setattr(Branching, "dive", lambda *_: None)
+    monkeypatch.setattr(LocalSearch, "start", lambda *_: None)
+    monkeypatch.setattr(optimal_file.Optimal, "_tell", lambda *_, **__: _interrupt(calls) or 0.0)
+    early = optimal(space, table, OPTIONS)
+    assert early.statistics.interrupted
+    ((cycles, energy),) = found_by(early, table)
+    assert energy == early.lower_bound == 0
+    fastest = optimal(space, table, replace(OPTIONS, front="", objective="delay")).lower_bound
+    assert early.proof.corners[0][0] <= fastest < cycles
+
+
+def test_time_is_up_at_the_first_mapping_where_nothing_costs_energy(monkeypatch):
+    """No node is lost before there is a mapping; with orders of its chains open, the front is not certified."""
+    (space, table), ends, settle = free_energy(read_bandwidth=0.05), [False], LeafEvaluator._settle
+    monkeypatch.setattr(Evolver, "quiet", True)
+    monkeypatch.setattr(Evolver, "settled", True)
+    monkeypatch.setattr(LocalSearch, "start", lambda *_: None)
+
+    def late(self, *given):
+        ends[0] = True
+        settle(self, *given)
+
+    monkeypatch.setattr(LeafEvaluator, "_settle", late)
+    monkeypatch.setattr(optimal_file.Optimal, "_late", lambda _: ends[0])
+    found = optimal(space, table, OPTIONS)
+    ((cycles, energy),) = found_by(found, table)
+    assert energy == 0
+    assert found.proof.gap(np.array([energy]), np.array([cycles])) > 0
 
 
 def _interrupt(calls):

@@ -146,6 +146,7 @@ class Branching:
             left = np.stack([_left(below, owner, limit, len(nodes)) for owner, _, below in every], axis=1)
         else:  # before there is a best mapping: along the group whose rows are least alike
             left = -self.forest.spread(nodes)
+        left = np.minimum(left, np.finfo(float).max)  # a single row has no parts, however much the others leave
         along = np.where(self.forest.spread(nodes) > 0, left, np.inf).argmin(axis=1)
         chosen = [along[owner] == g for g, (owner, _, _) in enumerate(every)]
         parts = [children[mine] for mine, (_, children, _) in zip(chosen, every, strict=True)]

@@ -159,7 +159,7 @@ class Evidence:
         """List the points of the front, scaled by the least reach of what is open: bounds that no corner shows."""
         least = min((choice.least for choice in self.choices.waiting), default=np.inf) if self.bounded else 0.0
         least = min(least, self.leaves.unresolved)
-        return [] if np.isinf(least) else front.times(max(least, 0.0))
+        return front.times(least) if least < np.inf else []
 
     def _corners(self, front: FrontIncumbents) -> tuple[list[Point], float]:
         """List points of which each mapping not seen is above one, on both axes, and bound its first objective."""
@@ -167,7 +167,7 @@ class Evidence:
         if not self.bounded:
             return [least], self._ideal_value
         corners, pending = list[Point](), np.inf
-        if not np.isinf(uncertain):
+        if uncertain < np.inf:
             corners, pending = front.times(uncertain), float(front.least_times(np.array([uncertain]))[0])
         for choice in self.choices.waiting:
             assert isinstance(choice, KeepChoice), "a front has no sketches"

@@ -246,12 +246,16 @@ class FrontIncumbents:
         return self.least < before
 
     def times(self, factor: float) -> list[Point]:
-        """Multiply the front by a factor: a mapping of at least this reach is above some point on both axes."""
+        """Multiply the front by a factor: a mapping of at least this reach is above some point on both axes.
+
+        Merits from before there was a front are negative, even infinite: they say no more than 0 does.
+        """
+        factor = max(factor, 0.0)
         return [(factor * c, factor * e) for c, e in zip(self.cycles.tolist(), self.energy_pj.tolist(), strict=True)]
 
     def least_times(self, factors: Floats) -> Floats:
-        """Compute the least first objective of the front multiplied by each factor. # (factor,)"""
-        factors = np.maximum(factors, 0.0)
+        """Compute the least first objective of the front multiplied by each factor, at most 1. # (factor,)"""
+        factors = np.clip(factors, 0.0, 1.0)  # infinity times no energy is no number
         return self.objectives[0].value(factors, factors) * self.least if self.batches else np.zeros(len(factors))
 
 

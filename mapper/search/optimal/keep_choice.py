@@ -181,7 +181,7 @@ class KeepChoice:
         first, rest = order[:MOST_CORNERS], float(reached[order[MOST_CORNERS:]].min(initial=np.inf))
         bound = forest.relaxed(nodes[first])
         least = _least(incumbents, bound, reached[first], forest.products(nodes[first]))
-        others = [] if np.isinf(rest) else incumbents.times(rest)
+        others = [] if rest == np.inf else incumbents.times(rest)
         return _points(bound) + others, min(least, float(incumbents.least_times(np.array([rest]))[0]))
 
 

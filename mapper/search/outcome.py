@@ -41,6 +41,7 @@ class FrontProof:
     def of(cls, corners: Sequence[Point]) -> "FrontProof":
         """Make a proof from any corners, without those above another."""
         cycles, energy_pj = np.array(corners, np.float64).reshape(-1, 2).T
+        assert not np.isnan(cycles + energy_pj).any(), "a corner that is no number would prove everything"
         rows = staircase(cycles, energy_pj)
         return cls(tuple(zip(cycles[rows].tolist(), energy_pj[rows].tolist(), strict=True)))
 

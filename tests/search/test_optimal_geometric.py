@@ -11,9 +11,11 @@ from ruby_map.mapper.mapspace import Mapspace, every_chain
 from ruby_map.mapper.model import OBJECTIVES
 from ruby_map.mapper.model.bounds.ascent import Ascent
 from ruby_map.mapper.model.bounds.dim_groups import DimGroup, grouped
-from ruby_map.mapper.model.bounds.geometric import Geometric
+from ruby_map.mapper.model.bounds.geometric import Factors, Geometric
 from ruby_map.mapper.model.bounds.relaxation import Relaxation
 from ruby_map.mapper.search.ended import Ended
+from ruby_map.mapper.search.optimal.incumbents import BestIncumbent
+from ruby_map.mapper.search.optimal.narrowing import narrowed
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.workloads import load_workload
 
@@ -97,3 +99,16 @@ def test_a_wrong_bound_is_noticed(layer, monkeypatch):
     assert excess(layer, "edp", rows, rng) <= 0
     monkeypatch.setattr(Ascent, "_own", own)
     assert excess(layer, "edp", rows, rng) > 0
+
+
+@pytest.mark.parametrize("objective", ["delay", "edp", "energy"])
+def test_chains_are_ruled_out_by_products_alone(objective):
+    """Nothing else enters, as a certificate has nothing else: not even that no mapping takes less than a cycle."""
+    best = BestIncumbent((OBJECTIVES[objective],))
+    best.offer(None, 1.0, 1.0)
+
+    class Weighing:
+        def factors(self, rows):
+            return Factors(0.5, (np.array([1.0, 1.9, 2.0])[rows[0]],))
+
+    assert narrowed([np.arange(3)], (Weighing(),), best).rows[0].tolist() == [0, 1]

@@ -198,17 +198,6 @@ def test_equals_the_best_of_every_mapping(problem):
     check_proof(*problem)
 
 
-def test_a_single_cycle_is_certified():
-    """That no mapping takes less than a cycle is no product: chains are ruled out by products alone."""
-    arch = Architecture("one", (Storage("L0", "DRAM"), Storage("L1", "SRAM")), Compute("MAC", "intmac"))
-    space = Mapspace(arch, shaped("matmul", M=1, N=1, K=1), "ruby-s")
-    check_proof(space, figures_of(arch, 1.0), "delay", CostOptions())
-    axes = (Axis("column", 4, "X"),)
-    levels = (Storage("L0", "DRAM"), Storage("L1", "SRAM", fanout=axes))
-    space = Mapspace(Architecture("row", levels, Compute("MAC", "intmac")), shaped("matmul", M=1, N=1, K=4), "ruby-s")
-    check_proof(space, figures_of(space.arch, 1.0), "delay", CostOptions())
-
-
 @settings(max_examples=3_000 if DEEP else 12)
 @given(wired_problems(constrained_machines()), st.sampled_from(["", "energy,delay"]))
 def test_equals_the_best_of_every_mapping_under_constraints(problem, front):

@@ -162,7 +162,7 @@ class Optimal:
         """Set the reason of the end when nothing is left to open, unless time ended the search."""
         if self.leaves.unresolved >= self.incumbents.cutoff * (1 - ROUNDING):
             self.statistics.stop(Ended.SEEN_ALL)
-        elif not self.statistics.ended:
+        elif not self.statistics.ended and not self._late():
             self.statistics.stop(Ended.LEFT_OPEN)
 
     def _late(self) -> bool:

@@ -16,7 +16,7 @@ from ruby_map.workloads.timeloop import read_timeloop_problem
 from searches import HERE, Json
 
 from .known import Answer, Known, answer
-from .measurements import Case, Line, Row, Size, Table, percent
+from .measurements import Case, Line, Row, Size, Table, proven
 
 GOLDEN = HERE.parent / "tests" / "golden"
 LAYERS = (  # perfect nests, which Timeloop and the model count alike
@@ -70,8 +70,7 @@ def rows(lines: Sequence[Line], known: Known) -> list[Row]:
 def _cell(row: Row, mapspace: str) -> str:
     if (one := row.get(mapspace)) is None:
         return ""
-    proven = f"{percent(one['gap'])} open" if one["gap"] else "certified"
-    return f"{one['edp']:.4g} ({one['edp'] / row['timeloop_edp']:.2f}, {proven})"
+    return f"{one['edp']:.4g} ({one['edp'] / row['timeloop_edp']:.2f}, {proven(one['gap'])})"
 
 
 TABLE = Table(

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from searches import Json
 
 from .known import Answer, Known
-from .measurements import Case, Line, Row, Size, Table, percent, spec
+from .measurements import Case, Line, Row, Size, Table, proven, shown, spec
 
 SECONDS = (1.0, 5.0, 20.0)
 LARGE = ("conv1", "conv2_x_3x3", "conv3_x_3x3", "conv4_x_1x1a", "conv5_x_1x1b", "fc")
@@ -73,8 +73,7 @@ def rows(lines: Sequence[Line], known: Known) -> list[Row]:
 def _cell(row: Row, limit: float) -> str:
     if (one := row["limits"].get(str(limit))) is None:
         return ""
-    proven = f"{percent(one['gap'])} open" if one["gap"] else "certified"
-    return f"+{one['overrun']:.2f} s, {one['peak_mb'] / 1024:.2f} GB, {proven}"
+    return f"+{one['overrun']:.2f} s, {one['peak_mb'] / 1024:.2f} GB, {proven(one['gap'])}"
 
 
 TABLE = Table(
@@ -85,8 +84,8 @@ TABLE = Table(
     measure,
     rows,
     {
-        "machine": lambda row: row["machine"].removesuffix(".yaml"),
-        "layer": lambda row: row["workload"].removeprefix("kernels.yaml/"),
+        "machine": lambda row: shown(row["machine"]),
+        "layer": lambda row: shown(row["workload"]),
         "mapspace": lambda row: row["mapspace"],
         **{f"{limit:g} s": lambda row, limit=limit: _cell(row, limit) for limit in SECONDS},  # type: ignore[misc]
     },

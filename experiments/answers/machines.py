@@ -11,7 +11,7 @@ from time_to_quality import LAYERS
 
 from . import proofs
 from .known import Answer, Known
-from .measurements import Case, Line, Row, Size, Table, percent, spec
+from .measurements import Case, Line, Row, Size, Table, proven, shown, spec
 
 MAPSPACE = "ruby-s"
 ARRAYS = ("tpu_like.yaml", "gemmini_like.yaml")
@@ -74,9 +74,9 @@ TABLE = Table(
     measure,
     rows,
     {
-        "machine": lambda row: row["machine"].removesuffix(".yaml"),
-        "layer": lambda row: row["workload"].removeprefix("kernels.yaml/"),
-        "proof": lambda row: f"{percent(row['gap'])} open" if row["gap"] else "certified",
+        "machine": lambda row: shown(row["machine"]),
+        "layer": lambda row: shown(row["workload"]),
+        "proof": lambda row: proven(row["gap"]),
         "CPU seconds": lambda row: f"{row['cpu_seconds']:.1f}",
         "peak memory": lambda row: f"{row['peak_mb'] / 1024:.2f} GB",
         "delay bound over traffic": _traffic,

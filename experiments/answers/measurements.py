@@ -50,6 +50,11 @@ def spec(name: str) -> str:
     return str(HERE / name) if ".yaml" in name else name
 
 
+def shown(name: str) -> str:
+    """A machine or workload as tables name it: without the file of the experiments that it is in."""
+    return name.removesuffix(".yaml").removeprefix("kernels.yaml/")
+
+
 class Store:
     """The lines of a file; several processes may append to it.
 
@@ -112,6 +117,11 @@ def percent(share: float) -> str:
     ('0.34 %', '0', '12 %')
     """
     return f"{100 * share:.2g} %" if share > 1e-9 else "0"
+
+
+def proven(gap: float | None) -> str:
+    """What is proven of an answer, as a cell."""
+    return f"{percent(gap)} open" if gap else "certified"
 
 
 def gaps(named: Mapping[str, float], most: int = 8) -> str:

@@ -9,7 +9,6 @@ import numpy as np
 
 from ...mapping import Floats, Ints
 from ...runtime import Deadline
-from .charge_bounds import Rewritten
 from .products import Product
 
 STEPS, CHECK = 240, 20  # steps of the ascent, and after how many all rows are looked at
@@ -37,7 +36,6 @@ class Problem:
     flows: Ints  # (time,) of a term of the cycles: the flow, whose charges add up
     logs: list[Floats]  # per group # (column, row)
     places: Ints  # (product, group) its column among them
-    rewritten: tuple[Rewritten, ...] = ()  # the terms of an output among them
 
 
 class Ascent:

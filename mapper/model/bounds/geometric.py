@@ -70,7 +70,7 @@ class Geometric:
 
     def factors(self, rows: Sequence[Ints]) -> Factors:
         """The best bound found for the mappings with chains from `rows` of each group."""
-        problem = self._problem(rows)
+        problem, rewritten = self._problem(rows)
         if self.powers[0] and not problem.terms:  # nothing is known to cost anything
             return Factors(0.0, tuple(np.ones(len(mine)) for mine in rows))
         weights, value = Ascent(problem, self.powers, self.known, self._check).run()
@@ -81,7 +81,7 @@ class Geometric:
         # what does not fit grows without end in the ascent: beyond all floats there is no mapping
         least = float(np.exp(value - MARGIN)) if value - MARGIN < LARGEST else np.inf
         constant = float(value - MARGIN - sum(score.min() for score in scores))
-        return Factors(least, factors, named, self._columns(problem, weights), constant, problem.rewritten)
+        return Factors(least, factors, named, self._columns(problem, weights), constant, rewritten)
 
     def _columns(self, problem: Problem, weights: Floats) -> tuple[Floats, ...]:
         """Add up what each column of each group counts. # (column,) each"""
@@ -96,7 +96,8 @@ class Geometric:
     def _check(self) -> Deadline:
         return self.relaxed.groups[0].deadline
 
-    def _problem(self, rows: Sequence[Ints]) -> Problem:
+    def _problem(self, rows: Sequence[Ints]) -> tuple[Problem, tuple[Rewritten, ...]]:
+        """Return what the ascent works on, and the terms of an output among it."""
         relaxed = self.relaxed
         of_energy, of_cycles = map(
             any, zip(self.powers, *(limit.objective.powers for limit in self.within), strict=True)
@@ -122,7 +123,7 @@ class Geometric:
         numbers = np.array([*flows, -1])
         others = [(0, 0)] * (len(terms) + len(limits) - len(within)), [(0, 0)] * len(numbers)
         powers = np.array([*others[0], *(limit.objective.powers for limit in within), *others[1]], float)
-        return Problem(
+        problem = Problem(
             list(names),
             list(products),
             np.log(times),
@@ -133,8 +134,8 @@ class Geometric:
             numbers,
             logs,
             places,
-            tuple(filter(None, rewritten)),
         )
+        return problem, tuple(filter(None, rewritten))
 
     def _spans(self, rows: Sequence[Ints]) -> tuple[list[Term], list[int]]:
         """The cycles are at least those of each flow: a sum over charges, of each the largest of its terms.

@@ -58,9 +58,9 @@ class KeepChoice:
         """The number of rows of all groups."""
         return sum(map(len, self.relaxed.groups))
 
-    def grow(self, leaves: LeafEvaluator, *, certify: bool) -> None:
+    def grow(self, *, certify: bool) -> None:
         """Start the branch and bound, with weights from the chains of the best mapping known."""
-        best, groups = leaves.incumbents.best, self.relaxed.groups
+        best, groups = self.incumbents.best, self.relaxed.groups
         rows = None if best is None else rows_of(groups, best)
         weights = importance(self.relaxed, np.zeros(len(groups), np.int64) if rows is None else rows)
         every = [np.arange(len(group)) for group in self.relaxed.groups]
@@ -70,12 +70,12 @@ class KeepChoice:
     def step(self, leaves: LeafEvaluator) -> None:
         """Open some nodes."""
         assert self.branching is not None
-        self.branching.step(lambda: leaves.incumbents.cutoff, self._evaluate(leaves))
+        self.branching.step(lambda: self.incumbents.cutoff, self._evaluate(leaves))
 
     def dive(self, leaves: LeafEvaluator) -> None:
         """Follow the best nodes down to single chains, for a better mapping."""
         assert self.branching is not None
-        self.branching.dive(lambda: leaves.incumbents.cutoff, self._evaluate(leaves))
+        self.branching.dive(lambda: self.incumbents.cutoff, self._evaluate(leaves))
 
     def _evaluate(self, leaves: LeafEvaluator) -> Evaluate:
         return lambda rows, bounds: leaves.see(rows, bounds, self.relaxed)

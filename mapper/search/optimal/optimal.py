@@ -122,7 +122,7 @@ class Optimal:
                 self._round(choice.rounds)
             elif choice.branching is None:
                 self.local_search.start(choice.relaxed, self.rng, STARTS)
-                choice.grow(self.leaves, certify=self.task.options.certify)
+                choice.grow(certify=self.task.options.certify)
             elif steps % BESIDE == 2 and not self.evolver.settled:
                 self.evolver.step()
             elif steps % 32 == 0 and steps & (steps - 1) == 0:  # ever more rarely

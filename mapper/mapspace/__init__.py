@@ -5,6 +5,7 @@ from .chains import ChainSpace, divisors
 from .constraints import Shared
 from .holding import can_hold
 from .integers import SAFE
+from .keep_choices import KeepChoices
 from .lazy_batch import LazyBatch
 from .mapspace import Mapspace
 from .orders import LevelOrder, Order
@@ -14,6 +15,7 @@ from .violations import violations
 
 __all__ = [
     "ChainSpace",
+    "KeepChoices",
     "LazyBatch",
     "LISTED",
     "LevelOrder",

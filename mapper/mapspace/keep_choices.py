@@ -28,6 +28,24 @@ class KeepChoices:
         """How many choices of all there are."""
         return 1 << len(self.free)
 
+    @property
+    def tensors(self) -> int:
+        """The number of tensors."""
+        return len(self._may.T)
+
+    @property
+    def most_of_tensor(self) -> int:
+        """The largest number of sets of levels that may keep a tensor."""
+        free: list[int] = self.free[:, 1].tolist()
+        return max(1 << free.count(tensor) for tensor in range(self.tensors))
+
+    def of_tensor(self, tensor: int) -> Bools:
+        """The sets of levels that may keep a tensor, whatever is kept of the others. # (set, level)"""
+        levels = self.free[self.free[:, 1] == tensor, 0]
+        kept = np.repeat(self._must[None, :, tensor], 1 << len(levels), axis=0)
+        kept[:, levels] = np.arange(len(kept))[:, None] >> np.arange(len(levels))[::-1] & 1
+        return kept
+
     def unrank(self, numbers: BigInts) -> Bools:
         """What the choices of these numbers keep. # (number, level, tensor)"""
         return self._kept((numbers.astype(self._weights.dtype)[:, None] & self._weights).astype(bool))

@@ -4,9 +4,9 @@ from enum import StrEnum
 
 MOST_CHAINS = 300_000  # chain combinations of one group of dims that a proof divides
 MOST_SKETCHED = 50_000_000  # the same that a sketch weighs; with more, only the ideal bounds are known
-BOUNDED_A_SECOND = 200_000  # of all choices of kept tensors: where time is too short for it no proof begins
+BOUNDED_A_SECOND = 200_000  # for all choices to have a bound: where time is too short for it no proof begins
 MOST_NAMED = 2_000_000  # the same that a certificate has numbers of
-MOST_KEPT = 2**14  # choices of kept tensors; to bound one takes some hundredths of a second
+MOST_KEPT = 2**14  # choices of kept tensors that are listed; to bound one takes some hundredths of a second
 
 
 class Ended(StrEnum):
@@ -32,5 +32,6 @@ class Ended(StrEnum):
     TOO_MANY_SKETCHED = f"no proof: more than {MOST_SKETCHED:,} chains of one dim or window"
     TOO_SHORT = "no proof: too little time for so many chains and choices of what is kept"
     TOO_MANY_NAMED = f"no proof with a certificate: more than {MOST_NAMED:,} chains of one dim or window"
-    TOO_MANY_CHOICES = f"no proof: more than {MOST_KEPT:,} choices of what is kept"
+    TOO_MANY_CHOICES = f"no proof: more than {MOST_KEPT:,} choices of the levels that keep a tensor"
+    TOO_MANY_CHOICES_LISTED = f"no proof with a front or certificate: more than {MOST_KEPT:,} choices of what is kept"
     UNCOUNTED = "no proof: not every combination of chains is accounted for, an internal error; please report it"

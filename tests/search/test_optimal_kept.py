@@ -1,23 +1,32 @@
 """The certified optimum where there are many choices of what is kept."""
 
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Compute, Storage
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
-from ruby_map.mapper import explore
 from ruby_map.mapper.mapspace.mapspace import Mapspace
-from ruby_map.mapper.model.bounds.relaxation import Relaxation
+from ruby_map.mapper.model import CostOptions, evaluate
+from ruby_map.mapper.model.bounds import Relaxation, ideal
 from ruby_map.mapper.search.ended import Ended
 from ruby_map.mapper.search.evolution import population, populations
-from ruby_map.mapper.search.optimal import hindrance
+from ruby_map.mapper.search.optimal import bounding, branch_and_bound, hindrance, kept_in_turn
 from ruby_map.mapper.search.optimal import optimal as optimal_file
+from ruby_map.mapper.search.optimal.chain_groups import ChainGroups
+from ruby_map.mapper.search.optimal.kept_in_turn import in_turn_by_tensors
 from ruby_map.mapper.search.options import SearchOptions
 
+from ..conftest import DEEP
 from ..model.test_cost import matmul
-from ..searches import lower_bound, optimal
+from ..searches import a_poor_beginning, lower_bound, optimal
+from ..small_problems import best_of_all, check_best_of_all, combinations_of, constrained_problems, problems, values_of
 
-OPTIMAL = SearchOptions(strategy="optimal", victory=50)
+OPTIMAL = SearchOptions(strategy="optimal")
 
 
 @cache
@@ -31,44 +40,128 @@ def problem(free):
     )
 
 
-@pytest.mark.parametrize("front", ["", "energy,delay"])
-@pytest.mark.parametrize("free", [8, 10])
-def test_more_choices_than_can_be_listed(free, front):
-    """2^24 choices and more: the mapping found stays, with the ideal bound and the reason; no list of all is made."""
+@contextmanager
+def choices_in_turn(held=0):
+    """Proofs that bound all choices by tensors first, then those that may be best; more than `held` rows are folded."""
+    with a_poor_beginning() as patch:
+        patch.setattr(bounding, "FEW", 0)
+        patch.setattr(bounding, "HELD", held)
+        patch.setattr(branch_and_bound, "OPENED", 4)  # several choices are opened by and by
+        yield patch
+
+
+@settings(max_examples=3_000 if DEEP else 60)
+@given(st.one_of(problems(), constrained_problems()), st.sampled_from([0, 100]))
+def test_equals_the_best_of_every_mapping(problem, held):
+    """With choices in turn, folded and unfolded, under every kind of constraint."""
+    space, table, objective, costs = problem
+    with choices_in_turn(held):
+        found = optimal(space, table, replace(OPTIMAL, objective=objective), costs)
+    check_best_of_all(found, space, table, objective, costs)
+
+
+@settings(max_examples=2_000 if DEEP else 40)
+@given(problems())
+def test_certificates_name_the_choices_that_only_tensors_ruled_out(problem):
+    """The same, certified: the checker bounds each choice by itself."""
+    space, table, objective, costs = problem
+    with choices_in_turn():
+        found = optimal(space, table, replace(OPTIMAL, objective=objective, certify=True), costs)
+    check_best_of_all(found, space, table, objective, costs, certified=True)
+
+
+@settings(max_examples=500 if DEEP else 30)
+@given(problems())
+def test_fronts_and_lists_of_objectives(problem):
+    """With choices in turn they are those without."""
+    space, table, _, costs = problem
+    for options in (replace(OPTIMAL, front="energy,delay"), replace(OPTIMAL, objective="delay,energy")):
+        plain = optimal(space, table, options, costs)
+        with choices_in_turn():
+            found = optimal(space, table, options, costs)
+        assert found.coverage.total == plain.coverage.total
+        assert (found.best is None) == (plain.best is None)
+        if plain.best is not None:
+            assert found.optimal
+            assert found.lower_bound == pytest.approx(plain.lower_bound, rel=1e-8)
+            for mine, theirs in zip(_values(found, table, costs), _values(plain, table, costs), strict=True):
+                assert mine == pytest.approx(theirs, rel=1e-8)
+
+
+def _values(found, table, costs):
+    """Energy and cycles of the best, then those of the front."""
+    every = [found.best, *found.front]
+    return [value for one in every for value in values_in_full(one, table, costs)]
+
+
+def values_in_full(batch, table, costs):
+    """Energy and cycles of a single mapping, counted exactly."""
+    return [float(values_of(batch, table, name, costs)[0]) for name in ("energy", "delay")]
+
+
+@settings(max_examples=200)
+@given(problems())
+def test_choices_come_in_the_order_of_bounds_that_hold(problem):
+    """Each once; by ascending sums; no sum above the bound of the choice by itself."""
+    space, table, _, costs = problem
+    groups = ChainGroups(space)
+    groups.list_all()
+    choices = space.keep_choices
+    in_turn = in_turn_by_tensors(choices, lambda keep: Relaxation(groups.groups, table, keep, costs))
+    kept = np.array([in_turn.keep(place) for place in range(choices.number)])
+    sums = [in_turn.energy(place) for place in range(choices.number + 1)]
+    assert sums == sorted(sums)
+    assert sums[-1] == np.inf
+    assert sorted(choices.rank(kept).tolist()) == list(range(choices.number))
+    for keep, least in zip(kept, sums, strict=False):
+        whole = Relaxation(groups.groups, table, keep, costs)
+        bound = whole.bound(lambda g, column, of=whole.columns: of[g][column].min(keepdims=True), 1)
+        assert in_turn.cycles <= bound.cycles[0]
+        assert least <= bound.energy_pj[0] * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("free", [5, 7])
+def test_more_choices_than_can_be_listed(free):
+    """2^15 and 2^21 choices: certified, and most of them ruled out together, by their tensors."""
     space, table = problem(free)
-    found = explore(
-        space.arch, space.workload, "pfm", SearchOptions(strategy="optimal", victory=50, front=front), table=table
-    )
-    assert found.statistics.stopped_by == f"no proof: more than {hindrance.MOST_KEPT:,} choices of what is kept"
-    assert found.found
+    found = optimal(space, table, OPTIMAL)
+    assert (found.optimal, found.statistics.stopped_by) == (True, Ended.SEEN_ALL)
+    assert found.coverage.total == combinations_of(space)
+    few, figures = problem(3)  # bypassed levels are of no use
+    levels = [place for place, level in enumerate(space.arch.levels) if found.best.keep[0, place].any()]
+    assert max(levels) <= 3
+    best = best_of_all(few, figures, "edp", CostOptions())
+    assert found.lower_bound <= best * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("options", [{"front": "energy,delay"}, {"certify": True}])
+def test_more_choices_than_fronts_and_certificates_list(options):
+    """The mapping found stays, with the ideal bound and the reason."""
+    space, table = problem(5)
+    found = optimal(space, table, replace(OPTIMAL, time_limit=0.5, **options))
+    assert found.statistics.stopped_by == Ended.TOO_MANY_CHOICES_LISTED
+    assert found.best is not None
     assert not found.optimal
-    assert 0 < found.lower_bound < found.edp
-
-
-def test_bound_with_more_choices_than_can_be_listed():
-    """The same of the bound of another search, in no time."""
-    space, table = problem(10)
-    for seconds in (0.0, 5.0):
-        found = explore(
-            space.arch, space.workload, "pfm", SearchOptions(strategy="random", samples=200, bound=seconds), table=table
-        )
-        assert found.found
-        assert 0 < found.lower_bound < found.edp
+    assert 0 < found.lower_bound < evaluate(found.best, table).edp[0]
 
 
 def test_as_many_choices_as_can_be_listed(monkeypatch):
-    """The limit itself is not too many."""
+    """The limit itself is not too many; it is about the levels of a tensor, and about all choices for certificates."""
     space, table = problem(1)
     monkeypatch.setattr(hindrance, "MOST_KEPT", space.size.bypass)
-    assert optimal(space, table, OPTIMAL).optimal
+    assert optimal(space, table, replace(OPTIMAL, certify=True)).optimal
     monkeypatch.setattr(hindrance, "MOST_KEPT", space.size.bypass - 1)
     assert optimal(space, table, OPTIMAL).statistics.stopped_by == Ended.TOO_MANY_CHOICES
+    monkeypatch.setattr(kept_in_turn, "FEW", 0)
+    assert optimal(space, table, OPTIMAL).optimal
+    certified = optimal(space, table, replace(OPTIMAL, certify=True))
+    assert certified.statistics.stopped_by == Ended.TOO_MANY_CHOICES_LISTED
 
 
 def test_tells_and_looks_at_the_time_after_each_choice(monkeypatch):
-    """Of 512 choices: how many are bounded so far; once time is up no further one is begun."""
-    space, table = problem(3)
-    best = space[0]
+    """Of 8 choices: how many are bounded so far; once time is up no further one is begun."""
+    space, table = problem(1)
+    best = space[space.size.total - 1]
     told, made = [], []
     monkeypatch.setattr(optimal_file.Optimal, "_late", lambda self: len(made) >= 5)
     monkeypatch.setattr(
@@ -81,17 +174,47 @@ def test_tells_and_looks_at_the_time_after_each_choice(monkeypatch):
         best,
         progress=lambda recorder: told.append(recorder.proven),
     )
-    assert told == [f"{n} of 512 choices of what is kept bounded" for n in range(1, len(told) + 1)]
+    assert told == [f"{n} of 8 choices of what is kept bounded" for n in range(1, len(told) + 1)]
     assert len(told) >= 4
     assert len(made) == 5
     assert found.lower_bound > 0
+
+
+def test_out_of_time_after_some_choices_in_turn(monkeypatch):
+    """What their tensors cost at least bounds the others."""
+    space, table = problem(3)
+    bounded = []
+    real = bounding.choice_of
+    monkeypatch.setattr(bounding, "choice_of", lambda *a, **more: (bounded.append(1), real(*a, **more))[1])
+    monkeypatch.setattr(optimal_file.Optimal, "_late", lambda self: len(bounded) >= 2)
+    early = lower_bound(space, table, SearchOptions(strategy="random", bound=100.0), space[space.size.total - 1])
+    assert len(bounded) == 2
+    assert early.coverage.total == combinations_of(space)
+    assert early.coverage.open
+    monkeypatch.undo()
+    least = ideal(space.arch, space.workload, table)
+    whole = optimal(space, table, OPTIMAL)
+    assert whole.optimal
+    assert least.cycles * least.energy_pj <= early.lower_bound <= whole.lower_bound * (1 + 1e-9)
+    assert not early.optimal
+
+
+def test_too_many_choices_that_may_be_best(monkeypatch):
+    """All time is evolution's then; the bound by tensors stays, and the reason says what was too short."""
+    monkeypatch.setattr(bounding, "BOUNDED_A_SECOND", 1.0)
+    space, table = problem(4)
+    found = optimal(space, table, replace(OPTIMAL, time_limit=1.5))
+    assert found.statistics.stopped_by == Ended.TOO_SHORT
+    assert found.statistics.seconds >= 1.5
+    assert 0 < found.lower_bound <= evaluate(found.best, table).edp[0]
 
 
 def test_time_is_used_where_nothing_can_be_proven(monkeypatch):
     """With a limit the evolution goes on until then; without one it ends when new populations bring nothing."""
     monkeypatch.setattr(populations, "SETTLED", 1)
     monkeypatch.setattr(population, "IDLE", 2)
-    space, table = problem(10)
+    monkeypatch.setattr(hindrance, "MOST_KEPT", 1)
+    space, table = problem(3)
     first = optimal(space, table, SearchOptions(strategy="optimal"))
     limit = 2 * first.statistics.seconds + 0.5
     limited = optimal(space, table, SearchOptions(strategy="optimal", time_limit=limit))

@@ -26,7 +26,7 @@ from ..searches import begin_poorly, lower_bound, optimal
 from ..small_problems import best_of_all, problems
 from .test_bandwidth import two_instances
 
-TABLES = {"bound_choices", "Products.of", "_Increment.overlap"}  # before the mapspace as a whole is bounded
+TABLES = {"Bounding.step", "Products.of", "_Increment.overlap"}  # before the mapspace as a whole is bounded
 ASCENT = {"Geometric._least", "Geometric._problem", "Ascent._look"}
 STOPPED = {TimeUp: "time limit", KeyboardInterrupt: "interrupted"}
 

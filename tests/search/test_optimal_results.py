@@ -20,6 +20,7 @@ from ruby_map.mapper.report.proof_text import network_bound
 from ruby_map.mapper.runtime import checkpoint
 from ruby_map.mapper.runtime.checkpoint import Checkpoint
 from ruby_map.mapper.search.ended import Ended
+from ruby_map.mapper.search.optimal import keep_choice
 from ruby_map.mapper.search.optimal import optimal as optimal_file
 from ruby_map.workloads import Network, load_workload
 from typer.testing import CliRunner
@@ -67,7 +68,9 @@ def test_a_proven_front_says_so():
 
 def test_a_front_that_is_not_proven_says_what_is_known(monkeypatch):
     """Out of time: the gap, and for each mapping an energy that none with as few cycles is below."""
-    monkeypatch.setattr(optimal_file.Optimal, "_late", lambda self: bool(self.evidence.bounded) and self._timeout())
+    monkeypatch.setattr(
+        optimal_file.Optimal, "_late", lambda self: bool(self.evidence.choices.bounded) and self._timeout()
+    )
     monkeypatch.setattr(optimal_file.Optimal, "_timeout", _timeout, raising=False)
     arguments = (*TOY, "--search", "optimal", "--front", "energy,delay")
     found = the_json(*arguments)
@@ -119,8 +122,8 @@ def test_a_better_mapping_of_a_bound_is_told_and_joins_the_front():
 
 def test_a_bound_above_a_mapping_is_an_internal_error(monkeypatch):
     """A bound that is too high is noticed by the mappings found, and no result is shown."""
-    real = optimal_file.KeepChoice.least.fget
-    monkeypatch.setattr(optimal_file.KeepChoice, "least", property(lambda self: 1e4 * real(self)))
+    real = keep_choice.KeepChoice.least.fget
+    monkeypatch.setattr(keep_choice.KeepChoice, "least", property(lambda self: 1e4 * real(self)))
     with pytest.raises(InternalError, match="below the bound of its mapspace"):
         explore("linear_16", "matmul_100", "ruby", SearchOptions(strategy="random", bound=0.0))
 

@@ -100,6 +100,21 @@ class Relaxation:
                 energy += least
         return Bound(energy, cycles, self._possible(value, n))
 
+    def least_of_tensors(self) -> tuple[float, Floats]:
+        """The least cycles of any mapping with this choice, and the least energy that each tensor's words cost.
+
+        # (tensor,), in pJ; the first with what is paid for in any case.
+        """
+
+        def value(ids: Product) -> Floats:
+            return np.array([np.prod([self.columns[g][column].min() for g, column in enumerate(ids)])])
+
+        cycles, found = float(value(self.cycles)[0]), np.zeros(len(self.workload.tensors))
+        found[0] = self.compute_pj + self.leak_pj * cycles
+        for charge in self.charges:
+            found[self.workload.tensors.index(charge.charge.tensor)] += charge.energy(value, 1)[0][0]
+        return cycles, found
+
     def shares(self, pick: Pick) -> list[tuple[Product, float]]:
         """Of one mapping: each product with its weight, energies by their share in the total."""
 

@@ -1,33 +1,23 @@
 """Collects the evidence of a proof: the best mappings so far, and bounds on all mappings not seen."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from ...certificate import FRONT, Choice, Layer
+from ...certificate import FRONT, Layer
 from ...mapping import MappingBatch
 from ...model import Objective
 from ...model.bounds import ROUNDING, ideal
-from ..coverage import Coverage
 from ..ended import Ended
 from ..outcome import FrontProof, Outcome, Point, StageProof
 from ..statistics import Statistics
 from ..strategy import Task
+from .all_choices import AllChoices
 from .certify import certified_layer
 from .incumbents import FrontIncumbents, Incumbents, without_equals
 from .keep_choice import KeepChoice
 from .leaves import LeafEvaluator
-from .wide_choice import WideChoice
-
-
-@dataclass(frozen=True, eq=False)
-class Choices:
-    """The choices of kept tensors bounded so far. Replaced as a whole, as Ctrl-C may come at any time."""
-
-    waiting: tuple[KeepChoice | WideChoice, ...] = ()  # choices that may have a better mapping
-    left: Coverage = Coverage()  # coverage of the other, closed choices
-    certified: tuple[Choice, ...] = ()  # the closed choices in the certificate, where asked for
 
 
 class Evidence:
@@ -35,11 +25,11 @@ class Evidence:
 
     def __init__(self, task: Task, leaves: LeafEvaluator, stages: Sequence[StageProof] = ()) -> None:
         self.task, self.leaves, self.stages = task, leaves, tuple(stages)
-        self.choices = Choices()
-        self.bounded = False  # whether the waiting choices bound all mappings not seen
+        self.counted = True  # whether all combinations of chains are accounted for
         self.before: Outcome | None = None  # the outcome of an earlier run
         least = ideal(task.space.arch, task.space.workload, task.table)
-        self._corner: Point = (float(least.cycles), least.energy_pj)
+        self.corner: Point = (float(least.cycles), least.energy_pj)  # below every mapping
+        self.choices = AllChoices(task, leaves, self.corner)
 
     @property
     def incumbents(self) -> Incumbents:
@@ -55,45 +45,14 @@ class Evidence:
     def statistics(self) -> Statistics:
         return self.leaves.recorder.statistics
 
-    @property
-    def number_of_choices(self) -> int:
-        """The number of choices of kept tensors."""
-        return self.task.space.size.bypass
-
-    def rule_out(self) -> None:
-        """Close the choices that have no better mapping."""
-        cutoff = self.incumbents.cutoff * (1 - ROUNDING)
-        self.close([choice for choice in self.choices.waiting if choice.least >= cutoff])
-
-    def close(self, choices: Sequence[KeepChoice | WideChoice]) -> None:
-        """Close choices that have no better mapping."""
-        before, closed = self.choices, set(choices)
-        certified = [choice.certified(self.leaves.chains.names) for choice in choices if self.task.options.certify]
-        self.choices = Choices(
-            tuple(choice for choice in before.waiting if choice not in closed),
-            sum((choice.coverage.closed() for choice in choices), before.left),
-            (*before.certified, *certified),
-        )
-
-    @property
-    def coverage(self) -> Coverage:
-        """The coverage of the combinations of chains of all choices of kept tensors."""
-        known = sum((choice.coverage for choice in self.choices.waiting), self.choices.left)
-        if self.bounded:
-            return known
-        return known + Coverage(open=self.leaves.chains.number * self.number_of_choices - known.total)
-
     def progress(self, bounded: int | None) -> str:
         """Format the state of the proof in a line; `bounded`: how many choices of kept tensors are, until all are."""
         stage = f"{self.objective.title}: " if len(self.task.options.objectives) > 1 else ""
-        if not self.bounded:
-            return f"{stage}{bounded:,} of {self.number_of_choices:,} choices of what is kept bounded"
-        waiting, incumbents = self.choices.waiting, self.incumbents
-        sets = sum(choice.open for choice in waiting)
-        least = min((choice.least for choice in waiting), default=np.inf)
-        cutoff = incumbents.cutoff if incumbents.best is not None else np.inf
-        share = max(0.0, 1 - least / cutoff) if cutoff else 0.0
-        return f"{stage}the best possible at most {share:.2%} below, {sets:,} sets open"
+        if not self.choices.bounded:
+            return f"{stage}{bounded:,} of {self.choices.number:,} choices of what is kept bounded"
+        cutoff = self.incumbents.cutoff if self.incumbents.best is not None else np.inf
+        share = max(0.0, 1 - self.choices.least / cutoff) if cutoff else 0.0
+        return f"{stage}the best possible at most {share:.2%} below, {self.choices.open:,} sets open"
 
     @property
     def outcome_so_far(self) -> Outcome:
@@ -108,10 +67,11 @@ class Evidence:
 
     def outcome(self) -> Outcome:
         """Make the outcome; it has only the ideal bounds where the combinations do not add up."""
-        if self.bounded and self.coverage.total != self.leaves.chains.number * self.number_of_choices:
+        coverage = self.choices.coverage
+        if coverage.total != self.leaves.chains.number * self.choices.number:
             self.statistics.stop(Ended.UNCOUNTED)
-            self.bounded = False
-        outcome, least = replace(self.outcome_so_far, coverage=self.coverage), self.incumbents.least
+            self.counted = False
+        outcome, least = replace(self.outcome_so_far, coverage=coverage), self.incumbents.least
         if outcome.best is None:
             return outcome
         if isinstance(self.incumbents, FrontIncumbents):
@@ -122,19 +82,16 @@ class Evidence:
             tightest = min(proofs, key=lambda proof: proof.gap(front.energy_pj, front.cycles))
             outcome = replace(outcome, proof=tightest)
         else:
-            pending = min(self._pending, self.leaves.unresolved)
+            pending = min(self.choices.least, self.leaves.unresolved) if self.counted else self._ideal_value
         lower = min(least, max(pending, self._ideal_value, outcome.lower_bound or 0.0))
         outcome = replace(outcome, lower_bound=lower, optimal=lower >= least * (1 - ROUNDING))
-        if self.task.options.certify and self.bounded:
+        if self.task.options.certify and self.choices.bounded and self.counted:
             outcome = replace(outcome, certificate=self._certificate(outcome, pending))
         return outcome
 
     def _certificate(self, outcome: Outcome, pending: float) -> Layer:
         """Make the certificate of this run's proof, without the bounds of an earlier run."""
-        choices = (
-            *self.choices.certified,
-            *(choice.certified(self.leaves.chains.names) for choice in self.choices.waiting),
-        )
+        choices = self.choices.certified()
         if isinstance(self.incumbents, FrontIncumbents):
             front = self.incumbents
             return certified_layer(self.task, FRONT, front.batches, 0.0, self._corners(front)[0], choices)
@@ -145,26 +102,18 @@ class Evidence:
     @property
     def _ideal_value(self) -> float:
         """The lower bound of the objective by the ideal bounds."""
-        cycles, energy_pj = self._corner
+        cycles, energy_pj = self.corner
         return float(self.objective.value(np.array([energy_pj]), np.array([cycles]))[0])
-
-    @property
-    def _pending(self) -> float:
-        """The lower bound of the objective over mappings not seen."""
-        if not self.bounded:
-            return self._ideal_value
-        return min((choice.least for choice in self.choices.waiting), default=np.inf)
 
     def _within_reach(self, front: FrontIncumbents) -> list[Point]:
         """List the points of the front, scaled by the least reach of what is open: bounds that no corner shows."""
-        least = min((choice.least for choice in self.choices.waiting), default=np.inf) if self.bounded else 0.0
-        least = min(least, self.leaves.unresolved)
+        least = min(self.choices.least if self.counted else 0.0, self.leaves.unresolved)
         return front.times(least) if least < np.inf else []
 
     def _corners(self, front: FrontIncumbents) -> tuple[list[Point], float]:
         """List points of which each mapping not seen is above one, on both axes, and bound its first objective."""
-        least, uncertain = self._corner, self.leaves.unresolved
-        if not self.bounded:
+        least, uncertain = self.corner, self.leaves.unresolved
+        if not self.counted:
             return [least], self._ideal_value
         corners, pending = list[Point](), np.inf
         if uncertain < np.inf:
@@ -173,4 +122,7 @@ class Evidence:
             assert isinstance(choice, KeepChoice), "a front has no sketches"
             points, bound = choice.corners(front)
             corners, pending = corners + points, min(pending, bound)
+        for cycles, energy_pj in self.choices.corners_in_turn:
+            value = self.objective.value(np.array([energy_pj]), np.array([cycles]))
+            corners, pending = [*corners, (cycles, energy_pj)], min(pending, float(value[0]))
         return [(max(cycles, least[0]), max(energy_pj, least[1])) for cycles, energy_pj in corners], pending

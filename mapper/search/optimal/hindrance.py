@@ -6,11 +6,14 @@ from ...model import figures_exact
 from ..ended import BOUNDED_A_SECOND, MOST_CHAINS, MOST_KEPT, MOST_NAMED, MOST_SKETCHED, Ended
 from ..strategy import Task
 from .chain_groups import ChainGroups
+from .kept_in_turn import relaxations
+
+SHARE = 0.25  # of the time, for the bounds of all choices by tensors, after which most choices have to be bounded alone
 
 
 def hindrance(task: Task, chains: ChainGroups) -> Ended | None:
     """Return the reason why no proof is possible; None where one is."""
-    options, choices = task.options, task.space.size.bypass
+    options, choices = task.options, task.space.keep_choices
     if not figures_exact(task.space.arch, task.space.workload):
         return Ended.INEXACT
     if chains.most > MOST_SKETCHED:
@@ -19,7 +22,11 @@ def hindrance(task: Task, chains: ChainGroups) -> Ended | None:
         return Ended.TOO_MANY_NAMED
     if chains.most > MOST_CHAINS and options.front:
         return Ended.TOO_MANY_CHAINS  # a front has no weighted products, so no sketch
-    if choices > MOST_KEPT:
+    if choices.number > MOST_KEPT and (options.front or options.certify):
+        return Ended.TOO_MANY_CHOICES_LISTED
+    bounded = choices.number if chains.most > MOST_CHAINS else relaxations(choices)
+    if bounded > MOST_KEPT:
         return Ended.TOO_MANY_CHOICES
     limit = np.inf if options.time_limit is None else options.time_limit
-    return Ended.TOO_SHORT if chains.rows_of_all * choices > BOUNDED_A_SECOND * limit else None
+    share = 1.0 if bounded == choices.number else SHARE
+    return Ended.TOO_SHORT if chains.rows_of_all * bounded > BOUNDED_A_SECOND * limit * share else None

@@ -20,12 +20,12 @@ from ..outcome import Outcome, StageProof
 from ..recorder import Recorder, Stop
 from ..statistics import Statistics
 from ..strategy import Task, Watch
-from .bounding import bound_choices
+from .bounding import Bounding
 from .evidence import Evidence
 from .first_look import Evolver, first_look
+from .folded_choice import FoldedChoice
 from .hindrance import hindrance
 from .incumbents import BestIncumbent, FrontIncumbents, Incumbents
-from .keep_choice import KeepChoice
 from .leaves import LeafEvaluator
 from .local_search import LocalSearch
 from .resume import state_of
@@ -59,6 +59,7 @@ class Optimal:
         self.evolver = Evolver(self.leaves)
         self.evidence = Evidence(task, self.leaves, self.start.stages)
         self.rng = np.random.default_rng(task.options.seed)
+        self.bounding = Bounding(self.evidence.choices, self._check, self._evolve_beside, self._tell)
         self.rounds: Rounds | None = None  # the last
 
     def run(self) -> Outcome:
@@ -88,35 +89,41 @@ class Optimal:
         return self.leaves.incumbents
 
     @property
-    def waiting(self) -> tuple[KeepChoice | WideChoice, ...]:
-        """The choices of kept tensors that may have a better mapping."""
-        return self.evidence.choices.waiting
-
-    @property
     def statistics(self) -> Statistics:
         return self.recorder.statistics
 
     def _prove(self) -> None:
-        """Open nodes of all choices of kept tensors until none can beat the best, or time is up."""
+        """Bound and divide choices of kept tensors until none can beat the best, or time is up."""
         self.leaves.chains.list_all(self._check)
-        bound_choices(self.evidence, self._check, self._evolve_beside, self._tell)
-        if self.start.root_only:
+        self.bounding.order()
+        limit = self.task.options.time_limit
+        if limit is not None and self.bounding.too_many(limit):
+            self._evolve(Ended.TOO_SHORT)
+        elif self.start.root_only:
+            while self.bounding.needed:
+                self.bounding.step()
             self.statistics.stop(Ended.ROOT_ONLY)
         else:
             self._branch()
 
     def _branch(self) -> None:
-        steps = 1
+        steps, choices = 1, self.evidence.choices
         while True:
-            self.evidence.rule_out()
-            if not self.waiting:
+            choices.rule_out()
+            if self.bounding.needed:
+                self.bounding.step()
+                continue
+            if not choices.waiting:
                 self._end()
                 return
             if self._late():
                 return
-            choice = min(self.waiting, key=lambda each: each.least)
+            choice = min(choices.waiting, key=lambda each: each.least)
+            if isinstance(choice, FoldedChoice):
+                self.bounding.unfold(choice)
+                continue
             if isinstance(choice, WideChoice):
-                self._evolve()
+                self._evolve(Ended.TOO_MANY_CHAINS)
                 return
             if choice.rounds is not None:
                 self._round(choice.rounds)
@@ -136,11 +143,14 @@ class Optimal:
             steps += 1
             self._tell()
 
-    def _evolve(self) -> None:
-        """Evolve for the rest of the time, or until that brings nothing: too many chains are left for a proof."""
-        self.statistics.stop(Ended.TOO_MANY_CHAINS)
-        while self.evolver.go_on(self._late):
+    def _evolve(self, reason: Ended) -> None:
+        """Evolve for the rest of the time, without a limit until that brings nothing: no proof is possible."""
+        self.statistics.stop(reason)
+        limited = self.task.options.time_limit is not None
+        while not self._late() and (limited or not self.evolver.settled):
+            self.evolver.step()
             self._tell()
+        self.statistics.stop(reason)  # also where time ended it
 
     def _evolve_beside(self, bounded: int) -> None:
         """Make a generation between the steps of a sketch, or while choices are bounded."""

@@ -78,6 +78,6 @@ class Strategy(Protocol):
 def goes_on(state: Mapping[str, Any], limit: float | None, part: Part) -> bool:
     """Test whether the search of that state is unfinished, given this time limit."""
     statistics = state["statistics"]
-    if statistics["stopped_by"] == Ended.TIME_LIMIT and not part.final:
+    if statistics["stopped_by"] in (Ended.TIME_LIMIT, Ended.TOO_SHORT) and not part.final:
         return limit is None or limit > statistics["seconds"]
     return not statistics["stopped_by"]

@@ -3,13 +3,15 @@
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
+from heapq import heappop
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ruby_map.arch import Architecture, Compute, Storage
+from ruby_map.arch import Architecture, Axis, Compute, Storage
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
+from ruby_map.mapper.certificate.checker import verify
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model import CostOptions, evaluate
 from ruby_map.mapper.model.bounds import Relaxation, ideal
@@ -25,6 +27,7 @@ from ..conftest import DEEP
 from ..model.test_cost import matmul
 from ..searches import a_poor_beginning, lower_bound, optimal
 from ..small_problems import best_of_all, check_best_of_all, combinations_of, constrained_problems, problems, values_of
+from .test_optimal_interrupted import KeepChoice as InMemory
 
 OPTIMAL = SearchOptions(strategy="optimal")
 
@@ -200,13 +203,87 @@ def test_out_of_time_after_some_choices_in_turn(monkeypatch):
 
 
 def test_too_many_choices_that_may_be_best(monkeypatch):
-    """All time is evolution's then; the bound by tensors stays, and the reason says what was too short."""
+    """Most of the time is evolution's then; the bound by tensors stays, and the reason says what was too short."""
+    monkeypatch.setattr(bounding, "SHARE", 0.0)
+    monkeypatch.setattr(bounding, "CHOICES_A_SECOND", 1.0)
     monkeypatch.setattr(bounding, "BOUNDED_A_SECOND", 1.0)
+    monkeypatch.setattr(hindrance, "BOUNDED_A_SECOND", 1e9)
     space, table = problem(4)
-    found = optimal(space, table, replace(OPTIMAL, time_limit=1.5))
+    with a_poor_beginning():
+        part = InMemory()
+        found = optimal(space, table, replace(OPTIMAL, time_limit=1.5), part=part)
     assert found.statistics.stopped_by == Ended.TOO_SHORT
     assert found.statistics.seconds >= 1.5
     assert 0 < found.lower_bound <= evaluate(found.best, table).edp[0]
+    monkeypatch.undo()
+    assert optimal(space, table, replace(OPTIMAL, time_limit=600.0), part=part).optimal  # it goes on with more time
+
+
+def test_choices_that_may_be_best_are_not_given_up_at_once():
+    """The mapping known as the proof begins may be far from the best: then all choices may seem to be better."""
+    space, table = problem(7)
+    few = Mapspace(space.arch, matmul(2, 1, 1), "pfm")
+    with a_poor_beginning():
+        assert optimal(few, table, replace(OPTIMAL, time_limit=60.0)).optimal
+
+
+def test_the_bound_of_the_whole_needs_few_choices(monkeypatch):
+    """Where the mapping given meets the bound by tensors, no choice is bounded by itself."""
+    space, table = problem(4)
+    best = optimal(space, table, OPTIMAL).best
+    bounded = []
+    real = bounding.choice_of
+    monkeypatch.setattr(bounding, "choice_of", lambda *a, **more: (bounded.append(1), real(*a, **more))[1])
+    whole = lower_bound(space, table, SearchOptions(strategy="random", bound=0.0), best)
+    assert len(bounded) <= 2
+    assert whole.lower_bound <= evaluate(best, table).edp[0] * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("call", range(1, 12))
+def test_ctrl_c_while_choices_are_listed(monkeypatch, call):
+    """None is lost: the certificate names each, and the bound holds."""
+    space, table = problem(1)
+    with choices_in_turn():
+        whole = optimal(space, table, replace(OPTIMAL, certify=True))
+        calls = []
+
+        def pop(heap):
+            calls.append(1)
+            if len(calls) == call:
+                raise KeyboardInterrupt
+            return heappop(heap)
+
+        monkeypatch.setattr(kept_in_turn, "heappop", pop)
+        found = optimal(space, table, replace(OPTIMAL, certify=True))
+    assert found.coverage.total == combinations_of(space)
+    assert found.lower_bound <= whole.lower_bound * (1 + 1e-9)
+    if found.certificate is not None:
+        verify(found.certificate, space.arch, space.workload, table)
+
+
+def test_certificates_of_fronts_that_time_ended(monkeypatch):
+    """They show what columns prove, even where the ideal bounds are above."""
+    outer = Storage("L0", "DRAM", fanout=(Axis("x", 2), Axis("y", 2)))
+    arch = Architecture("wide", (outer, Storage("L1", "SRAM")), Compute("MAC", "intmac"))
+    figures = tuple(LevelEnergy(level.name, 9.0, 9.0, 9.0, 0.0, 1.0, "given") for level in arch.levels)
+    table = EnergyTable("wide", figures, ComputeEnergy("MAC", 1.0, 0.0, 1.0, "given"))
+    space, seen = Mapspace(arch, matmul(3, 3, 1), "ruby"), 0
+    for looks in range(100, 1_000, 100):
+        left = iter(range(looks))
+
+        def late(self, left=left):
+            if next(left, None) is not None:
+                return False
+            self.statistics.stop(Ended.TIME_LIMIT)
+            return True
+
+        with a_poor_beginning() as patch:
+            patch.setattr(optimal_file.Optimal, "_late", late)
+            found = optimal(space, table, replace(OPTIMAL, front="energy,delay", certify=True))
+        if found.certificate is not None:
+            verify(found.certificate, space.arch, space.workload, table)
+            seen += not found.optimal
+    assert seen
 
 
 def test_time_is_used_where_nothing_can_be_proven(monkeypatch):

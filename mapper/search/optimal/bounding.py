@@ -10,7 +10,7 @@ from ...mapping import Bools
 from ...model import InternalError
 from ...model.bounds import ROUNDING, DimGroup, Relaxation
 from ...runtime import Deadline
-from ..ended import BOUNDED_A_SECOND
+from ..ended import BOUNDED_A_SECOND, MOST_KEPT
 from .all_choices import AllChoices, Waiting
 from .folded_choice import FoldedChoice
 from .incumbents import BestIncumbent
@@ -20,6 +20,8 @@ from .sketch import LONG
 from .wide_choice import WideChoice
 
 BESIDE = 5_000  # rows of chains whose columns take about as long as a generation
+SHARE = 0.25  # of a time limit: until then nothing is hopeless
+CHOICES_A_SECOND = 100  # bounded one by one, if they have few rows
 HELD = 2**19  # rows of chains with columns of choices that wait, in all: some hundreds of megabytes
 
 
@@ -54,13 +56,19 @@ class Bounding:
 
             self.choices.in_turn = in_turn_by_tensors(every, relaxation)
 
-    def too_many(self, limit: float) -> bool:
-        """Test whether more choices may be better than the best than can be bounded one by one in `limit` seconds."""
-        most = BOUNDED_A_SECOND * limit / self.leaves.chains.rows_of_all
-        if most >= self.choices.number or not self.choices.in_turn.added_up:
+    def hopeless(self, used: float, limit: float | None) -> bool:
+        """Test whether more choices may be best than can be bounded one by one until the time limit, in seconds.
+
+        A quarter of it is given to see, as the best gets better meanwhile.
+        """
+        if limit is None or used < SHARE * limit or not self.choices.in_turn.added_up:
             return False
-        self.choices.in_turn.keep(int(most))
-        return self.choices.merit_in_turn(int(most)) < self.leaves.incumbents.cutoff * (1 - ROUNDING)
+        a_second = min(BOUNDED_A_SECOND / self.leaves.chains.rows_of_all, CHOICES_A_SECOND)
+        last = self.choices.begun + min(int(a_second * (limit - used)), MOST_KEPT)
+        if last >= self.choices.number:
+            return False
+        self.choices.in_turn.keep(last)
+        return self.choices.merit_in_turn(last) < self.leaves.incumbents.cutoff * (1 - ROUNDING)
 
     @property
     def needed(self) -> bool:

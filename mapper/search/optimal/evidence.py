@@ -77,6 +77,8 @@ class Evidence:
         if isinstance(self.incumbents, FrontIncumbents):
             front = self.incumbents
             corners, pending = self._corners(front)
+            cycles, energy_pj = self.corner
+            corners = [(max(least, cycles), max(least_pj, energy_pj)) for least, least_pj in corners]
             proofs = [FrontProof.of(corners), FrontProof.of(self._within_reach(front))]
             proofs += [outcome.proof] if outcome.proof else []
             tightest = min(proofs, key=lambda proof: proof.gap(front.energy_pj, front.cycles))
@@ -111,10 +113,13 @@ class Evidence:
         return front.times(least) if least < np.inf else []
 
     def _corners(self, front: FrontIncumbents) -> tuple[list[Point], float]:
-        """List points of which each mapping not seen is above one, on both axes, and bound its first objective."""
-        least, uncertain = self.corner, self.leaves.unresolved
+        """List points of which each mapping not seen is above one, on both axes, and bound its first objective.
+
+        They are those that certificates show: the ideal bounds may be above them.
+        """
+        uncertain = self.leaves.unresolved
         if not self.counted:
-            return [least], self._ideal_value
+            return [self.corner], self._ideal_value
         corners, pending = list[Point](), np.inf
         if uncertain < np.inf:
             corners, pending = front.times(uncertain), float(front.least_times(np.array([uncertain]))[0])
@@ -125,4 +130,4 @@ class Evidence:
         for cycles, energy_pj in self.choices.corners_in_turn:
             value = self.objective.value(np.array([energy_pj]), np.array([cycles]))
             corners, pending = [*corners, (cycles, energy_pj)], min(pending, float(value[0]))
-        return [(max(cycles, least[0]), max(energy_pj, least[1])) for cycles, energy_pj in corners], pending
+        return corners, pending

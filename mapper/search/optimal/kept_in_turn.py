@@ -7,6 +7,7 @@ list of all is made.
 
 from collections.abc import Callable, Iterator, Sequence
 from heapq import heappop, heappush
+from itertools import islice
 
 import numpy as np
 
@@ -27,25 +28,36 @@ class InTurn:
         `least`: cycles and energy of any mapping, at least; `energies`: of each tensor, by the set of levels that keep
         it # (set,), figures that add up to at most the energy of a mapping.
         """
-        self.number, self.cycles = choices.number, least[0]
+        self.number, self.cycles, self._least_pj = choices.number, least[0], 0.0 if energies else least[1]
         self.added_up = bool(energies)
+        self._choices, self._energies = choices, energies
         self._listed: list[tuple[float, Bools]] = []
-        self._known = 0.0 if energies else least[1]  # a bound of those not listed yet
-        self._others = self._by_energy(choices, energies) if energies else self._by_number(choices, least[1])
+        self._others: Iterator[tuple[float, Bools]] | None = None  # those after the listed ones
 
     def energy(self, place: int) -> float:
         """A lower bound of the energy of all choices from that place on; inf after the last."""
         if place >= self.number:
             return np.inf
-        return self._listed[place][0] if place < len(self._listed) else self._known
+        if place < len(self._listed):
+            return self._listed[place][0]
+        return self._listed[-1][0] if self._listed else self._least_pj
 
     def keep(self, place: int) -> Bools:
         """What the choice at a place keeps. # (level, tensor)"""
-        while len(self._listed) <= place:  # if this is interrupted, what is known still holds
-            found = next(self._others)
-            self._listed.append(found)
-            self._known = found[0]
+        while len(self._listed) <= place:
+            if self._others is None:
+                self._others = islice(self._every(), len(self._listed), None)
+            try:
+                self._listed.append(next(self._others))
+            except BaseException:  # Ctrl-C ends an iterator, or loses what it gave
+                self._others = None
+                raise
         return self._listed[place][1]
+
+    def _every(self) -> Iterator[tuple[float, Bools]]:
+        if self.added_up:
+            return self._by_energy(self._choices, self._energies)
+        return self._by_number(self._choices, self._least_pj)
 
     @staticmethod
     def _by_number(choices: KeepChoices, energy: float) -> Iterator[tuple[float, Bools]]:

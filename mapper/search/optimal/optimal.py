@@ -96,35 +96,29 @@ class Optimal:
         """Bound and divide choices of kept tensors until none can beat the best, or time is up."""
         self.leaves.chains.list_all(self._check)
         self.bounding.order()
-        limit = self.task.options.time_limit
-        if limit is not None and self.bounding.too_many(limit):
-            self._evolve(Ended.TOO_SHORT)
-        elif self.start.root_only:
-            while self.bounding.needed:
-                self.bounding.step()
-            self.statistics.stop(Ended.ROOT_ONLY)
-        else:
-            self._branch()
+        self._branch()
 
     def _branch(self) -> None:
         steps, choices = 1, self.evidence.choices
         while True:
             choices.rule_out()
             if self.bounding.needed:
+                if self.bounding.hopeless(time.monotonic() - self.began, self.task.options.time_limit):
+                    return self._evolve(Ended.TOO_SHORT)
                 self.bounding.step()
                 continue
+            if self.start.root_only:
+                return self.statistics.stop(Ended.ROOT_ONLY)
             if not choices.waiting:
-                self._end()
-                return
+                return self._end()
             if self._late():
-                return
+                return None
             choice = min(choices.waiting, key=lambda each: each.least)
             if isinstance(choice, FoldedChoice):
                 self.bounding.unfold(choice)
                 continue
             if isinstance(choice, WideChoice):
-                self._evolve(Ended.TOO_MANY_CHAINS)
-                return
+                return self._evolve(Ended.TOO_MANY_CHAINS)
             if choice.rounds is not None:
                 self._round(choice.rounds)
             elif choice.branching is None:

@@ -13,6 +13,8 @@ CONNECT = 5  # seconds to reach a scheduler
 APPEAR = 10  # seconds for a first worker
 KINDS = "dask://HOST:PORT, or ray (for the Ray cluster that this machine belongs to)"
 
+Dead = type[Exception] | tuple[()]
+
 
 @dataclass(frozen=True)
 class Shared:
@@ -48,10 +50,11 @@ def cluster_faults(cluster: str | None) -> list[Fault]:
 
 
 @contextmanager
-def on_cluster(cluster: str, shared: Shared) -> Iterator[tuple[Any, Shared]]:
+def on_cluster(cluster: str, shared: Shared) -> Iterator[tuple[Any, Shared, Dead]]:
     """Open joblib's Parallel on a cluster, with `shared` in the form that tasks there receive.
 
-    Raises InputError where the package is missing, nothing answers, or the workers have other versions.
+    Last comes what is raised once every worker that a task was given to has died. Raises InputError where the package
+    is missing, nothing answers, or the workers have other versions.
     """
     yield from _on_ray(shared) if cluster == "ray" else _on_dask(cluster.removeprefix("dask://"), shared)
 
@@ -68,9 +71,9 @@ def versions() -> dict[str, str]:
     return {name: version(name) for name in ("ruby-map", "numpy")}
 
 
-def _on_dask(address: str, shared: Shared) -> Generator[tuple[Any, Shared]]:
+def _on_dask(address: str, shared: Shared) -> Generator[tuple[Any, Shared, Dead]]:
     try:
-        from distributed import Client
+        from distributed import Client, KilledWorker
     except ImportError:
         raise InputError(_fault("dask needs the package distributed: pip install 'ruby-map[dask]'")) from None
     from joblib import Parallel, parallel_config
@@ -87,7 +90,7 @@ def _on_dask(address: str, shared: Shared) -> Generator[tuple[Any, Shared]]:
         _check_workers(client)
         with parallel_config("dask", client=client, scatter=[shared]):
             parallel = Parallel(return_as="generator", batch_size=1, pre_dispatch="2*n_jobs")
-        yield parallel, shared
+        yield parallel, shared, KilledWorker
 
 
 def _check_workers(client: Any) -> None:
@@ -105,7 +108,7 @@ def _shown(numbers: dict[str, str]) -> str:
     return ", ".join(f"{name} {number}" for name, number in numbers.items())
 
 
-def _on_ray(shared: Shared) -> Generator[tuple[Any, Shared]]:
+def _on_ray(shared: Shared) -> Generator[tuple[Any, Shared, Dead]]:
     try:
         import ray
         from ray.util.joblib import register_ray
@@ -121,7 +124,7 @@ def _on_ray(shared: Shared) -> Generator[tuple[Any, Shared]]:
     register_ray()
     with parallel_config("ray"):
         parallel = Parallel(n_jobs=-1, batch_size=1)
-    yield parallel, Shared(shared.key, None, ray.put(shared.bytes_))
+    yield parallel, Shared(shared.key, None, ray.put(shared.bytes_)), ()
 
 
 def _fault(message: str) -> Fault:

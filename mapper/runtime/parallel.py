@@ -13,6 +13,7 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, CancelledError
 from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import lru_cache
 from itertools import batched, count, islice
@@ -26,7 +27,9 @@ from .cluster import Shared, on_cluster
 from .streams import tell
 
 MOST = 16  # chunks in one task: enough that handing it out costs nothing beside it
-LOSSES = 3  # times in a row that all workers may be lost without a result between
+LOST = (BrokenExecutor, CancelledError)  # a process died; a cluster forgot a task of a worker that died
+LOSSES = 3  # times in a row that work may be lost without a result between
+STAYS = "what was saved in --out stays"
 LOOK = 1.0  # seconds after which a worker looks whether its parent is still there
 HELD = (signal.SIGINT, signal.SIGTERM)  # reach every process; the parent alone decides
 
@@ -62,7 +65,7 @@ def in_order(
 
     `jobs` is a number of processes, or the name of a cluster (cluster.py). Work begins ahead of the reader (two tasks
     per worker); closing the generator lets that work finish unread. Tasks start at one chunk and grow, to `most`, so
-    that a short search does not wait for work that it will not read. Where processes die (killed, out of memory) others
+    that a short search does not wait for work that it will not read. Where workers die (killed, out of memory) others
     do their work again; a chunk gives the same result wherever it is done. Processes end with this one. Raises
     InputError where none can begin, or they die time after time.
 
@@ -83,7 +86,7 @@ class Workers:
     def __init__(self, work: Callable[..., Any], shared: Any, jobs: int | str) -> None:
         self.work, self.shared, self.jobs = work, shared, jobs
         self._open = ExitStack()
-        self._at: Any = None  # where the workers find what is shared; on a cluster also joblib's way there
+        self._at: Any = None  # where the workers find what is shared; for a cluster what on_cluster gives
 
     def in_order(
         self, chunks: Iterable[Any], most: int = MOST, learnt: Callable[[], Any] | None = None
@@ -107,11 +110,25 @@ class Workers:
     def _by_cluster(
         self, cluster: str, tasks: Iterator[tuple[Any, ...]], learnt: Callable[[], Any] | None
     ) -> Generator[Any]:
-        """Yield the results of `tasks` by the workers of a cluster."""
-        if self._at is None:
-            self._at = self._open.enter_context(on_cluster(cluster, Shared(uuid4().hex, self._content())))
-        parallel, shared = self._at
-        yield from _ordered(lambda some: _rounds(parallel, some), shared, deque(), tasks, learnt)
+        """Yield the results of `tasks` by the workers of a cluster; others take over where some are lost."""
+        waiting: deque[tuple[Any, ...]] = deque()
+
+        def attempt() -> Generator[Any]:
+            if self._at is None:
+                self._at = self._open.enter_context(on_cluster(cluster, Shared(uuid4().hex, self._content())))
+            parallel, shared, dead = self._at
+            try:
+                yield from _ordered(lambda some: _rounds(parallel, some), shared, waiting, tasks, learnt)
+            except dead as error:
+                rule = f"its workers die of this work ({_first_line(error)}): perhaps they lack memory; {STAYS}"
+                raise InputError(Fault("cluster", None, "", rule)) from None
+
+        def lost(why: str) -> None:
+            self.close()  # to connect anew, or to say that nothing answers any more
+            tell(f"work was lost on the cluster ({why}); it is done again")
+
+        rule = f"work was lost on it {LOSSES} times in a row: look what becomes of its workers; {STAYS}"
+        yield from _though_lost(attempt, lost, Fault("cluster", None, "", rule))
 
     def _by_processes(
         self, jobs: int, tasks: Iterator[tuple[Any, ...]], learnt: Callable[[], Any] | None
@@ -120,8 +137,6 @@ class Workers:
         _check_folder()
         # joblib puts another in place of a worker whose memory has grown
         warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
-        from concurrent.futures.process import BrokenProcessPool
-
         from joblib import Parallel  # a fifth of a second that a search in one process need not wait for
 
         if self._at is None:
@@ -129,21 +144,34 @@ class Workers:
             path.write_bytes(self._content())
             self._at = Shared(str(path))
         waiting: deque[tuple[Any, ...]] = deque()
-        lost = 0
-        while lost < LOSSES:
+
+        def attempt() -> Generator[Any]:
             # joblib begins its own resource tracker here, and workers with the first task
             with Parallel(jobs, return_as="generator", batch_size=1, pre_dispatch=2 * jobs,
                           initializer=_begin_worker, initargs=(os.getpid(),)) as parallel:  # fmt: skip
-                try:
-                    for result in _ordered(parallel, self._at, waiting, tasks, learnt):
-                        yield result
-                        lost = 0
-                    return
-                except BrokenProcessPool as error:
-                    lost += 1
-                    tell(f"a worker process died ({_first_line(error)}); others do its work again")
-        why = "perhaps for lack of memory: use fewer processes; what was saved in --out stays"
-        raise InputError(Fault("jobs", None, "", f"worker processes died {LOSSES} times in a row, {why}"))
+                yield from _ordered(parallel, self._at, waiting, tasks, learnt)
+
+        def lost(why: str) -> None:
+            tell(f"a worker process died ({why}); others do its work again")
+
+        why = f"perhaps for lack of memory: use fewer processes; {STAYS}"
+        fault = Fault("jobs", None, "", f"worker processes died {LOSSES} times in a row, {why}")
+        yield from _though_lost(attempt, lost, fault)
+
+
+def _though_lost(attempt: Callable[[], Generator[Any]], lost: Callable[[str], object], fault: Fault) -> Generator[Any]:
+    """Yield the results of attempt after attempt, as long as each that loses work also brings some."""
+    losses = 0
+    while losses < LOSSES:
+        try:
+            for result in attempt():
+                yield result
+                losses = 0
+            return
+        except LOST as error:
+            losses += 1
+            lost(_first_line(error))
+    raise InputError(fault)
 
 
 def _ordered(
@@ -157,8 +185,6 @@ def _ordered(
 
     Tasks handed out and not read are left in `waiting`.
     """
-    from concurrent.futures.process import BrokenProcessPool
-
     from joblib import delayed
 
     closing = threading.Event()
@@ -180,7 +206,7 @@ def _ordered(
             yield from several
     finally:
         closing.set()  # draining is shorter than joblib's own way out, which kills the workers
-        with suppress(BrokenProcessPool):  # what ends this stands, whatever becomes of work that nobody reads
+        with suppress(*LOST):  # what ends this stands, whatever becomes of work that nobody reads
             for _ in results:
                 pass
 

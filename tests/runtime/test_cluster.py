@@ -1,19 +1,24 @@
 """Clusters: the same answer as on this machine, with a worker lost on the way, and a plain word where there is none."""
 
 import json
+import operator
 import signal
 import socket
 import subprocess
 import sys
 import time
+from collections import deque
+from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
+from itertools import islice
 
 import pytest
+from joblib import wrap_non_picklable_objects
 from ruby_map.mapper import SearchOptions, explore, result_json
 from ruby_map.mapper.commands.ruby_map import main
-from ruby_map.mapper.runtime import cluster
+from ruby_map.mapper.runtime import cluster, in_order, parallel
 from ruby_map.mapper.search.optimal import keep_choice, optimal, rounds
-from ruby_map.workloads import shaped
+from ruby_map.workloads import InputError, shaped
 from typer.testing import CliRunner
 
 from ..searches import begin_poorly
@@ -42,15 +47,15 @@ def process(*command):
 
 @contextmanager
 def dask_cluster(workers):
-    """A scheduler and workers on loopback: its address and the workers' processes."""
+    """A scheduler and workers on loopback: its address, the workers' processes, and its own."""
     port = free_port()
     module = (sys.executable, "-m", "distributed.cli.dask_scheduler")
     with ExitStack() as every:
         scheduler = ("--host", "127.0.0.1", "--port", str(port), "--no-dashboard", "--no-show")
-        every.enter_context(process(*module, *scheduler))
+        first = every.enter_context(process(*module, *scheduler))
         worker = (sys.executable, "-m", "distributed.cli.dask_worker", f"tcp://127.0.0.1:{port}", "--no-nanny")
         worker += ("--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1")
-        yield f"dask://127.0.0.1:{port}", [every.enter_context(process(*worker)) for _ in range(workers)]
+        yield f"dask://127.0.0.1:{port}", [every.enter_context(process(*worker)) for _ in range(workers)], first
 
 
 def plain(result):
@@ -63,7 +68,7 @@ def test_a_dask_cluster_gives_the_same_answer_though_a_worker_is_killed():
     """Two workers on loopback, one killed in the middle: every chunk counts once, and the answer is that of one."""
     pytest.importorskip("distributed", reason="needs the extra dask")
     killed_at = []
-    with dask_cluster(workers=2) as (address, workers):
+    with dask_cluster(workers=2) as (address, workers, _):
         from distributed import Client
 
         with Client(address.replace("dask", "tcp"), timeout=60) as client:
@@ -98,7 +103,7 @@ def test_a_proof_on_a_dask_cluster_gives_the_same_answer_though_a_worker_is_kill
     monkeypatch.setattr(rounds.Rounds, "_take", take)
     options = {"strategy": "optimal", "objective": "edp"}
     layer = ("eyeriss_like", shaped("conv2d", M=40, C=30, P=10, Q=14, R=1, S=1), "ruby")
-    with dask_cluster(workers=2) as (address, workers):
+    with dask_cluster(workers=2) as (address, workers, _):
         from distributed import Client
 
         with Client(address.replace("dask", "tcp"), timeout=60) as client:
@@ -112,6 +117,90 @@ def test_a_proof_on_a_dask_cluster_gives_the_same_answer_though_a_worker_is_kill
         assert workers[0].poll() is not None
     assert turns[0] > 10
     assert plain(found) == plain(explore(*layer, options=SearchOptions(**options)))
+
+
+class Losing:
+    """Stands for joblib on a cluster: the task of a call that `losses` names is lost with those handed out with it."""
+
+    return_generator = True
+
+    def __init__(self, losses, error=CancelledError):
+        self.losses, self.error, self.calls = losses, error, 0
+
+    def __call__(self, tasks):
+        self.calls += 1
+        call, handed_out = self.calls, deque()
+        for number, task in enumerate(tasks):
+            handed_out.append(task)
+            if len(handed_out) < 3:
+                continue  # ahead of the reader
+            if self.losses.get(call, -1) == number - 2:
+                raise self.error("already forgotten")
+            work, arguments, _ = handed_out.popleft()
+            yield work(*arguments)
+        for work, arguments, _ in handed_out:
+            yield work(*arguments)
+
+
+@pytest.fixture
+def losing(monkeypatch):
+    """The function that puts a Losing in place of a cluster; returns how often it was connected to."""
+
+    def put(joblib, dead=()):
+        connected = []
+
+        @contextmanager
+        def on_cluster(name, shared):
+            connected.append(name)
+            yield joblib, shared, dead
+
+        monkeypatch.setattr(parallel, "on_cluster", on_cluster)
+        return connected
+
+    return put
+
+
+def test_lost_work_on_a_cluster_is_done_again(losing, capfd):
+    """Each result once and in order, whichever tasks are lost; it connects anew, and says it."""
+    connected = losing(Losing({1: 0, 2: 2, 3: 0, 4: 5}))
+    assert list(in_order(operator.add, 100, range(200), jobs="dask://here:1")) == list(range(100, 300))
+    assert connected == ["dask://here:1"] * 5
+    assert capfd.readouterr().err.count("work was lost on the cluster (already forgotten)") == 4
+
+
+def test_a_cluster_that_loses_all_work_is_a_fault(losing):
+    """Three times in a row without a result between."""
+    connected = losing(Losing({1: 3, 2: 0, 3: 0, 4: 0}))
+    results = in_order(operator.add, 0, range(200), jobs="dask://here:1")
+    assert list(islice(results, 3)) == [0, 1, 2]
+    with pytest.raises(InputError, match=r"^cluster: work was lost on it 3 times in a row"):
+        list(results)
+    assert len(connected) == 3
+
+
+def test_work_that_kills_its_workers_is_a_fault(losing):
+    """No more workers are given to it."""
+    connected = losing(Losing({1: 3}, error=MemoryError), dead=MemoryError)
+    with pytest.raises(InputError, match=r"^cluster: its workers die of this work \(already forgotten\): perhaps"):
+        list(in_order(operator.add, 0, range(200), jobs="dask://here:1"))
+    assert len(connected) == 1
+
+
+def test_a_scheduler_that_ends_is_told():
+    """In the middle of the work, with its workers: a plain word."""
+    pytest.importorskip("distributed", reason="needs the extra dask")
+
+    def late(_, chunk):
+        time.sleep(0.05)
+        return chunk
+
+    with dask_cluster(workers=2) as (address, workers, scheduler):  # joblib does the work of one worker itself
+        results = in_order(wrap_non_picklable_objects(late), None, range(10_000), jobs=address)
+        assert list(islice(results, 10)) == list(range(10))
+        for each in (*workers, scheduler):
+            each.kill()
+        with pytest.raises(InputError, match="no Dask scheduler answers at 127.0.0.1"):
+            list(results)
 
 
 @pytest.mark.parametrize("strategy", ["optimal", "auto"])
@@ -128,7 +217,7 @@ def test_a_scheduler_without_workers_is_told(monkeypatch):
     pytest.importorskip("distributed", reason="needs the extra dask")
     monkeypatch.setattr(cluster, "APPEAR", 0.5)
     monkeypatch.setattr(cluster, "CONNECT", 60)
-    with dask_cluster(workers=0) as (address, _):
+    with dask_cluster(workers=0) as (address, _, _):
         found = CliRunner().invoke(main, [*TOY, "--search", "random", "--cluster", address])
     assert (found.exit_code, found.stdout) == (2, "")
     assert "has had no worker for 0.5 s" in found.stderr

@@ -1,5 +1,6 @@
 """The certified optimum where there are many choices of what is kept."""
 
+import time
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -19,14 +20,15 @@ from ruby_map.mapper.search.ended import Ended
 from ruby_map.mapper.search.evolution import population, populations
 from ruby_map.mapper.search.optimal import bounding, branch_and_bound, hindrance, kept_in_turn
 from ruby_map.mapper.search.optimal import optimal as optimal_file
-from ruby_map.mapper.search.optimal.chain_groups import ChainGroups
 from ruby_map.mapper.search.optimal.kept_in_turn import in_turn_by_tensors
 from ruby_map.mapper.search.options import SearchOptions
+from ruby_map.mapper.search.strategy import Task, Watch
 
 from ..conftest import DEEP
 from ..model.test_cost import matmul
 from ..searches import a_poor_beginning, lower_bound, optimal
 from ..small_problems import best_of_all, check_best_of_all, combinations_of, constrained_problems, problems, values_of
+from .test_optimal_geometric import groups_of
 from .test_optimal_interrupted import KeepChoice as InMemory
 
 OPTIMAL = SearchOptions(strategy="optimal")
@@ -47,7 +49,7 @@ def problem(free):
 def choices_in_turn(held=0):
     """Proofs that bound all choices by tensors first, then those that may be best; more than `held` rows are folded."""
     with a_poor_beginning() as patch:
-        patch.setattr(bounding, "FEW", 0)
+        patch.setattr(kept_in_turn, "FEW", 0)
         patch.setattr(bounding, "HELD", held)
         patch.setattr(branch_and_bound, "OPENED", 4)  # several choices are opened by and by
         yield patch
@@ -107,18 +109,15 @@ def values_in_full(batch, table, costs):
 def test_choices_come_in_the_order_of_bounds_that_hold(problem):
     """Each once; by ascending sums; no sum above the bound of the choice by itself."""
     space, table, _, costs = problem
-    groups = ChainGroups(space)
-    groups.list_all()
-    choices = space.keep_choices
-    in_turn = in_turn_by_tensors(choices, lambda keep: Relaxation(groups.groups, table, keep, costs))
+    groups, choices = groups_of(space), space.keep_choices
+    in_turn = in_turn_by_tensors(choices, lambda keep: Relaxation(groups, table, keep, costs))
     kept = np.array([in_turn.keep(place) for place in range(choices.number)])
     sums = [in_turn.energy(place) for place in range(choices.number + 1)]
     assert sums == sorted(sums)
     assert sums[-1] == np.inf
     assert sorted(choices.rank(kept).tolist()) == list(range(choices.number))
     for keep, least in zip(kept, sums, strict=False):
-        whole = Relaxation(groups.groups, table, keep, costs)
-        bound = whole.bound(lambda g, column, of=whole.columns: of[g][column].min(keepdims=True), 1)
+        bound = Relaxation(groups, table, keep, costs).bound_of_all()
         assert in_turn.cycles <= bound.cycles[0]
         assert least <= bound.energy_pj[0] * (1 + 1e-9)
 
@@ -217,6 +216,18 @@ def test_too_many_choices_that_may_be_best(monkeypatch):
     assert 0 < found.lower_bound <= evaluate(found.best, table).edp[0]
     monkeypatch.undo()
     assert optimal(space, table, replace(OPTIMAL, time_limit=600.0), part=part).optimal  # it goes on with more time
+
+
+@pytest.mark.parametrize("used", [0.0, 0.9999, 1.0, 1.5, 1e9])
+def test_nothing_is_hopeless_once_time_is_up(used):
+    """A step may end after the limit, which is the reason of the end then."""
+    space, table = problem(4)
+    proof = optimal_file.Optimal(Task(space, table, OPTIMAL), Watch())
+    proof.began = time.monotonic()
+    proof.leaves.chains.list_all()
+    proof.bounding.order()
+    assert not proof.bounding.choices.begun
+    assert proof.bounding.hopeless(used, 1.0) == (used == 0.9999)
 
 
 def test_choices_that_may_be_best_are_not_given_up_at_once():

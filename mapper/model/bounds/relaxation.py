@@ -100,6 +100,10 @@ class Relaxation:
                 energy += least
         return Bound(energy, cycles, self._possible(value, n))
 
+    def bound_of_all(self) -> Bound:
+        """Bound all combinations of rows together, by the least entry of each column. # (1,)"""
+        return self.bound(lambda g, column: self.columns[g][column].min(keepdims=True), 1)
+
     def least_of_tensors(self) -> tuple[float, Floats]:
         """The least cycles of any mapping with this choice, and the least energy that each tensor's words cost.
 

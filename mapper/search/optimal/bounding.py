@@ -15,12 +15,11 @@ from .all_choices import AllChoices, Waiting
 from .folded_choice import FoldedChoice
 from .incumbents import BestIncumbent
 from .keep_choice import KeepChoice, choice_of
-from .kept_in_turn import FEW, in_turn_by_tensors
+from .kept_in_turn import SHARE, by_tensors, in_turn_by_tensors
 from .sketch import LONG
 from .wide_choice import WideChoice
 
 BESIDE = 5_000  # rows of chains whose columns take about as long as a generation
-SHARE = 0.25  # of a time limit: until then nothing is hopeless
 CHOICES_A_SECOND = 100  # bounded one by one, if they have few rows
 HELD = 2**19  # rows of chains with columns of choices that wait, in all: some hundreds of megabytes
 
@@ -46,7 +45,7 @@ class Bounding:
         """Put the choices in turn: by what each tensor costs at least, where there are many."""
         task, every, groups = self.task, self.task.space.keep_choices, self.leaves.chains.groups
         listed = [group for group in groups if isinstance(group, DimGroup)]
-        if every.number > FEW and len(listed) == len(groups):
+        if by_tensors(every, listed=len(listed) == len(groups)):
             sketch = max(map(len, groups)) > LONG
 
             def relaxation(keep: Bools) -> Relaxation:
@@ -61,7 +60,7 @@ class Bounding:
 
         A quarter of it is given to see, as the best gets better meanwhile.
         """
-        if limit is None or used < SHARE * limit or not self.choices.in_turn.added_up:
+        if limit is None or not SHARE * limit <= used < limit or not self.choices.in_turn.added_up:
             return False
         a_second = min(BOUNDED_A_SECOND / self.leaves.chains.rows_of_all, CHOICES_A_SECOND)
         last = self.choices.begun + min(int(a_second * (limit - used)), MOST_KEPT)

@@ -6,9 +6,7 @@ from ...model import figures_exact
 from ..ended import BOUNDED_A_SECOND, MOST_CHAINS, MOST_KEPT, MOST_NAMED, MOST_SKETCHED, Ended
 from ..strategy import Task
 from .chain_groups import ChainGroups
-from .kept_in_turn import relaxations
-
-SHARE = 0.25  # of the time, for the bounds of all choices by tensors, after which most choices have to be bounded alone
+from .kept_in_turn import SHARE, by_tensors
 
 
 def hindrance(task: Task, chains: ChainGroups) -> Ended | None:
@@ -24,9 +22,10 @@ def hindrance(task: Task, chains: ChainGroups) -> Ended | None:
         return Ended.TOO_MANY_CHAINS  # a front has no weighted products, so no sketch
     if choices.number > MOST_KEPT and (options.front or options.certify):
         return Ended.TOO_MANY_CHOICES_LISTED
-    bounded = choices.number if chains.most > MOST_CHAINS else relaxations(choices)
+    in_turn = by_tensors(choices, listed=chains.most <= MOST_CHAINS)
+    bounded = choices.most_of_tensor if in_turn else choices.number
     if bounded > MOST_KEPT:
         return Ended.TOO_MANY_CHOICES
     limit = np.inf if options.time_limit is None else options.time_limit
-    share = 1.0 if bounded == choices.number else SHARE
+    share = SHARE if in_turn else 1.0
     return Ended.TOO_SHORT if chains.rows_of_all * bounded > BOUNDED_A_SECOND * limit * share else None

@@ -45,8 +45,7 @@ class KeepChoice:
     sketch: Sketch | None = None  # what left these chains of long lists
 
     def __post_init__(self) -> None:
-        columns = self.relaxed.columns
-        self.bound = self.relaxed.bound(lambda g, column: columns[g][column].min(keepdims=True), 1)
+        self.bound = self.relaxed.bound_of_all()
 
     @property
     def divisible(self) -> bool:

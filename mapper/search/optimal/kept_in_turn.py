@@ -17,6 +17,7 @@ from ...model.bounds import Relaxation
 from ..outcome import Point
 
 FEW = 64  # choices; so many are bounded one by one, whatever their sums
+SHARE = 0.25  # of a time limit: so long the sums may take, and until then nothing is hopeless
 
 
 class InTurn:
@@ -56,21 +57,15 @@ class InTurn:
 
     def _every(self) -> Iterator[tuple[float, Bools]]:
         if self.added_up:
-            return self._by_energy(self._choices, self._energies)
-        return self._by_number(self._choices, self._least_pj)
+            return self._by_energy()
+        return ((self._least_pj, keep) for keep in self._choices.every())
 
-    @staticmethod
-    def _by_number(choices: KeepChoices, energy: float) -> Iterator[tuple[float, Bools]]:
-        for keep in choices.every():
-            yield energy, keep
-
-    @staticmethod
-    def _by_energy(choices: KeepChoices, energies: Sequence[Floats]) -> Iterator[tuple[float, Bools]]:
+    def _by_energy(self) -> Iterator[tuple[float, Bools]]:
         """Follow the sums of one number of each ascending list upwards: each has one sum it comes from."""
-        orders = [np.argsort(each, kind="stable") for each in energies]
-        ascending = [each[order].tolist() for each, order in zip(energies, orders, strict=True)]
-        sets = [choices.of_tensor(v) for v in range(len(energies))]
-        first = (0,) * len(energies)
+        orders = [np.argsort(each, kind="stable") for each in self._energies]
+        ascending = [each[order].tolist() for each, order in zip(self._energies, orders, strict=True)]
+        sets = [self._choices.of_tensor(v) for v in range(len(orders))]
+        first = (0,) * len(orders)
         heap = [(sum(each[0] for each in ascending), first)]
         while heap:
             energy, places = heappop(heap)
@@ -100,6 +95,6 @@ def in_turn_by_tensors(choices: KeepChoices, relaxation: Callable[[Bools], Relax
     return InTurn(choices, (cycles, 0.0), energies)
 
 
-def relaxations(choices: KeepChoices) -> int:
-    """The number of relaxations until every choice has a bound."""
-    return choices.number if choices.number <= FEW else choices.most_of_tensor
+def by_tensors(choices: KeepChoices, *, listed: bool) -> bool:
+    """Test whether choices are bounded by what each tensor costs first; `listed`: whether all chains are."""
+    return choices.number > FEW and listed

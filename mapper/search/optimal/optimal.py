@@ -26,6 +26,7 @@ from .first_look import Evolver, first_look
 from .folded_choice import FoldedChoice
 from .hindrance import hindrance
 from .incumbents import BestIncumbent, FrontIncumbents, Incumbents
+from .keep_choice import KeepChoice
 from .leaves import LeafEvaluator
 from .local_search import LocalSearch
 from .resume import state_of
@@ -114,37 +115,38 @@ class Optimal:
             if self._late():
                 return None
             choice = min(choices.waiting, key=lambda each: each.least)
-            if isinstance(choice, FoldedChoice):
-                self.bounding.unfold(choice)
-                continue
             if isinstance(choice, WideChoice):
                 return self._evolve(Ended.TOO_MANY_CHAINS)
-            if choice.rounds is not None:
-                self._round(choice.rounds)
-            elif choice.branching is None:
-                self.local_search.start(choice.relaxed, self.rng, STARTS)
-                choice.grow(certify=self.task.options.certify)
-            elif steps % BESIDE == 2 and not self.evolver.settled:
-                self.evolver.step()
-            elif steps % 32 == 0 and steps & (steps - 1) == 0:  # ever more rarely
-                choice.dive(self.leaves)
-                self.local_search.start(choice.relaxed, self.rng, 1)
+            if isinstance(choice, FoldedChoice):
+                self.bounding.unfold(choice)
             else:
-                choice.step(self.leaves)
-                if choice.branching.opened > ALONE and choice.divisible and not self.task.options.certify:
-                    choice.dive(self.leaves)
-                    choice.divide(self.task)
-            steps += 1
-            self._tell()
+                self._divide(choice, steps)
+                steps += 1
+                self._tell()
+
+    def _divide(self, choice: KeepChoice, step: int) -> None:
+        """Open some sets of chains of a choice; evolution and local search have some of the steps."""
+        if choice.rounds is not None:
+            self._round(choice.rounds)
+        elif choice.branching is None:
+            self.local_search.start(choice.relaxed, self.rng, STARTS)
+            choice.grow(certify=self.task.options.certify)
+        elif step % BESIDE == 2 and not self.evolver.settled:
+            self.evolver.step()
+        elif step % 32 == 0 and step & (step - 1) == 0:  # ever more rarely
+            choice.dive(self.leaves)
+            self.local_search.start(choice.relaxed, self.rng, 1)
+        else:
+            choice.step(self.leaves)
+            if choice.branching.opened > ALONE and choice.divisible and not self.task.options.certify:
+                choice.dive(self.leaves)
+                choice.divide(self.task)
 
     def _evolve(self, reason: Ended) -> None:
         """Evolve for the rest of the time, without a limit until that brings nothing: no proof is possible."""
+        if not self._late():
+            first_look(self.evolver, None, self.task.options.time_limit, self._tell, hindered=True)
         self.statistics.stop(reason)
-        limited = self.task.options.time_limit is not None
-        while not self._late() and (limited or not self.evolver.settled):
-            self.evolver.step()
-            self._tell()
-        self.statistics.stop(reason)  # also where time ended it
 
     def _evolve_beside(self, bounded: int) -> None:
         """Make a generation between the steps of a sketch, or while choices are bounded."""

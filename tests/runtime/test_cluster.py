@@ -25,7 +25,17 @@ from ..searches import begin_poorly
 
 TOY = ("toy_6pe", "rank1_100")
 LAYER = ("eyeriss_like", "resnet50/conv4_x_3x3")
+SMALL = ("eyeriss_like", shaped("conv2d", M=40, C=30, P=10, Q=14, R=1, S=1), "ruby")
 OPTIONS = {"strategy": "random", "samples": 1_000_000, "victory": 10**9}
+
+
+def in_short_turns(monkeypatch):
+    """Proofs that open nodes in turns from the beginning, few nodes in each."""
+    begin_poorly(monkeypatch)
+    monkeypatch.setattr(optimal, "ALONE", 0)
+    monkeypatch.setattr(rounds, "NODES", 2**6)
+    monkeypatch.setattr(rounds, "FEWEST", 2**3)
+    monkeypatch.setattr(keep_choice, "PATIENCE", 2**10)
 
 
 def free_port():
@@ -88,11 +98,7 @@ def test_a_dask_cluster_gives_the_same_answer_though_a_worker_is_killed():
 def test_a_proof_on_a_dask_cluster_gives_the_same_answer_though_a_worker_is_killed(monkeypatch):
     """Turns of a proof on two workers, one killed in the middle: the mapping, bound and counts of one process."""
     pytest.importorskip("distributed", reason="needs the extra dask")
-    begin_poorly(monkeypatch)
-    monkeypatch.setattr(optimal, "ALONE", 0)
-    monkeypatch.setattr(rounds, "NODES", 2**6)
-    monkeypatch.setattr(rounds, "FEWEST", 2**3)
-    monkeypatch.setattr(keep_choice, "PATIENCE", 2**10)
+    in_short_turns(monkeypatch)
     turns = [0]
     real = rounds.Rounds._take
 
@@ -102,7 +108,6 @@ def test_a_proof_on_a_dask_cluster_gives_the_same_answer_though_a_worker_is_kill
 
     monkeypatch.setattr(rounds.Rounds, "_take", take)
     options = {"strategy": "optimal", "objective": "edp"}
-    layer = ("eyeriss_like", shaped("conv2d", M=40, C=30, P=10, Q=14, R=1, S=1), "ruby")
     with dask_cluster(workers=2) as (address, workers, _):
         from distributed import Client
 
@@ -113,10 +118,10 @@ def test_a_proof_on_a_dask_cluster_gives_the_same_answer_though_a_worker_is_kill
             if turns[0] >= 3 and workers[0].poll() is None:
                 workers[0].send_signal(signal.SIGKILL)
 
-        found = explore(*layer, options=SearchOptions(**options, cluster=address), progress=kill_one)
+        found = explore(*SMALL, options=SearchOptions(**options, cluster=address), progress=kill_one)
         assert workers[0].poll() is not None
     assert turns[0] > 10
-    assert plain(found) == plain(explore(*layer, options=SearchOptions(**options)))
+    assert plain(found) == plain(explore(*SMALL, options=SearchOptions(**options)))
 
 
 class Losing:
@@ -257,14 +262,19 @@ def test_a_cluster_without_its_package_names_the_extra(name, package, monkeypatc
     assert f"pip install 'ruby-map[{name[:4].rstrip(':')}]'" in found.stderr
 
 
-def test_a_ray_cluster_gives_the_same_answer():
-    """The same search by Ray's workers."""
+@pytest.mark.parametrize("strategy", ["random", "optimal"])
+def test_a_ray_cluster_gives_the_same_answer(strategy, monkeypatch):
+    """The same search, or the same turns of a proof, by Ray's workers."""
     ray = pytest.importorskip("ray", reason="needs the extra ray")
+    if strategy == "random":
+        layer, options = LAYER, {"strategy": "random", "samples": 100_000, "victory": 10**9}
+    else:
+        in_short_turns(monkeypatch)
+        layer, options = SMALL, {"strategy": "optimal", "objective": "edp"}
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     try:
-        options = {"strategy": "random", "samples": 100_000, "victory": 10**9}
-        found = explore(*LAYER, options=SearchOptions(**options, cluster="ray"))
+        found = explore(*layer, options=SearchOptions(**options, cluster="ray"))
     finally:
         ray.shutdown()
-    assert plain(found) == plain(explore(*LAYER, options=SearchOptions(**options)))
+    assert plain(found) == plain(explore(*layer, options=SearchOptions(**options)))
     assert json.dumps(plain(found))

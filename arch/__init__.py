@@ -19,6 +19,7 @@ from .spec import (
     Storage,
     Written,
 )
+from .stacks import stacked, unstacked
 
 __all__ = [
     "CAPACITIES",
@@ -43,5 +44,7 @@ __all__ = [
     "library_archs",
     "load_arch",
     "parse_arch",
+    "stacked",
+    "unstacked",
     "with_base",
 ]

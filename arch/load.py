@@ -171,6 +171,7 @@ def _storage(level: Level, machine: Machine) -> Storage:
         read_bandwidth=level.read_bandwidth,
         write_bandwidth=level.write_bandwidth,
         multiple_buffering=level.multiple_buffering,
+        placement=level.placement,
         keep=level.keep,
         bypass=level.bypass,
         temporal=_constraint(level.temporal),

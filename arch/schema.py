@@ -227,6 +227,7 @@ class Level(Part):
     read_bandwidth: Rate | None = None
     write_bandwidth: Rate | None = None
     multiple_buffering: Size = 1
+    placement: Literal["even", "uneven"] = "even"
     keep: frozenset[str] = frozenset()
     bypass: frozenset[str] = frozenset()
     temporal: TemporalLoops = TemporalLoops()

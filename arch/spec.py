@@ -82,6 +82,13 @@ class Storage(Component):
     bypass: frozenset[str] = frozenset()  # tensors that must not; the rest is the mapper's choice
     temporal: LoopConstraint = FREE
     fanout: tuple[Axis, ...] = ()  # below this level, outer axis first
+    placement: Literal["even", "uneven"] = "even"  # uneven: each tensor may be kept below other loops
+    memory: str = ""  # of a level of a stack: the memory that all its levels are
+
+    @property
+    def of_memory(self) -> str:
+        """The name of the memory that it is, alone or with the other levels of its stack."""
+        return self.memory or self.name
 
     @property
     def limited(self) -> bool:
@@ -174,13 +181,21 @@ class Architecture:
         slots = []
         for index, level in enumerate(self.levels):
             slots.append(Slot(index, None, level.name, level.temporal))
-            slots += [Slot(index, axis, f"{level.name}.{axis.name}", axis.constraint) for axis in level.fanout]
+            slots += [Slot(index, axis, f"{level.of_memory}.{axis.name}", axis.constraint) for axis in level.fanout]
         return tuple(slots)
 
     @cached_property
     def axes(self) -> tuple[int, ...]:
         """The number of fanout axes below each level: all that slots of one architecture share with another's."""
         return tuple(len(level.fanout) for level in self.levels)
+
+    @cached_property
+    def stacks(self) -> tuple[range, ...]:
+        """The levels of each memory, outermost first: one, but for memories with uneven placement (stacks.py)."""
+        first = [
+            i for i, level in enumerate(self.levels) if not (i and level.memory == self.levels[i - 1].memory != "")
+        ]
+        return tuple(range(here, after) for here, after in zip(first, [*first[1:], len(self.levels)], strict=True))
 
     def instances(self, level: int) -> int:
         """Instances of storage level `level`; of the compute units for level == len(levels)."""

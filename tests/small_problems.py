@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
-from ruby_map.arch import Architecture, Axis, Compute, FactorRule, LoopConstraint, Storage
-from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
+from ruby_map.arch import FREE, Architecture, Axis, Compute, FactorRule, LoopConstraint, Storage, unstacked
+from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy, stacked_table
 from ruby_map.mapper.certificate.checker import verify
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model import OBJECTIVES
 from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
 from ruby_map.mapper.model.recount import recount
-from ruby_map.workloads import InputError
+from ruby_map.workloads import InputError, shaped
 
 from .conftest import DEEP
 from .strategies import convolutions, matmuls
@@ -103,6 +103,72 @@ def constrained_machines(draw):
 
 
 @st.composite
+def uneven_machines(draw):
+    """Such machines, some of whose memories place tensors unevenly."""
+    arch = draw(st.one_of(small_machines(), constrained_machines()))
+    places = [level.placement for level in arch.levels]
+    places[1:] = [draw(st.sampled_from(["even", "uneven", "uneven"])) for _ in places[1:]]
+    assume("uneven" in places)
+    levels = (replace(level, placement=place) for level, place in zip(arch.levels, places, strict=True))
+    return replace(arch, levels=tuple(levels))
+
+
+SIZES = ((2, 2, 1), (1, 3, 1), (2, 1, 3), (4, 1, 1), (3, 2, 1))
+
+
+@st.composite
+def _some_loops(draw, dims, *, spatial=False):
+    """A constraint of one memory or axis; mostly none."""
+    kind = draw(st.sampled_from(["", "", "", "factors", "dims", "remainders", "orders", "loops"]))
+    dim, other = draw(st.permutations(dims))[:2]
+    if kind == "factors":
+        rule = FactorRule(dim, draw(st.sampled_from(["=", "<=", ">="])), draw(st.sampled_from([1, 2, 3, None])))
+        return LoopConstraint((rule,))
+    if kind == "dims":
+        return LoopConstraint(dims=(dim, other))
+    if kind == "remainders":
+        return LoopConstraint(remainders=draw(st.booleans()))
+    if kind == "orders" and not spatial:
+        return LoopConstraint(outermost=(dim,), innermost=(other,))
+    if kind == "loops" and not spatial:
+        return LoopConstraint(max_loops=draw(st.integers(0, 2)))
+    return FREE
+
+
+@st.composite
+def uneven_spaces(draw, most=400):
+    """A mapspace of distinct loop orders, with one or two uneven memories of two or three levels."""
+    if draw(st.booleans()):
+        workload = shaped("matmul", **dict(zip("MNK", draw(st.sampled_from(SIZES)), strict=True)))
+    else:
+        workload = shaped("conv2d", M=draw(st.integers(1, 2)), C=1, P=draw(st.integers(1, 3)), Q=1, R=2, S=1)
+    dims, names = [d for d in "MNKCPR" if d in workload.dims], [tensor.name for tensor in workload.tensors]
+    some = st.sets(st.sampled_from(names), max_size=2)
+    levels = [Storage("L0", "SRAM", temporal=draw(_some_loops(dims)))]
+    for i in range(1, draw(st.sampled_from([2, 2, 3]))):
+        keep = draw(st.sampled_from([set(names), set(names), draw(some)]))
+        axes = [Axis(f"a{i}", draw(st.integers(1, 3)), constraint=draw(_some_loops(dims, spatial=True)))]
+        levels.append(Storage(
+            f"L{i}", "SRAM", keep=frozenset(keep), bypass=frozenset(draw(some) - keep),
+            temporal=draw(_some_loops(dims)),
+            fanout=tuple(axes[: draw(st.integers(0, 1))]),
+            word_bits=draw(st.sampled_from([8, 16])), tensor_bits=draw(st.sampled_from([(), (), ((names[-1], 24),)])),
+            capacity_bits=draw(st.sampled_from([None, 48, 96, 160])),
+            multiple_buffering=draw(st.sampled_from([1, 1, 2])),
+            read_bandwidth=draw(st.sampled_from([None, None, None, 1.0])),
+            write_bandwidth=draw(st.sampled_from([None, None, None, 0.5])),
+            placement="even" if i == 2 and draw(st.booleans()) else "uneven",
+        ))  # fmt: skip
+    arch = Architecture("small", tuple(levels), Compute("MAC", "intmac"))
+    try:
+        space = Mapspace(arch, workload, draw(st.sampled_from(PRESETS)), distinct=True)
+    except InputError:
+        assume(False)
+    assume(space.size.total <= most)
+    return space
+
+
+@st.composite
 def figures(draw, arch):
     """Energies of any proportions, zero now and then."""
     pj = st.sampled_from([0.0, 0.5, 1.0, 3.0, 10.0, 200.0])
@@ -124,7 +190,17 @@ def problems(draw, machines=None, most=MOST):
         assume(False)
     assume(space.size.total <= most and space.size.bypass <= CHOICES)
     costs = CostOptions(leakage=draw(st.booleans()), hop_pj=draw(st.sampled_from([0.0, 0.0, 0.0, 2.0])))
-    return space, draw(figures(arch)), draw(st.sampled_from(sorted(OBJECTIVES))), costs
+    return space, stacked_table(draw(figures(arch)), space.arch), draw(st.sampled_from(sorted(OBJECTIVES))), costs
+
+
+@st.composite
+def uneven_problems(draw):
+    """The same with memories of uneven placement."""
+    space = draw(uneven_spaces())
+    assume(space.keep_choices.stacks and space.keep_choices.number <= CHOICES)
+    table = stacked_table(draw(figures(unstacked(space.arch))), space.arch)
+    costs = CostOptions(leakage=draw(st.booleans()), hop_pj=draw(st.sampled_from([0.0, 0.0, 0.0, 2.0])))
+    return space, table, draw(st.sampled_from(sorted(OBJECTIVES))), costs
 
 
 def constrained_problems():

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from ...energy import EnergyTable
+from ...energy import EnergyTable, as_written
 from ...workloads import Workload
 from ..mapping import MappingBatch
 from ..mapspace import Mapspace
-from ..model import OBJECTIVES, CostOptions, Costs, check_physical, evaluate, exactly, recount
+from ..model import OBJECTIVES, CostOptions, Costs, by_memory, check_physical, evaluate, exactly, recount
 from ..model.bounds import ROUNDING
 from ..report import Result, exact_front
 from ..runtime import Part
@@ -29,9 +29,12 @@ def explore_layer(task: Task, progress: Progress | None = None, part: Part | Non
         ruled_out = Ended.SEEN_ALL in went.ended
         every = "every one was ruled out: no mapping of this mapspace is valid\n" if ruled_out else ""
         why = every + hint(STRATEGIES[options.strategy].first_batch(task))
-        return Result(space.arch, space.workload, task.table, None, None, went, "", objective, options.seed, why)
+        machine, table = as_written(space.arch, task.table)
+        return Result(machine, space.workload, table, None, None, went, "", objective, options.seed, why)
     best, costs = counted(best, task.table, task.costs)
-    result = Result(space.arch, space.workload, task.table, best, costs, went, "", objective, options.seed)
+    machine, table = as_written(space.arch, task.table)
+    own = by_memory(costs, space.arch)
+    result = Result(machine, space.workload, table, best, own, went, "", objective, options.seed)
     return replace(
         result,
         axes=options.axes,

@@ -93,6 +93,14 @@ class Mappings(ABC):
         return np.stack([table.residuals[self.rows[:, d]] for d, table in enumerate(self.tables)], axis=2)
 
     @property
+    def kept(self) -> Bools:
+        """What each memory keeps: of a stack of levels, what any of them does. # (mapping, memory, tensor)"""
+        stacks = self.arch.stacks
+        if len(stacks) == len(self.arch.levels):
+            return self.keep
+        return np.stack([self.keep[:, stack.start : stack.stop].any(axis=1) for stack in stacks], axis=1)
+
+    @property
     def numbers(self) -> type:
         """The type that the figures of the mappings have (ChainTable)."""
         return self.tables[0].numbers

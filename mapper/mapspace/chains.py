@@ -72,6 +72,15 @@ class SlotRule:
 
 
 @dataclass(frozen=True, slots=True)
+class ProductRule:
+    """What the product of the bounds of one dim over several slots may be. Each of the slots has to tell its bound."""
+
+    slots: tuple[int, ...]
+    lo: int
+    hi: int
+
+
+@dataclass(frozen=True, slots=True)
 class _Node:
     """The steps possible at one slot. An edge is a range of bounds that lead from N to the same ceil(N/P).
 
@@ -152,8 +161,8 @@ class ChainSpace:
     366
     """
 
-    def __init__(self, size: int, rules: tuple[SlotRule, ...]):
-        self.size, self.rules = size, rules
+    def __init__(self, size: int, rules: tuple[SlotRule, ...], products: tuple[ProductRule, ...] = ()):
+        self.size, self.rules, self._products = size, rules, products
         steps: list[tuple[Ints, list[tuple[Ints, Ints, Ints, Ints]]]] = []
         values, edges = np.array([size], np.int64), 0
         for slot in range(len(rules) - 1, -1, -1):
@@ -174,7 +183,7 @@ class ChainSpace:
     def counts(self) -> BigInts:
         """The number of chains of each group. # (group,)"""
         counts: BigInts = self._nodes[-1].count[0]
-        return counts
+        return counts if self._tails is None else counts[self._tails]
 
     @property
     def total(self) -> int:
@@ -183,13 +192,35 @@ class ChainSpace:
     @cached_property
     def signature(self) -> Ints:
         """What each group tells of each slot. # (group, slot)"""
-        signature = np.zeros((len(self.counts), len(self.rules)), np.int64)
-        tail = np.arange(len(self.counts))
+        return self._signature if self._tails is None else self._signature[self._tails]
+
+    @property
+    def over_one(self) -> NDArray[np.bool_]:
+        """Whether each group has a bound over 1 at each slot that tells. # (group, slot)"""
+        return self.signature > np.array([rule.tell == "bound" for rule in self.rules])
+
+    @cached_property
+    def _signature(self) -> Ints:
+        """The same of each tail of the innermost slot. # (tail, slot)"""
+        tails = len(self._nodes[-1].tail_label)
+        signature = np.zeros((tails, len(self.rules)), np.int64)
+        tail = np.arange(tails)
         for slot in range(len(self.rules) - 1, -1, -1):
             node = self._nodes[slot]
             signature[:, slot] = node.labels[node.tail_label[tail]]
             tail = node.tail_outer[tail]
         return signature
+
+    @cached_property
+    def _tails(self) -> Ints | None:
+        """The tail of each group: those whose products are within their rules; None: all. # (group,)"""
+        if not self._products:
+            return None
+        within = np.ones(len(self._signature), bool)
+        for rule in self._products:
+            product = self._signature[:, rule.slots].prod(axis=1)
+            within &= (rule.lo <= product) & (product <= rule.hi)
+        return np.flatnonzero(within)
 
     @cached_property
     def _before(self) -> list[BigInts]:
@@ -204,7 +235,7 @@ class ChainSpace:
     def unrank(self, group: Ints, rank: BigInts) -> Ints:
         """The bounds of chain number `rank` of `group`. # (chain, slot)"""
         bounds = np.empty((len(group), len(self.rules)), np.int64)
-        tail, state = group, np.zeros(len(group), np.int64)
+        tail, state = group if self._tails is None else self._tails[group], np.zeros(len(group), np.int64)
         for slot in range(len(self.rules) - 1, -1, -1):
             node, before = self._nodes[slot], self._before[slot]
             label, outer_tail = node.tail_label[tail], node.tail_outer[tail]
@@ -235,7 +266,11 @@ class ChainSpace:
             rank = rank + before[row + edge] - before[row + node.run_start[label, states[:, slot]]]
             tail = node.tail_of[label, tail]
             self._require(tail >= 0, bounds)
-        return tail, rank
+        if self._tails is None:
+            return tail, rank
+        group = np.minimum(np.searchsorted(self._tails, tail), len(self._tails) - 1)
+        self._require(self._tails[group] == tail, bounds)
+        return group, rank
 
     def _edge(self, slot: int, state: Ints, bounds: Ints) -> tuple[Ints, Ints]:
         """The label and the edge of each chain at `slot`."""

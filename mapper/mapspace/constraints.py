@@ -8,32 +8,48 @@ from typing import Literal
 
 from ...arch import Architecture, Slot
 from ...workloads import Workload
-from .chains import SlotRule
+from .chains import ProductRule, SlotRule
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """One limit at one slot: on the bound of one dim, or (dim None) on all dims together."""
+    """One limit at one slot, or at those of a stack: on the bound of one dim, or (dim None) on all dims together."""
 
-    kind: Literal["bound", "size", "loops", "utilization"]  # size: that of an axis, which no constraint can change
+    # size: that of an axis, which no constraint can change; product: of the bounds at several slots, those of a stack
+    kind: Literal["bound", "size", "loops", "utilization", "product"]
     slot: int
     text: str  # as a user knows it: "C<=4 at glb.X"
     dim: int | None = None
     lo: int = 1
-    hi: int | None = None  # kinds bound and size: lo <= P <= hi; loops: at most so many bounds over 1
+    hi: int | None = None  # kinds bound, size, product: lo <= P <= hi; loops: at most so many bounds over 1
     least: int = 0  # kind utilization: of the product of the bounds
+    more: tuple[int, ...] = ()  # further slots, of a stack
+
+    @property
+    def slots(self) -> tuple[int, ...]:
+        """All slots that it is about."""
+        return (self.slot, *self.more)
 
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """A quantity that the dims share at one slot: the product of their bounds, or how many are over 1."""
+    """A quantity that the dims share at one slot: the product of their bounds, or how many are over 1.
+
+    Of a stack it may be how many bounds are over 1 at all its slots.
+    """
 
     kind: Literal["product", "loops"]
     slot: int
     members: frozenset[int]  # the dims that count
     most: int
-    least: int = 0  # of a product
+    least: int = 0
     orders: bool = False  # loops: their number decides how many distinct loop orders there are
+    more: tuple[int, ...] = ()  # loops: further slots, of a stack
+
+    @property
+    def slots(self) -> tuple[int, ...]:
+        """All slots that it is about."""
+        return (self.slot, *self.more)
 
     @property
     def values(self) -> range:
@@ -43,27 +59,38 @@ class Shared:
 def limits(arch: Architecture, workload: Workload) -> tuple[Limit, ...]:
     """List every limit of the architecture on the dims of `workload`; limits on other dims are ignored."""
     listed: list[Limit] = []
+    more = {slots[0]: slots[1:] for slots in temporal_stacks(arch)}
+    inner = {slot for slots in more.values() for slot in slots}  # the first slot of a stack stands for all
     for index, slot in enumerate(arch.slots):
-        constraint = slot.constraint
+        constraint, stack = slot.constraint, more.get(index, ())
+        name = slot.name if slot.spatial else arch.levels[slot.level].of_memory
         for d, (dim, size) in enumerate(zip(workload.dims, workload.sizes, strict=True)):
-            for rule in constraint.factors:
+            for rule in () if index in inner else constraint.factors:
                 if rule.dim == dim:
                     value = size if rule.value is None else rule.value
                     lo, hi = (1 if rule.op == "<=" else value), (None if rule.op == ">=" else value)
-                    listed.append(Limit("bound", index, f"{rule} at {slot.name}", d, lo, hi))
+                    listed.append(
+                        Limit("product" if stack else "bound", index, f"{rule} at {name}", d, lo, hi, more=stack)
+                    )
             if constraint.dims is not None and dim not in constraint.dims:
                 allowed = ", ".join(constraint.dims) or "none"
-                listed.append(Limit("bound", index, f"the dims allowed at {slot.name} ({allowed})", d, 1, 1))
+                listed.append(Limit("bound", index, f"the dims allowed at {name} ({allowed})", d, 1, 1))
             if slot.axis is not None:
                 text = f"the size {slot.axis.size} of {slot.name}"
                 listed.append(Limit("size", index, text, d, 1, slot.axis.size))
-        if slot.axis is None and constraint.max_loops is not None:
-            text = f"at most {constraint.max_loops} loops at {slot.name}"
-            listed.append(Limit("loops", index, text, hi=constraint.max_loops))
+        if slot.axis is None and constraint.max_loops is not None and index not in inner:
+            text = f"at most {constraint.max_loops} loops at {name}"
+            listed.append(Limit("loops", index, text, hi=constraint.max_loops, more=stack))
         if slot.axis is not None and constraint.min_utilization > 0:
             text = f"a utilization of at least {constraint.min_utilization:g} of {slot.name}"
             listed.append(Limit("utilization", index, text, least=slot.least))
     return tuple(listed)
+
+
+def temporal_stacks(arch: Architecture) -> tuple[tuple[int, ...], ...]:
+    """List the slots of the temporal loops of each stack of levels, outermost first."""
+    temporal = [index for index, slot in enumerate(arch.slots) if not slot.spatial]
+    return tuple(tuple(temporal[level] for level in levels) for levels in arch.stacks if len(levels) > 1)
 
 
 @dataclass(frozen=True)
@@ -76,12 +103,15 @@ class Rules:
     limits: tuple[Limit, ...]
     # per slot, the dims whose loops are ordered freely; given only to count distinct orders
     distinct: tuple[frozenset[int], ...] | None = None
+    # slots of stacks at which what is kept decides whether there are no loops, or at least one
+    patterned: tuple[int, ...] = ()
 
     def bounds(self, slot: int, dim: int) -> tuple[int, int]:
         """The least and the largest bound of `dim` at `slot` as far as its own limits go."""
-        own = [limit for limit in self.limits if limit.slot == slot and limit.dim == dim]
+        own = [limit for limit in self.limits if slot in limit.slots and limit.dim == dim]
+        low = [limit.lo for limit in own if limit.kind != "product"]  # the other factors of a product may make it
         size = self.sizes[dim]
-        return max([1, *(limit.lo for limit in own)]), min([size, *(limit.hi or size for limit in own)])
+        return max([1, *low]), min([size, *(limit.hi or size for limit in own)])
 
     @cached_property
     def loops(self) -> tuple[frozenset[int], ...]:
@@ -96,6 +126,13 @@ class Rules:
             shared for index in range(len(self.slots)) for shared in (*self._products(index), *self._loops(index))
         )
 
+    def with_loops(self, none: frozenset[int], some: frozenset[int]) -> tuple[Shared, ...]:
+        """What couples the dims where there are no loops at the slots `none`, and at least one at each of `some`."""
+        assert none | some <= set(self.patterned), "chains tell about loops there"
+        pattern = [Shared("loops", slot, self.loops[slot], 0) for slot in sorted(none)]
+        pattern += [Shared("loops", slot, self.loops[slot], len(self.loops[slot]), least=1) for slot in sorted(some)]
+        return (*self.shared, *pattern)
+
     def _products(self, index: int) -> list[Shared]:
         axis, members = self.slots[index].axis, self.loops[index]
         if axis is None:
@@ -106,14 +143,24 @@ class Rules:
         return [Shared("product", index, members, axis.size, least)]
 
     def _loops(self, index: int) -> list[Shared]:
-        members, shared = self.loops[index], []
-        most = min((limit.hi for limit in self._of("loops", index) if limit.hi is not None), default=len(members))
-        if most < len(members):
+        members, shared, own = self.loops[index], list[Shared](), self._of("loops", index)
+        most = min((limit.hi for limit in own if limit.hi is not None), default=len(members))
+        if any(limit.more for limit in own):
+            shared = self._loops_of_stack(own, most)
+            most = min(most, len(members))
+        elif most < len(members):
             shared.append(Shared("loops", index, members, most))
         free = self.distinct[index] if self.distinct else frozenset[int]()
-        if len(free) > 1 and free == members:
+        if len(free) > 1 and free == members and not any(limit.more for limit in own):
             return [Shared("loops", index, members, most, orders=True)]
         return [*shared, Shared("loops", index, free, len(free), orders=True)] if len(free) > 1 else shared
+
+    def _loops_of_stack(self, limits: Sequence[Limit], most: int) -> list[Shared]:
+        slots = limits[0].slots
+        if most >= sum(len(self.loops[slot]) for slot in slots):
+            return []
+        members = frozenset[int]().union(*(self.loops[slot] for slot in slots))
+        return [Shared("loops", slots[0], members, most, more=slots[1:])]
 
     def _of(self, kind: str, slot: int) -> list[Limit]:
         return [limit for limit in self.limits if limit.kind == kind and limit.slot == slot]
@@ -122,12 +169,19 @@ class Rules:
         """The rule of `dim` at each slot, telling what the dims share there."""
         rules = []
         for slot in range(len(self.slots)):
-            kinds = {shared.kind for shared in self.shared if shared.slot == slot and dim in shared.members}
+            kinds: set[str] = {shared.kind for shared in self.shared if slot in shared.slots and dim in shared.members}
+            kinds |= {"product"} if any(slot in rule.slots for rule in self.products(dim)) else set()
+            kinds |= {"loops"} if slot in self.patterned else set()
             tell: Literal["nothing", "loop", "bound"] = (
                 "bound" if "product" in kinds else "loop" if "loops" in kinds else "nothing"
             )
             rules.append(SlotRule(*self.bounds(slot, dim), self.remainders[slot], tell))
         return tuple(rules)
+
+    def products(self, dim: int) -> tuple[ProductRule, ...]:
+        """The rules of `dim` about the product of its bounds over the slots of a stack."""
+        size, own = self.sizes[dim], [limit for limit in self.limits if limit.kind == "product" and limit.dim == dim]
+        return tuple(ProductRule(limit.slots, limit.lo, limit.hi or size ** len(limit.slots)) for limit in own)
 
     def keeping(self, limits: Sequence[Limit]) -> "Rules":
         return replace(self, limits=tuple(limits))

@@ -11,6 +11,8 @@ from .constraints import Limit, Rules, conflict
 from .coupling import Joint
 from .presets import Preset, remainders
 
+Slots = frozenset[int]
+
 MOST_STATES = 2**22  # of what the dims share; more would take minutes and gigabytes
 
 
@@ -55,7 +57,7 @@ class Construction:
         spaces, faults = [], []
         for d, size in enumerate(self.workload.sizes):
             try:
-                spaces.append(ChainSpace(size, rules.of_dim(d)))
+                spaces.append(ChainSpace(size, rules.of_dim(d), rules.products(d)))
             except TooLargeError as error:
                 faults.append(f"{self.workload.dims[d]}={size}: {error}; {self._choices}")
         if not faults:
@@ -69,30 +71,40 @@ class Construction:
         size = self.workload.sizes[d]
 
         def possible(trial: Rules) -> bool:
-            return ChainSpace(size, trial.of_dim(d)).total > 0
+            return ChainSpace(size, trial.of_dim(d), trial.products(d)).total > 0
 
         limits = conflict(rules, lambda limit: limit.dim == d, possible)
         anywhere = replace(rules, remainders=tuple(slot.constraint.remainders is not False for slot in rules.slots))
         hint = "; with remainders it could (mapspace ruby)" if possible(anywhere) else ""
         return f"{self.workload.dims[d]}={size} cannot meet {_and(limits)}{hint}"
 
-    def joint(self, rules: Rules, spaces: Sequence[ChainSpace], orders: int) -> Joint:
-        """The dims together, each combination of chains counted `orders` times."""
-        states = prod(len(shared.values) for shared in rules.shared)
-        if states > MOST_STATES:
-            rule = f"needs {states:,} joint states, more than {MOST_STATES:,}"
-            raise self._error([f"counting {self._what} here {rule}; {self._choices}"])
-        joint = Joint(spaces, rules.shared, orders)
-        if not joint.total:
-            raise self._error([self._without_combinations(rules)])
-        return joint
+    def joints(
+        self, rules: Rules, spaces: Sequence[ChainSpace], orders: int, patterns: Sequence[tuple[Slots, Slots]]
+    ) -> list[Joint]:
+        """The dims together for each pattern: the slots without loops, and those with at least one.
 
-    def _without_combinations(self, rules: Rules) -> str:
+        Each combination of chains counts `orders` times.
+        """
+        joints = []
+        for none, some in patterns:
+            shared = rules.with_loops(none, some)
+            states = prod(len(each.values) for each in shared)
+            if states > MOST_STATES:
+                rule = f"needs {states:,} joint states, more than {MOST_STATES:,}"
+                raise self._error([f"counting {self._what} here {rule}; {self._choices}"])
+            joints.append(Joint(spaces, shared, orders))
+        if not any(joint.total for joint in joints):
+            raise self._error([self._without_combinations(rules, patterns)])
+        return joints
+
+    def _without_combinations(self, rules: Rules, patterns: Sequence[tuple[Slots, Slots]]) -> str:
         """Why no chains of the dims go together."""
 
         def possible(trial: Rules) -> bool:
-            chains = [ChainSpace(size, trial.of_dim(d)) for d, size in enumerate(self.workload.sizes)]
-            return Joint(chains, trial.shared).total > 0
+            chains = [
+                ChainSpace(size, trial.of_dim(d), trial.products(d)) for d, size in enumerate(self.workload.sizes)
+            ]
+            return any(Joint(chains, trial.with_loops(*slots)).total for slots in patterns)
 
         limits = conflict(rules, lambda limit: limit.kind != "size", possible)
         axes = {limit.slot: self.arch.slots[limit.slot].axis for limit in limits}

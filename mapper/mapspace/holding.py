@@ -15,6 +15,7 @@ def can_hold(space: Mapspace, slot: int, dim: int) -> bool:
     if rules.bounds(slot, dim)[1] < 2:
         return False
     chains = [
-        ChainSpace(rules.sizes[dim], rules.of_dim(dim)) if d == dim else own for d, own in enumerate(space.chains)
+        ChainSpace(rules.sizes[dim], rules.of_dim(dim), rules.products(dim)) if d == dim else own
+        for d, own in enumerate(space.chains)
     ]
-    return chains[dim].total > 0 and bool(Joint(chains, rules.shared).total)
+    return chains[dim].total > 0 and any(Joint(chains, rules.with_loops(*slots)).total for slots in space.loop_patterns)

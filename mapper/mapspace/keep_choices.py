@@ -1,23 +1,103 @@
 """Which tensors each level keeps: what is fixed, and every choice of the rest by number and by chance."""
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise, permutations, product
+from math import prod
+from typing import Self
+
 import numpy as np
 
 from ...arch import Architecture
 from ...workloads import Workload
 from ..mapping import Bools
-from .integers import BigInts
+from .integers import BigInts, divide
+
+Levels = frozenset[int]
+
+
+@dataclass(frozen=True, eq=False)
+class _Stack:
+    """A stack of levels, one memory in which each tensor may lie below other loops (arch/stacks.py).
+
+    An option is a sequence of tensors, one for each level from some level on; the levels before are empty.
+    """
+
+    levels: range
+    options: Bools  # (option, level, tensor)
+
+    @classmethod
+    def of(cls, levels: range, may: Sequence[int], must: Levels, tensors: int) -> Self:
+        """List all sequences of the tensors `may` that have those that the memory `must` keep."""
+        listed = [
+            sequence
+            for number in range(len(must), len(may) + 1)
+            for some in combinations(may, number)
+            if must <= set(some)
+            for sequence in permutations(some)
+        ]
+        options = np.zeros((len(listed), len(levels), tensors), bool)
+        for option, sequence in zip(options, listed, strict=True):
+            option[range(len(levels) - len(sequence), len(levels)), sequence] = True
+        return cls(levels, options)
+
+    def pattern(self, option: Bools) -> tuple[Levels, Levels]:
+        """Return the levels that have no loops with an option # (level, tensor), and those that need one.
+
+        No loop stands in an empty level; where tensors are not in the order of the workload, one stands between them.
+        """
+        tensors = [int(row.argmax()) if row.any() else -1 for row in option]
+        idle = [level for level, tensor in zip(self.levels[:-1], tensors, strict=False) if tensor < 0]
+        needed = [
+            level for level, (one, other) in zip(self.levels, pairwise(tensors), strict=False) if one > other >= 0
+        ]
+        return frozenset(idle), frozenset(needed)
+
+    def patterns(self) -> Iterator[tuple[Levels, Levels, Self]]:
+        """Divide it by the patterns of its options."""
+        by_pattern: dict[tuple[Levels, Levels], list[int]] = {}
+        for i, option in enumerate(self.options):
+            by_pattern.setdefault(self.pattern(option), []).append(i)
+        for (idle, needed), some in by_pattern.items():
+            yield idle, needed, type(self)(self.levels, self.options[some])
+
+    def places(self, keep: Bools) -> BigInts:
+        """Return the option of each mapping # (mapping, level, tensor) of all levels; -1 where it is none of these."""
+        block = keep[:, self.levels.start : self.levels.stop]
+        alike = (block[:, None] == self.options[None]).all(axis=(2, 3))
+        return np.where(alike.any(axis=1), alike.argmax(axis=1), -1)
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Choices that have loops in the same levels of stacks: each with the same combinations of chains."""
+
+    idle: Levels  # levels that have no loops
+    needed: Levels  # levels that have at least one
+    choices: "KeepChoices"
 
 
 class KeepChoices:
     """The choices to keep or bypass that the constraints of `arch` leave for the tensors of `workload`.
 
-    A choice of all of them has a number: its bits, the first free choice the most significant.
+    A choice of all of them has a number: its bits, the first free choice the most significant, then the option of each
+    stack of levels.
     """
 
-    def __init__(self, arch: Architecture, workload: Workload) -> None:
+    def __init__(self, arch: Architecture, workload: Workload, stacks: Sequence[_Stack] | None = None) -> None:
+        self._arch, self._workload = arch, workload
         names = [tensor.name for tensor in workload.tensors]
-        self._may = np.array([[name not in level.bypass for name in names] for level in arch.levels])
-        self._must = np.array([[name in level.keep or not i for name in names] for i, level in enumerate(arch.levels)])
+        may = np.array([[name not in level.bypass for name in names] for level in arch.levels])
+        must = np.array([[name in level.keep or not i for name in names] for i, level in enumerate(arch.levels)])
+        several = [levels for levels in arch.stacks if len(levels) > 1]
+        self.stacks = stacks if stacks is not None else [
+            _Stack.of(levels, np.flatnonzero(may[levels[0]]).tolist(),
+                      frozenset(np.flatnonzero(must[levels[0]]).tolist()), len(names))
+            for levels in several
+        ]  # fmt: skip
+        for levels in several:
+            may[levels] = must[levels] = False
+        self._may, self._must = may, must
         self.free = np.argwhere(self._may & ~self._must)  # (choice, 2): level and tensor
         count = len(self.free)
         dtype = np.int64 if count < 62 else object
@@ -26,7 +106,11 @@ class KeepChoices:
     @property
     def number(self) -> int:
         """How many choices of all there are."""
-        return 1 << len(self.free)
+        return (1 << len(self.free)) * self._of_stacks
+
+    @property
+    def _of_stacks(self) -> int:
+        return prod(len(stack.options) for stack in self.stacks)
 
     @property
     def tensors(self) -> int:
@@ -46,15 +130,41 @@ class KeepChoices:
         kept[:, levels] = np.arange(len(kept))[:, None] >> np.arange(len(levels))[::-1] & 1
         return kept
 
+    @property
+    def patterns(self) -> list[Pattern]:
+        """All choices, divided by the levels that have loops; without stacks it is one pattern."""
+        if not self.stacks:
+            return [Pattern(frozenset(), frozenset(), self)]
+        found = []
+        for parts in product(*(stack.patterns() for stack in self.stacks)):
+            idle = frozenset[int]().union(*(none for none, _, _ in parts))
+            needed = frozenset[int]().union(*(some for _, some, _ in parts))
+            found.append(
+                Pattern(idle, needed, KeepChoices(self._arch, self._workload, [stack for _, _, stack in parts]))
+            )
+        return found
+
     def unrank(self, numbers: BigInts) -> Bools:
         """What the choices of these numbers keep. # (number, level, tensor)"""
-        return self._kept((numbers.astype(self._weights.dtype)[:, None] & self._weights).astype(bool))
+        options = []
+        for stack in reversed(self.stacks):
+            numbers, option = divide(numbers, len(stack.options))
+            options.append(option.astype(np.int64))
+        bits = (numbers.astype(self._weights.dtype)[:, None] & self._weights).astype(bool)
+        return self._kept(bits, options[::-1])
 
     def rank(self, keep: Bools) -> BigInts:
         """The number of each choice # (mapping, level, tensor); ValueError for one that the constraints exclude."""
-        if (keep & ~self._may | ~keep & self._must).any():
+        options = [stack.places(keep) for stack in self.stacks]
+        single = np.ones(len(self._may), bool)
+        for stack in self.stacks:
+            single[stack.levels] = False
+        wrong = (keep & ~self._may | ~keep & self._must)[:, single].any()
+        if wrong or any((option < 0).any() for option in options):
             raise ValueError("a choice of kept tensors is not in the mapspace")
         numbers: BigInts = keep[:, self.free[:, 0], self.free[:, 1]] @ self._weights
+        for stack, option in zip(self.stacks, options, strict=True):
+            numbers = numbers * len(stack.options) + option
         return numbers
 
     def every(self) -> Bools:
@@ -63,14 +173,28 @@ class KeepChoices:
 
     def sample(self, rng: np.random.Generator, n: int) -> Bools:
         """`n` uniform choices; without a free one no random numbers are taken. # (n, level, tensor)"""
-        if not len(self.free):
-            return self._kept(np.empty((n, 0), bool))
-        return self._kept(rng.integers(0, 2, (n, len(self.free)), np.int8).astype(bool))
+        bits = np.empty((n, 0), bool)
+        if len(self.free):
+            bits = rng.integers(0, 2, (n, len(self.free)), np.int8).astype(bool)
+        return self._kept(bits, [rng.integers(0, len(stack.options), n) for stack in self.stacks])
 
-    def _kept(self, chosen: Bools) -> Bools:
-        """What each mapping keeps # (mapping, level, tensor) from its free choices # (mapping, choice)."""
-        if not len(self.free):
+    def changed(self, keep: Bools, rng: np.random.Generator) -> Bools:
+        """Change one choice at random of what is kept # (level, tensor): a bit, or the sequence of a stack."""
+        keep, chosen = keep.copy(), int(rng.integers(len(self.free) + len(self.stacks)))
+        if chosen < len(self.free):
+            level, tensor = self.free[chosen]
+            keep[level, tensor] ^= True
+        else:
+            stack = self.stacks[chosen - len(self.free)]
+            keep[stack.levels.start : stack.levels.stop] = stack.options[rng.integers(len(stack.options))]
+        return keep
+
+    def _kept(self, chosen: Bools, options: Sequence[BigInts]) -> Bools:
+        """What each mapping keeps # (mapping, level, tensor) from its free choices # (mapping, choice) and options."""
+        if not len(self.free) and not self.stacks:
             return np.broadcast_to(self._must, (len(chosen), *self._must.shape))
         keep = np.repeat(self._must[None], len(chosen), axis=0)
         keep[:, self.free[:, 0], self.free[:, 1]] = chosen
+        for stack, option in zip(self.stacks, options, strict=True):
+            keep[:, stack.levels.start : stack.levels.stop] = stack.options[option]
         return keep

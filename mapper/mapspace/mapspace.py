@@ -12,16 +12,17 @@ from typing import override
 
 import numpy as np
 
-from ...arch import Architecture
+from ...arch import Architecture, stacked
 from ...workloads import Workload
 from ..mapping import Bools, ChainTable, Ints, MappingBatch
 from .chain_tables import ChainTables
-from .constraints import Rules, limits
+from .constraints import Rules, limits, temporal_stacks
 from .construction import Construction
-from .integers import SAFE, below, divide
+from .integers import SAFE, below
 from .keep_choices import KeepChoices
 from .lazy_batch import LazyBatch
 from .orders import Order, Orders, level_orders
+from .parts import Parts
 from .presets import Preset
 
 
@@ -69,17 +70,32 @@ class Mapspace:
         *,
         distinct: bool = False,
     ):
-        self.arch, self.workload, self.distinct = arch, workload, distinct
-        self._construction = Construction(arch, workload, distinct)
+        self.arch, self.workload, self.distinct = stacked(arch, workload), workload, distinct
+        self._construction = Construction(self.arch, workload, distinct)
         self.remainders, self.reason = self._construction.remainders(preset)
         self._construction.check_names()
-        plain = Rules(arch.slots, workload.sizes, self.remainders, limits(arch, workload))
+        arch = self.arch
         temporal = tuple(index for index, slot in enumerate(arch.slots) if not slot.spatial)
+        patterned = tuple(slot for slots in temporal_stacks(arch) for slot in slots[:-1])
+        plain = Rules(arch.slots, workload.sizes, self.remainders, limits(arch, workload), patterned=patterned)
         self.orders = Orders(level_orders(arch, workload, plain.loops), temporal, distinct)
         self.rules = replace(plain, distinct=self._ordered_freely()) if distinct else plain
         self.chains = self._construction.chains(self.rules)
-        self._joint = self._construction.joint(self.rules, self.chains, 1 if distinct else self.orders.count)
         self.keep_choices = KeepChoices(arch, workload)
+        orders = 1 if distinct else self.orders.count
+        joints = self._construction.joints(self.rules, self.chains, orders, self.loop_patterns)
+        choices = [pattern.choices for pattern in self.keep_choices.patterns]
+        pairs = [(joint, own) for joint, own in zip(joints, choices, strict=True) if joint.total]
+        self._parts = Parts([joint for joint, _ in pairs], [own for _, own in pairs])
+
+    @property
+    def loop_patterns(self) -> list[tuple[frozenset[int], frozenset[int]]]:
+        """The slots without loops, and those with at least one, for each pattern of what is kept (keep_choices.py)."""
+        slots = self.orders.temporal
+        return [
+            (frozenset(slots[level] for level in pattern.idle), frozenset(slots[level] for level in pattern.needed))
+            for pattern in self.keep_choices.patterns
+        ]
 
     def _ordered_freely(self) -> tuple[frozenset[int], ...]:
         """The dims whose loops are ordered freely, per slot."""
@@ -99,7 +115,8 @@ class Mapspace:
     def size(self) -> Size:
         """How many mappings there are, in exact integers."""
         permutation, bypass = 1 if self.distinct else self.orders.count, self.keep_choices.number
-        return Size(self._joint.total // permutation, permutation, 1, bypass, self._joint.total * bypass)
+        joints, total = self._parts.joints, self._parts.total
+        return Size(sum(joint.total for joint in joints) // permutation, permutation, 1, bypass, total)
 
     def prepare(self) -> None:
         """Make the tables that samples and numbers need, now rather than at first use.
@@ -107,7 +124,8 @@ class Mapspace:
         Raises InputError where large axes or distinct orders make them too large: `size` is known, but nothing can be
         drawn.
         """
-        self._construction.prepare(self._joint)
+        for joint in self._parts.joints:
+            self._construction.prepare(joint)
 
     # Mappings by number
 
@@ -122,11 +140,10 @@ class Mapspace:
             raise IndexError(f"a mapping's number must be in 0..{self.size.total - 1}")
         if self.size.total < SAFE:
             numbers = numbers.astype(np.int64)
-        numbers, keep = divide(numbers, self.size.bypass)
-        groups, ranks, order = self._joint.unrank(numbers)
+        groups, ranks, order, keep = self._parts.unrank(numbers)
         tables, rows = self._tables.rows(groups, ranks)
         orders = self.orders.unrank(order, self.orders.over_one(tables, rows))
-        return MappingBatch(self.arch, self.workload, tables, rows, orders, self.keep_choices.unrank(keep))
+        return MappingBatch(self.arch, self.workload, tables, rows, orders, keep)
 
     def index(self, batch: MappingBatch) -> list[int]:
         """The number of each mapping of `batch`; ValueError if one is not in the mapspace."""
@@ -134,9 +151,8 @@ class Mapspace:
         ranked = [space.rank(chain) for space, chain in zip(self.chains, bounds, strict=True)]
         over_one = self.orders.over_one(batch.tables, batch.rows)
         order = self.orders.rank(batch.order, over_one)
-        index = self._joint.rank(np.stack([group for group, _ in ranked], axis=1), [rank for _, rank in ranked], order)
-        keep = self.keep_choices.rank(batch.keep)
-        return [int(i) * self.size.bypass + int(k) for i, k in zip(index, keep, strict=True)]
+        groups, ranks = np.stack([group for group, _ in ranked], axis=1), [rank for _, rank in ranked]
+        return [int(i) for i in self._parts.rank(groups, ranks, order, batch.keep)]
 
     def batches(self, start: int = 0, stop: int | None = None, size: int = 16384) -> Iterator[MappingBatch]:
         """Mappings start, start+1, ... before `stop` (the end if None), `size` at a time."""
@@ -154,9 +170,19 @@ class Mapspace:
         """`n` mappings, each drawn uniformly from the whole mapspace and independently of the others."""
         return self.sample_lazily(rng, n).arranged()
 
-    def sample_lazily(self, rng: np.random.Generator, n: int) -> LazyBatch:
-        """The same, but the last random numbers, of the loop orders, are drawn when first needed: `rng` is used up."""
-        groups = self._joint.sample(rng, n)
+    def sample_alike(self, rng: np.random.Generator, n: int) -> MappingBatch:
+        """`n` mappings drawn uniformly from those with one choice of what is kept, which is drawn, too."""
+        batch = self.sample_lazily(rng, n, alike=True).arranged()
+        if self.keep_choices.stacks:
+            return batch
+        return replace(batch, keep=np.repeat(self.keep_choices.sample(rng, 1), n, axis=0))
+
+    def sample_lazily(self, rng: np.random.Generator, n: int, *, alike: bool = False) -> LazyBatch:
+        """The same, but the last random numbers, of the loop orders, are drawn when first needed: `rng` is used up.
+
+        `alike`: where there are stacks of levels all keep the same.
+        """
+        groups, part = self._parts.sample(rng, n, alike=alike)
         ranks = [
             # one chain in each group takes no random numbers
             below(rng, space.counts[groups[:, d]]) if space.counts.max() > 1 else np.zeros(n, np.int64)
@@ -173,7 +199,7 @@ class Mapspace:
 
         if self.keep_choices.number > 1:
             drawn()  # what is kept is drawn after them
-        keep = self.keep_choices.sample(rng, n)
+        keep = self._parts.sample_keep(rng, part, alike=alike and bool(self.keep_choices.stacks))
         return LazyBatch(self.arch, self.workload, tables, rows, keep, self.orders, digits)
 
     def sample_distinct_indices(self, rng: np.random.Generator, n: int) -> list[int]:
@@ -187,6 +213,19 @@ class Mapspace:
         while len(numbers) < n:
             numbers.update(dict.fromkeys(map(int, below(rng, np.full(n - len(numbers), total, dtype=object)))))
         return list(numbers)
+
+    # Equal mappings
+
+    def sorted_placement(self, batch: MappingBatch) -> MappingBatch:
+        """The same mappings, with tensors of a stack of levels in order where no loop stands between them."""
+        keep = batch.keep
+        for stack in self.arch.stacks:
+            slots = [self.orders.temporal[level] for level in stack[:-1]]
+            loops = [(batch.factors[:, slot] > 1).any(axis=1) for slot in slots]
+            for _ in slots:
+                for level, between in zip(stack[:-1], loops, strict=True):
+                    keep = _exchanged(keep, level, ~between)
+        return batch if keep is batch.keep else replace(batch, keep=keep)
 
     # Tables of chains
 
@@ -202,3 +241,15 @@ class Mapspace:
     def table(self, d: int) -> ChainTable:
         """All chains of dim d, which have to be LISTED at most (chain_tables.py)."""
         return self._tables.table(d)
+
+
+def _exchanged(keep: Bools, level: int, where: Bools) -> Bools:
+    """Exchange the tensors of a level and the next where both have one, not in order, and `where` # (mapping,)."""
+    above, below = keep[:, level], keep[:, level + 1]
+    both = above.any(axis=1) & below.any(axis=1)
+    wrong = np.flatnonzero(where & both & (above.argmax(axis=1) > below.argmax(axis=1)))
+    if not len(wrong):
+        return keep
+    changed = keep.copy()
+    changed[wrong, level], changed[wrong, level + 1] = below[wrong], above[wrong]
+    return changed

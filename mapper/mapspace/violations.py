@@ -17,11 +17,13 @@ def violations(batch: MappingBatch) -> list[str]:
 def _bounds(batch: MappingBatch) -> Iterator[str]:
     factors, dims = batch.factors[0], batch.workload.dims  # (slot, dim)
     for limit in limits(batch.arch, batch.workload):
-        bounds = factors[limit.slot]
+        bounds = factors[list(limit.slots)]
         if limit.kind == "loops" and limit.hi is not None and (loops := int((bounds > 1).sum())) > limit.hi:
             yield f"{limit.text} are allowed, got {loops}"
-        elif limit.kind == "bound" and limit.dim is not None and not _within(limit, int(bounds[limit.dim])):
-            yield f"{limit.text} must hold, got {dims[limit.dim]}={bounds[limit.dim]}"
+        elif limit.kind in ("bound", "product") and limit.dim is not None:
+            bound = int(bounds[:, limit.dim].prod())
+            if not _within(limit, bound):
+                yield f"{limit.text} must hold, got {dims[limit.dim]}={bound}"
 
 
 def _within(limit: Limit, bound: int) -> bool:
@@ -54,9 +56,11 @@ def _orders(batch: MappingBatch) -> Iterator[str]:
 
 
 def _kept(batch: MappingBatch) -> Iterator[str]:
-    for level, row in zip(batch.arch.levels, batch.keep[0], strict=True):
+    for levels in batch.arch.stacks:
+        level = batch.arch.levels[levels[0]]
+        name, row = level.of_memory, batch.keep[0, levels.start : levels.stop].any(axis=0)
         for tensor, keeps in zip(batch.workload.tensors, row, strict=True):
             if keeps and tensor.name in level.bypass:
-                yield f"{level.name} must bypass {tensor.name}, and the mapping keeps it there"
+                yield f"{name} must bypass {tensor.name}, and the mapping keeps it there"
             elif not keeps and tensor.name in level.keep:
-                yield f"{level.name} must keep {tensor.name}, and the mapping bypasses it there"
+                yield f"{name} must keep {tensor.name}, and the mapping bypasses it there"

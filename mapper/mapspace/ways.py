@@ -33,11 +33,13 @@ class Ways:
 
     def _added(self, dim: int) -> Ints:
         """What a group of `dim` adds to what is shared: a factor to a product, a loop. # (group, shared)"""
-        signature = self.spaces[dim].signature
+        signature, over_one = self.spaces[dim].signature, self.spaces[dim].over_one
         added = np.repeat(self._products.astype(np.int64)[None], len(signature), axis=0)
         for column, shared in enumerate(self.shared):
-            if dim in shared.members:
+            if dim in shared.members and shared.kind == "product":
                 added[:, column] = signature[:, shared.slot]
+            elif dim in shared.members:
+                added[:, column] = over_one[:, shared.slots].sum(axis=1)
         return added
 
     def counts(self, dim: int) -> BigInts:
@@ -53,6 +55,7 @@ class Ways:
                 values = [int(value >= shared.least) for value in shared.values]
             else:
                 values = [factorial(value) if shared.orders else 1 for value in range(shape[column])]
+                values[: shared.least] = [0] * min(shared.least, len(values))
             along = [-1 if axis == column else 1 for axis in range(len(shape))]
             weight = weight * np.array(values, dtype=object).reshape(along)
         return weight
@@ -83,6 +86,10 @@ class Ways:
 def state_shape(shared: Sequence[Shared], dim: int) -> tuple[int, ...]:
     """How many values each shared quantity may have before `dim`: no more loops than the dims before it."""
     return tuple(
-        len(each.values) if each.kind == "product" else 1 + min(each.most, sum(d < dim for d in each.members))
-        for each in shared
+        len(each.values) if each.kind == "product" else 1 + min(each.most, _loops_before(each, dim)) for each in shared
     )
+
+
+def _loops_before(shared: Shared, dim: int) -> int:
+    """The most loops that the dims before `dim` may have at the slots of `shared`."""
+    return len(shared.slots) * sum(d < dim for d in shared.members)

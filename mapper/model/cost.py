@@ -123,11 +123,13 @@ def validity(batch: Mappings, nest: NestAnalysis | None = None) -> NDArray[np.in
 
 
 def overfull(nest: NestAnalysis) -> Bools:
-    """Where the kept tiles of some level do not fit. # (mapping,)"""
+    """Where the kept tiles of some memory do not fit. # (mapping,)"""
     found, tiles = nest.no(), TileSizes(nest)
-    for level, storage in enumerate(nest.batch.arch.levels):
+    for levels in nest.batch.arch.stacks:
+        storage = nest.batch.arch.levels[levels[0]]
         if storage.capacity_bits is not None:
-            found = found | (tiles.kept_bits(level) > storage.capacity_bits // storage.multiple_buffering)
+            used = sum((tiles.kept_bits(level) for level in levels[1:]), tiles.kept_bits(levels[0]))
+            found = found | (used > storage.capacity_bits // storage.multiple_buffering)
     return found
 
 
@@ -195,17 +197,19 @@ def network_energies(nest: NestAnalysis, counts: Counts, options: CostOptions) -
 
 
 def bandwidth_cycles(nest: NestAnalysis, counts: Counts) -> Numbers:
-    """Cycles each level's busiest instance needs for its words, reads and writes apart. # (mapping, level)"""
+    """Cycles each memory's busiest instance needs for its words, reads and writes apart. # (mapping, level)"""
     batch, xp, columns = nest.batch, nest.xp, list[Numbers]()
-    for level, storage in enumerate(batch.arch.levels):
+    for levels in batch.arch.stacks:
+        storage = batch.arch.levels[levels[0]]
         cycles = xp.zeros(len(batch), dtype=counts.reads.dtype)
         for bandwidth, words in (
             (storage.read_bandwidth, counts.origin_reads),
             (storage.write_bandwidth, counts.origin_writes),
         ):
             if bandwidth is not None:
-                cycles = xp.maximum(cycles, _rounded_up(words[:, level], bandwidth))
-        columns.append(cycles)
+                of_all = sum((words[:, level] for level in levels[1:]), words[:, levels[0]])
+                cycles = xp.maximum(cycles, _rounded_up(of_all, bandwidth))
+        columns += [cycles] * len(levels)
     return nest.together(columns, len(columns))
 
 

@@ -12,7 +12,7 @@ def differences(batch: MappingBatch, model: Counts, truth: Counts) -> list[tuple
     rows = [("", "", "cycles", int(model.cycles[0]), int(truth.cycles[0]))]
     for i, level in enumerate(batch.arch.levels):
         for v, tensor in enumerate(batch.workload.tensors):
-            if batch.keep[0, i, v]:
+            if batch.kept[0, i, v]:
                 for name in WORDS:
                     mine, true = (int(getattr(counts, name)[0, i, v]) for counts in (model, truth))
                     rows.append((level.name, tensor.name, name, mine, true))

@@ -69,7 +69,7 @@ def _row(a: Result, b: Result, level: int, v: int) -> Row:
     return Row(
         storage.name,
         tensor.name,
-        (bool(batch_a.keep[0, level, v]), bool(batch_b.keep[0, level, v])),
+        (bool(batch_a.kept[0, level, v]), bool(batch_b.kept[0, level, v])),
         float(costs_a.level_energy_pj[0, level, v]),
         float(costs_b.level_energy_pj[0, level, v]),
         tuple(sorted(changes, key=lambda change: -abs(change.energy_pj))),

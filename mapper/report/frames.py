@@ -24,7 +24,7 @@ def level_rows(result: Result) -> Rows:
     rows = list[Row]()
     for i, level in enumerate(result.arch.levels):
         for t, tensor in enumerate(result.workload.tensors):
-            if batch.keep[0, i, t]:
+            if batch.kept[0, i, t]:
                 names = ("tile_words", "reads", "fills", "updates")
                 words = {name: plain(getattr(costs.counts, name)[0, i, t]) for name in names}
                 energy = float(costs.level_energy_pj[0, i, t])

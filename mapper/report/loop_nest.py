@@ -11,7 +11,7 @@ def loop_nest(batch: MappingBatch) -> str:
 
     `for M in 0:4, last round 3` runs 4 rounds, but 3 where every loop of M outside it is in its last round
     (the residual). `parFor` is spread over the named fanout axis instead. Words are those of the largest tile
-    of an instance:
+    of an instance. A memory with uneven placement has a line for each tensor, where it sits:
 
         DRAM [D: 100 words]
         for D in 0:17
@@ -25,7 +25,7 @@ def loop_nest(batch: MappingBatch) -> str:
     lines: list[str] = []
     depth = 0
     for s, slot in enumerate(batch.arch.slots):
-        if not slot.spatial:
+        if not slot.spatial and _shown(batch, slot.level):
             lines.append("  " * depth + _header(batch, slot.level, words[slot.level]))
         for d in range(bounds.shape[1]) if slot.spatial else order[slot.level]:
             if bounds[s, d] > 1:
@@ -44,10 +44,17 @@ def _loop(slot: Slot, dim: str, bound: int, residual: int) -> str:
     return f"{text}  # {slot.axis.name}, {slot.axis.mesh}" if slot.axis else text
 
 
+def _shown(batch: MappingBatch, level: int) -> bool:
+    """Whether a level has a line of its own: of a stack those that keep a tensor, or the last where none does."""
+    (stack,) = (levels for levels in batch.arch.stacks if level in levels)
+    none = not batch.keep[0, stack.start : stack.stop].any()
+    return len(stack) == 1 or bool(batch.keep[0, level].any()) or (none and level == stack[-1])
+
+
 def _header(batch: MappingBatch, level: int, words: Numbers) -> str:
     tensors = zip(batch.workload.tensors, words, batch.keep[0, level], strict=True)
     tiles = [f"{tensor.name}: {int(tile):,}" for tensor, tile, keep in tensors if keep]
-    return f"{batch.arch.levels[level].name} [{', '.join(tiles) + ' words' if tiles else 'bypassed'}]"
+    return f"{batch.arch.levels[level].of_memory} [{', '.join(tiles) + ' words' if tiles else 'bypassed'}]"
 
 
 def _statement(batch: MappingBatch) -> str:

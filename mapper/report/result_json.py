@@ -4,6 +4,7 @@ from itertools import zip_longest
 
 import numpy as np
 
+from ...arch import unstacked
 from ..mapping import MappingBatch, write_mapping
 from ..model import HELD, Costs
 from ..search import Statistics
@@ -125,10 +126,10 @@ def _levels_json(batch: MappingBatch, costs: Costs) -> Json:
             "tensors": {
                 tensor.name: _tensor_json(costs, i, t)
                 for t, tensor in enumerate(batch.workload.tensors)
-                if batch.keep[0, i, t]
+                if batch.kept[0, i, t]
             },
         }
-        for i, level in enumerate(batch.arch.levels)
+        for i, level in enumerate(unstacked(batch.arch).levels)
     }
 
 

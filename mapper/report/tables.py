@@ -6,7 +6,7 @@ from html import escape
 from io import StringIO
 from typing import Protocol, override
 
-from ...arch import Architecture
+from ...arch import Architecture, unstacked
 from ...workloads import Workload
 from ..mapping import MappingBatch
 from ..model import CostOptions, Costs
@@ -54,9 +54,9 @@ def level_table(batch: MappingBatch, costs: Costs) -> TextTable:
     total = float(costs.energy_pj[0])
     unit, size = energy_unit(total)
     counts, rows = costs.counts, []
-    for i, level in enumerate(batch.arch.levels):
+    for i, level in enumerate(unstacked(batch.arch).levels):
         for t, tensor in enumerate(batch.workload.tensors):
-            if batch.keep[0, i, t]:
+            if batch.kept[0, i, t]:
                 words = (counts.tile_words, counts.reads, counts.fills, counts.updates)
                 energy = float(costs.level_energy_pj[0, i, t])
                 rows.append([level.name, _whole(counts.instances[0, i]), tensor.name]

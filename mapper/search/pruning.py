@@ -55,6 +55,8 @@ class Pruning:
 
     def look_at_numbers(self, start: int, stop: int, known: ToBeat) -> Survivors:
         """Select from the mappings numbered `start` to `stop`; their cycles are bounded once for all loop orders."""
+        if self.space.keep_choices.stacks:  # whose numbers go part by part
+            return self.look(self.space.at(range(start, stop)), known)
         orders, bypass = self.space.size.permutation, self.space.size.bypass
         offsets = np.arange(stop - start).astype(object if orders * bypass > SAFE else np.int64)
         order = (start % (orders * bypass) + offsets) // bypass % orders

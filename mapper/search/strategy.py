@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ...energy import EnergyTable
+from ...energy import EnergyTable, stacked_table
 from ...workloads import Fault
 from ..mapping import MappingBatch
 from ..mapspace import Mapspace
@@ -24,6 +24,9 @@ class Task:
     table: EnergyTable
     options: SearchOptions
     costs: CostOptions = CostOptions()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "table", stacked_table(self.table, self.space.arch))
 
     @property
     def objective(self) -> Objective:

@@ -70,21 +70,22 @@ def _hop_pj(arch: Architecture, costs: CostOptions, tensor: Tensor, level: int) 
 
 @dataclass(frozen=True, eq=False)
 class Flow:
-    """The words that a level reads or writes, as charges in cycles."""
+    """The words that a memory reads or writes, as charges in cycles."""
 
     name: str
     charges: tuple[Charge, ...]
-    level: int
+    levels: range  # of the memory: one, or a stack
     reads: bool  # else writes
     bandwidth: float
 
 
 def flows(arch: Architecture, workload: Workload, keep: Bools) -> list[Flow]:
-    """List reads and writes of each level with a bandwidth, for the tensors kept by `keep` # (level, tensor)."""
+    """List reads and writes of each memory with a bandwidth, for the tensors kept by `keep` # (level, tensor)."""
     found: dict[tuple[int, str], list[Charge]] = {}
+    stacks = {level: levels for levels in arch.stacks for level in levels}
 
     def add(level: int, kind: str, charge: Charge) -> None:
-        found.setdefault((level, kind), []).append(charge)
+        found.setdefault((stacks[level].start, kind), []).append(charge)
 
     for v, tensor in enumerate(workload.tensors):
         for parent, child, _ in keeper_pairs(keep[None, :, v]):
@@ -98,8 +99,9 @@ def flows(arch: Architecture, workload: Workload, keep: Bools) -> list[Flow]:
                 cycles = 1 / bandwidth
                 add(child, "writes", Charge(tensor, child, None, cycles, cycles if tensor.output else 0.0, mean=True))
     rates = [(level.read_bandwidth, level.write_bandwidth) for level in arch.levels]
+    names = [level.of_memory for level in arch.levels]
     return [
-        Flow(f"{arch.levels[level].name}.{kind}", tuple(some), level, kind == "reads", rate)
+        Flow(f"{names[level]}.{kind}", tuple(some), stacks[level], kind == "reads", rate)
         for (level, kind), some in found.items()
         if (rate := rates[level][kind == "writes"]) is not None
     ]

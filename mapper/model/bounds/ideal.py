@@ -10,7 +10,7 @@ from math import ceil, prod
 import numpy as np
 
 from ....arch import Architecture
-from ....energy import EnergyTable
+from ....energy import EnergyTable, as_written
 from ....workloads import Tensor, Workload
 from ..exactness import rate
 from ..ranks import distinct_sums
@@ -38,6 +38,7 @@ def ideal(arch: Architecture, workload: Workload, table: EnergyTable) -> Ideal:
     once through every level that must keep the tensor (an output: updated there); and at the level next to the MACs one
     access per MAC, divided by the MAC units that one access can serve (all below one instance), where that is cheapest.
     """
+    arch, table = as_written(arch, table)
     energy = workload.macs * table.compute.compute_pj
     energy += sum(_tensor_energy(arch, workload, table, tensor) for tensor in workload.tensors)
     compute = -(-workload.macs // arch.instances(len(arch.levels)))
@@ -62,6 +63,7 @@ def _least_cycles(arch: Architecture, workload: Workload, level: int) -> int:
 
 def least_between(arch: Architecture, workload: Workload, table: EnergyTable) -> float:
     """Part of the energy of `ideal`, in pJ: all but what the outermost level hands out, and what is handed to MACs."""
+    arch, table = as_written(arch, table)
     energy = workload.macs * table.compute.compute_pj
     for tensor in workload.tensors:
         touched = touched_words(workload, tensor)

@@ -10,7 +10,7 @@ All is written as products of one column per group of dims. Of a set of chains t
 for the set, so the bound holds for the set; of a single chain per dim it is mostly the exact energy.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -145,12 +145,13 @@ class Relaxation:
 
     def _limits(self) -> None:
         """What fits: tiles in capacities, bounds on axes, loops at levels."""
+        levels = self.arch.levels
         self.tiles = [
-            (storage.capacity_bits // storage.multiple_buffering,
-             [(f"tile:{storage.name}:{tensor.name}", storage.bits(tensor.name, tensor.word_bits),
+            (levels[stack[0]].capacity_bits // levels[stack[0]].multiple_buffering,  # type: ignore[operator]
+             [(f"tile:{levels[level].name}:{tensor.name}", levels[level].bits(tensor.name, tensor.word_bits),
                self._products.of(lambda g, t=tensor, lv=level: g.tile(t, lv)))  # type: ignore[misc]
-              for v, tensor in enumerate(self.workload.tensors) if self.keep[level, v]])
-            for level, storage in enumerate(self.arch.levels) if storage.capacity_bits is not None
+              for level in stack for v, tensor in enumerate(self.workload.tensors) if self.keep[level, v]])
+            for stack in self.arch.stacks if levels[stack[0]].capacity_bits is not None
         ]  # fmt: skip
         self.axes = [
             (f"axis:{slot.name}", slot.axis.size, slot.least,
@@ -160,9 +161,18 @@ class Relaxation:
         ]  # fmt: skip
         # exponentials turn the sum over groups into a product
         self.most_loops = [
-            (slot.constraint.max_loops, self._products.of(lambda g, s=s: 2.0 ** g.loops(s)))  # type: ignore[misc]
-            for s, slot in enumerate(self.arch.slots) if slot.axis is None and slot.constraint.max_loops is not None
-        ]  # fmt: skip
+            (most, self._products.of(lambda g, slots=slots: 2.0 ** sum(g.loops(s) for s in slots)))  # type: ignore[misc]
+            for most, slots in self._loop_limits()
+        ]
+
+    def _loop_limits(self) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """List how many loops there may be at some slots together: of a memory, or of a level without tensors."""
+        temporal = [s for s, slot in enumerate(self.arch.slots) if not slot.spatial]
+        for stack in self.arch.stacks:
+            most = self.arch.levels[stack[0]].temporal.max_loops
+            if most is not None:
+                yield most, tuple(temporal[level] for level in stack)
+            yield from ((0, (temporal[level],)) for level in stack[:-1] if not self.keep[level].any())
 
     def _possible(self, value: Value, n: int) -> Bools:
         possible = np.ones(n, bool)

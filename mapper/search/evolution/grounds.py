@@ -31,9 +31,8 @@ class Ground:
 
     def drawn(self, rng: np.random.Generator, n: int) -> Individuals:
         """Draw `n` mappings uniformly, but with one choice of kept tensors: many in one batch are slow."""
-        batch = self.space.sample(rng, n)
-        keep = np.repeat(self.space.keep_choices.sample(rng, 1), n, axis=0)
-        return Individuals(batch.factors, batch.order, keep)
+        batch = self.space.sample_alike(rng, n)
+        return Individuals(batch.factors, batch.order, batch.keep)
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,8 +33,9 @@ class Individuals:
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in GENES))
 
     def batch(self, space: Mapspace) -> MappingBatch:
-        """Make the batch of them, with tables of their own."""
-        return MappingBatch.of(space.arch, space.workload, self.bounds, self.order, self.keep)
+        """Make the batch of them, with tables of their own, each the mapping that stands for those equal to it."""
+        batch = MappingBatch.of(space.arch, space.workload, self.bounds, self.order, self.keep)
+        return space.sorted_placement(batch)
 
     def plain(self) -> dict[str, Any]:
         """Convert to plain values for a checkpoint; `of_plain` reads them."""

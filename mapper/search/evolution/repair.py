@@ -27,7 +27,13 @@ class Repair:
         self._level = np.array([slot.level for slot in space.arch.slots])  # (slot,)
         # the others only tell how many distinct orders there are
         every = space.rules.shared
-        self._shared = [limit for limit in every if limit.kind == "product" or limit.most < len(limit.members)]
+        self._shared = [
+            limit for limit in every if limit.kind == "product" or limit.more or limit.most < len(limit.members)
+        ]
+        self._products = [(d, rule) for d in range(len(self.sizes)) for rule in space.rules.products(d)]
+        self._stacks = [
+            (level, space.orders.temporal[level]) for levels in space.arch.stacks for level in levels[:-1]
+        ]  # levels that have no loops where they keep nothing, and their slots
         self._divisors = [_Divisors(size) for size in self.sizes]
         self._lists = [
             _ChainList.of(space.table(d)) if chains.total <= LISTED else None for d, chains in enumerate(space.chains)
@@ -55,6 +61,9 @@ class Repair:
                 left = -(-left // bound)
             bounds[:, 0, d] = left
             within &= (self.low[0, d] <= left) & (left <= self.high[0, d])
+        for d, rule in self._products:
+            product = bounds[:, rule.slots, d].prod(axis=1)
+            within &= (rule.lo <= product) & (product <= rule.hi)
         return within
 
     def fitted(self, some: Individuals, rng: np.random.Generator, rounds: int) -> Individuals:
@@ -63,6 +72,8 @@ class Repair:
         Returns those that fit after so many rounds.
         """
         bounds = some.bounds.copy()
+        for level, slot in self._stacks:
+            bounds[~some.keep[:, level].any(axis=1), slot] = 1
         within = self.canonical(bounds)
         some = replace(some, bounds=bounds).take(within)
         fit = []
@@ -109,13 +120,15 @@ class Repair:
         inside, over = np.zeros((len(some), len(self._level)), bool), np.zeros(len(some), bool)
         for shared in self._shared:
             more = (_amount(shared, some.bounds) > shared.most) & ~over
-            inside[more, shared.slot] = True
+            inside[np.ix_(more, shared.slots)] = True
             over |= more
         tiles = TileSizes(NestAnalysis(self.batch(some)))
-        for level, storage in enumerate(self.space.arch.levels):
+        for levels in self.space.arch.stacks:
+            storage = self.space.arch.levels[levels[0]]
             if storage.capacity_bits is not None:
-                more = (tiles.kept_bits(level) > storage.capacity_bits // storage.multiple_buffering) & ~over
-                inside[more] = self._level >= level
+                used = sum((tiles.kept_bits(level) for level in levels[1:]), tiles.kept_bits(levels[0]))
+                more = (used > storage.capacity_bits // storage.multiple_buffering) & ~over
+                inside[more] = self._level >= levels[0]
                 over |= more
         inside[:, 0] = False  # it takes what the others leave
         return over, inside
@@ -177,6 +190,6 @@ class _ChainList:
 
 def _amount(shared: Shared, bounds: Ints) -> Ints:
     """Compute what the dims share at a slot. # (individual,)"""
-    own = bounds[:, shared.slot][:, sorted(shared.members)]
-    amount: Ints = own.prod(axis=1) if shared.kind == "product" else (own > 1).sum(axis=1)
+    own = bounds[:, shared.slots][:, :, sorted(shared.members)]
+    amount: Ints = own.prod(axis=(1, 2)) if shared.kind == "product" else (own > 1).sum(axis=(1, 2))
     return amount

@@ -63,10 +63,9 @@ class Variation:
 
     def _kept(self, parents: Individuals, first: Ints, rng: np.random.Generator) -> Bools:
         """Choose what all children keep: as a parent, or with a choice changed. Many choices in one batch are slow."""
-        keep, free = parents.keep[first[0]].copy(), self.space.keep_choices.free
-        if len(free) and rng.random() < FLIPS:
-            level, tensor = free[rng.integers(len(free))]
-            keep[level, tensor] ^= True
+        keep, choices = parents.keep[first[0]], self.space.keep_choices
+        if choices.number > 1 and rng.random() < FLIPS:
+            keep = choices.changed(keep, rng)
         return np.repeat(keep[None], len(first), axis=0)
 
     def _change_chains(self, bounds: Ints, who: Ints, rng: np.random.Generator) -> None:

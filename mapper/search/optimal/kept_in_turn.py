@@ -97,4 +97,4 @@ def in_turn_by_tensors(choices: KeepChoices, relaxation: Callable[[Bools], Relax
 
 def by_tensors(choices: KeepChoices, *, listed: bool) -> bool:
     """Test whether choices are bounded by what each tensor costs first; `listed`: whether all chains are."""
-    return choices.number > FEW and listed
+    return choices.number > FEW and listed and not choices.stacks

@@ -39,6 +39,7 @@ class LeafEvaluator:
 
     def offer(self, batch: MappingBatch) -> Costs:
         """Offer the single mapping of `batch`, and return its exact costs."""
+        batch = self.task.space.sorted_placement(batch)
         costs = evaluate(batch, self.task.table, self.task.costs, recount(batch))
         if self.incumbents.offer(batch, float(costs.energy_pj[0]), float(costs.cycles[0])):
             self.recorder.best = self.incumbents.least

@@ -159,7 +159,10 @@ class SlowOrders:
     def _own_point(self) -> Floats:
         """The point of the mapping's own order. # (coordinate,)"""
         counts, cycles = self.costs.counts, float(self.costs.cycles[0])
-        words = [(counts.origin_reads if flow.reads else counts.origin_writes)[0, flow.level] for flow in self.flows]
+        words = [
+            (counts.origin_reads if flow.reads else counts.origin_writes)[0, list(flow.levels)].sum()
+            for flow in self.flows
+        ]
         return np.array([float(self.costs.energy_pj[0]) - self.leak * cycles, *map(float, words)])
 
     def _level(self, level: int) -> _Level:

@@ -1,0 +1,39 @@
+"""Memories with uneven placement as stacks of levels, each for one tensor (docs/decisions/080-uneven-placement.md)."""
+
+from dataclasses import replace
+
+from ..workloads import Workload
+from .spec import Architecture, Storage
+
+
+def stacked(arch: Architecture, workload: Workload) -> Architecture:
+    """Return `arch` with each memory of uneven placement as a stack of levels, one per tensor that it may keep.
+
+    A memory that may keep a single tensor, or none, is as it was.
+    """
+    if not any(level.placement == "uneven" for level in arch.levels):
+        return arch
+    return replace(arch, levels=tuple(each for level in arch.levels for each in _stack(level, workload)))
+
+
+def _stack(level: Storage, workload: Workload) -> list[Storage]:
+    """List the levels of a memory: all its figures at each, its fanout below the last."""
+    number = sum(tensor.name not in level.bypass for tensor in workload.tensors)
+    if level.placement == "even" or level.memory or number < 2:
+        return [level]
+    names = [f"{level.name}/{i}" for i in range(1, number + 1)]
+    return [
+        replace(level, name=name, memory=level.name, fanout=level.fanout if name == names[-1] else ()) for name in names
+    ]
+
+
+def unstacked(arch: Architecture) -> Architecture:
+    """Return `arch` with one level for each memory again."""
+    if len(arch.stacks) == len(arch.levels):
+        return arch
+    return replace(arch, levels=tuple(_memory(arch.levels[stack[-1]]) for stack in arch.stacks))
+
+
+def _memory(last: Storage) -> Storage:
+    """Return the memory of whose stack a level is the last; any other level as it is."""
+    return replace(last, name=last.of_memory, memory="")

@@ -1,0 +1,45 @@
+"""Every search of uneven placement against every mapping of small mapspaces."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from ruby_map.mapper.search import SearchOptions
+
+from ..conftest import DEEP
+from ..searches import a_poor_beginning, optimal, search
+from ..small_problems import best_of_all, check_best_of_all, uneven_problems, values_of
+
+OPTIMAL = SearchOptions(strategy="optimal")
+
+
+@settings(max_examples=3_000 if DEEP else 60)
+@given(uneven_problems())
+def test_a_proof_finds_the_best_of_every_mapping(problem):
+    """With every kind of constraint, and nothing but branch and bound to find it."""
+    space, table, objective, costs = problem
+    with a_poor_beginning():
+        found = optimal(space, table, replace(OPTIMAL, objective=objective), costs)
+    check_best_of_all(found, space, table, objective, costs)
+
+
+@settings(max_examples=500 if DEEP else 30)
+@given(uneven_problems(), st.sampled_from(["random", "exhaustive", "evolve", "auto"]), st.integers(0, 100))
+def test_searches_return_mappings_of_the_mapspace(problem, strategy, seed):
+    """The best of each search has a number, costs what it says, and is no better than the best of all."""
+    space, table, objective, costs = problem
+    options = SearchOptions(strategy=strategy, objective=objective, seed=seed)
+    if strategy == "random":
+        options = replace(options, victory=30)
+    found = search(space, table, options, costs)
+    least = best_of_all(space, table, objective, costs)
+    assert (found.best is None) <= (strategy == "random" or np.isinf(least))
+    assume(found.best is not None)
+    assert 0 <= space.index(found.best)[0] < space.size.total
+    value = values_of(found.best, table, objective, costs)[0]
+    assert np.isfinite(value)
+    assert value >= least * (1 - 1e-9)
+    if strategy in ("exhaustive", "auto"):
+        assert value == pytest.approx(least, rel=1e-8)

@@ -7,9 +7,9 @@ from ...energy import EnergyTable, as_written
 from ...workloads import Workload
 from ..mapping import MappingBatch
 from ..mapspace import Mapspace
-from ..model import OBJECTIVES, CostOptions, Costs, by_memory, check_physical, evaluate, exactly, recount
+from ..model import OBJECTIVES, CostOptions, Costs, check_physical, evaluate, exactly, recount
 from ..model.bounds import ROUNDING
-from ..report import Result, exact_front
+from ..report import Result, by_memory, exact_front
 from ..runtime import Part
 from ..search import STRATEGIES, Ended, Recorder, Task, Watch, search
 from ..search.optimal import lower_bound

@@ -1,7 +1,7 @@
 """Which mappings there are: counted, numbered, sampled."""
 
 from .chain_tables import LISTED, chain_number, every_chain, numbered_chains
-from .chains import ChainSpace, divisors
+from .chains import ChainSpace
 from .constraints import Shared
 from .holding import can_hold
 from .integers import SAFE
@@ -9,7 +9,9 @@ from .keep_choices import KeepChoices
 from .lazy_batch import LazyBatch
 from .mapspace import Mapspace
 from .orders import LevelOrder, Order
+from .placement import sample_alike, sorted_placement
 from .presets import PRESETS, Preset, array_fill, perfect_rules, remainders
+from .quotients import divisors
 from .smaller import smaller
 from .violations import violations
 
@@ -33,6 +35,8 @@ __all__ = [
     "numbered_chains",
     "perfect_rules",
     "remainders",
+    "sample_alike",
     "smaller",
+    "sorted_placement",
     "violations",
 ]

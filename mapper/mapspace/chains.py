@@ -16,46 +16,11 @@ from numpy.typing import NDArray
 
 from ..mapping import Ints
 from .integers import BigInts, divide, fitting
+from .quotients import MOST_EDGES, ceil_values, different, divisors, within
 
-MOST_EDGES = 2**22  # of a dim, and candidates for the bounds of a slot: half a gigabyte
 MOST_VALUES = 2**18  # that reach one slot: seconds
 MOST_COUNTS = 2**25  # of one slot, twice as many of a dim: a gigabyte
 WIDE = 4  # times as much memory do Python integers take
-
-
-class TooLargeError(Exception):
-    """The answer is exact, but its tables would not fit in memory; the message says how large."""
-
-
-def divisors(n: int, most: int | None = None) -> Ints:
-    """The divisors of `n`, ascending; those up to `most` where that is given. Raises TooLargeError.
-
-    >>> divisors(12).tolist(), divisors(12, 3).tolist()
-    ([1, 2, 3, 4, 6, 12], [1, 2, 3])
-    """
-    most = n if most is None else most
-    looked_at = min(isqrt(n), most)
-    _within("divisors to look for", looked_at, MOST_EDGES)
-    low = np.arange(1, looked_at + 1)
-    low = low[n % low == 0]
-    every_divisor = _different(np.concatenate([low, n // low]))
-    return every_divisor[every_divisor <= most]
-
-
-def ceil_values(n: int) -> Ints:
-    """The distinct values of ceil(n/P) for P = 1..n, ascending.
-
-    >>> ceil_values(10).tolist()
-    [1, 2, 3, 4, 5, 10]
-    """
-    low = np.arange(1, isqrt(n) + 2)
-    return _different(np.concatenate([-(-n // low), -(-n // -(-n // low))]))
-
-
-def _different(values: Ints) -> Ints:
-    """The different values, ascending. For millions ten times as fast as np.unique, which hashes them."""
-    values = np.sort(values, kind="stable")
-    return values[np.diff(values, prepend=values[:1] - 1) > 0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,21 +91,16 @@ def _listed(n: int, rule: SlotRule, outermost: bool) -> Ints:
 
 def _every_step(values: Ints, rule: SlotRule, outermost: bool) -> list[tuple[Ints, Ints, Ints, Ints]]:
     """The edges from each of `values`. Raises TooLargeError."""
-    _within("numbers of tiles", len(values), MOST_VALUES)
+    within("numbers of tiles", len(values), MOST_VALUES)
     most = int(values.max(initial=1))
     if rule.remainders and not outermost:
-        _within("bounds", min(most, rule.hi) if rule.tell == "bound" else isqrt(most), MOST_EDGES)
+        within("bounds", min(most, rule.hi) if rule.tell == "bound" else isqrt(most), MOST_EDGES)
     steps, edges = [], 0
     for n in values:
         steps.append(_steps(int(n), rule, outermost))
         edges += len(steps[-1][0])
-        _within("steps", edges, MOST_EDGES)
+        within("steps", edges, MOST_EDGES)
     return steps
-
-
-def _within(what: str, number: int, most: int) -> None:
-    if number > most:
-        raise TooLargeError(f"its chains of bounds need tables of more than {most:,} {what}")
 
 
 def _column(steps: list[tuple[Ints, Ints, Ints, Ints]], column: int) -> Ints:
@@ -168,15 +128,15 @@ class ChainSpace:
         for slot in range(len(rules) - 1, -1, -1):
             slot_steps = _every_step(values, rules[slot], slot == 0)
             steps.append((values, slot_steps))
-            values = _different(_column(slot_steps, 3))
+            values = different(_column(slot_steps, 3))
             edges += sum(len(step[0]) for step in slot_steps)
-            _within("steps", edges, MOST_EDGES)
+            within("steps", edges, MOST_EDGES)
         self._nodes: list[_Node] = []  # outermost first
         outer_values, count, counts = np.array([1], np.int64), np.ones((1, 1), np.int64), 0
         for values, slot_steps in reversed(steps):
             self._nodes.append(_node(values, slot_steps, outer_values, count))
             counts += len(self._nodes[-1].first) * count.shape[1]
-            _within("counts", counts, 2 * MOST_COUNTS)
+            within("counts", counts, 2 * MOST_COUNTS)
             outer_values, count = values, self._nodes[-1].count
 
     @cached_property
@@ -304,13 +264,13 @@ def _node(values: Ints, steps: list[tuple[Ints, Ints, Ints, Ints]], outer_values
     sort = np.lexsort((first, state, label))
     run = (label * len(values) + state)[sort]
     first, ways, outer = first[sort], ways[sort], np.searchsorted(outer_values, outer[sort])
-    _within("counts", len(labels) * len(values), MOST_COUNTS)
+    within("counts", len(labels) * len(values), MOST_COUNTS)
     grid = np.arange(len(labels) * len(values)).reshape(len(labels), len(values))
     start, end = np.searchsorted(run, grid), np.searchsorted(run, grid, side="right")
     largest = float(outer_count.max()) if outer_count.size else 0.0
     outer_count = fitting(outer_count, largest * float(ways.sum()))
     wide = WIDE if outer_count.dtype == object else 1
-    _within("counts", max(len(first), grid.size) * outer_count.shape[1] * wide, MOST_COUNTS)
+    within("counts", max(len(first), grid.size) * outer_count.shape[1] * wide, MOST_COUNTS)
     each = ways[:, None] * outer_count[outer]
     total = np.concatenate([each[:1] * 0, np.cumsum(each, axis=0)]) if len(each) else np.zeros((1, each.shape[1]), int)
     count = (total[end] - total[start]).transpose(1, 0, 2)  # (state, label, outer tail)

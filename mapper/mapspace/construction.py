@@ -6,10 +6,11 @@ from math import prod
 
 from ...arch import Architecture
 from ...workloads import Fault, InputError, Workload
-from .chains import ChainSpace, TooLargeError
+from .chains import ChainSpace
 from .constraints import Limit, Rules, conflict
 from .coupling import Joint
 from .presets import Preset, remainders
+from .quotients import TooLargeError
 
 Slots = frozenset[int]
 

@@ -10,9 +10,10 @@ from functools import cached_property
 import numpy as np
 
 from ..mapping import Ints
-from .chains import ChainSpace, TooLargeError
+from .chains import ChainSpace
 from .constraints import Shared
 from .integers import BigInts, compact, divide
+from .quotients import TooLargeError
 from .ways import Ways
 
 MOST_ENTRIES = 2**21  # of the table that samples and numbers need for one dim: half a gigabyte

@@ -18,4 +18,5 @@ def can_hold(space: Mapspace, slot: int, dim: int) -> bool:
         ChainSpace(rules.sizes[dim], rules.of_dim(dim), rules.products(dim)) if d == dim else own
         for d, own in enumerate(space.chains)
     ]
-    return chains[dim].total > 0 and any(Joint(chains, rules.with_loops(*slots)).total for slots in space.loop_patterns)
+    patterns = [pattern.slots(space.orders.temporal) for pattern in space.keep_choices.patterns]
+    return chains[dim].total > 0 and any(Joint(chains, rules.with_loops(*slots)).total for slots in patterns)

@@ -76,6 +76,10 @@ class Pattern:
     needed: Levels  # levels that have at least one
     choices: "KeepChoices"
 
+    def slots(self, temporal: Sequence[int]) -> tuple[Levels, Levels]:
+        """Return the same levels by their slots, the temporal slot of each level given."""
+        return frozenset(temporal[level] for level in self.idle), frozenset(temporal[level] for level in self.needed)
+
 
 class KeepChoices:
     """The choices to keep or bypass that the constraints of `arch` leave for the tensors of `workload`.

@@ -18,7 +18,7 @@ from ..mapping import Bools, ChainTable, Ints, MappingBatch
 from .chain_tables import ChainTables
 from .constraints import Rules, limits, temporal_stacks
 from .construction import Construction
-from .integers import SAFE, below
+from .integers import SAFE, below, different
 from .keep_choices import KeepChoices
 from .lazy_batch import LazyBatch
 from .orders import Order, Orders, level_orders
@@ -79,30 +79,14 @@ class Mapspace:
         patterned = tuple(slot for slots in temporal_stacks(arch) for slot in slots[:-1])
         plain = Rules(arch.slots, workload.sizes, self.remainders, limits(arch, workload), patterned=patterned)
         self.orders = Orders(level_orders(arch, workload, plain.loops), temporal, distinct)
-        self.rules = replace(plain, distinct=self._ordered_freely()) if distinct else plain
+        self.rules = replace(plain, distinct=self.orders.free(len(self.arch.slots))) if distinct else plain
         self.chains = self._construction.chains(self.rules)
         self.keep_choices = KeepChoices(arch, workload)
         orders = 1 if distinct else self.orders.count
-        joints = self._construction.joints(self.rules, self.chains, orders, self.loop_patterns)
-        choices = [pattern.choices for pattern in self.keep_choices.patterns]
-        pairs = [(joint, own) for joint, own in zip(joints, choices, strict=True) if joint.total]
-        self._parts = Parts([joint for joint, _ in pairs], [own for _, own in pairs])
-
-    @property
-    def loop_patterns(self) -> list[tuple[frozenset[int], frozenset[int]]]:
-        """The slots without loops, and those with at least one, for each pattern of what is kept (keep_choices.py)."""
-        slots = self.orders.temporal
-        return [
-            (frozenset(slots[level] for level in pattern.idle), frozenset(slots[level] for level in pattern.needed))
-            for pattern in self.keep_choices.patterns
-        ]
-
-    def _ordered_freely(self) -> tuple[frozenset[int], ...]:
-        """The dims whose loops are ordered freely, per slot."""
-        free = {
-            slot: frozenset(level.free) for slot, level in zip(self.orders.temporal, self.orders.levels, strict=True)
-        }
-        return tuple(free.get(slot, frozenset()) for slot in range(len(self.arch.slots)))
+        patterns = self.keep_choices.patterns
+        slots = [pattern.slots(temporal) for pattern in patterns]
+        joints = self._construction.joints(self.rules, self.chains, orders, slots)
+        self._parts = Parts.of(joints, [pattern.choices for pattern in patterns])
 
     @property
     def imperfect(self) -> tuple[str, ...]:
@@ -170,13 +154,6 @@ class Mapspace:
         """`n` mappings, each drawn uniformly from the whole mapspace and independently of the others."""
         return self.sample_lazily(rng, n).arranged()
 
-    def sample_alike(self, rng: np.random.Generator, n: int) -> MappingBatch:
-        """`n` mappings drawn uniformly from those with one choice of what is kept, which is drawn, too."""
-        batch = self.sample_lazily(rng, n, alike=True).arranged()
-        if self.keep_choices.stacks:
-            return batch
-        return replace(batch, keep=np.repeat(self.keep_choices.sample(rng, 1), n, axis=0))
-
     def sample_lazily(self, rng: np.random.Generator, n: int, *, alike: bool = False) -> LazyBatch:
         """The same, but the last random numbers, of the loop orders, are drawn when first needed: `rng` is used up.
 
@@ -207,25 +184,7 @@ class Mapspace:
         total = self.size.total
         if n > total:
             raise ValueError(f"the mapspace has {total} mappings; {n} different ones were asked for")
-        if total < SAFE:
-            return [int(i) for i in rng.choice(total, n, replace=False)]
-        numbers: dict[int, None] = {}
-        while len(numbers) < n:
-            numbers.update(dict.fromkeys(map(int, below(rng, np.full(n - len(numbers), total, dtype=object)))))
-        return list(numbers)
-
-    # Equal mappings
-
-    def sorted_placement(self, batch: MappingBatch) -> MappingBatch:
-        """The same mappings, with tensors of a stack of levels in order where no loop stands between them."""
-        keep = batch.keep
-        for stack in self.arch.stacks:
-            slots = [self.orders.temporal[level] for level in stack[:-1]]
-            loops = [(batch.factors[:, slot] > 1).any(axis=1) for slot in slots]
-            for _ in slots:
-                for level, between in zip(stack[:-1], loops, strict=True):
-                    keep = _exchanged(keep, level, ~between)
-        return batch if keep is batch.keep else replace(batch, keep=keep)
+        return different(rng, total, n)
 
     # Tables of chains
 
@@ -241,15 +200,3 @@ class Mapspace:
     def table(self, d: int) -> ChainTable:
         """All chains of dim d, which have to be LISTED at most (chain_tables.py)."""
         return self._tables.table(d)
-
-
-def _exchanged(keep: Bools, level: int, where: Bools) -> Bools:
-    """Exchange the tensors of a level and the next where both have one, not in order, and `where` # (mapping,)."""
-    above, below = keep[:, level], keep[:, level + 1]
-    both = above.any(axis=1) & below.any(axis=1)
-    wrong = np.flatnonzero(where & both & (above.argmax(axis=1) > below.argmax(axis=1)))
-    if not len(wrong):
-        return keep
-    changed = keep.copy()
-    changed[wrong, level], changed[wrong, level + 1] = below[wrong], above[wrong]
-    return changed

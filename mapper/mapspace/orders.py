@@ -110,6 +110,11 @@ class Orders:
         """How many digits all levels have together."""
         return sum(len(level.free) for level in self.levels)
 
+    def free(self, slots: int) -> tuple[frozenset[int], ...]:
+        """The dims whose loops are ordered freely, for each of so many slots."""
+        free = {slot: frozenset(level.free) for slot, level in zip(self.temporal, self.levels, strict=True)}
+        return tuple(free.get(slot, frozenset()) for slot in range(slots))
+
     def over_one(self, tables: Sequence[ChainTable], rows: Ints) -> Bools | None:
         """With `distinct`, which temporal loops have a bound over 1 # (mapping, level, dim); else None.
 

@@ -6,6 +6,7 @@ Without stacks of levels (uneven placement) there is one part.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -21,6 +22,12 @@ class Parts:
 
     joints: Sequence[Joint]
     choices: Sequence[KeepChoices]
+
+    @classmethod
+    def of(cls, joints: Sequence[Joint], choices: Sequence[KeepChoices]) -> Self:
+        """Make them of the combinations of chains and what is kept in each pattern, without those that have none."""
+        pairs = [(joint, own) for joint, own in zip(joints, choices, strict=True) if joint.total]
+        return cls([joint for joint, _ in pairs], [own for _, own in pairs])
 
     @property
     def total(self) -> int:

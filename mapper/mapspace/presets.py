@@ -8,8 +8,8 @@ import numpy as np
 
 from ...arch import Architecture, Slot
 from ...workloads import Workload
-from .chains import divisors
 from .constraints import Rules, limits
+from .quotients import divisors
 
 Preset = Literal["pfm", "ruby", "ruby-s", "ruby-t", "auto"]
 PRESETS: tuple[Preset, ...] = get_args(Preset)

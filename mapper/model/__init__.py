@@ -1,6 +1,5 @@
 """What executing a mapping counts and costs, exactly."""
 
-from .by_memory import by_memory
 from .cost import REASONS, CostOptions, Costs, evaluate, validity
 from .counts import Counts, count
 from .data_movement import DataMovement
@@ -32,7 +31,6 @@ __all__ = [
     "TileSizes",
     "TooLarge",
     "array_usage",
-    "by_memory",
     "check_physical",
     "count",
     "evaluate",

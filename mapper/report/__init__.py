@@ -1,5 +1,6 @@
 """Results: printed, tabulated, drawn, written."""
 
+from .by_memory import by_memory
 from .compare import comparison, comparison_json
 from .difference import difference_json, difference_text
 from .folder import certificate_faults, write_folder, write_proof
@@ -29,6 +30,7 @@ __all__ = [
     "TextTable",
     "Why",
     "best_choice",
+    "by_memory",
     "certificate_faults",
     "comparison",
     "comparison_json",

@@ -68,8 +68,7 @@ class Pruning:
         left = np.flatnonzero(hope[which])
         if len(first) == len(offsets) or not len(left):
             return Survivors(looked.reasons[which], left, chains.take(left))
-        batch = self.space.at(start + int(i) for i in left)
-        return Survivors(looked.reasons[which], left, batch)
+        return Survivors(looked.reasons[which], left, self.space.at(start + int(i) for i in left))
 
     def hopeful(self, batch: Mappings, known: ToBeat, seen: int) -> Ints:
         """Select from `batch`, all valid, the mappings whose energy bounds leave room to improve on `known`.

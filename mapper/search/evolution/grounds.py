@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ...mapspace import Mapspace, smaller
+from ...mapspace import Mapspace, sample_alike, smaller
 from ..pruning import Pruning
 from ..strategy import Task
 from .individuals import Individuals
@@ -31,7 +31,7 @@ class Ground:
 
     def drawn(self, rng: np.random.Generator, n: int) -> Individuals:
         """Draw `n` mappings uniformly, but with one choice of kept tensors: many in one batch are slow."""
-        batch = self.space.sample_alike(rng, n)
+        batch = sample_alike(self.space, rng, n)
         return Individuals(batch.factors, batch.order, batch.keep)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from ...mapping import Bools, Ints, MappingBatch
-from ...mapspace import Mapspace, Order
+from ...mapspace import Mapspace, Order, sorted_placement
 
 GENES = {"bounds": np.int64, "order": np.int8, "keep": np.bool_}
 
@@ -35,7 +35,7 @@ class Individuals:
     def batch(self, space: Mapspace) -> MappingBatch:
         """Make the batch of them, with tables of their own, each the mapping that stands for those equal to it."""
         batch = MappingBatch.of(space.arch, space.workload, self.bounds, self.order, self.keep)
-        return space.sorted_placement(batch)
+        return sorted_placement(space, batch)
 
     def plain(self) -> dict[str, Any]:
         """Convert to plain values for a checkpoint; `of_plain` reads them."""

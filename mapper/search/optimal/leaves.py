@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...mapping import Bools, Floats, Ints, MappingBatch
+from ...mapspace import sorted_placement
 from ...model import Costs, InternalError, evaluate, recount, validity
 from ...model.bounds import ROUNDING, Charge, Relaxation, charges
 from ..coverage import Coverage
@@ -39,7 +40,7 @@ class LeafEvaluator:
 
     def offer(self, batch: MappingBatch) -> Costs:
         """Offer the single mapping of `batch`, and return its exact costs."""
-        batch = self.task.space.sorted_placement(batch)
+        batch = sorted_placement(self.task.space, batch)
         costs = evaluate(batch, self.task.table, self.task.costs, recount(batch))
         if self.incumbents.offer(batch, float(costs.energy_pj[0]), float(costs.cycles[0])):
             self.recorder.best = self.incumbents.least

@@ -8,8 +8,7 @@ import numpy as np
 
 from ...arch import Architecture
 from ..mapping import Numbers
-from .cost import Costs
-from .counts import Counts
+from ..model import Costs, Counts
 
 
 def by_memory(costs: Costs, arch: Architecture) -> Costs:

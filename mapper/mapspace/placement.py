@@ -1,0 +1,43 @@
+"""Mappings that are equal or alike though their memories place tensors in another order, or keep others."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..mapping import Bools, MappingBatch
+from .mapspace import Mapspace
+
+
+def sorted_placement(space: Mapspace, batch: MappingBatch) -> MappingBatch:
+    """The same mappings, with tensors of a stack of levels in order where no loop stands between them.
+
+    So each is in the mapspace (docs/decisions/080).
+    """
+    keep = batch.keep
+    for stack in space.arch.stacks:
+        slots = [space.orders.temporal[level] for level in stack[:-1]]
+        loops = [(batch.factors[:, slot] > 1).any(axis=1) for slot in slots]
+        for _ in slots:
+            for level, between in zip(stack[:-1], loops, strict=True):
+                keep = _exchanged(keep, level, ~between)
+    return batch if keep is batch.keep else replace(batch, keep=keep)
+
+
+def sample_alike(space: Mapspace, rng: np.random.Generator, n: int) -> MappingBatch:
+    """`n` mappings drawn uniformly from those with one choice of what is kept, which is drawn, too."""
+    batch = space.sample_lazily(rng, n, alike=True).arranged()
+    if space.keep_choices.stacks:
+        return batch
+    return replace(batch, keep=np.repeat(space.keep_choices.sample(rng, 1), n, axis=0))
+
+
+def _exchanged(keep: Bools, level: int, where: Bools) -> Bools:
+    """Exchange the tensors of a level and the next where both have one, not in order, and `where` # (mapping,)."""
+    above, below = keep[:, level], keep[:, level + 1]
+    both = above.any(axis=1) & below.any(axis=1)
+    wrong = np.flatnonzero(where & both & (above.argmax(axis=1) > below.argmax(axis=1)))
+    if not len(wrong):
+        return keep
+    changed = keep.copy()
+    changed[wrong, level], changed[wrong, level + 1] = below[wrong], above[wrong]
+    return changed

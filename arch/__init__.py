@@ -19,7 +19,7 @@ from .spec import (
     Storage,
     Written,
 )
-from .stacks import stacked, unstacked
+from .stacks import of_stacks, placed, stacked, unstacked
 
 __all__ = [
     "CAPACITIES",
@@ -43,7 +43,9 @@ __all__ = [
     "component_classes",
     "library_archs",
     "load_arch",
+    "of_stacks",
     "parse_arch",
+    "placed",
     "stacked",
     "unstacked",
     "with_base",

@@ -130,6 +130,8 @@ def _across_levels(document: Document) -> Iterator[Fault]:
         seen |= {name} if isinstance(name, str) else set()
         if path == ("levels", 0) and part.get("bypass"):
             yield document.fault((*path, "bypass"), "the outermost level keeps every tensor, it cannot bypass any")
+        if path == ("levels", 0) and part.get("placement") == "uneven":
+            yield document.fault((*path, "placement"), "the outermost level holds whole tensors: its placement is even")
         if path[0] == "levels" and path != ("levels", 0) and not part.keys() & set(CAPACITIES):
             yield document.fault(path, f"one of {', '.join(CAPACITIES)} is missing; only the outermost level may do so")
 

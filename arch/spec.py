@@ -180,7 +180,7 @@ class Architecture:
         """All slots, outermost first: for each level its temporal loops, then its fanout axes, outer axis first."""
         slots = []
         for index, level in enumerate(self.levels):
-            slots.append(Slot(index, None, level.name, level.temporal))
+            slots.append(Slot(index, None, level.of_memory, level.temporal))
             slots += [Slot(index, axis, f"{level.of_memory}.{axis.name}", axis.constraint) for axis in level.fanout]
         return tuple(slots)
 

@@ -1,6 +1,8 @@
 """Memories with uneven placement as stacks of levels, each for one tensor (docs/decisions/080-uneven-placement.md)."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
 from ..workloads import Workload
 from .spec import Architecture, Storage
@@ -25,6 +27,20 @@ def _stack(level: Storage, workload: Workload) -> list[Storage]:
     return [
         replace(level, name=name, memory=level.name, fanout=level.fanout if name == names[-1] else ()) for name in names
     ]
+
+
+def of_stacks[T](values: Sequence[T], written: Architecture, arch: Architecture) -> tuple[T, ...]:
+    """Return what the slots of `written` have for those of `arch`, the same machine with or without its stacks."""
+    if len(written.levels) == len(arch.levels):
+        return tuple(values)
+    there: dict[str, T] = dict(zip((slot.name for slot in written.slots), values, strict=True))
+    return tuple(there[slot.name] for slot in arch.slots)
+
+
+def placed(arch: Architecture, placement: Literal["even", "uneven"]) -> Architecture:
+    """Return `arch` with this placement in every memory but the outermost, which holds whole tensors."""
+    inner = (replace(level, placement=placement) for level in arch.levels[1:])
+    return replace(arch, levels=(arch.levels[0], *inner))
 
 
 def unstacked(arch: Architecture) -> Architecture:

@@ -4,16 +4,19 @@ A bound P and its residual R stand as `M=4,2`. Residuals are derived here, so a 
 is tiled upwards from the innermost loop, with ceil(tiles / P) tiles left outside each.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 
-from ...arch import Architecture
+from ...arch import Architecture, stacked
 from ...workloads import Document, Keys, Workload
 from ...workloads.timeloop import Factor, Reader, choices, read_timeloop
 from .batch import MappingBatch
+from .timeloop_bounds import Bounds
+from .timeloop_kept import Kept
 
-KEYS = ("target", "type", "factors", "permutation", "split", "keep", "bypass", "no_link_transfer")
+KEYS = ("target", "tensor", "type", "factors", "permutation", "split", "keep", "bypass", "no_link_transfer")
 _TYPES = {
     "temporal": "temporal",
     "spatial": "spatial",
@@ -29,76 +32,6 @@ _REFUSED = (
 )
 
 
-class _Bounds:
-    """The bounds and residuals of a mapping as its file gives them, and whether they make a nest of the workload."""
-
-    def __init__(self, reader: Reader, arch: Architecture, workload: Workload) -> None:
-        self.reader, self.arch, self.workload, self.dims = reader, arch, workload, workload.dims
-        self.bounds = np.ones((len(arch.slots), len(self.dims)), np.int64)  # (slot, dim)
-        self.residuals = np.zeros_like(self.bounds)  # as written, 0: not written. (slot, dim)
-        self.where: dict[tuple[int, int], Keys] = {}  # (slot, dim) -> the factors that speak of it
-
-    def put(self, path: Keys, slot: int, factor: Factor) -> None:
-        """Take in one factor of the entry at `path`."""
-        d = self.dims.index(factor.dim)
-        self.bounds[slot, d] = min(factor.bound, 2**62)  # more than any dim has, and in int64
-        self.residuals[slot, d] = factor.residual or 0
-        self.where[slot, d] = (*path, "factors")
-
-    def check(self, root: Keys) -> None:
-        """Report what does not make the sizes or does not fit the axes; bring the bounds to canonical form."""
-        for d in range(len(self.dims)):
-            self._chain(root, d)
-        self._fanouts(root)
-
-    def _chain(self, root: Keys, d: int) -> None:
-        """Check that the bounds and residuals of dim `d` make its size; bring the bounds to canonical form."""
-        dim, size = self.dims[d], self.workload.sizes[d]
-        bounds, given = self.bounds[:, d].tolist(), self.residuals[:, d].tolist()
-        at = next((self.where[slot, d] for slot in range(len(bounds)) if (slot, d) in self.where), root)
-        explicit = any(given)
-        total = 0  # the last index along the dim: the residuals are its digits
-        for bound, residual in zip(bounds, given, strict=True):
-            total = total * bound + (residual if explicit and residual else bound) - 1
-        text = self._product(d)
-        if total + 1 < size or (explicit and total + 1 != size):
-            return self.reader.fault(
-                at, f"the factors of {dim} must make its size {size}, but {text} makes {total + 1}"
-            )
-        left = size
-        for slot in range(len(bounds) - 1, -1, -1):
-            if bounds[slot] > left and not explicit:
-                tiles = f"only {left} tiles are" if left > 1 else "one tile is"
-                return self.reader.fault(
-                    self.where[slot, d],
-                    f"the factors of {dim} must make its size {size}, but {text} is more: "
-                    f"at {self.arch.slots[slot].name} {tiles} left for a bound of {bounds[slot]}",
-                )
-            bounds[slot] = min(bounds[slot], left)  # one tile is left outside: only the residual ever runs
-            left = -(-left // bounds[slot])
-        self.bounds[:, d] = bounds
-        return None
-
-    def _product(self, d: int) -> str:
-        """`2 * 3 * 4,2`, outermost first, ones left out."""
-        pairs = zip(self.bounds[:, d], self.residuals[:, d], strict=True)
-        factors = [f"{bound},{last}" if last else str(bound) for bound, last in pairs if bound > 1 or last]
-        return " * ".join(factors) or "1"
-
-    def _fanouts(self, root: Keys) -> None:
-        """The spatial bounds must fit their axes."""
-        for number, slot in enumerate(self.arch.slots):
-            used = 1
-            for bound in self.bounds[number]:
-                used *= int(bound)
-            if slot.axis is not None and used > slot.axis.size:
-                at = next((self.where[number, d] for d in range(len(self.dims)) if (number, d) in self.where), root)
-                size = slot.axis.size
-                self.reader.fault(
-                    at, f"{slot.name} has {size} instances on mesh {slot.axis.mesh}, the loops need {used}"
-                )
-
-
 class _Mapping:
     """One mapping while the entries of its file are read: where each speaks of, and what it says there."""
 
@@ -106,13 +39,12 @@ class _Mapping:
         self.reader, self.arch, self.workload = reader, arch, workload
         self.dims = workload.dims
         self.tensors = [tensor.name for tensor in workload.tensors]
-        self.bounds = _Bounds(reader, arch, workload)
+        self.bounds = Bounds(reader, arch, workload)
         # Missing dims come after those named, in their own order, further out.
         self.order = np.tile(np.arange(len(self.dims), dtype=np.int8)[::-1], (len(arch.levels), 1))
-        self.keep = np.array([[name not in level.bypass for name in self.tensors] for level in arch.levels])
-        self.keep[0] = True
+        self.kept = Kept(reader, arch, self.tensors)
         self.seen: dict[tuple[str, int], Keys] = {}  # (type, slot) -> the entry that described it
-        self.levels = {level.name: number for number, level in enumerate(arch.levels)}
+        self.levels = {name: stack[-1] for name, stack in self.kept.memories.items()}  # the last has the fanout
         self.temporal_slots = [number for number, slot in enumerate(arch.slots) if not slot.spatial]
         self.axes = _axis_slots(arch)
 
@@ -130,6 +62,12 @@ class _Mapping:
             self.reader.fault((*path, "type"), f"unknown type {written!r}{choices(written, _TYPES)}")
         if target is not None and kind is not None:
             getattr(self, kind)(path, target)
+
+    def in_turn(self, entries: Iterable[Keys]) -> list[Keys]:
+        """The entries; with uneven placement those of what is kept come before the loops that stand below it."""
+        several = any(len(stack) > 1 for stack in self.arch.stacks)
+        kept = [key for key, kind in _TYPES.items() if kind == "dataspace"]
+        return sorted(entries, key=lambda path: several and self.reader.value((*path, "type")) not in kept)
 
     def target(self, path: Keys) -> str | None:
         """The entry's target: a level or an axis."""
@@ -185,7 +123,7 @@ class _Mapping:
             if any(factor.bound > 1 for factor in factors.values()):
                 self.reader.fault(path, f"the axis {target} has no temporal loops")
             return
-        level = self.levels[target]
+        level = self.kept.below(path, target)
         slot = self.temporal_slots[level]
         self.once(path, "temporal", slot)
         self.order[level] = [self.dims.index(dim) for dim in reversed(inner_first)]
@@ -236,15 +174,12 @@ class _Mapping:
         if level == 0 and lists["bypass"]:
             self.reader.fault((*path, "bypass"), f"the outermost level {target} keeps every tensor")
             return
-        for key, names in lists.items():
-            for name in names:
-                if name in self.tensors:
-                    self.keep[level, self.tensors.index(name)] = key == "keep"
+        self.kept.put(path, target, {key: [name for name in lists[key] if name in self.tensors] for key in lists})
 
     def batch(self) -> MappingBatch:
         """The mapping as a batch of one."""
         return MappingBatch.of(
-            self.arch, self.workload, self.bounds.bounds[np.newaxis], self.order[np.newaxis], self.keep[np.newaxis]
+            self.arch, self.workload, self.bounds.bounds[np.newaxis], self.order[np.newaxis], self.kept.keep[np.newaxis]
         )
 
 
@@ -263,16 +198,17 @@ def _axis_slots(arch: Architecture) -> dict[str, int]:
 def read_mapping(source: Document | Path | str, arch: Architecture, workload: Workload) -> MappingBatch:
     """The one mapping of a file (root key `mapping`, or a list alone), checked against `arch` and `workload`.
 
-    Targets are levels, and axes by name (`PE_column`, `shared_glb.PE_column`, `inter_PE_column_spatial`). What a file
-    leaves out: factors are 1, orders the workload's, tensors kept unless the architecture bypasses them.
-    Raises InputError with every fault.
+    Targets are levels, and axes by name (`PE_column`, `shared_glb.PE_column`, `inter_PE_column_spatial`). Of a memory
+    with uneven placement `keep` lists tensors outermost first, and `tensor` says below which one loops stand; without
+    it they stand below all. What a file leaves out: factors are 1, orders the workload's, tensors kept unless the
+    architecture bypasses them. Raises InputError with every fault.
     """
     reader = Reader(source if isinstance(source, Document) else read_timeloop(source))
     root: Keys = () if isinstance(reader.document.data, list) else ("mapping",)
-    mapping = _Mapping(reader, arch, workload)
+    mapping = _Mapping(reader, stacked(arch, workload), workload)
     if reader.value(root) is None:
         reader.fault((), 'the key "mapping" with a list is expected')
-    for path in reader.items(root):
+    for path in mapping.in_turn(reader.items(root)):
         mapping.entry(path)
     if not reader.faults:
         mapping.bounds.check(root)

@@ -27,11 +27,18 @@ def _temporal(batch: MappingBatch, level: int, slot: int, factors: Ints, residua
     names = batch.workload.dims
     inner_first = [names[d] for d in batch.order[0, level, ::-1]]
     return {
-        "target": batch.arch.levels[level].name,
+        "target": batch.arch.levels[level].of_memory,
+        **_tensor(batch, level),
         "type": "temporal",
         "factors": _factors(names, factors[slot], residuals[slot]),
         "permutation": _permutation(inner_first),
     }
+
+
+def _tensor(batch: MappingBatch, level: int) -> dict[str, str]:
+    """The tensor above these loops, of a memory with uneven placement."""
+    kept = np.flatnonzero(batch.keep[0, level]).tolist()
+    return {"tensor": batch.workload.tensors[kept[0]].name} if batch.arch.levels[level].memory and kept else {}
 
 
 def _spatial(batch: MappingBatch, level: int, first: int, factors: Ints, residuals: Ints) -> list[Entry]:
@@ -49,14 +56,14 @@ def _spatial(batch: MappingBatch, level: int, first: int, factors: Ints, residua
         inner_first = [*on_x, *(d for d in range(len(names)) if d not in on_x)]
         return [
             {
-                "target": batch.arch.levels[level].name,
+                "target": batch.arch.levels[level].of_memory,
                 "type": "spatial",
                 "factors": _factors(names, factors[slots].prod(axis=0), residuals[slots].prod(axis=0)),
                 "permutation": _permutation([names[d] for d in inner_first]),
                 "split": len(on_x) if "Y" in used else len(names),
             }
         ]
-    known = [level.name for level in batch.arch.levels]
+    known = [batch.arch.levels[stack[0]].of_memory for stack in batch.arch.stacks]
     known += [slot.axis.name for slot in batch.arch.slots if slot.axis]
     return [
         {
@@ -74,6 +81,7 @@ def write_mapping(batch: MappingBatch) -> list[Entry]:
     """The entries of a batch of one, outermost level first; `read_mapping` makes the same batch of them.
 
     Residuals stand where they differ from their bound. The outermost level keeps everything and says nothing of it.
+    A memory with uneven placement has an entry of loops for each tensor that it keeps: those below it.
     """
     if len(batch) != 1:
         raise ValueError(f"one mapping is expected, got a batch of {len(batch)}")
@@ -81,16 +89,31 @@ def write_mapping(batch: MappingBatch) -> list[Entry]:
     entries: list[Entry] = []
     for slot, place in enumerate(batch.arch.slots):
         if not place.spatial:
-            entries.append(_temporal(batch, place.level, slot, factors, residuals))
+            if _stands(batch, place.level):
+                entries.append(_temporal(batch, place.level, slot, factors, residuals))
             if batch.arch.levels[place.level].fanout:
                 entries += _spatial(batch, place.level, slot + 1, factors, residuals)
-    tensors = [tensor.name for tensor in batch.workload.tensors]
-    for level, row in list(zip(batch.arch.levels, batch.keep[0].tolist(), strict=True))[1:]:
-        lists: dict[str, list[str]] = {"keep": [], "bypass": []}
-        for name, keep in zip(tensors, row, strict=True):
-            lists["keep" if keep else "bypass"].append(name)
-        entries.append({"target": level.name, "type": "bypass", **lists})
-    return entries
+    return entries + [_kept(batch, stack) for stack in batch.arch.stacks[1:]]
+
+
+def _stands(batch: MappingBatch, level: int) -> bool:
+    """Whether a level has an entry of its loops: of a memory with uneven placement where it keeps a tensor.
+
+    The levels above its first tensor have no loops; where it keeps none the last level has its loops.
+    """
+    (stack,) = (levels for levels in batch.arch.stacks if level in levels)
+    stands = len(stack) == 1 or bool(batch.keep[0, level].any()) or level == stack[-1]
+    if not stands and (batch.factors[0, [slot.level == level for slot in batch.arch.slots]] > 1).any():
+        raise ValueError(f"{batch.arch.levels[level].of_memory} has loops above its first tensor")
+    return stands
+
+
+def _kept(batch: MappingBatch, stack: range) -> Entry:
+    """The entry of what a memory keeps; with uneven placement in the order of its tensors, outermost first."""
+    names = [tensor.name for tensor in batch.workload.tensors]
+    kept = [names[v] for level in stack for v in np.flatnonzero(batch.keep[0, level])]
+    bypass = [name for name in names if name not in kept]
+    return {"target": batch.arch.levels[stack[0]].of_memory, "type": "bypass", "keep": kept, "bypass": bypass}
 
 
 def mapping_yaml(batch: MappingBatch) -> str:

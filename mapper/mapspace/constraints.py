@@ -63,23 +63,22 @@ def limits(arch: Architecture, workload: Workload) -> tuple[Limit, ...]:
     inner = {slot for slots in more.values() for slot in slots}  # the first slot of a stack stands for all
     for index, slot in enumerate(arch.slots):
         constraint, stack = slot.constraint, more.get(index, ())
-        name = slot.name if slot.spatial else arch.levels[slot.level].of_memory
         for d, (dim, size) in enumerate(zip(workload.dims, workload.sizes, strict=True)):
             for rule in () if index in inner else constraint.factors:
                 if rule.dim == dim:
                     value = size if rule.value is None else rule.value
                     lo, hi = (1 if rule.op == "<=" else value), (None if rule.op == ">=" else value)
                     listed.append(
-                        Limit("product" if stack else "bound", index, f"{rule} at {name}", d, lo, hi, more=stack)
+                        Limit("product" if stack else "bound", index, f"{rule} at {slot.name}", d, lo, hi, more=stack)
                     )
             if constraint.dims is not None and dim not in constraint.dims:
                 allowed = ", ".join(constraint.dims) or "none"
-                listed.append(Limit("bound", index, f"the dims allowed at {name} ({allowed})", d, 1, 1))
+                listed.append(Limit("bound", index, f"the dims allowed at {slot.name} ({allowed})", d, 1, 1))
             if slot.axis is not None:
                 text = f"the size {slot.axis.size} of {slot.name}"
                 listed.append(Limit("size", index, text, d, 1, slot.axis.size))
         if slot.axis is None and constraint.max_loops is not None and index not in inner:
-            text = f"at most {constraint.max_loops} loops at {name}"
+            text = f"at most {constraint.max_loops} loops at {slot.name}"
             listed.append(Limit("loops", index, text, hi=constraint.max_loops, more=stack))
         if slot.axis is not None and constraint.min_utilization > 0:
             text = f"a utilization of at least {constraint.min_utilization:g} of {slot.name}"

@@ -12,7 +12,7 @@ from typing import override
 
 import numpy as np
 
-from ...arch import Architecture, stacked
+from ...arch import Architecture, of_stacks, stacked
 from ...workloads import Workload
 from ..mapping import Bools, ChainTable, Ints, MappingBatch
 from .chain_tables import ChainTables
@@ -57,9 +57,8 @@ class Size:
 class Mapspace:
     """The mappings of `workload` on `arch`.
 
-    `preset` says where bounds need not divide what they are applied to: a name, or a flag per slot; `reason` says why
-    these were chosen. With `distinct`, loop orders that differ only in the place of loops of bound 1 count once.
-    Raises InputError naming the constraints that exclude each other.
+    `preset` says where bounds need not divide what they are applied to: a name, or a flag per slot of `arch`; `reason`
+    says why. With `distinct`, loop orders that differ only in the place of loops of bound 1 count once. Raises InputError naming the constraints that exclude each other.
     """
 
     def __init__(
@@ -72,7 +71,8 @@ class Mapspace:
     ):
         self.arch, self.workload, self.distinct = stacked(arch, workload), workload, distinct
         self._construction = Construction(self.arch, workload, distinct)
-        self.remainders, self.reason = self._construction.remainders(preset)
+        flags = preset if isinstance(preset, str) else of_stacks(preset, arch, self.arch)
+        self.remainders, self.reason = self._construction.remainders(flags)
         self._construction.check_names()
         arch = self.arch
         temporal = tuple(index for index, slot in enumerate(arch.slots) if not slot.spatial)
@@ -91,7 +91,8 @@ class Mapspace:
     @property
     def imperfect(self) -> tuple[str, ...]:
         """The names of the slots that may have remainders."""
-        return tuple(slot.name for slot, flag in zip(self.arch.slots, self.remainders, strict=True) if flag)
+        flags = zip(self.arch.slots, self.remainders, strict=True)
+        return tuple(dict.fromkeys(slot.name for slot, flag in flags if flag))
 
     # Sizes
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...arch import Architecture, Slot
 from ...workloads import Workload
-from .constraints import Rules, limits
+from .constraints import Rules, limits, temporal_stacks
 from .quotients import divisors
 
 Preset = Literal["pfm", "ruby", "ruby-s", "ruby-t", "auto"]
@@ -44,9 +44,12 @@ def auto_preset(arch: Architecture, workload: Workload) -> tuple[tuple[bool, ...
         for index, slot in enumerate(arch.slots)
         if slot.axis is None and (reason := _capacity_misfit(arch, workload, rules, index))
     }
+    for slots in temporal_stacks(arch):  # alike: the first reason is that of all
+        found = [why[index] for index in slots if index in why]
+        why |= dict.fromkeys(slots, found[0]) if found else {}
     chosen = tuple(_own(slot, index in why) for index, slot in enumerate(arch.slots))
     reasons = [f"{slot.name}: {why[i]}" for i, slot in enumerate(arch.slots) if chosen[i] and i in why]
-    return chosen, "; ".join(reasons) or "perfect factors fit every axis and capacity"
+    return chosen, "; ".join(dict.fromkeys(reasons)) or "perfect factors fit every axis and capacity"
 
 
 def perfect_rules(arch: Architecture, workload: Workload) -> Rules:

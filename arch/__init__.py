@@ -7,6 +7,7 @@ from .load import arch_documents, load_arch, parse_arch
 from .schema import CAPACITIES, ComputeUnit, Fanout, Level
 from .spec import (
     FREE,
+    PLACEMENTS,
     Architecture,
     Axis,
     Component,
@@ -24,6 +25,7 @@ from .stacks import of_stacks, placed, stacked, unstacked
 __all__ = [
     "CAPACITIES",
     "FREE",
+    "PLACEMENTS",
     "Architecture",
     "Axis",
     "Component",

@@ -18,7 +18,7 @@ from pydantic import (
 
 from ..workloads import FloatExpr, IntExpr, Section
 from ..workloads.expressions import arithmetic
-from .spec import FactorRule
+from .spec import FactorRule, Placement
 
 CAPACITIES = ("capacity_bytes", "capacity_words", "capacity_bits", "depth")
 _RULE = re.compile(r"\s*([A-Za-z_]\w*)\s*(<=|>=|=)\s*([^<>=]+?)\s*")
@@ -227,7 +227,7 @@ class Level(Part):
     read_bandwidth: Rate | None = None
     write_bandwidth: Rate | None = None
     multiple_buffering: Size = 1
-    placement: Literal["even", "uneven"] = "even"
+    placement: Placement = "even"
     keep: frozenset[str] = frozenset()
     bypass: frozenset[str] = frozenset()
     temporal: TemporalLoops = TemporalLoops()

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import ceil, prod
-from typing import Literal, override
+from typing import Literal, get_args, override
 
 from ..workloads import Fault
 
@@ -65,6 +65,10 @@ class Component:
         return dict(self.attributes).get(name, default)
 
 
+Placement = Literal["even", "uneven"]
+PLACEMENTS: tuple[Placement, ...] = get_args(Placement)
+
+
 @dataclass(frozen=True)
 class Storage(Component):
     """A storage level. Sizes are per instance."""
@@ -82,7 +86,7 @@ class Storage(Component):
     bypass: frozenset[str] = frozenset()  # tensors that must not; the rest is the mapper's choice
     temporal: LoopConstraint = FREE
     fanout: tuple[Axis, ...] = ()  # below this level, outer axis first
-    placement: Literal["even", "uneven"] = "even"  # uneven: each tensor may be kept below other loops
+    placement: Placement = "even"  # uneven: each tensor may be kept below other loops
     memory: str = ""  # of a level of a stack: the memory that all its levels are
 
     @property

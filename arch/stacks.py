@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
 
 from ..workloads import Workload
-from .spec import Architecture, Storage
+from .spec import Architecture, Placement, Storage
 
 
 def stacked(arch: Architecture, workload: Workload) -> Architecture:
@@ -37,7 +36,7 @@ def of_stacks[T](values: Sequence[T], written: Architecture, arch: Architecture)
     return tuple(there[slot.name] for slot in arch.slots)
 
 
-def placed(arch: Architecture, placement: Literal["even", "uneven"]) -> Architecture:
+def placed(arch: Architecture, placement: Placement) -> Architecture:
     """Return `arch` with this placement in every memory but the outermost, which holds whole tensors."""
     inner = (replace(level, placement=placement) for level in arch.levels[1:])
     return replace(arch, levels=(arch.levels[0], *inner))

@@ -13,7 +13,7 @@ from ..model import OBJECTIVES, CostOptions
 from ..report import certificate_faults
 from ..runtime import KINDS
 from ..search import ENGINES, STRATEGIES, SearchOptions, ignored_options, read_patience
-from .shared import HOP, LEAKAGE, TILE, WIRE, WITH, Request
+from .shared import HOP, LEAKAGE, PLACEMENT, TILE, WIRE, WITH, Request
 from .timeloop_options import FileOptions
 
 _SPACE, _SEARCH, _STOP, _OUT, _ENERGY = "Mapspace", "Search", "When to stop", "Output", "Energy and area"
@@ -34,6 +34,7 @@ class MapRequest(Request):
     mapspace: Annotated[
         str, typer.Option(help=f"{', '.join(PRESETS)}: where bounds need not divide.", rich_help_panel=_SPACE)
     ] = "ruby-s"
+    placement: Annotated[str, typer.Option(help=PLACEMENT, rich_help_panel=_SPACE)] = ""
     pad: Annotated[bool, typer.Option("--pad", help="Pad dims to fill the array first.", rich_help_panel=_SPACE)] = (
         False
     )

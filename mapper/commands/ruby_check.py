@@ -16,7 +16,7 @@ from ..exploration import alike, layers_of, load
 from ..exploration.transforms import transformed
 from ..model import OBJECTIVES
 from ..runtime import say
-from .shared import FOUND, NOTHING_VALID, WITH, Request, echo_json, new_app
+from .shared import FOUND, NOTHING_VALID, PLACEMENT, WITH, Request, echo_json, new_app, placed_as
 from .timeloop_options import reference_tables
 
 REFUSED = NOTHING_VALID
@@ -32,6 +32,7 @@ class CheckRequest(Request):
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object and nothing else.")] = False
     ert: Annotated[Path | None, typer.Option(help="Accelergy energy table, if one was given.")] = None
     more: Annotated[list[Path], typer.Option("--with", help=WITH)] = field(default_factory=list)
+    placement: Annotated[str, typer.Option(help=PLACEMENT)] = ""
 
 
 def check(request: CheckRequest) -> int:
@@ -41,6 +42,7 @@ def check(request: CheckRequest) -> int:
     """
     certificate = read_certificate(request.certificate)
     machine, work = load(request.arch, request.workload, request.more)
+    machine = placed_as(machine, request.placement)
     table = energy_table(machine, *reference_tables(request.arch, request.more, request.ert, None))
     layers = layers_of(work)
     began, verified, layer = time.process_time(), [], ""

@@ -27,7 +27,7 @@ from ..runtime import Checkpoint, folder_faults, identity, say, tell
 from ..search import STRATEGIES, SearchOptions, option_faults
 from .map_request import NAME, MapRequest
 from .progress import progress, steps
-from .shared import FOUND, INTERRUPTED, NOTHING_VALID, echo_json, new_app
+from .shared import FOUND, INTERRUPTED, NOTHING_VALID, echo_json, new_app, placed_as
 from .timeloop_options import FileOptions, file_options, reference_tables
 
 OTHERS = {"import": "MODEL.onnx", "model": "ARCH WORKLOAD MAPPING", "energy": "ARCH", "sweep": "SWEEP.yaml"}
@@ -68,10 +68,11 @@ class Job:
         if request.why and loaded and isinstance(loaded[1], Network):
             faults.append(option_fault("why", ONE_LAYER))
         table = collect(faults, lambda: _table(loaded[0], request)) if loaded else None
-        if faults or loaded is None or table is None:
+        machine = collect(faults, lambda: placed_as(loaded[0], request.placement)) if loaded else None
+        if faults or loaded is None or table is None or machine is None:
             raise InputError(dict.fromkeys(faults))
         distinct = files.given.get("distinct", request.distinct)
-        return cls(request, *loaded, table, mapspace, distinct, options, tuple(files.notes))
+        return cls(request, machine, loaded[1], table, mapspace, distinct, options, tuple(files.notes))
 
     def search(self) -> int:
         """Search, print and write; return the exit status."""

@@ -15,9 +15,31 @@ from ...workloads import Fault, InputError, Workload, collect
 from ..exploration import evaluate, load, misfits
 from ..mapping import MappingBatch
 from ..model import CostOptions, Counts, TooLarge, simulate
-from ..report import Json, Result, comparison, comparison_json, difference_json, difference_text, result_json
+from ..report import (
+    Json,
+    Result,
+    comparison,
+    comparison_json,
+    counts_by_memory,
+    difference_json,
+    difference_text,
+    result_json,
+)
 from ..runtime import say
-from .shared import FOUND, HOP, LEAKAGE, NOTHING_VALID, TILE, WIRE, WITH, Request, echo_json, new_app
+from .shared import (
+    FOUND,
+    HOP,
+    LEAKAGE,
+    NOTHING_VALID,
+    PLACEMENT,
+    TILE,
+    WIRE,
+    WITH,
+    Request,
+    echo_json,
+    new_app,
+    placed_as,
+)
 from .timeloop_options import reference_tables
 
 
@@ -37,6 +59,7 @@ class ModelRequest(Request):
     ert: Annotated[Path | None, typer.Option(help="energy per action, a file of Accelergy")] = None
     art: Annotated[Path | None, typer.Option(help="area per component, a file of Accelergy")] = None
     more: Annotated[list[Path], typer.Option("--with", help=WITH)] = field(default_factory=list)
+    placement: Annotated[str, typer.Option(help=PLACEMENT)] = ""
     leakage: Annotated[bool, typer.Option("--leakage", help=LEAKAGE)] = False
     wire_pj_per_bit_mm: Annotated[float, typer.Option(help=WIRE)] = 0.0
     tile_mm: Annotated[float, typer.Option(help=TILE)] = 0.0
@@ -48,6 +71,7 @@ def model(request: ModelRequest) -> int:
     are shown all the same); 2: bad input, and loops that are no mapping of the workload."""
     costs = CostOptions(request.leakage, request.wire_pj_per_bit_mm, request.tile_mm, request.hop_pj)
     machine, layer = load(request.arch, request.workload, request.more)
+    machine = placed_as(machine, request.placement)
     table = energy_table(machine, *reference_tables(request.arch, request.more, request.ert, request.art))
     if not isinstance(layer, Workload):
         raise InputError(Fault(layer.name, None, "", "a mapping is of one layer; name one, as NETWORK/LAYER"))
@@ -68,7 +92,7 @@ def _simulated(result: Result, batch: MappingBatch) -> tuple[MappingBatch, Count
     """Return the mapping, the model's and the executor's counts. Raises InputError where it is too large to execute."""
     assert result.costs is not None
     try:
-        return batch, result.costs.counts, simulate(batch)
+        return batch, result.costs.counts, counts_by_memory(simulate(batch), batch.arch)
     except TooLarge as error:
         raise InputError(Fault("--simulate", None, "", str(error))) from error
 

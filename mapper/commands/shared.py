@@ -13,18 +13,29 @@ from typing import Any, get_type_hints
 
 import typer
 
+from ...arch import PLACEMENTS, Architecture, placed
 from ...energy import CacheWarning, EnergyWarning
-from ...workloads import InputError
+from ...workloads import InputError, unknown_choice
 from ..model import InternalError, RoundingWarning
 from ..runtime import refused, say, tell
 
 WITH = "A Timeloop file to read together with ARCH (constraints, ERT...), repeatable"
+PLACEMENT = "even, uneven: of tensors in each memory but the outermost; else as ARCH says."
 LEAKAGE = "Charge what every instance leaks in every cycle."
 WIRE = "Charge wires between levels, pJ per bit and mm; with --tile-mm."
 TILE = "Length of a hop, from one place of an array to the next."
 HOP = "Instead of both: pJ per word and hop, as Timeloop's energy_per_hop."
 PRINTED_WARNINGS = (EnergyWarning, CacheWarning, RoundingWarning)
 FOUND, NOTHING_VALID, BAD_INPUT, INTERNAL, INTERRUPTED = 0, 1, 2, 70, 130
+
+
+def placed_as(arch: Architecture, placement: str) -> Architecture:
+    """Return `arch` with the placement that an option asks for, if it does. Raises InputError for another word."""
+    if placement in PLACEMENTS:
+        return placed(arch, placement)
+    if placement:
+        raise InputError(unknown_choice("placement", placement, PLACEMENTS))
+    return arch
 
 
 def command[**P](function: Callable[P, int]) -> Callable[P, None]:

@@ -11,12 +11,12 @@ evaluate("simba_like", layer, "mapping.yaml")
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypedDict, Unpack
 
 from ...arch import Architecture
-from ...energy import EnergyTable, energy_table
+from ...energy import EnergyTable, energy_table, stacked_table
 from ...workloads import Document, Fault, InputError, Network, Workload, collect, near, unknown_choice
 from ..mapping import MappingBatch, read_mapping, write_mapping
 from ..mapspace import PRESETS
@@ -26,7 +26,7 @@ from ..runtime import Checkpoint
 from ..search import SearchOptions, option_faults
 from .diagnose import misfits
 from .inputs import Spec, alike, layers_of, load
-from .layer import Progress, counted
+from .layer import Progress, counted, result_of
 from .layers import Layers
 from .network import chosen_for_network
 from .spending import spend_budget
@@ -155,9 +155,9 @@ def evaluate(
     if not isinstance(work, Workload):
         raise InputError(Fault(work.name, None, "", "a mapping is of one layer; name one, as NETWORK/LAYER"))
     batch = read_mapping(_source(mapping), machine, work)
-    figures = table or energy_table(machine)
+    figures = stacked_table(table or energy_table(machine), batch.arch)
     batch, exact = counted(batch, figures, costs)
-    return Result(machine, work, figures, batch, exact, hint="\n".join(misfits(batch)))
+    return replace(result_of(batch, exact, figures), hint="\n".join(misfits(batch)))
 
 
 def _source(mapping: Spec | MappingBatch | Result) -> Path | Document:

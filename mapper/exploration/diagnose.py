@@ -1,11 +1,14 @@
 """Explains why no mapping is valid: finds the constraints that invalid mappings violate."""
 
 from collections.abc import Iterator
+from functools import reduce
+from operator import add
 
 import numpy as np
 
 from ...arch import Slot
-from ..mapping import Ints, MappingBatch
+from ...workloads import Tensor
+from ..mapping import Ints, MappingBatch, Numbers
 from ..mapspace import violations
 from ..model import REASONS, NestAnalysis, TileSizes, validity
 
@@ -31,19 +34,20 @@ def misfits(batch: MappingBatch) -> list[str]:
     """List the limits that the single mapping of `batch` exceeds: constraints of the architecture, overfull levels with
     their tensors, axes. Empty for a valid mapping."""
     lines = [f"violates the architecture's constraints: {text}" for text in violations(batch)]
-    sizes, tensors = TileSizes(NestAnalysis(batch)), batch.workload.tensors
-    for i, level in enumerate(batch.arch.levels):
+    sizes = TileSizes(NestAnalysis(batch))
+    for stack in batch.arch.stacks:
+        level = batch.arch.levels[stack[0]]
         if level.capacity_bits is None:
             continue
         usable = level.capacity_bits // level.multiple_buffering
-        over = int(sizes.kept_bits(i)[0]) - usable
+        over = int(_bits(sizes, stack)[0]) - usable
         if over > 0:
-            kept_tensors = [t for v, t in enumerate(tensors) if batch.keep[0, i, v]]
-            tiles = " + ".join(f"{t.name} {int(sizes.words(i, t)[0]):,} words" for t in kept_tensors)
-            width = max(level.bits(t.name, t.word_bits) for t in kept_tensors)
+            kept_tensors = list(_kept(batch, stack, 0))
+            tiles = " + ".join(f"{t.name} {int(sizes.words(i, t)[0]):,} words" for i, t in kept_tensors)
+            width = max(level.bits(t.name, t.word_bits) for _, t in kept_tensors)
             words = -(-over // width)
             lines.append(
-                f"{level.name}: {tiles} overflow its {usable // width:,} words by {words:,} word{'s'[: words > 1]}"
+                f"{level.of_memory}: {tiles} overflow its {usable // width:,} words by {words:,} word{'s'[: words > 1]}"
             )
     for slot, size, used in _axes(batch):
         if used[0] > size:
@@ -54,31 +58,42 @@ def misfits(batch: MappingBatch) -> list[str]:
     return lines
 
 
+def _bits(sizes: TileSizes, stack: range) -> Numbers:
+    """The bits of all tiles that a memory keeps. # (mapping,)"""
+    return reduce(add, (sizes.kept_bits(level) for level in stack))
+
+
+def _kept(batch: MappingBatch, stack: range, mapping: int) -> Iterator[tuple[int, Tensor]]:
+    """Yield the tensors that a memory keeps in one of the mappings, each with the level that has its tile."""
+    for level in stack:
+        yield from ((level, t) for v, t in enumerate(batch.workload.tensors) if batch.keep[mapping, level, v])
+
+
 def _capacity(batch: MappingBatch) -> str:
-    """Describe each level that overflows, the commonest first: how often, how often alone, and by how little.
+    """Describe each memory that overflows, the commonest first: how often, how often alone, and by how little.
 
     If there are several, describe also the mapping nearest to fit, whose worst level overflows by the least share.
     """
     sizes = TileSizes(NestAnalysis(batch))
-    limits = {i: level.capacity_bits // level.multiple_buffering
-              for i, level in enumerate(batch.arch.levels) if level.capacity_bits is not None}  # fmt: skip
-    bits = {i: sizes.kept_bits(i) for i in limits}
+    outermost = [(stack, batch.arch.levels[stack[0]]) for stack in batch.arch.stacks]
+    limits = {stack: level.capacity_bits // level.multiple_buffering
+              for stack, level in outermost if level.capacity_bits is not None}  # fmt: skip
+    bits = {stack: _bits(sizes, stack) for stack in limits}
     over = {i: bits[i] > usable for i, usable in limits.items()}  # (mapping,)
     full = sorted((i for i in limits if over[i].any()), key=lambda i: -int(over[i].sum()))
     levels = sum(over[i].astype(int) for i in full)  # (mapping,) how many overflow
     lines = []
     for i in full:
         nearest = int(np.where(over[i], bits[i], np.inf).argmin())
-        kept_tensors = (t for v, t in enumerate(batch.workload.tensors) if batch.keep[nearest, i, v])
-        tiles = ", ".join(f"{tensor.name} {sizes.words(i, tensor)[nearest]:,.0f}" for tensor in kept_tensors)
+        tiles = ", ".join(f"{t.name} {sizes.words(at, t)[nearest]:,.0f}" for at, t in _kept(batch, i, nearest))
         need = f"it holds {limits[i]:,} bits, and the nearest needs {bits[i][nearest]:,.0f} (tile words: {tiles})"
         alone = f", alone in {(over[i] & (levels == 1)).mean():.1%}" if len(full) > 1 else ""
-        lines.append(f"{batch.arch.levels[i].name} overflows in {over[i].mean():.1%} of these{alone}; {need}")
+        lines.append(f"{batch.arch.levels[i[0]].of_memory} overflows in {over[i].mean():.1%} of these{alone}; {need}")
     if len(full) > 1:
         excess = {i: bits[i] / limits[i] - 1 for i in full}  # (mapping,)
         worst = np.max(list(excess.values()), axis=0)
         best = int(worst.argmin())
-        missing = (f"{batch.arch.levels[i].name} by {excess[i][best]:.1%}" for i in full if over[i][best])
+        missing = (f"{batch.arch.levels[i[0]].of_memory} by {excess[i][best]:.1%}" for i in full if over[i][best])
         lines.append(f"nearest to fit is a mapping that overflows {', '.join(missing)}")
     return "\n  ".join(lines)
 

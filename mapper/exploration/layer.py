@@ -32,11 +32,12 @@ def explore_layer(task: Task, progress: Progress | None = None, part: Part | Non
         machine, table = as_written(space.arch, task.table)
         return Result(machine, space.workload, table, None, None, went, "", objective, options.seed, why)
     best, costs = counted(best, task.table, task.costs)
-    machine, table = as_written(space.arch, task.table)
-    own = by_memory(costs, space.arch)
-    result = Result(machine, space.workload, table, best, own, went, "", objective, options.seed)
     return replace(
-        result,
+        result_of(best, costs, task.table),
+        statistics=went,
+        mapspace="",
+        objective=objective,
+        seed=options.seed,
         axes=options.axes,
         front=exact_front(outcome.front, options.axes, task.table, task.costs),
         proof=outcome.proof,
@@ -76,6 +77,12 @@ def counted(batch: MappingBatch, table: EnergyTable, options: CostOptions | None
     return batch, costs
 
 
+def result_of(batch: MappingBatch, costs: Costs, table: EnergyTable) -> Result:
+    """Make the result of a mapping and its costs, both of levels, with the machine as it was written."""
+    machine, figures = as_written(batch.arch, table)
+    return Result(machine, batch.workload, figures, batch, by_memory(costs, batch.arch))
+
+
 def _improved(result: Result, best: MappingBatch | None, task: Task) -> Result:
     """Put a better mapping in place of the result's, and on its front."""
     if best is None:
@@ -90,7 +97,8 @@ def _improved(result: Result, best: MappingBatch | None, task: Task) -> Result:
     axes = result.axes
     front = exact_front([*(each.batch for each in result.front), best], axes, task.table, task.costs) if axes else ()
     hint = idle_hint(task.space, best, costs)
-    return replace(result, batch=best, costs=costs, searched=before, searched_by=name, front=front, hint=hint)
+    own = by_memory(costs, best.arch)
+    return replace(result, batch=best, costs=own, searched=before, searched_by=name, front=front, hint=hint)
 
 
 def _tell(space: Mapspace, progress: Progress | None) -> Callable[[Recorder], None] | None:

@@ -5,15 +5,15 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from typing import override
 
-from ...arch import Architecture
-from ...workloads import Fault, InputError, option_fault
-from ..mapping import MappingBatch
-from ..mapspace import PRESETS, Mapspace
+from ...arch import unstacked
+from ...workloads import Document, Fault, InputError, option_fault
+from ..mapping import MappingBatch, read_mapping, write_mapping
+from ..mapspace import PRESETS, Mapspace, sorted_placement
 from ..model import first_objective
 from ..report import Neighbour, NetworkResult, Result, Why
 from ..runtime import Part
 from ..search import STRATEGIES, Recorder, SearchOptions, Task, option_faults, stop_rules
-from .layer import Progress, bounded, counted
+from .layer import Progress, bounded, counted, result_of
 from .relaxations import Change, as_it_was, changes
 from .side_by_side import WholeRequest, search_whole, side_by_side
 from .time_slices import SliceResult, Study
@@ -81,22 +81,25 @@ class NeighbourStudy(Study):
     @override
     def task(self, space: Mapspace, options: SearchOptions) -> Task:
         """Make the search task of a change, with the energies of the machine as it was."""
-        return Task(space, as_it_was(self.table, self.arch, space.arch), options, self.costs)
+        return Task(space, as_it_was(self.table, self.arch, unstacked(space.arch)), options, self.costs)
 
     @override
     def search(self, space: Mapspace, options: SearchOptions, progress: Progress | None, part: Part | None) -> Result:
         """Prove the best mapping under a change, from the given one."""
         task = self.task(space, options)
-        batch, costs = counted(_moved(self.given, space.arch), task.table, task.costs)
-        start = Result(space.arch, space.workload, task.table, batch, costs, objective=str(options.objective))
+        batch, costs = counted(_moved(self.given, space), task.table, task.costs)
+        start = replace(result_of(batch, costs, task.table), objective=str(options.objective))
         return bounded(start, task, progress, part)
 
 
-def _moved(batch: MappingBatch | None, arch: Architecture) -> MappingBatch:
-    """Return the same mapping on another architecture with the same slots."""
+def _moved(batch: MappingBatch | None, space: Mapspace) -> MappingBatch:
+    """Return the same mapping on the architecture of another mapspace with the same slots, or other stacks of them."""
     assert batch is not None
-    own = batch.own()
-    return replace(own, arch=arch)
+    if batch.arch.stacks != space.arch.stacks:
+        return sorted_placement(
+            space, read_mapping(Document("mapping", write_mapping(batch), {}), space.arch, space.workload)
+        )
+    return replace(batch.own(), arch=space.arch)
 
 
 def _study(result: Result, options: SearchOptions) -> NeighbourStudy:

@@ -6,10 +6,11 @@ matter (a limit on a dim of size 1, an order of one loop) are left out.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
-from ...arch import Architecture, FactorRule, LoopConstraint, Slot, Storage
+from ...arch import Architecture, FactorRule, LoopConstraint, Slot, Storage, of_stacks, unstacked
 from ...energy import EnergyTable
+from ...workloads import Workload
 from ..mapspace import PRESETS, Mapspace, remainders
 
 
@@ -22,9 +23,29 @@ class Change:
     remainders: tuple[bool, ...]
 
 
+@dataclass(frozen=True)
+class _Limits:
+    """The limits of a mapspace, of the machine as it is written: a slot for each memory's loops."""
+
+    arch: Architecture
+    workload: Workload
+    remainders: tuple[bool, ...]  # by slot
+    loops: tuple[frozenset[int], ...]  # the dims that may loop at each slot
+
+    @classmethod
+    def of(cls, space: Mapspace) -> Self:
+        """Take those of a mapspace: of a stack of levels any loop of them is one of the memory."""
+        arch, loops = unstacked(space.arch), dict[str, frozenset[int]]()
+        for slot, dims in zip(space.arch.slots, space.rules.loops, strict=True):
+            loops[slot.name] = loops.get(slot.name, frozenset()) | dims
+        flags = of_stacks(space.remainders, space.arch, arch)
+        return cls(arch, space.workload, flags, tuple(loops[slot.name] for slot in arch.slots))
+
+
 def changes(space: Mapspace) -> list[Change]:
     """List all changes of the architecture and the mapspace, by kind."""
-    return [change for kind in KINDS for change in kind(space)]
+    limits = _Limits.of(space)
+    return [change for kind in KINDS for change in kind(limits)]
 
 
 def as_it_was(table: EnergyTable, before: Architecture, after: Architecture) -> EnergyTable:
@@ -44,113 +65,120 @@ def as_it_was(table: EnergyTable, before: Architecture, after: Architecture) -> 
 # Levels
 
 
-def _capacities(space: Mapspace) -> Iterator[Change]:
-    for i, level in enumerate(space.arch.levels):
+def _capacities(limits: _Limits) -> Iterator[Change]:
+    for i, level in enumerate(limits.arch.levels):
         if level.capacity_bits is not None:
-            yield _level(space, i, f"capacity of {level.name} x2", capacity_bits=2 * level.capacity_bits)
+            yield _level(limits, i, f"capacity of {level.name} x2", capacity_bits=2 * level.capacity_bits)
 
 
-def _buffers(space: Mapspace) -> Iterator[Change]:
-    for i, level in enumerate(space.arch.levels):
+def _buffers(limits: _Limits) -> Iterator[Change]:
+    for i, level in enumerate(limits.arch.levels):
         if level.capacity_bits is not None and level.multiple_buffering > 1:
-            yield _level(space, i, f"no multiple buffering at {level.name}", multiple_buffering=1)
+            yield _level(limits, i, f"no multiple buffering at {level.name}", multiple_buffering=1)
 
 
-def _bandwidths(space: Mapspace) -> Iterator[Change]:
-    for i, level in enumerate(space.arch.levels):
+def _bandwidths(limits: _Limits) -> Iterator[Change]:
+    for i, level in enumerate(limits.arch.levels):
         if level.read_bandwidth is not None:
-            yield _level(space, i, f"read bandwidth of {level.name} x2", read_bandwidth=2 * level.read_bandwidth)
+            yield _level(limits, i, f"read bandwidth of {level.name} x2", read_bandwidth=2 * level.read_bandwidth)
         if level.write_bandwidth is not None:
-            yield _level(space, i, f"write bandwidth of {level.name} x2", write_bandwidth=2 * level.write_bandwidth)
+            yield _level(limits, i, f"write bandwidth of {level.name} x2", write_bandwidth=2 * level.write_bandwidth)
 
 
-def _kept(space: Mapspace) -> Iterator[Change]:
-    for i, level in enumerate(space.arch.levels):
-        for tensor in (tensor.name for tensor in space.workload.tensors):
+def _kept(limits: _Limits) -> Iterator[Change]:
+    for i, level in enumerate(limits.arch.levels):
+        for tensor in (tensor.name for tensor in limits.workload.tensors):
             if tensor in level.keep and i:  # the outermost level keeps everything
-                yield _level(space, i, f"{level.name} may bypass {tensor}", keep=level.keep - {tensor})
+                yield _level(limits, i, f"{level.name} may bypass {tensor}", keep=level.keep - {tensor})
             elif tensor in level.bypass:
-                yield _level(space, i, f"{level.name} may keep {tensor}", bypass=level.bypass - {tensor})
+                yield _level(limits, i, f"{level.name} may keep {tensor}", bypass=level.bypass - {tensor})
+
+
+def _placements(limits: _Limits) -> Iterator[Change]:
+    for i, level in enumerate(limits.arch.levels):
+        several = sum(tensor.name not in level.bypass for tensor in limits.workload.tensors) > 1
+        if i and several and level.placement == "even":  # the outermost level holds whole tensors
+            yield _level(limits, i, f"uneven placement at {level.name}", placement="uneven")
 
 
 # Axes
 
 
-def _longer_axes(space: Mapspace) -> Iterator[Change]:
-    for slot in space.arch.slots:
+def _longer_axes(limits: _Limits) -> Iterator[Change]:
+    for slot in limits.arch.slots:
         if slot.axis is not None:
             size, constraint = slot.axis.size + 1, slot.constraint
             if slot.least:  # the same number of instances, of more
                 constraint = replace(constraint, min_utilization=slot.least / size)
             text = f"{slot.name} has {size} places, not {slot.axis.size}"
-            yield _axis(space, slot, text, size=size, constraint=constraint)
+            yield _axis(limits, slot, text, size=size, constraint=constraint)
 
 
-def _dims_on_axes(space: Mapspace) -> Iterator[Change]:
-    for slot in space.arch.slots:
+def _dims_on_axes(limits: _Limits) -> Iterator[Change]:
+    for slot in limits.arch.slots:
         if slot.axis is not None and slot.axis.size > 1:
-            for dim in _shut_out(space, slot):
-                yield _loops(space, slot, f"{slot.name} may hold {dim}", **_admitting(slot.constraint, dim))
+            for dim in _shut_out(limits, slot):
+                yield _loops(limits, slot, f"{slot.name} may hold {dim}", **_admitting(slot.constraint, dim))
 
 
-def _utilizations(space: Mapspace) -> Iterator[Change]:
-    for slot in space.arch.slots:
+def _utilizations(limits: _Limits) -> Iterator[Change]:
+    for slot in limits.arch.slots:
         if slot.least > 1:
-            yield _loops(space, slot, f"{slot.name} may be used less", min_utilization=0.0)
+            yield _loops(limits, slot, f"{slot.name} may be used less", min_utilization=0.0)
 
 
 # Loops
 
 
-def _dims_at_levels(space: Mapspace) -> Iterator[Change]:
-    for slot in space.arch.slots:
+def _dims_at_levels(limits: _Limits) -> Iterator[Change]:
+    for slot in limits.arch.slots:
         allowed = slot.constraint.dims
-        if slot.axis is None and allowed is not None and any(dim not in allowed for dim in _over_one(space)):
-            yield _loops(space, slot, f"any dim may loop at {slot.name}", dims=None)
+        if slot.axis is None and allowed is not None and any(dim not in allowed for dim in _over_one(limits)):
+            yield _loops(limits, slot, f"any dim may loop at {slot.name}", dims=None)
 
 
-def _rules(space: Mapspace) -> Iterator[Change]:
-    for slot in space.arch.slots:
+def _rules(limits: _Limits) -> Iterator[Change]:
+    for slot in limits.arch.slots:
         for rule in slot.constraint.factors:
             # a rule that keeps a dim off an axis is dropped where the axis may hold the dim
-            if rule.dim in _over_one(space) and not (slot.axis is not None and _excludes(rule)):
+            if rule.dim in _over_one(limits) and not (slot.axis is not None and _excludes(rule)):
                 others = tuple(other for other in slot.constraint.factors if other is not rule)
-                yield _loops(space, slot, f"without {rule} at {slot.name}", factors=others)
+                yield _loops(limits, slot, f"without {rule} at {slot.name}", factors=others)
 
 
-def _orders(space: Mapspace) -> Iterator[Change]:
-    for index, slot in enumerate(space.arch.slots):
-        loops = _possible(space, index)
+def _orders(limits: _Limits) -> Iterator[Change]:
+    for index, slot in enumerate(limits.arch.slots):
+        loops = _possible(limits, index)
         if len(loops) > 1 and loops.intersection(slot.constraint.outermost + slot.constraint.innermost):
-            yield _loops(space, slot, f"any loop order at {slot.name}", outermost=(), innermost=())
+            yield _loops(limits, slot, f"any loop order at {slot.name}", outermost=(), innermost=())
 
 
-def _numbers_of_loops(space: Mapspace) -> Iterator[Change]:
-    for index, slot in enumerate(space.arch.slots):
+def _numbers_of_loops(limits: _Limits) -> Iterator[Change]:
+    for index, slot in enumerate(limits.arch.slots):
         most = slot.constraint.max_loops
-        if slot.axis is None and most is not None and most < len(_possible(space, index)):
-            yield _loops(space, slot, f"any number of loops at {slot.name}", max_loops=None)
+        if slot.axis is None and most is not None and most < len(_possible(limits, index)):
+            yield _loops(limits, slot, f"any number of loops at {slot.name}", max_loops=None)
 
 
-def _slots_with_remainders(space: Mapspace) -> Iterator[Change]:
-    for index, slot in enumerate(space.arch.slots):
-        if slot.constraint.remainders is False and _possible(space, index):
-            flags = tuple(flag or i == index for i, flag in enumerate(space.remainders))
-            yield replace(_loops(space, slot, f"remainders at {slot.name}", remainders=True), remainders=flags)
+def _slots_with_remainders(limits: _Limits) -> Iterator[Change]:
+    for index, slot in enumerate(limits.arch.slots):
+        if slot.constraint.remainders is False and _possible(limits, index):
+            flags = tuple(flag or i == index for i, flag in enumerate(limits.remainders))
+            yield replace(_loops(limits, slot, f"remainders at {slot.name}", remainders=True), remainders=flags)
 
 
-def _mapspaces(space: Mapspace) -> Iterator[Change]:
-    seen = {space.remainders}
+def _mapspaces(limits: _Limits) -> Iterator[Change]:
+    seen = {limits.remainders}
     for preset in PRESETS:
         if preset != "auto":  # which chooses one of the others slot by slot
-            flags, _ = remainders(space.arch, space.workload, preset)
-            more = all(new or not old for new, old in zip(flags, space.remainders, strict=True))
+            flags, _ = remainders(limits.arch, limits.workload, preset)
+            more = all(new or not old for new, old in zip(flags, limits.remainders, strict=True))
             if more and flags not in seen:
                 seen.add(flags)
-                yield Change(f"mapspace {preset}", space.arch, flags)
+                yield Change(f"mapspace {preset}", limits.arch, flags)
 
 
-KINDS: tuple[Callable[[Mapspace], Iterator[Change]], ...] = (
+KINDS: tuple[Callable[[_Limits], Iterator[Change]], ...] = (
     _capacities,
     _buffers,
     _bandwidths,
@@ -164,28 +192,29 @@ KINDS: tuple[Callable[[Mapspace], Iterator[Change]], ...] = (
     _slots_with_remainders,
     _mapspaces,
     _kept,
+    _placements,
 )
 
 
-def _over_one(space: Mapspace) -> list[str]:
+def _over_one(limits: _Limits) -> list[str]:
     """The dims of size over 1."""
-    return [dim for dim, size in zip(space.workload.dims, space.workload.sizes, strict=True) if size > 1]
+    return [dim for dim, size in zip(limits.workload.dims, limits.workload.sizes, strict=True) if size > 1]
 
 
-def _possible(space: Mapspace, index: int) -> set[str]:
+def _possible(limits: _Limits, index: int) -> set[str]:
     """The dims that the limits of slot `index` let loop there."""
-    return {space.workload.dims[d] for d in space.rules.loops[index]}
+    return {limits.workload.dims[d] for d in limits.loops[index]}
 
 
 def _excludes(rule: FactorRule) -> bool:
     return rule.op != ">=" and rule.value == 1
 
 
-def _shut_out(space: Mapspace, slot: Slot) -> list[str]:
+def _shut_out(limits: _Limits, slot: Slot) -> list[str]:
     """The dims of size over 1 that the constraint of `slot` excludes."""
     allowed, rules = slot.constraint.dims, slot.constraint.factors
     excluded = {rule.dim for rule in rules if _excludes(rule)}
-    return [dim for dim in _over_one(space) if dim in excluded or (allowed is not None and dim not in allowed)]
+    return [dim for dim in _over_one(limits) if dim in excluded or (allowed is not None and dim not in allowed)]
 
 
 def _admitting(constraint: LoopConstraint, dim: str) -> dict[str, Any]:
@@ -195,23 +224,23 @@ def _admitting(constraint: LoopConstraint, dim: str) -> dict[str, Any]:
     return {"dims": dims if dims is None or dim in dims else (*dims, dim), "factors": factors}
 
 
-def _level(space: Mapspace, index: int, text: str, **fields: Any) -> Change:
+def _level(limits: _Limits, index: int, text: str, **fields: Any) -> Change:
     """A change of fields of one level."""
-    arch = space.arch
+    arch = limits.arch
     levels = tuple(replace(level, **fields) if i == index else level for i, level in enumerate(arch.levels))
-    return Change(text, replace(arch, levels=levels), space.remainders)
+    return Change(text, replace(arch, levels=levels), limits.remainders)
 
 
-def _axis(space: Mapspace, slot: Slot, text: str, **fields: Any) -> Change:
+def _axis(limits: _Limits, slot: Slot, text: str, **fields: Any) -> Change:
     """A change of fields of the axis of `slot`."""
-    storage: Storage = space.arch.levels[slot.level]
+    storage: Storage = limits.arch.levels[slot.level]
     fanout = tuple(replace(axis, **fields) if axis is slot.axis else axis for axis in storage.fanout)
-    return _level(space, slot.level, text, fanout=fanout)
+    return _level(limits, slot.level, text, fanout=fanout)
 
 
-def _loops(space: Mapspace, slot: Slot, text: str, **fields: Any) -> Change:
+def _loops(limits: _Limits, slot: Slot, text: str, **fields: Any) -> Change:
     """A change of fields of the constraint of `slot`."""
     constraint = replace(slot.constraint, **fields)
     if slot.axis is not None:
-        return _axis(space, slot, text, constraint=constraint)
-    return _level(space, slot.level, text, temporal=constraint)
+        return _axis(limits, slot, text, constraint=constraint)
+    return _level(limits, slot.level, text, temporal=constraint)

@@ -58,7 +58,8 @@ class Mapspace:
     """The mappings of `workload` on `arch`.
 
     `preset` says where bounds need not divide what they are applied to: a name, or a flag per slot of `arch`; `reason`
-    says why. With `distinct`, loop orders that differ only in the place of loops of bound 1 count once. Raises InputError naming the constraints that exclude each other.
+    says why. With `distinct`, loop orders that differ only in the place of loops of bound 1 count once.
+    Raises InputError naming the constraints that exclude each other.
     """
 
     def __init__(

@@ -74,7 +74,7 @@ class _Pair:
         self.batch, self.tensor, self.parent, self.child = batch, tensor, parent, child
         self.nest = NestAnalysis(batch)
         self.values: dict[Expr, int] = {}  # of every symbol used
-        self.names = [level.name for level in batch.arch.levels]
+        self.names = [level.of_memory for level in batch.arch.levels]
 
     def explanations(self) -> Iterator[Explanation]:
         moved = self._moved(DataMovement(self.nest, self.tensor, self.child, parent=self.parent))
@@ -183,7 +183,7 @@ class _Pair:
         return sympy.Integer(1) if value == 1 else self._symbol(self._at(d, s).replace("@", "'@"), value)
 
     def _at(self, d: int, s: int) -> str:
-        return f"{self.batch.workload.dims[d]}@{self.batch.arch.slots[s].name}"
+        return f"{self.batch.workload.dims[d]}@{_place(self.batch, s)}"
 
     def _size(self, d: int) -> Expr:
         return self._symbol(self.batch.workload.dims[d], self.batch.workload.sizes[d])
@@ -197,15 +197,23 @@ class _Pair:
         return Term(what, expression, int(expression.subs(self.values)))
 
 
+def _place(batch: MappingBatch, s: int) -> str:
+    """The name of a slot: with uneven placement of the loops below a tensor, as `RF(Weights)`."""
+    slot = batch.arch.slots[s]
+    kept = [tensor.name for v, tensor in enumerate(batch.workload.tensors) if batch.keep[0, slot.level, v]]
+    several = batch.arch.levels[slot.level].memory and not slot.spatial
+    return f"{slot.name}({', '.join(kept)})" if several else slot.name
+
+
 def explanation_text(batch: MappingBatch) -> str:
     """All explanations, and what the symbols stand for."""
     lines = [str(part) for part in explain(batch)]
     factors, residuals = batch.factors[0], batch.residuals[0]
     stands = [f"{dim} = {size}" for dim, size in zip(batch.workload.dims, batch.workload.sizes, strict=True)]
-    for s, slot in enumerate(batch.arch.slots):
+    for s in range(len(batch.arch.slots)):
         for d, dim in enumerate(batch.workload.dims):
             if factors[s, d] > 1:
-                stands.append(f"{dim}@{slot.name} = {factors[s, d]}")
+                stands.append(f"{dim}@{_place(batch, s)} = {factors[s, d]}")
                 if residuals[s, d] not in (1, factors[s, d]):
-                    stands.append(f"{dim}'@{slot.name} = {residuals[s, d]}")
+                    stands.append(f"{dim}'@{_place(batch, s)} = {residuals[s, d]}")
     return "\n".join([*lines, "where " + ", ".join(stands)])

@@ -1,6 +1,6 @@
 """Results: printed, tabulated, drawn, written."""
 
-from .by_memory import by_memory
+from .by_memory import by_memory, counts_by_memory
 from .compare import comparison, comparison_json
 from .difference import difference_json, difference_text
 from .folder import certificate_faults, write_folder, write_proof
@@ -34,6 +34,7 @@ __all__ = [
     "certificate_faults",
     "comparison",
     "comparison_json",
+    "counts_by_memory",
     "crossing",
     "difference_json",
     "difference_text",

@@ -12,15 +12,27 @@ from ..model import Costs, Counts
 
 
 def by_memory(costs: Costs, arch: Architecture) -> Costs:
-    """Return `costs` of mappings on `arch` with a column for each memory in place of each level.
-
-    A stack keeps each tensor once, so what is added up are zeros but for one level; its cycles are the memory's.
-    """
+    """Return `costs` of mappings on `arch` with a column for each memory in place of each level."""
     if len(arch.stacks) == len(arch.levels):
         return costs
+    return replace(
+        costs,
+        counts=counts_by_memory(costs.counts, arch),
+        level_energy_pj=_added(arch, costs.level_energy_pj),
+        level_cycles=costs.level_cycles[:, [stack[0] for stack in arch.stacks]],
+        network_energy_pj=_added(arch, costs.network_energy_pj),
+    )
+
+
+def counts_by_memory(counts: Counts, arch: Architecture) -> Counts:
+    """Return `counts` of mappings on `arch` with a column for each memory in place of each level.
+
+    A stack keeps each tensor once, so what is added up are zeros but for one level.
+    """
+    if len(arch.stacks) == len(arch.levels):
+        return counts
     added, first = partial(_added, arch), [stack[0] for stack in arch.stacks]
-    counts = costs.counts
-    whole = replace(
+    return replace(
         counts,
         reads=added(counts.reads),
         fills=added(counts.fills),
@@ -29,13 +41,6 @@ def by_memory(costs: Costs, arch: Architecture) -> Costs:
         origin_reads=added(counts.origin_reads),
         origin_writes=added(counts.origin_writes),
         tiles=_tiles(counts, added),
-    )
-    return replace(
-        costs,
-        counts=whole,
-        level_energy_pj=added(costs.level_energy_pj),
-        level_cycles=costs.level_cycles[:, first],
-        network_energy_pj=added(costs.network_energy_pj),
     )
 
 

@@ -1,5 +1,6 @@
 """The counts of the model beside those of the executor."""
 
+from ...arch import unstacked
 from ..mapping import MappingBatch
 from ..model import Counts
 from .tables import table_text
@@ -8,9 +9,12 @@ WORDS = ("tile_words", "reads", "fills", "updates")
 
 
 def differences(batch: MappingBatch, model: Counts, truth: Counts) -> list[tuple[str, str, str, int, int]]:
-    """List every figure of a mapping, cycles first: (level, tensor, figure, model, executor)."""
+    """List every figure of a mapping, cycles first: (level, tensor, figure, model, executor).
+
+    Both counts are by memory.
+    """
     rows = [("", "", "cycles", int(model.cycles[0]), int(truth.cycles[0]))]
-    for i, level in enumerate(batch.arch.levels):
+    for i, level in enumerate(unstacked(batch.arch).levels):
         for v, tensor in enumerate(batch.workload.tensors):
             if batch.kept[0, i, v]:
                 for name in WORDS:

@@ -81,6 +81,8 @@ EDITS = {  # the same change, by hand in the file: the text before and after
     "spad may bypass Weights": ("keep: [Weights, Inputs, Outputs]", "keep: [Inputs, Outputs]"),
     "spad may bypass Inputs": ("keep: [Weights, Inputs, Outputs]", "keep: [Weights, Outputs]"),
     "spad may bypass Outputs": ("keep: [Weights, Inputs, Outputs]", "keep: [Weights, Inputs]"),
+    "uneven placement at buffer": ("multiple_buffering: 2", "multiple_buffering: 2\n    placement: uneven"),
+    "uneven placement at spad": ("depth: 16", "depth: 16\n    placement: uneven"),
 }  # fmt: skip
 
 
@@ -128,7 +130,8 @@ def test_each_change_is_the_file_edited_by_hand(tmp_path):
         edited = machine(tmp_path, *EDITS[change.text])
         assert change.arch == edited, change.text
         preset = change.text.split()[1] if change.text.startswith("mapspace") else "ruby-s"
-        assert change.remainders == Mapspace(edited, CONV, preset).remainders, change.text
+        changed = Mapspace(change.arch, CONV, change.remainders)
+        assert changed.remainders == Mapspace(edited, CONV, preset).remainders, change.text
 
 
 @settings(max_examples=300 if DEEP else 8)

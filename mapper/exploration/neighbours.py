@@ -87,12 +87,12 @@ class NeighbourStudy(Study):
     def search(self, space: Mapspace, options: SearchOptions, progress: Progress | None, part: Part | None) -> Result:
         """Prove the best mapping under a change, from the given one."""
         task = self.task(space, options)
-        batch, costs = counted(_moved(self.given, space), task.table, task.costs)
+        batch, costs = counted(moved(self.given, space), task.table, task.costs)
         start = replace(result_of(batch, costs, task.table), objective=str(options.objective))
         return bounded(start, task, progress, part)
 
 
-def _moved(batch: MappingBatch | None, space: Mapspace) -> MappingBatch:
+def moved(batch: MappingBatch | None, space: Mapspace) -> MappingBatch:
     """Return the same mapping on the architecture of another mapspace with the same slots, or other stacks of them."""
     assert batch is not None
     if batch.arch.stacks != space.arch.stacks:

@@ -183,6 +183,15 @@ class _Mapping:
         )
 
 
+def _ordered(mapping: _Mapping) -> _Mapping:
+    """Give the loops of a memory that no entry orders, all of bound 1, the order of its last."""
+    for stack in mapping.arch.stacks:
+        for level in stack[:-1]:
+            if ("temporal", mapping.temporal_slots[level]) not in mapping.seen:
+                mapping.order[level] = mapping.order[stack[-1]]
+    return mapping
+
+
 def _axis_slots(arch: Architecture) -> dict[str, int]:
     """The slot of each fanout axis, by every name that a file may give it."""
     slots: dict[str, int] = {}
@@ -213,4 +222,4 @@ def read_mapping(source: Document | Path | str, arch: Architecture, workload: Wo
     if not reader.faults:
         mapping.bounds.check(root)
     reader.finish()
-    return mapping.batch()
+    return _ordered(mapping).batch()

@@ -86,6 +86,16 @@ def limits(arch: Architecture, workload: Workload) -> tuple[Limit, ...]:
     return tuple(listed)
 
 
+def even_limits(arch: Architecture, workload: Workload) -> tuple[Limit, ...]:
+    """List the limits that leave even placement of stacks: all loops of a memory stand below all its tensors."""
+    inside = [slot for slots in temporal_stacks(arch) for slot in slots[:-1]]
+    return tuple(
+        Limit("bound", slot, f"even placement at {arch.slots[slot].name}", d, 1, 1)
+        for slot in inside
+        for d in range(len(workload.dims))
+    )
+
+
 def temporal_stacks(arch: Architecture) -> tuple[tuple[int, ...], ...]:
     """List the slots of the temporal loops of each stack of levels, outermost first."""
     temporal = [index for index, slot in enumerate(arch.slots) if not slot.spatial]

@@ -27,14 +27,14 @@ class _Stack:
     options: Bools  # (option, level, tensor)
 
     @classmethod
-    def of(cls, levels: range, may: Sequence[int], must: Levels, tensors: int) -> Self:
-        """List all sequences of the tensors `may` that have those that the memory `must` keep."""
+    def of(cls, levels: range, may: Sequence[int], must: Levels, tensors: int, *, even: bool) -> Self:
+        """List the sequences, if `even` those in order, of tensors it `may` keep with all that it `must`."""
         listed = [
             sequence
             for number in range(len(must), len(may) + 1)
             for some in combinations(may, number)
             if must <= set(some)
-            for sequence in permutations(some)
+            for sequence in ([some] if even else permutations(some))
         ]
         options = np.zeros((len(listed), len(levels), tensors), bool)
         for option, sequence in zip(options, listed, strict=True):
@@ -88,7 +88,10 @@ class KeepChoices:
     stack of levels.
     """
 
-    def __init__(self, arch: Architecture, workload: Workload, stacks: Sequence[_Stack] | None = None) -> None:
+    def __init__(
+        self, arch: Architecture, workload: Workload, stacks: Sequence[_Stack] | None = None, *, even: bool = False
+    ) -> None:
+        """List them; `even`: each stack has its tensors in the order of the workload only."""
         self._arch, self._workload = arch, workload
         names = [tensor.name for tensor in workload.tensors]
         may = np.array([[name not in level.bypass for name in names] for level in arch.levels])
@@ -96,7 +99,7 @@ class KeepChoices:
         several = [levels for levels in arch.stacks if len(levels) > 1]
         self.stacks = stacks if stacks is not None else [
             _Stack.of(levels, np.flatnonzero(may[levels[0]]).tolist(),
-                      frozenset(np.flatnonzero(must[levels[0]]).tolist()), len(names))
+                      frozenset(np.flatnonzero(must[levels[0]]).tolist()), len(names), even=even)
             for levels in several
         ]  # fmt: skip
         for levels in several:

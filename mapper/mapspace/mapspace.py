@@ -16,7 +16,7 @@ from ...arch import Architecture, of_stacks, stacked
 from ...workloads import Workload
 from ..mapping import Bools, ChainTable, Ints, MappingBatch
 from .chain_tables import ChainTables
-from .constraints import Rules, limits, temporal_stacks
+from .constraints import Rules, even_limits, limits, temporal_stacks
 from .construction import Construction
 from .integers import SAFE, below, different
 from .keep_choices import KeepChoices
@@ -58,8 +58,9 @@ class Mapspace:
     """The mappings of `workload` on `arch`.
 
     `preset` says where bounds need not divide what they are applied to: a name, or a flag per slot of `arch`; `reason`
-    says why. With `distinct`, loop orders that differ only in the place of loops of bound 1 count once.
-    Raises InputError naming the constraints that exclude each other.
+    says why. With `distinct`, loop orders that differ only in the place of loops of bound 1 count once; `even` is the
+    part of an uneven one with all loops of a memory below its tensors. Raises InputError naming the constraints that
+    exclude each other.
     """
 
     def __init__(
@@ -69,20 +70,21 @@ class Mapspace:
         preset: Preset | tuple[bool, ...] = "ruby-s",
         *,
         distinct: bool = False,
+        even: bool = False,
     ):
         self.arch, self.workload, self.distinct = stacked(arch, workload), workload, distinct
         self._construction = Construction(self.arch, workload, distinct)
         flags = preset if isinstance(preset, str) else of_stacks(preset, arch, self.arch)
         self.remainders, self.reason = self._construction.remainders(flags)
         self._construction.check_names()
-        arch = self.arch
-        temporal = tuple(index for index, slot in enumerate(arch.slots) if not slot.spatial)
+        arch, temporal = self.arch, tuple(index for index, slot in enumerate(self.arch.slots) if not slot.spatial)
         patterned = tuple(slot for slots in temporal_stacks(arch) for slot in slots[:-1])
-        plain = Rules(arch.slots, workload.sizes, self.remainders, limits(arch, workload), patterned=patterned)
+        every = limits(arch, workload) + (even_limits(arch, workload) if even else ())
+        plain = Rules(arch.slots, workload.sizes, self.remainders, every, patterned=patterned)
         self.orders = Orders(level_orders(arch, workload, plain.loops), temporal, distinct)
         self.rules = replace(plain, distinct=self.orders.free(len(self.arch.slots))) if distinct else plain
         self.chains = self._construction.chains(self.rules)
-        self.keep_choices = KeepChoices(arch, workload)
+        self.keep_choices = KeepChoices(arch, workload, even=even)
         orders = 1 if distinct else self.orders.count
         patterns = self.keep_choices.patterns
         slots = [pattern.slots(temporal) for pattern in patterns]

@@ -1,13 +1,16 @@
 """Uneven placement: a memory as a stack of levels, each mapping once, numbered as brute force lists them."""
 
+from dataclasses import replace
 from itertools import permutations, product
 from math import prod
 
 import numpy as np
 from hypothesis import assume, given, settings
+from ruby_map.arch import of_stacks, unstacked
 from ruby_map.mapper.mapping import MappingBatch
-from ruby_map.mapper.mapspace import every_chain
+from ruby_map.mapper.mapspace import Mapspace, every_chain
 from ruby_map.mapper.mapspace.violations import violations
+from ruby_map.workloads import InputError
 
 from ..conftest import DEEP
 from ..small_problems import uneven_spaces
@@ -90,3 +93,19 @@ def test_every_mapping_once(space):
     assert all(allowed(space, batch) for batch in every)
     assume(prod(each.total for each in space.chains) * len(every_keep(space)) < 50_000)
     assert {physical(space, batch) for batch in every_mapping(space) if allowed(space, batch)} == forms
+
+
+@settings(max_examples=1_000 if DEEP else 30)
+@given(uneven_spaces())
+def test_the_even_part_is_the_mapspace_of_even_placement(space):
+    """As many mappings as the machine with even placement has, all of them in the uneven mapspace."""
+    written = unstacked(space.arch)
+    machine = replace(written, levels=tuple(replace(level, placement="even") for level in written.levels))
+    flags = of_stacks(space.remainders, space.arch, written)
+    try:
+        plain = Mapspace(machine, space.workload, flags, distinct=True)
+    except InputError:
+        return
+    part = Mapspace(space.arch, space.workload, space.remainders, distinct=True, even=True)
+    assert part.size.total == plain.size.total
+    assert len(set(space.index(part.at(range(part.size.total))))) == part.size.total

@@ -47,7 +47,7 @@ class Grounds:
         """The mapspaces, each inside the next; the last is the task's.
 
         A population of ruby or ruby-t starts in the mapspace with fewer remainders inside it, whose optimum is mostly
-        within a few percent: so it is hardly ever worse.
+        within a few percent: so it is hardly ever worse. One of uneven placement starts in that of even placement.
         """
         inside = smaller(self.task.space)
         every = [self.task.space] if inside is None else [inside, self.task.space]

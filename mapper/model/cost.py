@@ -1,6 +1,6 @@
 """Counts -> validity, energy, cycles, utilisation, EDP."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import isfinite, prod
 
@@ -21,6 +21,9 @@ from .tile_sizes import TileSizes
 REASONS = ("valid", "capacity", "fanout", "utilization")
 
 
+LATER = {"later": True}  # of a field that state on disk may be without: at its default nothing differs
+
+
 @dataclass(frozen=True)
 class CostOptions:
     """What Timeloop leaves at 0 by default, and so do we."""
@@ -29,6 +32,7 @@ class CostOptions:
     wire_pj_per_bit_mm: float = 0.0  # of the wires below the levels, with
     tile_mm: float = 0.0  # the length of one hop, from a place of the array to its neighbour
     hop_pj: float = 0.0  # instead of both: of one word and hop, as Timeloop's energy_per_hop
+    drain_reads: bool = field(default=False, metadata=LATER)  # an output's words that move up are read where they were
 
     @property
     def network(self) -> bool:
@@ -76,7 +80,7 @@ class CostOptions:
 class Costs:
     """Costs of a batch; totals over the whole machine. Cycles are whole, of the type of the counts."""
 
-    counts: Counts
+    counts: Counts  # drained words among the reads, where the options count them
     energy_pj: Floats  # (mapping,)
     cycles: Numbers  # (mapping,) maximum over compute and levels
     utilization: Floats  # (mapping,) MACs / (cycles * MAC units)
@@ -139,6 +143,7 @@ def evaluate(
     """Costs of every mapping of `batch`, valid or not; from its `counts` where they are known already."""
     nest, options = NestAnalysis(batch), options or CostOptions()
     counts = counts or count(batch, nest)
+    counts = counts.with_drains() if options.drain_reads else counts
     workload, arch, xp = batch.workload, batch.arch, nest.xp
     level_cycles = bandwidth_cycles(nest, counts)
     cycles = counts.cycles

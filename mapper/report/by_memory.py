@@ -28,6 +28,8 @@ def by_memory(costs: Costs, arch: Architecture) -> Costs:
         instances=counts.instances[:, [*first, len(arch.levels)]],
         origin_reads=added(counts.origin_reads),
         origin_writes=added(counts.origin_writes),
+        drains=added(counts.drains),
+        origin_drains=added(counts.origin_drains),
         tiles=_tiles(counts, added),
     )
     return replace(

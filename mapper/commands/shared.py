@@ -22,6 +22,7 @@ WITH = "A Timeloop file to read together with ARCH (constraints, ERT...), repeat
 LEAKAGE = "Charge what every instance leaks in every cycle."
 WIRE = "Charge wires between levels, pJ per bit and mm; with --tile-mm."
 TILE = "Length of a hop, from one place of an array to the next."
+DRAIN = "Charge a read for each word of an output that moves up to the next level that keeps it."
 HOP = "Instead of both: pJ per word and hop, as Timeloop's energy_per_hop."
 PRINTED_WARNINGS = (EnergyWarning, CacheWarning, RoundingWarning)
 FOUND, NOTHING_VALID, BAD_INPUT, INTERNAL, INTERRUPTED = 0, 1, 2, 70, 130

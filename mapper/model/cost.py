@@ -21,9 +21,6 @@ from .tile_sizes import TileSizes
 REASONS = ("valid", "capacity", "fanout", "utilization")
 
 
-LATER = {"later": True}  # of a field that state on disk may be without: at its default nothing differs
-
-
 @dataclass(frozen=True)
 class CostOptions:
     """What Timeloop leaves at 0 by default, and so do we."""
@@ -32,7 +29,8 @@ class CostOptions:
     wire_pj_per_bit_mm: float = 0.0  # of the wires below the levels, with
     tile_mm: float = 0.0  # the length of one hop, from a place of the array to its neighbour
     hop_pj: float = 0.0  # instead of both: of one word and hop, as Timeloop's energy_per_hop
-    drain_reads: bool = field(default=False, metadata=LATER)  # an output's words that move up are read where they were
+    # charge a read for each word of an output that moves up from an inner level; state on disk may be from before this
+    drain_reads: bool = field(default=False, metadata={"later": True})
 
     @property
     def network(self) -> bool:

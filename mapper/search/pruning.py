@@ -94,11 +94,16 @@ class Pruning:
 
     @cached_property
     def _ideal_pj(self) -> float:
-        return ideal(self.space.arch, self.space.workload, self.table).energy_pj
+        return ideal(self.space.arch, self.space.workload, self.table, self.costs).energy_pj
 
     @cached_property
     def _between_pj(self) -> float:
-        return least_between(self.space.arch, self.space.workload, self.table)
+        return least_between(self.space.arch, self.space.workload, self.table, self.costs)
+
+    @cached_property
+    def _words_alone(self) -> CostOptions:
+        """Return the costs without leakage, which is added to each bound, and without wires."""
+        return CostOptions(drain_reads=self.costs.drain_reads)
 
     @cached_property
     def _outermost_pj(self) -> list[float]:
@@ -158,7 +163,7 @@ class Pruning:
         if key not in self._relaxations:
             tables = {d: self.space.table(d) for d in range(len(batch.tables))}
             groups = [DimGroup(batch.arch, batch.workload, tables, dims) for dims in self._groups]
-            self._relaxations[key] = Relaxation(groups, self.table, keep)
+            self._relaxations[key] = Relaxation(groups, self.table, keep, self._words_alone)
         relaxed = self._relaxations[key]
         rows = [
             np.ravel_multi_index([batch.rows[:, d] for d in dims], [self.space.chains[d].total for d in dims])

@@ -101,11 +101,6 @@ class Pruning:
         return least_between(self.space.arch, self.space.workload, self.table, self.costs)
 
     @cached_property
-    def _words_alone(self) -> CostOptions:
-        """Return the costs without leakage, which is added to each bound, and without wires."""
-        return CostOptions(drain_reads=self.costs.drain_reads)
-
-    @cached_property
     def _outermost_pj(self) -> list[float]:
         arch, workload = self.space.arch, self.space.workload
         return [least_outermost(arch, workload, self.table, tensor) for tensor in workload.tensors]
@@ -150,7 +145,7 @@ class Pruning:
         return bool(rows) and max(rows) <= MOST_ROWS and PAYS * every <= seen
 
     def _relaxed(self, batch: Mappings) -> Floats:
-        """Bound the energy of each mapping's chains over all loop orders (relaxation.py). # (mapping,)"""
+        """Bound the energy of each mapping's chains over all loop orders, without leakage and wires. # (mapping,)"""
         energy = np.empty(len(batch))
         keeps, which = unique_rows(batch.keep)
         for i, keep in enumerate(keeps):
@@ -163,7 +158,9 @@ class Pruning:
         if key not in self._relaxations:
             tables = {d: self.space.table(d) for d in range(len(batch.tables))}
             groups = [DimGroup(batch.arch, batch.workload, tables, dims) for dims in self._groups]
-            self._relaxations[key] = Relaxation(groups, self.table, keep, self._words_alone)
+            self._relaxations[key] = Relaxation(
+                groups, self.table, keep, CostOptions(drain_reads=self.costs.drain_reads)
+            )
         relaxed = self._relaxations[key]
         rows = [
             np.ravel_multi_index([batch.rows[:, d] for d in dims], [self.space.chains[d].total for d in dims])

@@ -158,9 +158,7 @@ class Pruning:
         if key not in self._relaxations:
             tables = {d: self.space.table(d) for d in range(len(batch.tables))}
             groups = [DimGroup(batch.arch, batch.workload, tables, dims) for dims in self._groups]
-            self._relaxations[key] = Relaxation(
-                groups, self.table, keep, CostOptions(drain_reads=self.costs.drain_reads)
-            )
+            self._relaxations[key] = Relaxation(groups, self.table, keep, _words_alone(self.costs))
         relaxed = self._relaxations[key]
         rows = [
             np.ravel_multi_index([batch.rows[:, d] for d in dims], [self.space.chains[d].total for d in dims])
@@ -188,6 +186,11 @@ class Pruning:
         if self.axes:
             better |= ~covered(np.stack([least[name] for name in self.axes]).T, known.front)
         return better
+
+
+def _words_alone(costs: CostOptions) -> CostOptions:
+    """Return the costs without leakage, which is added to each bound, and without wires, which cost the more."""
+    return CostOptions(drain_reads=costs.drain_reads)
 
 
 def joined(batches: Sequence[Mappings]) -> Mappings:

@@ -86,8 +86,10 @@ class Storage(Component):
     bypass: frozenset[str] = frozenset()  # tensors that must not; the rest is the mapper's choice
     temporal: LoopConstraint = FREE
     fanout: tuple[Axis, ...] = ()  # below this level, outer axis first
-    placement: Placement = "even"  # uneven: each tensor may be kept below other loops
-    memory: str = ""  # of a level of a stack: the memory that all its levels are
+    # uneven: each tensor may be kept below other loops; `later`: state on disk may be from before there was a choice
+    placement: Placement = field(default="even", metadata={"later": True})
+    # of a level of a stack: the memory that all its levels are
+    memory: str = field(default="", metadata={"later": True})
 
     @property
     def of_memory(self) -> str:

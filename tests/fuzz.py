@@ -49,13 +49,16 @@ ODD = [
 OPTIONS = {
     "ruby-map": [
         *([["--mapspace", name] for name in ("pfm", "ruby", "ruby-t", "auto", "x")]),
-        *(["--pad"], ["--distinct"], ["--size"], ["--json"], ["--leakage"], ["--front", "energy,delay"], ["--json"]),
+        *(["--pad"], ["--distinct"], ["--size"], ["--json"], ["--leakage"], ["--front", "energy,delay"]),
+        *(["--json"], ["--drain-reads"]),
         *(["--objective", "delay,energy"], ["--bound-seconds", "0"], ["--search", "exhaustive"], ["--seed", "-1"]),
         *(["--hop-pj", "nan"], ["--tile-mm", "1"], ["--budget", "7"], ["--patience", "x:y"], ["--target", "inf"]),
         *(["--out", "found"], ["--search", "optimal", "--time-limit", "0.3"], ["--victory", "0"]),
         ["--time-limit", "nan"],
     ],
-    "ruby-model": [["--json"], ["--simulate"], ["--explain"], ["--leakage"], ["--wire-pj-per-bit-mm", "1"]],
+    "ruby-model": [
+        *(["--json"], ["--simulate"], ["--explain"], ["--leakage"], ["--wire-pj-per-bit-mm", "1"], ["--drain-reads"]),
+    ],
     "ruby-energy": [["--json"], ["--write-ert", "out.yaml"], ["--energy", "x"]],
     "ruby-sweep": [["--json"], ["--out", "swept"], ["--limit", "0"]],
     "ruby-check": [["--json"], ["--with", "w.yaml"]],
@@ -397,7 +400,7 @@ mapspaces: [pfm, pfm+pad, ruby-s]
 seeds: [0, 1]
 objective: edp
 search: {strategy: random, victory: 30, samples: 50, patience: '0.1:20', distinct: false}
-energy: {engine: default, leakage: true, hop_pj: 0.5}
+energy: {engine: default, leakage: true, hop_pj: 0.5, drain_reads: true}
 pareto: [area, edp]
 limit: 24
 """,

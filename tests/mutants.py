@@ -95,6 +95,12 @@ MUTANTS = [
         "pj -= 0.0",
     ),
     Mutant(
+        "drained words are read more than once",
+        "mapper/model/bounds/charges.py",
+        "drain_pj = share * figures.read_pj if",
+        "drain_pj = 1.5 * share * figures.read_pj if",
+    ),
+    Mutant(
         "a point is reached where two mappings together reach it",
         "mapper/search/outcome.py",
         "return np.asarray(np.maximum(before, after))",

@@ -180,8 +180,15 @@ def figures(draw, arch):
 
 
 @st.composite
+def cost_options(draw, hop_pj=(0.0, 0.0, 0.0, 2.0)):
+    """What is charged beside accesses and MACs."""
+    some = {"leakage": st.booleans(), "hop_pj": st.sampled_from(hop_pj), "drain_reads": st.booleans()}
+    return CostOptions(**{name: draw(each) for name, each in some.items()})
+
+
+@st.composite
 def problems(draw, machines=None, most=MOST):
-    """A mapspace small enough to visit, energies, an objective, and whether leakage and wires count."""
+    """A mapspace small enough to visit, energies, an objective, and whether leakage, wires and drained words count."""
     workload = draw(st.one_of(matmuls(5), convolutions(4, two_windows=False)))
     arch = draw(small_machines() if machines is None else machines)
     try:
@@ -189,7 +196,7 @@ def problems(draw, machines=None, most=MOST):
     except InputError:
         assume(False)
     assume(space.size.total <= most and space.size.bypass <= CHOICES)
-    costs = CostOptions(leakage=draw(st.booleans()), hop_pj=draw(st.sampled_from([0.0, 0.0, 0.0, 2.0])))
+    costs = draw(cost_options())
     return space, stacked_table(draw(figures(arch)), space.arch), draw(st.sampled_from(sorted(OBJECTIVES))), costs
 
 
@@ -199,7 +206,7 @@ def uneven_problems(draw):
     space = draw(uneven_spaces())
     assume(space.keep_choices.stacks and space.keep_choices.number <= CHOICES)
     table = stacked_table(draw(figures(unstacked(space.arch))), space.arch)
-    costs = CostOptions(leakage=draw(st.booleans()), hop_pj=draw(st.sampled_from([0.0, 0.0, 0.0, 2.0])))
+    costs = draw(cost_options())
     return space, table, draw(st.sampled_from(sorted(OBJECTIVES))), costs
 
 

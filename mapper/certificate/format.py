@@ -76,6 +76,7 @@ class Layer(_Part):
     wire_pj_per_bit_mm: float
     tile_mm: float
     hop_pj: float
+    drain_reads: bool = False  # files from before it was there have none
     energies: dict[str, list[float]]  # per level read, write, update pJ and leakage per cycle; of compute: MAC, leakage
     best: list[CertifiedMapping]  # one; of a front all
     lower_bound: float  # of the objective; of a front 0

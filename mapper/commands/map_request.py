@@ -13,7 +13,7 @@ from ..model import OBJECTIVES, CostOptions
 from ..report import certificate_faults
 from ..runtime import KINDS
 from ..search import ENGINES, STRATEGIES, SearchOptions, ignored_options, read_patience
-from .shared import HOP, LEAKAGE, PLACEMENT, TILE, WIRE, WITH, Request
+from .shared import DRAIN, HOP, LEAKAGE, PLACEMENT, TILE, WIRE, WITH, Request
 from .timeloop_options import FileOptions
 
 _SPACE, _SEARCH, _STOP, _OUT, _ENERGY = "Mapspace", "Search", "When to stop", "Output", "Energy and area"
@@ -123,11 +123,12 @@ class MapRequest(Request):
     wire_pj_per_bit_mm: Annotated[float, typer.Option(help=WIRE, rich_help_panel=_ENERGY)] = 0.0
     tile_mm: Annotated[float, typer.Option(help=TILE, rich_help_panel=_ENERGY)] = 0.0
     hop_pj: Annotated[float, typer.Option(help=HOP, rich_help_panel=_ENERGY)] = 0.0
+    drain_reads: Annotated[bool, typer.Option("--drain-reads", help=DRAIN, rich_help_panel=_ENERGY)] = False
 
     @property
     def costs(self) -> CostOptions:
         """The costs beside accesses and MACs."""
-        return CostOptions(self.leakage, self.wire_pj_per_bit_mm, self.tile_mm, self.hop_pj)
+        return CostOptions(self.leakage, self.wire_pj_per_bit_mm, self.tile_mm, self.hop_pj, self.drain_reads)
 
     def options(self, files: FileOptions, faults: list[Fault]) -> SearchOptions:
         """Make the search options from the command line and the Timeloop `files`; appends faults to `faults`."""

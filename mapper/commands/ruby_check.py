@@ -95,11 +95,12 @@ def _claim(stage: VerifiedStage, no_mapping: str) -> str:
 
 
 def _beside(facts: Verified) -> str:
-    """Format what the certificate assumes beside the files: padding, leakage, network."""
+    """Format what the certificate assumes beside the files: padding, leakage, drained words, network."""
     costs, additions = facts.costs, []
     if facts.pad:
         additions.append(f"dims padded to {' '.join(f'{dim}={size}' for dim, size in facts.sizes.items())}")
     additions += ["with leakage"] if costs.leakage else []
+    additions += ["with reads of drained words"] if costs.drain_reads else []
     additions += [f"with {costs.hop_pj:g} pJ a hop"] if costs.hop_pj else []
     wire = costs.wire_pj_per_bit_mm * costs.tile_mm
     additions += [f"with {wire:g} pJ a bit and hop"] if wire else []

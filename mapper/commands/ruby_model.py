@@ -27,6 +27,7 @@ from ..report import (
 )
 from ..runtime import say
 from .shared import (
+    DRAIN,
     FOUND,
     HOP,
     LEAKAGE,
@@ -64,12 +65,18 @@ class ModelRequest(Request):
     wire_pj_per_bit_mm: Annotated[float, typer.Option(help=WIRE)] = 0.0
     tile_mm: Annotated[float, typer.Option(help=TILE)] = 0.0
     hop_pj: Annotated[float, typer.Option(help=HOP)] = 0.0
+    drain_reads: Annotated[bool, typer.Option("--drain-reads", help=DRAIN)] = False
+
+    @property
+    def costs(self) -> CostOptions:
+        """The costs beside accesses and MACs."""
+        return CostOptions(self.leakage, self.wire_pj_per_bit_mm, self.tile_mm, self.hop_pj, self.drain_reads)
 
 
 def model(request: ModelRequest) -> int:
     """Count and cost one mapping. Status 0: valid; 1: it does not fit the machine or violates its constraints (costs
     are shown all the same); 2: bad input, and loops that are no mapping of the workload."""
-    costs = CostOptions(request.leakage, request.wire_pj_per_bit_mm, request.tile_mm, request.hop_pj)
+    costs = request.costs
     machine, layer = load(request.arch, request.workload, request.more)
     machine = placed_as(machine, request.placement)
     table = energy_table(machine, *reference_tables(request.arch, request.more, request.ert, request.art))
@@ -92,7 +99,9 @@ def _simulated(result: Result, batch: MappingBatch) -> tuple[MappingBatch, Count
     """Return the mapping, the model's and the executor's counts. Raises InputError where it is too large to execute."""
     assert result.costs is not None
     try:
-        return batch, result.costs.counts, counts_by_memory(simulate(batch), batch.arch)
+        truth = simulate(batch)
+        truth = truth.with_drains() if result.costs.options.drain_reads else truth
+        return batch, result.costs.counts, counts_by_memory(truth, batch.arch)
     except TooLarge as error:
         raise InputError(Fault("--simulate", None, "", str(error))) from error
 
@@ -105,7 +114,7 @@ def _model_json(result: Result, batch: MappingBatch, request: ModelRequest) -> J
     if request.simulated:
         values["simulated"] = comparison_json(*_simulated(result, batch))
     if request.explained:
-        values["explanation"] = _explanation(batch).splitlines()
+        values["explanation"] = _explanation(batch, request).splitlines()
     return values
 
 
@@ -116,7 +125,7 @@ def _model_text(result: Result, batch: MappingBatch, request: ModelRequest) -> s
     if result.hint:
         parts.append("\n".join(["\nthis mapping is not valid:", *misfits(batch)]))
     parts += [f"\n{counts}"] if counts else []
-    parts += [f"\n{_explanation(batch)}"] if request.explained else []
+    parts += [f"\n{_explanation(batch, request)}"] if request.explained else []
     return "\n".join(parts)
 
 
@@ -147,10 +156,10 @@ def _compare(
     return NOTHING_VALID if wrong else FOUND
 
 
-def _explanation(batch: MappingBatch) -> str:
+def _explanation(batch: MappingBatch, request: ModelRequest) -> str:
     from ..model.explain import explanation_text  # sympy takes long to import
 
-    return explanation_text(batch)
+    return explanation_text(batch, drain_reads=request.drain_reads)
 
 
 main = new_app(ModelRequest, model)

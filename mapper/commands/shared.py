@@ -24,6 +24,7 @@ PLACEMENT = "even, uneven: of tensors in each memory but the outermost; else as 
 LEAKAGE = "Charge what every instance leaks in every cycle."
 WIRE = "Charge wires between levels, pJ per bit and mm; with --tile-mm."
 TILE = "Length of a hop, from one place of an array to the next."
+DRAIN = "Charge a read for each word of an output that moves up to the next level that keeps it."
 HOP = "Instead of both: pJ per word and hop, as Timeloop's energy_per_hop."
 PRINTED_WARNINGS = (EnergyWarning, CacheWarning, RoundingWarning)
 FOUND, NOTHING_VALID, BAD_INPUT, INTERNAL, INTERRUPTED = 0, 1, 2, 70, 130

@@ -41,7 +41,7 @@ class Request(TypedDict, total=False):
     pad: bool  # round dims up first, so that perfect bounds fill the array
     distinct: bool  # count loop orders once that differ only in loops of bound 1
     table: EnergyTable | None  # in place of estimated energies
-    costs: CostOptions | None  # leakage and wires
+    costs: CostOptions | None  # leakage, wires, drain reads
     progress: Progress | None  # called after each step of each layer
     checkpoint: Checkpoint | None  # each layer goes on from its state there, and saves its state
 

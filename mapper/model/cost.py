@@ -1,6 +1,6 @@
 """Counts -> validity, energy, cycles, utilisation, EDP."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import isfinite, prod
 
@@ -29,6 +29,8 @@ class CostOptions:
     wire_pj_per_bit_mm: float = 0.0  # of the wires below the levels, with
     tile_mm: float = 0.0  # the length of one hop, from a place of the array to its neighbour
     hop_pj: float = 0.0  # instead of both: of one word and hop, as Timeloop's energy_per_hop
+    # charge a read for each word of an output that moves up from an inner level; state on disk may be from before this
+    drain_reads: bool = field(default=False, metadata={"later": True})
 
     @property
     def network(self) -> bool:
@@ -76,7 +78,7 @@ class CostOptions:
 class Costs:
     """Costs of a batch; totals over the whole machine. Cycles are whole, of the type of the counts."""
 
-    counts: Counts
+    counts: Counts  # drained words among the reads, where the options count them
     energy_pj: Floats  # (mapping,)
     cycles: Numbers  # (mapping,) maximum over compute and levels
     utilization: Floats  # (mapping,) MACs / (cycles * MAC units)
@@ -139,6 +141,7 @@ def evaluate(
     """Costs of every mapping of `batch`, valid or not; from its `counts` where they are known already."""
     nest, options = NestAnalysis(batch), options or CostOptions()
     counts = counts or count(batch, nest)
+    counts = counts.with_drains() if options.drain_reads else counts
     workload, arch, xp = batch.workload, batch.arch, nest.xp
     level_cycles = bandwidth_cycles(nest, counts)
     cycles = counts.cycles

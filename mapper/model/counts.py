@@ -1,9 +1,9 @@
 """Exact access counts of a batch of mappings on the reference machine (docs/model.md)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -28,6 +28,8 @@ class Counts:
     instances: Numbers  # (mapping, level) instances ever active; the last column counts MAC units
     origin_reads: Numbers  # (mapping, level) words read at the busiest instance, the spatial origin
     origin_writes: Numbers  # (mapping, level) words filled and updated there
+    drains: Numbers  # (mapping, level, tensor) words that move up to the next keeper, as far as `reads` has them not
+    origin_drains: Numbers  # (mapping, level) the same at the spatial origin
     exact: Bools  # (mapping,) False: reads may exceed the executor's, never fall short (docs/model.md)
     tiles: Callable[[], Numbers]  # makes tile_words, which costs nothing where nobody asks
 
@@ -35,6 +37,16 @@ class Counts:
     def tile_words(self) -> Numbers:
         """The largest tile of one instance; 0 where bypassed. # (mapping, level, tensor)"""
         return self.tiles()
+
+    def with_drains(self) -> Self:
+        """Count the drained words as reads of the level that they leave; what has them already stays as it is."""
+        return replace(
+            self,
+            reads=self.reads + self.drains,
+            origin_reads=self.origin_reads + self.origin_drains,
+            drains=0 * self.drains,
+            origin_drains=0 * self.origin_drains,
+        )
 
 
 def count(batch: Mappings, nest: NestAnalysis | None = None) -> Counts:
@@ -57,6 +69,8 @@ def count(batch: Mappings, nest: NestAnalysis | None = None) -> Counts:
         instances=nest.instances(),
         origin_reads=found.stacked("origin_reads", levels),
         origin_writes=found.stacked("origin_writes", levels),
+        drains=found.stacked("drains", levels, tensors),
+        origin_drains=found.stacked("origin_drains", levels),
         exact=found.exact,
         tiles=partial(kept_words, batch),  # of the batch alone: the analysis would live as long as its counts
     )
@@ -135,6 +149,8 @@ def _add_pair(found: _Columns, tensor: Tensor, v: int, parent: int, child: int) 
         # without a fanout between the two, what one hands out is what the other receives
         filled = DataMovement(nest, tensor, child).words() if nest.fans_out(parent, child) else moved
         found.add("fills", (child, v), filled - nest.distinct(tensor, child) if tensor.output else filled)
+        if tensor.output:  # each word that comes in, or begins there, leaves once
+            found.add("drains", (child, v), filled)
     _add_busiest(found, tensor, parent, child)
 
 
@@ -153,3 +169,5 @@ def _add_busiest(found: _Columns, tensor: Tensor, parent: int, child: int) -> No
         filled = DataMovement(nest, tensor, child, origin=True).words()
         first = nest.distinct(tensor, child, origin=True) if tensor.output else 0
         found.add("origin_writes", (child,), filled - first)
+        if tensor.output:
+            found.add("origin_drains", (child,), filled)

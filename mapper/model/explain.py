@@ -6,7 +6,7 @@ evaluated and compared with the model before it is shown.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import mul
 from typing import Any, override
@@ -56,14 +56,20 @@ class Explanation:
         return "\n".join(lines)
 
 
-def explain(batch: MappingBatch) -> list[Explanation]:
-    """The counts of the one mapping of `batch`, per tensor and keeper, each with its symbolic terms."""
+def explain(batch: MappingBatch, *, drain_reads: bool = False) -> list[Explanation]:
+    """The counts of the one mapping of `batch`, per tensor and keeper, each with its symbolic terms.
+
+    With `drain_reads` words of an output that move up are reads of the level that they leave.
+    """
     # tables of its own chains alone: those of a search have rows that other chains share where only a part is looked at
     batch = batch.own()
     found = []
     for v, tensor in enumerate(batch.workload.tensors):
+        drained: tuple[Term, ...] = ()  # of the parent: the words between it and the keeper outside it
         for parent, child, _ in keeper_pairs(batch.keep[:, :, v]):
-            found += list(_Pair(batch, tensor, parent, child).explanations())
+            pair = _Pair(batch, tensor, parent, child)
+            found += list(pair.explanations(drained))
+            drained = pair.drained() if drain_reads else ()
     return found
 
 
@@ -76,12 +82,20 @@ class _Pair:
         self.values: dict[Expr, int] = {}  # of every symbol used
         self.names = [level.of_memory for level in batch.arch.levels]
 
-    def explanations(self) -> Iterator[Explanation]:
+    def drained(self) -> tuple[Term, ...]:
+        """List the terms of the words of an output that leave the child."""
+        if not self.tensor.output or self.child == self.nest.levels:
+            return ()
+        terms = self._moved(DataMovement(self.nest, self.tensor, self.child))
+        return tuple(replace(term, what=f"moved up: {term.what}") for term in terms)
+
+    def explanations(self, drained: tuple[Term, ...]) -> Iterator[Explanation]:
+        """Yield the counts of the parent and the child; `drained` are reads of the parent."""
         moved = self._moved(DataMovement(self.nest, self.tensor, self.child, parent=self.parent))
         outer = self.names[self.parent]
         if self.tensor.output:
             yield Explanation(self.tensor.name, outer, "updates", moved)
-            yield Explanation(self.tensor.name, outer, "reads", (*moved, self._distinct(self.parent)))
+            yield Explanation(self.tensor.name, outer, "reads", (*moved, self._distinct(self.parent), *drained))
         else:
             yield Explanation(self.tensor.name, outer, "reads", moved)
         if self.child < self.nest.levels:
@@ -205,9 +219,9 @@ def _place(batch: MappingBatch, s: int) -> str:
     return f"{slot.name}({', '.join(kept)})" if several else slot.name
 
 
-def explanation_text(batch: MappingBatch) -> str:
+def explanation_text(batch: MappingBatch, *, drain_reads: bool = False) -> str:
     """All explanations, and what the symbols stand for."""
-    lines = [str(part) for part in explain(batch)]
+    lines = [str(part) for part in explain(batch, drain_reads=drain_reads)]
     factors, residuals = batch.factors[0], batch.residuals[0]
     stands = [f"{dim} = {size}" for dim, size in zip(batch.workload.dims, batch.workload.sizes, strict=True)]
     for s in range(len(batch.arch.slots)):

@@ -41,8 +41,8 @@ def recount(batch: MappingBatch) -> Counts:
     counts = count(batch, nest)
     if not counts.exact[0]:
         counts = _corrected(counts, batch, nest)
-    names = ("cycles", "reads", "fills", "updates", "instances", "origin_reads", "origin_writes")
-    figures = {name: whole(getattr(counts, name)) for name in names}
+    moved = ("reads", "fills", "updates", "drains", "origin_reads", "origin_writes", "origin_drains")
+    figures = {name: whole(getattr(counts, name)) for name in ("cycles", "instances", *moved)}
     return replace(counts, **figures, tiles=partial(_tile_words, batch))
 
 

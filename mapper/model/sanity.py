@@ -15,7 +15,8 @@ def check_physical(batch: MappingBatch, costs: Costs) -> None:
     """Raise InternalError unless every mapping of `batch` keeps the bounds.
 
     Coverage: each chain reaches every element of its dim once. Cycles are at least MACs / MAC units. Every tensor
-    crosses the outermost level once at least, and every keeper hands inwards at least what the tensor has.
+    crosses the outermost level once at least, and every keeper hands inwards at least what the tensor has. Where
+    drained words are read, every inner keeper of an output reads at least what the output has.
     """
     found = [*_coverage(batch), *_figures(costs), *_cycles(batch, costs), *_traffic(batch, costs)]
     if found:
@@ -65,10 +66,13 @@ def _traffic(batch: MappingBatch, costs: Costs) -> list[str]:
     found = []
     for v, tensor in enumerate(batch.workload.tensors):
         words = touched_words(batch.workload, tensor)
-        moved = costs.counts.updates if tensor.output else costs.counts.reads
-        short = batch.keep[:, :, v] & (moved[:, :, v] < words)
+        moved = (costs.counts.updates if tensor.output else costs.counts.reads)[:, :, v]
+        if tensor.output and costs.options.drain_reads:
+            inner = np.minimum(moved, costs.counts.reads[:, :, v])[:, 1:]
+            moved = np.concatenate([moved[:, :1], inner], axis=1)
+        short = batch.keep[:, :, v] & (moved < words)
         for level in np.flatnonzero(short.any(axis=0)):
             name = batch.arch.levels[level].name
-            least = moved[:, level, v].min()
+            least = moved[:, level].min()
             found.append(f"{name} moves {int(least):,} words of {tensor.name}, which has {words:,}")
     return found

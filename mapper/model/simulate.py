@@ -6,7 +6,6 @@ exactly as the reference machine of docs/model.md moves them.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import product
 from math import prod
 
@@ -52,6 +51,7 @@ class _Traffic:
 
     moved: dict[Instance, int] = field(default_factory=dict)  # by parent instance, sets that several need once
     filled: dict[Instance, int] = field(default_factory=dict)  # by child instance
+    drained: dict[Instance, int] = field(default_factory=dict)  # by child instance, words that leave it
     parent_seen: dict[Instance, set[tuple[int, ...]]] = field(default_factory=dict)  # every word, by parent instance
     child_seen: dict[Instance, set[tuple[int, ...]]] = field(default_factory=dict)  # every word, by child instance
 
@@ -92,6 +92,7 @@ class _Nest:
     def run(self) -> Counts:
         tensors = self.workload.tensors
         shape = (1, self.levels, len(tensors))
+        tile_words = np.zeros(shape)
         counts = Counts(
             cycles=np.array([float(sum(1 for _ in self._active_steps()))]),
             reads=np.zeros(shape),
@@ -100,13 +101,15 @@ class _Nest:
             instances=np.array([[float(len(self._instances(c))) for c in range(self.levels + 1)]]),
             origin_reads=np.zeros((1, self.levels)),
             origin_writes=np.zeros((1, self.levels)),
+            drains=np.zeros(shape),
+            origin_drains=np.zeros((1, self.levels)),
             exact=np.array([True]),
-            tiles=partial(np.zeros, shape),  # filled in below
+            tiles=lambda: tile_words,
         )
         for v, tensor in enumerate(tensors):
             keepers = [level for level in range(self.levels) if self.keep[level, v]]
             for parent, child in zip(keepers, [*keepers[1:], self.levels], strict=True):
-                counts.tile_words[0, parent, v] = max(len(w) for w in self._tiles(tensor, parent))
+                tile_words[0, parent, v] = max(len(w) for w in self._tiles(tensor, parent))
                 self._pair(counts, v, tensor, parent, child)
         return counts
 
@@ -174,6 +177,9 @@ class _Nest:
                 first = sum(map(len, traffic.child_seen.values())), len(traffic.child_seen[origin_c])
             counts.fills[0, child, v] += sum(traffic.filled.values()) - first[0]
             counts.origin_writes[0, child] += traffic.filled[origin_c] - first[1]
+            if tensor.output:
+                counts.drains[0, child, v] += sum(traffic.drained.values())
+                counts.origin_drains[0, child] += traffic.drained[origin_c]
 
     def _traffic(self, tensor: Tensor, child: int, loops: list[Loop], axes: list[Loop], outer: int) -> "_Traffic":
         """Step through `loops`, outermost first, with every child instance along `axes`."""
@@ -187,6 +193,8 @@ class _Nest:
                     continue
                 tile = self._words(tensor, box)
                 new = tile if child == self.levels else tile - held.get(at, frozenset())
+                left = held.get(at, frozenset()) - tile
+                traffic.drained[at] = traffic.drained.get(at, 0) + len(left)
                 held[at] = tile
                 traffic.filled[at] = traffic.filled.get(at, 0) + len(new)
                 traffic.child_seen.setdefault(at, set()).update(tile)
@@ -195,4 +203,6 @@ class _Nest:
                     served.setdefault(at[:outer], set()).add(new)
             for instance, sets in served.items():
                 traffic.moved[instance] = traffic.moved.get(instance, 0) + sum(map(len, sets))
+        for at, tile in held.items():  # what is still there after the last step leaves, too
+            traffic.drained[at] += len(tile)
         return traffic

@@ -116,8 +116,8 @@ class Result(Shown):
 
     @cached_property
     def ideal(self) -> Ideal:
-        """What no mapping on this architecture can beat."""
-        return ideal(self.arch, self.workload, self.table)
+        """What no mapping on this architecture can beat; without a mapping, whatever is charged beside the accesses."""
+        return ideal(self.arch, self.workload, self.table, self.costs.options if self.costs else None)
 
     @property
     def valid_costs(self) -> Costs:

@@ -1,5 +1,6 @@
 """The JSON objects of results: plain values, as `--json` writes them."""
 
+from collections.abc import Sequence
 from itertools import zip_longest
 
 import numpy as np
@@ -96,14 +97,19 @@ def _costs_json(result: Result | NetworkResult) -> Json:
     work: Json = {"macs": result.macs, "ineffectual_macs": result.ineffectual_macs}
     ideal = {name: plain(getattr(result.ideal, name)) for name in ("cycles", "energy_pj", "edp")}
     more: Json = {"area_um2": plain(result.area_um2), "network": _interconnect_json(result), "ideal": ideal}
-    return costs | work | more
+    drained = result.found and _layers(result)[0][0].valid_costs.options.drain_reads
+    return costs | work | more | ({"drain_reads": True} if drained else {})
+
+
+def _layers(result: Result | NetworkResult) -> Sequence[tuple[Result, int]]:
+    return ((result, 1),) if isinstance(result, Result) else result.layers
 
 
 def _interconnect_json(result: Result | NetworkResult) -> Json | None:
     """The charge of a hop, and the energy of all hops by the level above each array; None without a mapping."""
     if not result.found:
         return None
-    layers = ((result, 1),) if isinstance(result, Result) else result.layers
+    layers = _layers(result)
     options, arch = layers[0][0].valid_costs.options, layers[0][0].arch
     levels = np.sum([count * layer.valid_costs.network_energy_pj[0].sum(axis=1) for layer, count in layers], axis=0)
     return {

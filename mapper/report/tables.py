@@ -121,6 +121,8 @@ def totals(sums: Totals, options: CostOptions) -> str:
         ("area", f"{sums.area_um2 / 1e6:,.4g} mm2", ""),
         ("network", options.network_text, ""),
     ]
+    if options.drain_reads:
+        lines.append(("drain reads", "counted", ""))
     return "\n".join(f"{name:<12} {value}{over}" for name, value, over in lines)
 
 

@@ -25,7 +25,10 @@ State = dict[str, Any]
 
 
 def fingerprint(value: object) -> str:
-    """A hash of dataclasses, mappings, sequences, sets and plain values; the same in every process."""
+    """A hash of dataclasses, mappings, sequences, sets and plain values; the same in every process.
+
+    A field whose metadata say `later` came after files that are still read: at its default it changes no hash.
+    """
     return hashlib.sha256(json.dumps(_plain(value), sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -33,8 +36,9 @@ def _plain(value: object) -> object:
     if value is None or isinstance(value, str | int | float | bool):
         return value
     if is_dataclass(value) and not isinstance(value, type):
-        shown = {field.name: _plain(getattr(value, field.name)) for field in fields(value) if field.repr}
-        return [type(value).__name__, shown]
+        every = {field: getattr(value, field.name) for field in fields(value) if field.repr}
+        told = {f.name: _plain(own) for f, own in every.items() if not (f.metadata.get("later") and own == f.default)}
+        return [type(value).__name__, told]
     if isinstance(value, Mapping):
         return sorted(([_plain(key), _plain(entry)] for key, entry in value.items()), key=repr)
     if isinstance(value, set | frozenset):

@@ -94,11 +94,11 @@ class Pruning:
 
     @cached_property
     def _ideal_pj(self) -> float:
-        return ideal(self.space.arch, self.space.workload, self.table).energy_pj
+        return ideal(self.space.arch, self.space.workload, self.table, self.costs).energy_pj
 
     @cached_property
     def _between_pj(self) -> float:
-        return least_between(self.space.arch, self.space.workload, self.table)
+        return least_between(self.space.arch, self.space.workload, self.table, self.costs)
 
     @cached_property
     def _outermost_pj(self) -> list[float]:
@@ -145,7 +145,7 @@ class Pruning:
         return bool(rows) and max(rows) <= MOST_ROWS and PAYS * every <= seen
 
     def _relaxed(self, batch: Mappings) -> Floats:
-        """Bound the energy of each mapping's chains over all loop orders (relaxation.py). # (mapping,)"""
+        """Bound the energy of each mapping's chains over all loop orders, without leakage and wires. # (mapping,)"""
         energy = np.empty(len(batch))
         keeps, which = unique_rows(batch.keep)
         for i, keep in enumerate(keeps):
@@ -158,7 +158,7 @@ class Pruning:
         if key not in self._relaxations:
             tables = {d: self.space.table(d) for d in range(len(batch.tables))}
             groups = [DimGroup(batch.arch, batch.workload, tables, dims) for dims in self._groups]
-            self._relaxations[key] = Relaxation(groups, self.table, keep)
+            self._relaxations[key] = Relaxation(groups, self.table, keep, _words_alone(self.costs))
         relaxed = self._relaxations[key]
         rows = [
             np.ravel_multi_index([batch.rows[:, d] for d in dims], [self.space.chains[d].total for d in dims])
@@ -186,6 +186,11 @@ class Pruning:
         if self.axes:
             better |= ~covered(np.stack([least[name] for name in self.axes]).T, known.front)
         return better
+
+
+def _words_alone(costs: CostOptions) -> CostOptions:
+    """Return the costs without leakage, which is added to each bound, and without wires, which cost the more."""
+    return CostOptions(drain_reads=costs.drain_reads)
 
 
 def joined(batches: Sequence[Mappings]) -> Mappings:

@@ -22,6 +22,7 @@ class EnergySection(Section):
     wire_pj_per_bit_mm: FloatExpr = 0.0
     tile_mm: FloatExpr = 0.0
     hop_pj: FloatExpr = 0.0
+    drain_reads: bool = False
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,9 @@ class Energies:
 
 def read_energies(document: Document, section: EnergySection, folder: Path, faults: list[Fault]) -> Energies:
     """What the section says, files relative to `folder`; its faults go to `faults`."""
-    costs = CostOptions(section.leakage, section.wire_pj_per_bit_mm, section.tile_mm, section.hop_pj)
+    costs = CostOptions(
+        section.leakage, section.wire_pj_per_bit_mm, section.tile_mm, section.hop_pj, section.drain_reads
+    )
     wrong = [(fault.source.replace("-", "_"), fault.message) for fault in costs.faults()]
     if section.engine not in ENGINES:
         wrong.append(("engine", unknown_choice("engine", section.engine, ENGINES).message))

@@ -146,7 +146,9 @@ class Plan:
     def fingerprint(self) -> str:
         """A digest of what every point depends on; a store with another fingerprint belongs to another sweep."""
         search, stops = ([getattr(self.options, name) for name in names] for names in (SEARCH, STOPS))
-        energies = self.energies.identity
+        energies = dict(self.energies.identity)
+        if not energies["drain_reads"]:  # as in stores of before there was such a choice
+            del energies["drain_reads"]
         return _digest([self.name, self.document.data, search, stops, energies, self.distinct, version("ruby-map")])
 
     @cached_property

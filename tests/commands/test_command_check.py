@@ -84,6 +84,7 @@ def test_a_network_is_verified_layer_by_layer(tmp_path, layer):
     [
         (("--pad",), "dims padded to M="),
         (("--leakage",), "with leakage"),
+        (("--drain-reads",), "with reads of drained words"),
         (("--hop-pj", "2"), "with 2 pJ a hop"),
         (("--wire-pj-per-bit-mm", "0.5", "--tile-mm", "2"), "with 1 pJ a bit and hop"),
     ],

@@ -17,13 +17,21 @@ from ruby_map.mapper.exploration.spread import bring
 from ruby_map.mapper.exploration.time_slices import Study
 from ruby_map.mapper.mapping import frontier
 from ruby_map.mapper.model import InternalError
-from ruby_map.mapper.model.cost import CostOptions
 from ruby_map.mapper.report import LayerNeeds, LeastSum, best_choice, edp_bound
 from ruby_map.mapper.runtime.checkpoint import Checkpoint
 from ruby_map.workloads import InputError
 
 from ..conftest import DEEP
-from ..small_problems import CHOICES, FEW, PRESETS, constrained_machines, figures, small_machines, values_of
+from ..small_problems import (
+    CHOICES,
+    FEW,
+    PRESETS,
+    constrained_machines,
+    cost_options,
+    figures,
+    small_machines,
+    values_of,
+)
 from ..strategies import convolutions, matmuls
 
 POINTS = st.lists(st.tuples(st.integers(1, 60), st.integers(1, 60)), min_size=1, max_size=6)
@@ -115,7 +123,7 @@ def networks(draw):
     arch = draw(st.one_of(small_machines(), constrained_machines()))
     layers = draw(st.lists(st.one_of(matmuls(5), convolutions(4, two_windows=False)), min_size=2, max_size=3))
     layers = tuple(replace(layer, name=f"layer{i}") for i, layer in enumerate(layers))
-    costs = CostOptions(leakage=draw(st.booleans()), hop_pj=draw(st.sampled_from(WIRES)))
+    costs = draw(cost_options(WIRES))
     options = replace(PROVING, seed=draw(st.integers(0, 9)), strategy=draw(st.sampled_from(["optimal", "auto"])))
     study = Study(arch, layers, draw(st.sampled_from(PRESETS)), True, draw(figures(arch)), costs, options)
     try:

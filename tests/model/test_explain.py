@@ -35,9 +35,10 @@ def agree(batch):
     counts = count(batch)
     levels = [level.name for level in batch.arch.levels]
     tensors = [tensor.name for tensor in batch.workload.tensors]
-    for part in explain(batch):
-        where = 0, levels.index(part.level), tensors.index(part.tensor)
-        assert part.value == getattr(counts, part.name)[where], str(part)
+    for drain_reads, expected in ((False, counts), (True, counts.with_drains())):
+        for part in explain(batch, drain_reads=drain_reads):
+            where = 0, levels.index(part.level), tensors.index(part.tensor)
+            assert part.value == getattr(expected, part.name)[where], str(part)
 
 
 def test_the_toy_explained():

@@ -128,6 +128,7 @@ def test_an_interrupted_or_finished_run_resumes_and_is_never_overwritten(tmp_pat
         (("--search", "random", "--victory", 10), "victory"),
         (("--front", "energy,delay"), 'front (there none, here "energy,delay")'),
         (("--leakage",), "costs (other contents)"),
+        (("--drain-reads",), "costs (other contents)"),
     ],
 )
 def test_a_checkpoint_of_another_problem_is_refused_and_intact(tmp_path, change, words):

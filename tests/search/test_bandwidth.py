@@ -112,10 +112,10 @@ def test_equals_the_best_of_every_mapping(problem):
 @given(slow_problems())
 def test_no_mapping_is_faster_than_the_ideal(problem):
     """Compulsory traffic is moved by every mapping."""
-    space, table, _, _ = problem
-    least = ideal(space.arch, space.workload, table).cycles
+    space, table, _, options = problem
+    least = ideal(space.arch, space.workload, table, options).cycles
     for batch in space.batches():
-        costs = evaluate(batch, table)
+        costs = evaluate(batch, table, options)
         assert (costs.cycles[validity(batch) == 0] >= least).all()
 
 

@@ -104,10 +104,11 @@ def agree(space, table, costs):
 # the same answers
 
 
-def test_the_model_compiled_is_the_model(jax):
+@pytest.mark.parametrize("drain_reads", [False, True])
+def test_the_model_compiled_is_the_model(jax, drain_reads):
     """Reason codes and cycles to the last bit, energies up to rounding: bandwidths, leakage, a window, least use."""
-    arch = machine()
-    reasons = agree(Mapspace(arch, window(), "ruby"), figures(arch), CostOptions(leakage=True))
+    arch, costs = machine(), CostOptions(leakage=True, drain_reads=drain_reads)
+    reasons = agree(Mapspace(arch, window(), "ruby"), figures(arch), costs)
     assert set(reasons.tolist()) == {0, 1}
 
 

@@ -33,6 +33,7 @@ from ..small_problems import (
     check_best_of_all,
     combinations_of,
     constrained_problems,
+    cost_options,
     figures,
     problems,
     small_machines,
@@ -118,7 +119,7 @@ def test_bound_is_below_every_mapping(data):
     space = Mapspace(
         arch, data.draw(st.one_of(matmuls(12), convolutions(7))), data.draw(st.sampled_from(["ruby", "pfm"]))
     )
-    table, costs = data.draw(figures(arch)), CostOptions(data.draw(st.booleans()))
+    table, costs = data.draw(figures(arch)), data.draw(cost_options((0.0,)))
     batch = space.sample(np.random.default_rng(data.draw(st.integers(0, 2**32))), 30)
     tables = tuple(every_chain(chains) for chains in space.chains)
     groups = [DimGroup(arch, space.workload, tables, dims) for dims in grouped(space.workload) or [(0,)]]
@@ -145,10 +146,11 @@ def test_best_orders_are_those_of_all_permutations(data):
     """No permutation of the loops of any level beats the orders that the programme over subsets finds."""
     arch = data.draw(small_machines(bandwidths=False))
     space = Mapspace(arch, data.draw(st.one_of(matmuls(9), convolutions(5, two_windows=False))), "ruby", distinct=True)
-    table = data.draw(figures(arch))
+    table, costs = data.draw(figures(arch)), data.draw(cost_options((0.0,)))
     choices = orders_by_level(space)
     assume(prod(map(len, choices)) <= MOST)
-    check_orders(space, table, choices, space.sample(np.random.default_rng(data.draw(st.integers(0, 2**32))), 1))
+    one = space.sample(np.random.default_rng(data.draw(st.integers(0, 2**32))), 1)
+    check_orders(space, table, choices, one, costs)
 
 
 @pytest.mark.parametrize("front", ["M", "N", "K"])
@@ -170,12 +172,12 @@ def orders_by_level(space):
     ]
 
 
-def check_orders(space, table, choices, one):
+def check_orders(space, table, choices, one, costs=None):
     """The best orders of a mapping, by the programme over subsets, are as good as the best of all."""
     orders = np.array(list(product(*choices)), np.int8)
-    best = best_orders(one, charges(space.arch, space.workload, table, one.keep[0]), space.orders.levels)
-    found = evaluate(replace(one, order=best), table).energy_pj[0]
-    least = evaluate(replace(one.take([0] * len(orders)), order=orders), table).energy_pj.min()
+    best = best_orders(one, charges(space.arch, space.workload, table, one.keep[0], costs), space.orders.levels)
+    found = evaluate(replace(one, order=best), table, costs).energy_pj[0]
+    least = evaluate(replace(one.take([0] * len(orders)), order=orders), table, costs).energy_pj.min()
     assert found == pytest.approx(least, rel=1e-12)
 
 

@@ -13,7 +13,7 @@ from ruby_map.energy import energy_table
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model import OBJECTIVES, InternalError
 from ruby_map.mapper.model.bounds import Geometric
-from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
+from ruby_map.mapper.model.cost import evaluate, validity
 from ruby_map.mapper.model.recount import recount
 from ruby_map.mapper.report.front import exact_front
 from ruby_map.mapper.search.optimal import incumbents as aims
@@ -30,7 +30,7 @@ from ruby_map.workloads import load_workload
 from ..conftest import DEEP
 from ..model.test_cost import matmul
 from ..searches import a_poor_beginning, begin_poorly, optimal
-from ..small_problems import figures, problems
+from ..small_problems import cost_options, figures, problems
 
 FRONT = ("energy", "delay")
 OPTIONS = SearchOptions(strategy="optimal", front="energy,delay")
@@ -109,7 +109,7 @@ def long_fronts(draw):
     workload = matmul(draw(st.integers(6, 20)), draw(st.integers(4, 16)), draw(st.integers(1, 3)))
     space = Mapspace(arch, workload, draw(st.sampled_from(["ruby", "ruby-s", "ruby-t"])), distinct=True)
     assume(500 < space.size.total <= (30_000 if DEEP else 4_000))
-    return space, draw(figures(arch)), "edp", CostOptions(hop_pj=draw(st.sampled_from([0.0, 5.0, 20.0, 100.0])))
+    return space, draw(figures(arch)), "edp", draw(cost_options((0.0, 5.0, 20.0, 100.0)))
 
 
 @settings(max_examples=500 if DEEP else 8)

@@ -10,7 +10,7 @@ from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model import OBJECTIVES
-from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
+from ruby_map.mapper.model.cost import evaluate, validity
 from ruby_map.mapper.model.nest_analysis import NestAnalysis
 from ruby_map.mapper.runtime import checkpoint as checkpoint_file
 from ruby_map.mapper.runtime.checkpoint import Checkpoint
@@ -24,7 +24,7 @@ from ruby_map.workloads import InputError, load_workload
 
 from ..conftest import DEEP
 from ..searches import search
-from ..small_problems import figures, small_machines
+from ..small_problems import cost_options, figures, small_machines
 from ..strategies import convolutions, matmuls
 
 MOST = 4_000  # mappings of a mapspace visited one by one
@@ -43,7 +43,7 @@ def problems(draw):
     except InputError:
         assume(False)
     assume(space.size.total <= MOST)
-    costs = CostOptions(leakage=draw(st.booleans()), hop_pj=draw(st.sampled_from([0.0, 0.0, 0.0, 2.0])))
+    costs = draw(cost_options())
     return space, draw(figures(arch)), costs
 
 

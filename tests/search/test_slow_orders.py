@@ -17,7 +17,7 @@ from ruby_map.mapper.search.optimal.slow_orders import SlowOrders, TooManyOrders
 from ruby_map.workloads import InputError, shaped
 
 from ..conftest import DEEP
-from ..small_problems import constrained_machines, figures
+from ..small_problems import constrained_machines, cost_options, figures
 from ..strategies import convolutions, matmuls
 from .test_bandwidth import array
 
@@ -44,7 +44,7 @@ def mappings_on_slow_machines(draw):
         space = Mapspace(arch, workload, draw(st.sampled_from(["ruby", "ruby-s", "pfm"])), distinct=True)
     except InputError:
         assume(False)
-    costs = CostOptions(leakage=draw(st.booleans()), hop_pj=draw(st.sampled_from([0.0, 0.0, 3.0])))
+    costs = draw(cost_options((0.0, 0.0, 3.0)))
     batch = space.sample(np.random.default_rng(draw(st.integers(0, 2**32))), 1)
     return space, draw(figures(arch)), costs, batch
 

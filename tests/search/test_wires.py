@@ -174,7 +174,7 @@ def wired_problems(draw, machines=None):
     if draw(st.integers(0, 3)) == 0:
         table = free_but_for_wires(space.arch)
     priced = draw(st.sampled_from([{"hop_pj": 2.0}, {"hop_pj": 50.0}, {"wire_pj_per_bit_mm": 0.1, "tile_mm": 0.25}]))
-    return space, table, objective, CostOptions(leakage=costs.leakage, **priced)
+    return space, table, objective, CostOptions(leakage=costs.leakage, drain_reads=costs.drain_reads, **priced)
 
 
 def free_but_for_wires(arch):

@@ -70,14 +70,19 @@ def rows(path):
 
 
 def test_a_point_is_charged_as_the_file_says(folder):
-    """With tables, leakage and hops a point is what explore finds with the same."""
+    """With tables, leakage, hops and drained words a point is what explore finds with the same."""
     arch = load_arch(str(folder / "line.yaml"))
     table = energy_table(arch)
     dear = replace(table, levels=tuple(replace(level, read_pj=9 * level.read_pj) for level in table.levels))
     write_ert(dear, folder / "tables.yaml")
     text = SWEEP.replace("parameters: {pes: [2, 3, 5], words: pes * 16}\n", "").replace("seeds: [0, 1]", "seeds: [1]")
-    (folder / "sweep.yaml").write_text(text + "energy: {ert: tables.yaml, hop_pj: 3, leakage: true}\n")
-    options, costs = SearchOptions(strategy="random", victory=20, seed=1), CostOptions(True, hop_pj=3.0)
+    (folder / "sweep.yaml").write_text(
+        text + "energy: {ert: tables.yaml, hop_pj: 3, leakage: true, drain_reads: true}\n"
+    )
+    options, costs = (
+        SearchOptions(strategy="random", victory=20, seed=1),
+        CostOptions(True, hop_pj=3.0, drain_reads=True),
+    )
     alone = explore(arch, str(folder / "mm.yaml"), "ruby-s", options, table=dear, costs=costs)
     found = sweep(folder / "sweep.yaml").outcomes[1].result
     assert found["energy_pj"] == pytest.approx(alone.energy_pj)

@@ -268,15 +268,17 @@ def test_search_has_the_stop_rules_of_ruby_map(plan):
 
 
 def test_energy_has_the_options_of_ruby_map(plan, tmp_path):
-    """Tables relative to the sweep's file, engine, leakage and hops; what is charged is the sweep's identity."""
+    """Tables relative to the sweep's file, engine, leakage, hops, drained words; what is charged is its identity."""
     arch = load_arch("eyeriss_like")
     write_ert(energy_table(arch), tmp_path / "tables.yaml")
-    found = plan("energy: {ert: tables.yaml, leakage: true, hop_pj: 2 / 4}\n")
-    assert (found.energies.ert, found.energies.costs) == (tmp_path / "tables.yaml", CostOptions(True, hop_pj=0.5))
-    marks = {plan(f"energy: {text}\n").fingerprint for text in ("{}", "{leakage: true}", "{ert: tables.yaml}")}
+    found = plan("energy: {ert: tables.yaml, leakage: true, hop_pj: 2 / 4, drain_reads: true}\n")
+    costs = CostOptions(True, hop_pj=0.5, drain_reads=True)
+    assert (found.energies.ert, found.energies.costs) == (tmp_path / "tables.yaml", costs)
+    texts = ("{}", "{leakage: true}", "{drain_reads: true}", "{ert: tables.yaml}")
+    marks = {plan(f"energy: {text}\n").fingerprint for text in texts}
     text = (tmp_path / "tables.yaml").read_text()
     (tmp_path / "tables.yaml").write_text(text + "# as read again\n")
-    assert len(marks | {plan("energy: {ert: tables.yaml}\n").fingerprint}) == 4
+    assert len(marks | {plan("energy: {ert: tables.yaml}\n").fingerprint}) == 5
 
 
 @pytest.mark.parametrize(

@@ -53,9 +53,10 @@ def charges(problem: Problem, keep: Bools) -> list[Charge]:
                 passing = f"{tensor.name}:{names[level]}>{names[child]}"
                 listed.append(Charge(passing, tensor, child, level, 0.0, 0.0, hop_pj=hop_pj))
             if child < len(arch.levels):
-                pj = _vectors_per_word(arch, tensor, child) * table.levels[child].write_pj
-                into = f"{tensor.name}:>{names[child]}"
-                listed.append(Charge(into, tensor, child, None, pj, pj if tensor.output else 0.0))
+                figures, share = table.levels[child], _vectors_per_word(arch, tensor, child)
+                pj, into = share * figures.write_pj, f"{tensor.name}:>{names[child]}"
+                read_pj = share * figures.read_pj if tensor.output and problem.costs.drain_reads else 0.0
+                listed.append(Charge(into, tensor, child, None, pj + read_pj, pj if tensor.output else 0.0))
     return [charge for charge in listed if charge.pj > 0 or charge.hop_pj > 0]
 
 
@@ -93,6 +94,8 @@ def flows(problem: Problem, keep: Bools) -> dict[str, list[Charge]]:
             if child < len(arch.levels):
                 received = f"{tensor.name}:>{names[child]}", tensor, child, None
                 add(child, "writes", arch.levels[child].write_bandwidth, received, tensor.output)
+                if tensor.output and problem.costs.drain_reads:  # what a level receives or begins it passes up once
+                    add(child, "reads", arch.levels[child].read_bandwidth, received, False)
     return found
 
 

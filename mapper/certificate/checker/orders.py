@@ -173,9 +173,9 @@ class Orders:
                 singles = [batch.take([j]) for j in range(len(batch))]
                 parts = [(single, recount(single)) for single in singles]
             for part, mine in parts:
-                energy = evaluate(part, self.problem.table, plain, mine).energy_pj
-                words = [mine.origin_reads.astype(float), mine.origin_writes.astype(float)]
-                points.append(np.column_stack([energy, *words]))
+                costs = evaluate(part, self.problem.table, plain, mine)  # its counts have drained words, if they count
+                words = [costs.counts.origin_reads.astype(float), costs.counts.origin_writes.astype(float)]
+                points.append(np.column_stack([costs.energy_pj, *words]))
         return np.concatenate(points)
 
 

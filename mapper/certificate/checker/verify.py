@@ -178,7 +178,7 @@ def _problem(layer: Layer, arch: Architecture, workload: Workload, table: Energy
     for slot in arch.slots:
         if slot.constraint.remainders not in (None, slot.name in layer.remainders):
             raise Refused(f"it is of other remainders at {slot.name}")
-    costs = CostOptions(layer.leakage, layer.wire_pj_per_bit_mm, layer.tile_mm, layer.hop_pj)
+    costs = CostOptions(layer.leakage, layer.wire_pj_per_bit_mm, layer.tile_mm, layer.hop_pj, layer.drain_reads)
     if costs.faults():
         raise Refused(f"it counts the network in a way that there is not: {costs.faults()[0]}")
     return Problem(arch, workload, table, [slot.name in layer.remainders for slot in arch.slots], costs)

@@ -4,6 +4,7 @@ Between two neighbouring keepers of a tensor words are handed out by the parent 
 (docs/model.md). Each of the two is a Charge: pJ per word moved, and for the output pJ per word that is saved because
 a word's first update needs no read. Where wires cost energy, a word that a parent hands out also pays for its hops in
 the array below, and for those below each level that it passes between the two, as that level does not keep the tensor.
+Where drained words are read, a child reads each word of an output that it receives, or begins, once: to move it up.
 
 A level with a bandwidth has a Flow for its reads and one for its writes: of each Charge in it the figure is cycles per
 word at the busiest instance, which moves no less than the mean over the active instances.
@@ -55,8 +56,10 @@ def charges(
                 pj = _hop_pj(arch, costs, tensor, level)
                 listed.append(Charge(tensor, child, level, 0.0, hop_pj=pj, passing=True))
             if child < len(arch.levels):
-                pj = _share(arch, tensor, child) * table.levels[child].write_pj
-                listed.append(Charge(tensor, child, None, pj, pj if tensor.output else 0.0))
+                figures, share = table.levels[child], _share(arch, tensor, child)
+                first_pj = share * figures.write_pj if tensor.output else 0.0
+                drain_pj = share * figures.read_pj if tensor.output and costs.drain_reads else 0.0
+                listed.append(Charge(tensor, child, None, share * figures.write_pj + drain_pj, first_pj))
     return [charge for charge in listed if charge.pj > 0 or charge.hop_pj > 0]
 
 
@@ -79,8 +82,9 @@ class Flow:
     bandwidth: float
 
 
-def flows(arch: Architecture, workload: Workload, keep: Bools) -> list[Flow]:
+def flows(arch: Architecture, workload: Workload, keep: Bools, costs: CostOptions | None = None) -> list[Flow]:
     """List reads and writes of each memory with a bandwidth, for the tensors kept by `keep` # (level, tensor)."""
+    drains = costs is not None and costs.drain_reads
     found: dict[tuple[int, str], list[Charge]] = {}
     stacks = {level: levels for levels in arch.stacks for level in levels}
 
@@ -98,6 +102,9 @@ def flows(arch: Architecture, workload: Workload, keep: Bools) -> list[Flow]:
             if child < len(arch.levels) and (bandwidth := arch.levels[child].write_bandwidth) is not None:
                 cycles = 1 / bandwidth
                 add(child, "writes", Charge(tensor, child, None, cycles, cycles if tensor.output else 0.0, mean=True))
+            drained = drains and tensor.output and child < len(arch.levels)
+            if drained and (bandwidth := arch.levels[child].read_bandwidth) is not None:
+                add(child, "reads", Charge(tensor, child, None, 1 / bandwidth, mean=True))
     rates = [(level.read_bandwidth, level.write_bandwidth) for level in arch.levels]
     names = [level.of_memory for level in arch.levels]
     return [

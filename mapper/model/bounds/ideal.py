@@ -6,12 +6,14 @@ from fractions import Fraction
 from functools import reduce
 from itertools import permutations
 from math import ceil, prod
+from typing import Self
 
 import numpy as np
 
 from ....arch import Architecture
 from ....energy import EnergyTable, as_written
 from ....workloads import Tensor, Workload
+from ..cost import CostOptions
 from ..exactness import rate
 from ..ranks import distinct_sums
 
@@ -30,53 +32,39 @@ class Ideal:
         return self.cycles * self.energy_pj
 
 
-def ideal(arch: Architecture, workload: Workload, table: EnergyTable) -> Ideal:
+def ideal(arch: Architecture, workload: Workload, table: EnergyTable, costs: CostOptions | None = None) -> Ideal:
     """Bounds that hold for every mapping of `workload` on `arch`, imperfect ones too; leakage and network not counted.
 
     Cycles: every MAC unit busy in every cycle; and each word that a MAC touches once through every level that must keep
     the tensor, spread evenly over its instances, at its bandwidth. Energy: every MAC once; each word that a MAC touches
-    once through every level that must keep the tensor (an output: updated there); and at the level next to the MACs one
-    access per MAC, divided by the MAC units that one access can serve (all below one instance), where that is cheapest.
+    once through every level that must keep the tensor (an output: updated there, and read at an inner level where
+    `costs` count drained words); and at the level next to the MACs one access per MAC, divided by the MAC units that
+    one access can serve (all below one instance), where that is cheapest.
     """
-    arch, table = as_written(arch, table)
-    energy = workload.macs * table.compute.compute_pj
-    energy += sum(_tensor_energy(arch, workload, table, tensor) for tensor in workload.tensors)
-    compute = -(-workload.macs // arch.instances(len(arch.levels)))
-    return Ideal(max([compute, *(_least_cycles(arch, workload, level) for level in range(len(arch.levels)))]), energy)
+    least = _Least.of(arch, workload, table, costs)
+    energy = workload.macs * table.compute.compute_pj + sum(map(least.tensor_pj, workload.tensors))
+    compute = -(-workload.macs // least.arch.instances(len(least.arch.levels)))
+    return Ideal(max(compute, *map(least.cycles, range(len(least.arch.levels)))), energy)
 
 
-def _least_cycles(arch: Architecture, workload: Workload, level: int) -> int:
-    """The least cycles that the bandwidths of a level leave: reads and writes go on at the same time."""
-    storage, reads, writes = arch.levels[level], 0, 0
-    for tensor in workload.tensors:
-        if level == 0 or tensor.name in storage.keep:
-            touched = touched_words(workload, tensor)
-            reads += 0 if tensor.output else touched
-            writes += touched if level or tensor.output else 0
-    cycles = [0]
-    for words, bandwidth in ((reads, storage.read_bandwidth), (writes, storage.write_bandwidth)):
-        if bandwidth is not None:
-            many, of_cycles = rate(bandwidth)
-            cycles.append(ceil(Fraction(words * of_cycles, many * arch.instances(level))))
-    return max(cycles)
-
-
-def least_between(arch: Architecture, workload: Workload, table: EnergyTable) -> float:
+def least_between(
+    arch: Architecture, workload: Workload, table: EnergyTable, costs: CostOptions | None = None
+) -> float:
     """Part of the energy of `ideal`, in pJ: all but what the outermost level hands out, and what is handed to MACs."""
-    arch, table = as_written(arch, table)
+    least = _Least.of(arch, workload, table, costs)
     energy = workload.macs * table.compute.compute_pj
     for tensor in workload.tensors:
         touched = touched_words(workload, tensor)
-        kept = [level for level, storage in enumerate(arch.levels) if level and tensor.name in storage.keep]
+        kept = [level for level in least.kept(tensor) if level]
         for level in kept:  # the innermost of them may be the one next to the MACs
-            energy += _through_pj(arch, table, level, tensor, touched, 0 if level == kept[-1] else touched)
+            energy += least.through_pj(level, tensor, touched, 0 if level == kept[-1] else touched)
     return float(energy)
 
 
 def least_outermost(arch: Architecture, workload: Workload, table: EnergyTable, tensor: Tensor) -> float:
     """Of one tensor, the least energy of what the outermost level hands out, in pJ: each word touched, once."""
     touched = touched_words(workload, tensor)
-    return _through_pj(arch, table, 0, tensor, touched, touched)
+    return _Least(arch, workload, table, False).through_pj(0, tensor, touched, touched)
 
 
 def touched_words(workload: Workload, tensor: Tensor) -> int:
@@ -113,28 +101,60 @@ def _without_gaps(terms: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return terms
 
 
-def _tensor_energy(arch: Architecture, workload: Workload, table: EnergyTable, tensor: Tensor) -> float:
-    """The least energy of one tensor's accesses, over the choices of the level next to the MACs."""
-    touched = touched_words(workload, tensor)
-    kept = [level for level, storage in enumerate(arch.levels) if level == 0 or tensor.name in storage.keep]
-    units = arch.instances(len(arch.levels))
-    least = []
-    for last in range(kept[-1], len(arch.levels)):
-        if last > kept[-1] and tensor.name in arch.levels[last].bypass:
-            continue
-        served = max(touched, workload.macs / (units // arch.instances(last)))
-        outer = sum(_through_pj(arch, table, level, tensor, touched, touched) for level in kept if level < last)
-        least.append(outer + _through_pj(arch, table, last, tensor, touched, served))
-    return min(least)
+@dataclass(frozen=True)
+class _Least:
+    """The least that the levels of a machine as it is written do for a workload."""
 
+    arch: Architecture
+    workload: Workload
+    table: EnergyTable
+    drain_reads: bool
 
-def _through_pj(
-    arch: Architecture, table: EnergyTable, level: int, tensor: Tensor, filled: float, served: float
-) -> float:
-    """Energy at one level: `served` words handed inwards (an output: updated), and of an input `filled` words."""
-    figures = table.levels[level]
-    pj = served * (figures.update_pj if tensor.output else figures.read_pj)
-    if level and not tensor.output:
-        pj += filled * figures.write_pj
-    storage = arch.levels[level]
-    return pj * storage.bits(tensor.name, tensor.word_bits) / storage.width_bits
+    @classmethod
+    def of(cls, arch: Architecture, workload: Workload, table: EnergyTable, costs: CostOptions | None) -> Self:
+        """Take stacks for the memories that they are."""
+        arch, table = as_written(arch, table)
+        return cls(arch, workload, table, costs is not None and costs.drain_reads)
+
+    def kept(self, tensor: Tensor) -> list[int]:
+        """List the levels that must keep a tensor, the outermost first."""
+        return [i for i, storage in enumerate(self.arch.levels) if i == 0 or tensor.name in storage.keep]
+
+    def cycles(self, level: int) -> int:
+        """The least cycles that the bandwidths of a level leave: reads and writes go on at the same time."""
+        storage, reads, writes = self.arch.levels[level], 0, 0
+        for tensor in self.workload.tensors:
+            if level in self.kept(tensor):
+                touched = touched_words(self.workload, tensor)
+                reads += touched if not tensor.output or (level and self.drain_reads) else 0
+                writes += touched if level or tensor.output else 0
+        cycles = [0]
+        for words, bandwidth in ((reads, storage.read_bandwidth), (writes, storage.write_bandwidth)):
+            if bandwidth is not None:
+                many, of_cycles = rate(bandwidth)
+                cycles.append(ceil(Fraction(words * of_cycles, many * self.arch.instances(level))))
+        return max(cycles)
+
+    def tensor_pj(self, tensor: Tensor) -> float:
+        """The least energy of one tensor's accesses, over the choices of the level next to the MACs."""
+        arch, touched, kept = self.arch, touched_words(self.workload, tensor), self.kept(tensor)
+        units = arch.instances(len(arch.levels))
+        least = []
+        for last in range(kept[-1], len(arch.levels)):
+            if last > kept[-1] and tensor.name in arch.levels[last].bypass:
+                continue
+            served = max(touched, self.workload.macs / (units // arch.instances(last)))
+            outer = sum(self.through_pj(level, tensor, touched, touched) for level in kept if level < last)
+            least.append(outer + self.through_pj(last, tensor, touched, served))
+        return min(least)
+
+    def through_pj(self, level: int, tensor: Tensor, passing: float, served: float) -> float:
+        """Energy at one level: `served` words handed inwards (an output: updated), and at an inner level `passing`
+        words written as they come in (an output: read as they move up, if that counts)."""
+        figures, storage = self.table.levels[level], self.arch.levels[level]
+        pj = served * (figures.update_pj if tensor.output else figures.read_pj)
+        if level and not tensor.output:
+            pj += passing * figures.write_pj
+        if level and tensor.output and self.drain_reads:
+            pj += passing * figures.read_pj
+        return pj * storage.bits(tensor.name, tensor.word_bits) / storage.width_bits

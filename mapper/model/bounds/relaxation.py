@@ -60,7 +60,7 @@ class Relaxation:
         ]
         self.flows: list[tuple[str, list[ChargeBound]]] = [
             (flow.name, [charge_bound(c, self._products, sketch=self.sketch) for c in flow.charges])
-            for flow in flows(self.arch, self.workload, self.keep)
+            for flow in flows(self.arch, self.workload, self.keep, self.costs)
         ]
         temporal = [] if self.sketch else temporal  # innermost loops say nothing in it
         self.still = [self._products.of(lambda g, s=s: _where(g.loops(s) == 0)) for s in temporal]  # type: ignore[misc]

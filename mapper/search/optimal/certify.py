@@ -31,6 +31,7 @@ def certified_layer(
         wire_pj_per_bit_mm=costs.wire_pj_per_bit_mm,
         tile_mm=costs.tile_mm,
         hop_pj=costs.hop_pj,
+        drain_reads=costs.drain_reads,
         energies=certified_energies(task.table),
         best=[certified_mapping(batch, task.table, costs) for batch in best],
         lower_bound=lower_bound,

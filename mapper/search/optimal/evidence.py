@@ -27,7 +27,7 @@ class Evidence:
         self.task, self.leaves, self.stages = task, leaves, tuple(stages)
         self.counted = True  # whether all combinations of chains are accounted for
         self.before: Outcome | None = None  # the outcome of an earlier run
-        least = ideal(task.space.arch, task.space.workload, task.table)
+        least = ideal(task.space.arch, task.space.workload, task.table, task.costs)
         self.corner: Point = (float(least.cycles), least.energy_pj)  # below every mapping
         self.choices = AllChoices(task, leaves, self.corner)
 

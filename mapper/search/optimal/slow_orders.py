@@ -118,7 +118,7 @@ class SlowOrders:
         self, mapping: MappingBatch, costs: Costs, charges: Sequence[Charge], allowed: Sequence[LevelOrder], leak: float
     ) -> None:
         self.mapping, self.costs, self.allowed, self.leak = mapping, costs, allowed, leak
-        self.flows = flows(mapping.arch, mapping.workload, mapping.keep[0])
+        self.flows = flows(mapping.arch, mapping.workload, mapping.keep[0], costs.options)
         self.moved = list(self._moved(charges))
         self.levels = [self._level(level) for level in range(len(allowed))]
         own = sum(level.of_order(self.mapping.order[0, i].tolist()) for i, level in enumerate(self.levels))

@@ -14,7 +14,7 @@ from math import factorial
 
 import numpy as np
 
-from ...mapping import Bools, ChainTable, Floats, Ints, MappingBatch, uncovered_by_earlier, unique_rows
+from ...mapping import Bools, ChainTable, Floats, Ints, MappingBatch, Numbers, uncovered_by_earlier, unique_rows
 from ...mapspace import Order
 from ...model import Costs, DataMovement, NestAnalysis, Steps, count, evaluate, rate, recount, validity
 from .problem import Problem, Refused
@@ -160,7 +160,7 @@ class Orders:
     def _counted(self, i: int, orders: Order) -> Floats:
         """Count energy without leakage, and the words of each busiest instance, of combination i in these orders.
 
-        # (order, 1 + 2 * level)
+        # (order, 1 + 2 * memory)
         """
         points = []
         for start in range(0, len(orders), TOGETHER):
@@ -174,15 +174,20 @@ class Orders:
                 parts = [(single, recount(single)) for single in singles]
             for part, mine in parts:
                 energy = evaluate(part, self.problem.table, plain, mine).energy_pj
-                words = [mine.origin_reads.astype(float), mine.origin_writes.astype(float)]
+                words = [self._of_memories(each) for each in (mine.origin_reads, mine.origin_writes)]
                 points.append(np.column_stack([energy, *words]))
         return np.concatenate(points)
+
+    def _of_memories(self, words: Numbers) -> Floats:
+        """Add up what the levels of each memory move; `words` # (order, level). # (order, memory)"""
+        levels = [list(memory.levels) for memory in self.problem.memories]
+        return np.column_stack([words[:, mine].astype(float).sum(axis=1) for mine in levels])
 
 
 def _with_bandwidths(problem: Problem, points: Floats, least_cycles: float) -> tuple[Floats, Floats]:
     """Compute energy and cycles, at least `least_cycles`, from energies without leakage and words. # (point,) each"""
-    cycles, levels = np.full(len(points), least_cycles), problem.arch.levels
-    bandwidths = [*(level.read_bandwidth for level in levels), *(level.write_bandwidth for level in levels)]
+    cycles, every = np.full(len(points), least_cycles), [memory.storage for memory in problem.memories]
+    bandwidths = [*(storage.read_bandwidth for storage in every), *(storage.write_bandwidth for storage in every)]
     for column, bandwidth in enumerate(bandwidths, 1):
         if bandwidth is not None:
             words, in_cycles = rate(bandwidth)

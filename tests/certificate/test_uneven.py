@@ -125,20 +125,35 @@ def test_expands_the_same_machine(problem):
     assert seen.table == table
 
 
-@settings(max_examples=1_000 if DEEP else 60)
-@given(uneven_spaces())
-def test_lists_the_chains_and_the_choices_of_the_mapspace(space):
-    """It lists the chains of the mapspace, and each sequence of tensors once."""
+def chains_agree(space):
+    """The checker lists the chains of a mapspace, and no others."""
     for d, chains in enumerate(space.chains):
         own = chains_listed(space.arch, space.workload.sizes[d], space.workload.dims[d], space.remainders).bounds
         bounds = every_chain(chains).bounds
         assert (own == bounds[np.lexsort(bounds.T[::-1])]).all()
+
+
+@settings(max_examples=1_000 if DEEP else 60)
+@given(uneven_spaces())
+def test_lists_the_chains_and_the_choices_of_the_mapspace(space):
+    """It lists the chains of the mapspace, and each sequence of tensors once."""
+    chains_agree(space)
     seen = Problem(space.arch, space.workload, table_of(space.arch), space.remainders, CostOptions())
     kept = list(seen.every_keep())
     assert len({names for names, _ in kept}) == len(kept) == seen.keeps
     every = {keep.tobytes() for keep in space.keep_choices.every()}
     assert {keep.tobytes() for _, keep in kept} == every
     assert len(kept) == len(every)
+
+
+@pytest.mark.parametrize("preset", ["pfm", "ruby"])
+@pytest.mark.parametrize("rule", [("<=", 4), (">=", 4), ("=", 4), ("=", None), ("=", 1)], ids=str)
+def test_rules_on_factors_are_about_all_loops_of_a_memory(rule, preset):
+    """4 may be 4 in one place, or 2 in each of two."""
+    space = Mapspace(machine(factors=(FactorRule("M", *rule),)), matmul(12, 2, 2), preset)
+    chains_agree(space)
+    products = every_chain(space.chains[0]).bounds[:, 3:].prod(axis=1)
+    assert rule[0] != "=" or set(products.tolist()) == {rule[1] or 12}
 
 
 @settings(max_examples=1_000 if DEEP else 25)
@@ -341,6 +356,14 @@ def test_every_sequence_of_every_set_is_there(free):
     said, workload, table = json.loads(free[0]), *free[1:]
     assert len(said["choices"]) == 16
     assert check(said, workload, table, FREE).optimal
+
+
+def test_loops_outside_all_tensors_of_a_memory_are_no_way_out():
+    """They would be better here, as the pad holds one word and the buffer has no loops; there are none."""
+    dram, buffer, pad = machine(1, keep="").levels
+    arch = replace(FREE, levels=(dram, replace(buffer, temporal=LoopConstraint(dims=())), pad))
+    said, workload, table = proof_of(arch)
+    assert check(json.loads(said), workload, table, arch).optimal
 
 
 @pytest.mark.parametrize(

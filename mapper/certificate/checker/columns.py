@@ -150,25 +150,23 @@ class Columns:
         return {d: self.product(partial(_looping, d=d, level=level), "loop", d, level) for d in dims}
 
     def _limits(self) -> None:
-        """List the limits: tiles in capacities, bounds on axes, numbers of loops."""
+        """List the limits: tiles in capacities, bounds on axes, numbers of loops; none at empty levels of a memory."""
         self.capacities, self.axes, self.most_loops = [], [], []
         for memory in self.problem.memories:
             storage = memory.storage
             if storage.capacity_bits is not None:
                 tiles = [tile for level in memory.levels for tile in self._tiles(level)]
                 self.capacities.append((storage.capacity_bits // storage.multiple_buffering, tiles))
-            if storage.temporal.max_loops is not None:
-                self.most_loops.append((storage.temporal.max_loops, self._loops_at(memory.levels)))
-            empty = [level for level in memory.levels[:-1] if not self.keep[level].any()]
-            self.most_loops += [(0, self._loops_at((level,))) for level in empty]
+            most_loops = [(storage.temporal.max_loops, memory.levels)]  # of the levels together
+            most_loops += [(0, (level,)) for level in memory.levels[:-1] if not self.keep[level].any()]
+            for most, levels in most_loops:
+                if most is not None:
+                    self.most_loops.append((most, self.product(partial(_power, levels=levels), "loops", levels)))
         for s, slot in enumerate(self.arch.slots):
             if slot.axis is not None:
                 spread = self.product(partial(_spread, slot=s), "spread", s)
                 inverse = self.product(partial(_inverse, slot=s), "inverse", s)
                 self.axes.append((f"axis:{slot.name}", slot.axis.size, slot.least, spread, inverse))
-
-    def _loops_at(self, levels: tuple[int, ...]) -> Product:
-        return self.product(partial(_power, levels=levels), "loops", levels)
 
     def _tiles(self, level: int) -> list[tuple[str, int, Product]]:
         """List name, bits per word and words of the largest tile, of each tensor kept at a level."""

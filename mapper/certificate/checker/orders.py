@@ -174,14 +174,15 @@ class Orders:
                 parts = [(single, recount(single)) for single in singles]
             for part, mine in parts:
                 energy = evaluate(part, self.problem.table, plain, mine).energy_pj
-                words = [self._of_memories(each) for each in (mine.origin_reads, mine.origin_writes)]
-                points.append(np.column_stack([energy, *words]))
+                moved = (mine.origin_reads, mine.origin_writes)
+                points.append(np.column_stack([energy, *(_of_memories(self.problem, words) for words in moved)]))
         return np.concatenate(points)
 
-    def _of_memories(self, words: Numbers) -> Floats:
-        """Add up what the levels of each memory move; `words` # (order, level). # (order, memory)"""
-        levels = [list(memory.levels) for memory in self.problem.memories]
-        return np.column_stack([words[:, mine].astype(float).sum(axis=1) for mine in levels])
+
+def _of_memories(problem: Problem, words: Numbers) -> Floats:
+    """Add up what the levels of each memory move; `words` # (order, level). # (order, memory)"""
+    every = [list(memory.levels) for memory in problem.memories]
+    return np.column_stack([words[:, levels].astype(float).sum(axis=1) for levels in every])
 
 
 def _with_bandwidths(problem: Problem, points: Floats, least_cycles: float) -> tuple[Floats, Floats]:

@@ -79,7 +79,7 @@ def test_of_several_objectives(problem, objectives):
         assert len(seen.stages) == len(objectives.split(","))
 
 
-@settings(max_examples=1_000 if DEEP else 12)
+@settings(max_examples=1_000 if DEEP else 8)
 @given(uneven_problems())
 def test_of_a_front(problem):
     """A front is verified as a whole."""
@@ -91,7 +91,7 @@ def test_of_a_front(problem):
         assert seen.points >= len(found.front)
 
 
-@settings(max_examples=500 if DEEP else 12)
+@settings(max_examples=500 if DEEP else 8)
 @given(uneven_problems(), st.integers(1, 12), st.sampled_from(["", "energy,delay"]))
 def test_of_a_proof_that_was_ended_early(problem, step, front):
     """Ended by Ctrl-C after some steps, what is claimed is a lower bound that can be verified."""
@@ -224,7 +224,7 @@ def test_a_mapping_that_does_not_fit_is_refused(problem, seed):
     space, table, objective, costs = problem
     found = optimal(space, table, replace(OPTIMAL, objective=objective), costs)
     assume(found.best is not None)
-    batch, said = space.sample(np.random.default_rng(seed), 8), said_of(found)
+    batch, said = space.sample(np.random.default_rng(seed), 4), said_of(found)
     said["lower_bound"] = 0.0
     for one in map(batch.take, np.arange(len(batch))[:, None]):
         said["best"] = [json.loads(certified_mapping(one, table, costs).model_dump_json())]

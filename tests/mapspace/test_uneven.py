@@ -1,13 +1,17 @@
 """Uneven placement: a memory as a stack of levels, each mapping once, numbered as brute force lists them."""
 
+from dataclasses import replace
 from itertools import permutations, product
 from math import prod
 
 import numpy as np
+import pytest
 from hypothesis import assume, given, settings
+from ruby_map.arch import load_arch
 from ruby_map.mapper.mapping import MappingBatch
-from ruby_map.mapper.mapspace import every_chain
+from ruby_map.mapper.mapspace import Mapspace, every_chain
 from ruby_map.mapper.mapspace.violations import violations
+from ruby_map.workloads import InputError, shaped
 
 from ..conftest import DEEP
 from ..small_problems import uneven_spaces
@@ -90,3 +94,14 @@ def test_every_mapping_once(space):
     assert all(allowed(space, batch) for batch in every)
     assume(prod(each.total for each in space.chains) * len(every_keep(space)) < 50_000)
     assert {physical(space, batch) for batch in every_mapping(space) if allowed(space, batch)} == forms
+
+
+@pytest.mark.parametrize("tensors", [1, 3])
+def test_the_outermost_level_is_even(tensors):
+    """It holds whole tensors, so there is nothing to place; a fault says so, for a stack in the name of the memory."""
+    arch, workload = load_arch("linear_8"), shaped("matmul", M=2, N=2, K=2)
+    workload = replace(workload, tensors=workload.tensors[-tensors:])
+    levels = (replace(arch.levels[0], placement="uneven"), *arch.levels[1:])
+    name = arch.levels[0].name
+    with pytest.raises(InputError, match=f"{name} is the outermost level and holds whole tensors: its placement is"):
+        Mapspace(replace(arch, levels=levels), workload, "pfm")

@@ -31,8 +31,8 @@ class CertifiedMapping(_Part):
     """A mapping with its cost."""
 
     bounds: dict[str, list[int]]  # per dim, a bound per slot, the outermost first
-    orders: dict[str, list[str]]  # per level its temporal loops, the outermost first
-    keep: dict[str, list[str]]  # per level the tensors kept
+    orders: dict[str, list[str]]  # per level its temporal loops, the outermost first; of a stack RF/1, RF/2, ...
+    keep: dict[str, list[str]]  # per memory the tensors kept; with uneven placement the outermost first
     energy_pj: float
     cycles: float
 
@@ -47,7 +47,7 @@ class Tree(_Part):
 class Choice(_Part):
     """The proof for a choice of kept tensors: how the sets of chains are divided and ruled out."""
 
-    keep: dict[str, list[str]]  # per level
+    keep: dict[str, list[str]]  # per memory; with uneven placement a sequence, the outermost first
     weights: list[
         dict[str, Annotated[float, Field(ge=0)]]
     ]  # of weighted products, in turn: the trees leave out the chains that they rule out
@@ -77,7 +77,7 @@ class Layer(_Part):
     tile_mm: float
     hop_pj: float
     drain_reads: bool = False  # files from before it was there have none
-    energies: dict[str, list[float]]  # per level read, write, update pJ and leakage per cycle; of compute: MAC, leakage
+    energies: dict[str, list[float]]  # per memory read, write, update pJ, leakage per cycle; of compute: MAC, leakage
     best: list[CertifiedMapping]  # one; of a front all
     lower_bound: float  # of the objective; of a front 0
     corners: list[tuple[float, float]]  # of a front: (cycles, pJ) below all mappings not ruled out

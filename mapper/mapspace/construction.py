@@ -38,7 +38,7 @@ class Construction:
             raise self._error([f"choosing a mapspace: {error}; choose one by name"]) from None
 
     def check_names(self) -> None:
-        """Look for contradictions between names alone: loop orders and kept tensors."""
+        """Look for contradictions between names alone: loop orders, kept tensors and placement."""
         faults = []
         for slot in self.arch.slots:
             named = [d for d in slot.constraint.outermost + slot.constraint.innermost if d in self.workload.dims]
@@ -49,7 +49,9 @@ class Construction:
             for tensor in sorted(bypass & level.keep):
                 faults.append(f"{level.name} must both keep and bypass {tensor}")
             if level is self.arch.levels[0]:
-                faults += [f"{level.name} is the outermost level and cannot bypass {t}" for t in sorted(bypass)]
+                name = f"{level.of_memory} is the outermost level"
+                faults += [f"{name} and cannot bypass {t}" for t in sorted(bypass)]
+                faults += [f"{name} and holds whole tensors: its placement is even"] * (level.placement != "even")
         if faults:
             raise self._error(faults)
 

@@ -114,6 +114,23 @@ def test_where_nothing_costs_anything(tmp_path, layer):
     assert checked.exit_code == 0, checked.stdout
 
 
+def test_a_machine_with_uneven_placement(layer, tmp_path):
+    """It is verified for the machine as its file has it, and refused for the same with even placement."""
+    keep = "keep: [Weights, Inputs, Outputs]"
+    levels = ["{name: DRAM, class: DRAM}", f"{{name: glb, class: SRAM, capacity_words: 512, {keep}}}"]
+    levels += [f"{{name: pad, class: regfile, capacity_words: 9, {keep}, placement: uneven}}"]
+    text = f"name: uneven\nlevels: [{', '.join(levels)}]\ncompute: {{name: MAC, class: intmac}}\n"
+    (tmp_path / "a.yaml").write_text(text)
+    (tmp_path / "even.yaml").write_text(text.replace(", placement: uneven", ""))
+    certify(layer, tmp_path / "c.json", "--mapspace", "pfm", arch=tmp_path / "a.yaml")
+    checked = check(tmp_path / "a.yaml", layer, tmp_path / "c.json")
+    assert checked.exit_code == 0, checked.stdout
+    assert "mm on uneven, remainders at no slot: no mapping has a lower EDP than" in checked.stdout
+    checked = check(tmp_path / "even.yaml", layer, tmp_path / "c.json")
+    assert checked.exit_code == 1
+    assert checked.stdout.startswith("refused: mm: ")
+
+
 def test_what_is_refused(layer, tmp_path):
     """Status 1 with the layer and the reason, as text and as JSON."""
     certify(layer, tmp_path / "c.json")

@@ -5,12 +5,13 @@ from itertools import permutations, product
 from math import prod
 
 import numpy as np
+import pytest
 from hypothesis import assume, given, settings
-from ruby_map.arch import of_stacks, unstacked
+from ruby_map.arch import load_arch, of_stacks, unstacked
 from ruby_map.mapper.mapping import MappingBatch
 from ruby_map.mapper.mapspace import Mapspace, every_chain
 from ruby_map.mapper.mapspace.violations import violations
-from ruby_map.workloads import InputError
+from ruby_map.workloads import InputError, shaped
 
 from ..conftest import DEEP
 from ..small_problems import uneven_spaces
@@ -109,3 +110,14 @@ def test_the_even_part_is_the_mapspace_of_even_placement(space):
     part = Mapspace(space.arch, space.workload, space.remainders, distinct=True, even=True)
     assert part.size.total == plain.size.total
     assert len(set(space.index(part.at(range(part.size.total))))) == part.size.total
+
+
+@pytest.mark.parametrize("tensors", [1, 3])
+def test_the_outermost_level_is_even(tensors):
+    """It holds whole tensors, so there is nothing to place; a fault says so, for a stack in the name of the memory."""
+    arch, workload = load_arch("linear_8"), shaped("matmul", M=2, N=2, K=2)
+    workload = replace(workload, tensors=workload.tensors[-tensors:])
+    levels = (replace(arch.levels[0], placement="uneven"), *arch.levels[1:])
+    name = arch.levels[0].name
+    with pytest.raises(InputError, match=f"{name} is the outermost level and holds whole tensors: its placement is"):
+        Mapspace(replace(arch, levels=levels), workload, "pfm")

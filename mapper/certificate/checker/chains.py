@@ -12,9 +12,10 @@ from math import prod
 
 import numpy as np
 
-from ....arch import Architecture, Slot
+from ....arch import Architecture, LoopConstraint, Slot
 from ....workloads import Workload
-from ...mapping import Ints
+from ...mapping import Bools, Ints
+from .memories import memories
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,10 +81,13 @@ def every_chain(arch: Architecture, size: int, dim: str, remainders: Sequence[bo
     """List all chains of `dim` that the slots' constraints allow. Raises TooManyChains."""
     left, chains = np.array([size]), np.zeros((1, 0), np.int64)
     for s in range(len(arch.slots) - 1, -1, -1):
-        low, high = _limits(arch.slots[s], dim, size)
+        slot = arch.slots[s]
+        several = slot.axis is None and arch.levels[slot.level].memory != ""
+        low, high = _limits(slot, dim, size, several=several)
         if s == 0:
             stay = (low <= left) & (left <= high)
-            return Chains(arch, size, _sorted(np.column_stack([left, chains])[stay]))
+            chains = np.column_stack([left, chains])[stay]
+            return Chains(arch, size, _sorted(chains[_within(arch, dim, size, chains)]))
         if len(left) > MOST_CHAINS or min(size, high) > MOST_CHAINS:
             raise TooManyChains(f"more than {MOST_CHAINS:,} chains of {dim}")
         owner, bound = _choices(left, low, high, remainders=remainders[s])
@@ -91,17 +95,41 @@ def every_chain(arch: Architecture, size: int, dim: str, remainders: Sequence[bo
     raise ValueError("an architecture has a level at least")
 
 
-def _limits(slot: Slot, dim: str, size: int) -> tuple[int, int]:
-    """Compute the least and the largest bound of `dim` that the constraints of a slot allow."""
-    low, high = 1, size if slot.axis is None else min(size, slot.axis.size)
-    for rule in slot.constraint.factors:
+def _limits(slot: Slot, dim: str, size: int, *, several: bool) -> tuple[int, int]:
+    """Compute the least and the largest bound of `dim` that the constraints of a slot allow.
+
+    `several`: it is one of several of a memory, whose bounds the constraints on factors are about together.
+    """
+    high = size if slot.axis is None else min(size, slot.axis.size)
+    low, high = _factors(slot.constraint, dim, size, high)
+    low = 1 if several else low  # the other factors of a product may make it
+    if slot.constraint.dims is not None and dim not in slot.constraint.dims:
+        high = min(high, 1)
+    return low, high
+
+
+def _factors(constraint: LoopConstraint, dim: str, size: int, most: int) -> tuple[int, int]:
+    """Compute the least and the largest product of loops over `dim` that the rules on factors allow, up to `most`."""
+    low, high = 1, most
+    for rule in constraint.factors:
         if rule.dim == dim:
             value = size if rule.value is None else rule.value
             low = max(low, value) if rule.op != "<=" else low
             high = min(high, value) if rule.op != ">=" else high
-    if slot.constraint.dims is not None and dim not in slot.constraint.dims:
-        high = min(high, 1)
     return low, high
+
+
+def _within(arch: Architecture, dim: str, size: int, chains: Ints) -> Bools:
+    """Mark the chains # (chain, slot) whose bounds at the slots of each memory with several levels meet its rules on
+    factors together. # (chain,)"""
+    within = np.ones(len(chains), bool)
+    for memory in memories(arch):
+        if memory.several:
+            mine = [s for s, slot in enumerate(arch.slots) if slot.axis is None and slot.level in memory.levels]
+            low, high = _factors(memory.storage.temporal, dim, size, size ** len(mine))
+            together = chains[:, mine].prod(axis=1)
+            within &= (low <= together) & (together <= high)
+    return within
 
 
 def _choices(left: Ints, low: int, high: int, *, remainders: bool) -> tuple[Ints, Ints]:

@@ -69,7 +69,7 @@ def _hop_pj(problem: Problem, tensor: Tensor, level: int) -> float:
 
 
 def flows(problem: Problem, keep: Bools) -> dict[str, list[Charge]]:
-    """List the cycles per word that each level with a bandwidth reads and writes: by level and direction."""
+    """List the cycles per word that each memory with a bandwidth reads and writes: by memory and direction."""
     arch, found = problem.arch, dict[str, list[Charge]]()
     names = [*(level.name for level in arch.levels), arch.compute.name]
 
@@ -78,8 +78,8 @@ def flows(problem: Problem, keep: Bools) -> dict[str, list[Charge]]:
     ) -> None:
         if rate is not None:
             cycles = 1 / rate
-            of_level = found.setdefault(f"{names[level]}.{direction}", [])
-            of_level.append(Charge(*charge, cycles, cycles if first else 0.0, mean=True))
+            of_memory = found.setdefault(f"{arch.levels[level].of_memory}.{direction}", [])
+            of_memory.append(Charge(*charge, cycles, cycles if first else 0.0, mean=True))
 
     for v, tensor in enumerate(problem.workload.tensors):
         keepers = [*np.flatnonzero(keep[:, v]).tolist(), len(arch.levels)]

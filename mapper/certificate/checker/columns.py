@@ -150,21 +150,23 @@ class Columns:
         return {d: self.product(partial(_looping, d=d, level=level), "loop", d, level) for d in dims}
 
     def _limits(self) -> None:
-        """List the limits: tiles in capacities, bounds on axes, numbers of loops."""
-        self.capacities = [
-            (storage.capacity_bits // storage.multiple_buffering, self._tiles(level))
-            for level, storage in enumerate(self.arch.levels)
-            if storage.capacity_bits is not None
-        ]
-        self.axes, self.most_loops = [], []
+        """List the limits: tiles in capacities, bounds on axes, numbers of loops; none at empty levels of a memory."""
+        self.capacities, self.axes, self.most_loops = [], [], []
+        for memory in self.problem.memories:
+            storage = memory.storage
+            if storage.capacity_bits is not None:
+                tiles = [tile for level in memory.levels for tile in self._tiles(level)]
+                self.capacities.append((storage.capacity_bits // storage.multiple_buffering, tiles))
+            most_loops = [(storage.temporal.max_loops, memory.levels)]  # of the levels together
+            most_loops += [(0, (level,)) for level in memory.levels[:-1] if not self.keep[level].any()]
+            for most, levels in most_loops:
+                if most is not None:
+                    self.most_loops.append((most, self.product(partial(_power, levels=levels), "loops", levels)))
         for s, slot in enumerate(self.arch.slots):
             if slot.axis is not None:
                 spread = self.product(partial(_spread, slot=s), "spread", s)
                 inverse = self.product(partial(_inverse, slot=s), "inverse", s)
                 self.axes.append((f"axis:{slot.name}", slot.axis.size, slot.least, spread, inverse))
-            elif slot.constraint.max_loops is not None:
-                loops = self.product(partial(_power, level=slot.level), "loops", slot.level)
-                self.most_loops.append((slot.constraint.max_loops, loops))
 
     def _tiles(self, level: int) -> list[tuple[str, int, Product]]:
         """List name, bits per word and words of the largest tile, of each tensor kept at a level."""
@@ -236,9 +238,10 @@ def _looping(group: Group, d: int, level: int) -> Floats:
     return _where(_loops(group, level)[group.dims.index(d)]) if d in group.dims else np.ones(len(group))
 
 
-def _power(group: Group, level: int) -> Floats:
-    """Compute 2 to the number of loops at a level, so that products count loops. # (row,)"""
-    return (2 ** _loops(group, level).sum(axis=0)).astype(float)
+def _power(group: Group, levels: tuple[int, ...]) -> Floats:
+    """Compute 2 to the number of loops at some levels, so that products count loops. # (row,)"""
+    loops: Ints = sum((_loops(group, level).sum(axis=0) for level in levels), np.zeros(len(group), np.int64))
+    return (2**loops).astype(float)
 
 
 def _spread(group: Group, slot: int) -> Floats:

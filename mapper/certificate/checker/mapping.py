@@ -1,10 +1,12 @@
 """Checks the mappings of a certificate: that each is of the mapspace, valid, and costs what is claimed."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from ....arch import Storage
 from ....workloads import Workload
-from ...mapping import MappingBatch
+from ...mapping import Bools, Ints, MappingBatch
 from ...model import Counts, TooLarge, evaluate, recount, simulate, validity
 from ..format import TOLERANCE, CertifiedMapping
 from .problem import Problem, Refused
@@ -39,8 +41,8 @@ def _counts(batch: MappingBatch) -> Counts:
 def _mapping(problem: Problem, claimed: CertifiedMapping) -> MappingBatch:
     """Make the mapping. Raises Refused unless its chains, orders and kept tensors are in the mapspace."""
     workload, levels = problem.workload, problem.arch.levels
-    names = {level.name for level in levels}
-    if set(claimed.bounds) != set(workload.dims) or set(claimed.orders) != names or set(claimed.keep) != names:
+    names, memories = {level.name for level in levels}, {memory.name for memory in problem.memories}
+    if set(claimed.bounds) != set(workload.dims) or set(claimed.orders) != names or set(claimed.keep) != memories:
         raise Refused("its mapping is of other dims or levels")
     chains = []
     for dim, known in zip(workload.dims, problem.chains, strict=True):
@@ -49,13 +51,30 @@ def _mapping(problem: Problem, claimed: CertifiedMapping) -> MappingBatch:
             raise Refused(f"its mapping's bounds {bounds} of {dim} are not of the mapspace")
         chains.append(bounds)
     order = [_order(workload, level, claimed.orders.get(level.name, [])) for level in levels]
-    keep = np.array(
-        [[tensor.name in claimed.keep.get(level.name, []) for tensor in workload.tensors] for level in levels]
-    )
-    if not any((keep == each).all() for each in problem.every_keep()):
+    said = problem.kept(claimed.keep)
+    keep = next((keep for names, keep in problem.every_keep() if names == said), None)
+    if keep is None:
         raise Refused("what its mapping keeps is not of the mapspace")
     factors = np.array(chains, np.int64).T[None]
+    _check_placement(problem, factors[0], keep)
     return MappingBatch.of(problem.arch, workload, factors, np.array([order], np.int8), keep[None])
+
+
+def _check_placement(problem: Problem, factors: Ints, keep: Bools) -> None:
+    """Check where loops stand in memories with several levels; `factors` # (slot, dim), `keep` # (level, tensor).
+
+    None may stand in a level that keeps nothing, but in the last, and tensors with none between them are in the order
+    of the workload. Raises Refused.
+    """
+    temporal = [s for s, slot in enumerate(problem.arch.slots) if slot.axis is None]
+    for memory in problem.memories:
+        for level, inner in pairwise(memory.levels):
+            loops = (factors[temporal[level]] > 1).any()
+            if loops and not keep[level].any():
+                raise Refused(f"its mapping has loops in {memory.name} outside all tensors kept there")
+            descend = keep[level].any() and keep[level].argmax() > keep[inner].argmax()
+            if descend and not loops:
+                raise Refused(f"its mapping has tensors of {memory.name} that no loop divides, and not in order")
 
 
 def _order(workload: Workload, level: Storage, dims: list[str]) -> list[int]:
@@ -70,22 +89,32 @@ def _order(workload: Workload, level: Storage, dims: list[str]) -> list[int]:
 
 def _invalid(problem: Problem, batch: MappingBatch) -> str:
     """Name the limit that the single mapping of `batch` exceeds; an empty text if it is valid."""
-    bounds, workload = batch.factors[0].astype(object), problem.workload  # (slot, dim), as Python integers
+    bounds, loops_of = batch.factors[0].astype(object), dict[int, int]()  # (slot, dim), as Python integers
     for s, slot in enumerate(problem.arch.slots):
         spread, loops = int(np.prod(bounds[s])), sum(int(bound) > 1 for bound in bounds[s])
         if slot.axis is not None and not slot.least <= spread <= slot.axis.size:
             return f"{slot.name} is spread over {spread} of {slot.axis.size} places"
-        if slot.axis is None and slot.constraint.max_loops is not None and loops > slot.constraint.max_loops:
-            return f"{slot.name} has {loops} loops"
-    for i, level in enumerate(problem.arch.levels):
-        inside = [s for s, slot in enumerate(problem.arch.slots) if slot.level >= i]
-        extent = {dim: min(int(np.prod(bounds[inside, d])), workload.sizes[d]) for d, dim in enumerate(workload.dims)}
-        bits = 0
-        for v, tensor in enumerate(workload.tensors):
-            words = 1
-            for rank in tensor.ranks:
-                words *= 1 + sum(term.coef * (extent[term.dim] - 1) for term in rank)
-            bits += words * level.bits(tensor.name, tensor.word_bits) if batch.keep[0, i, v] else 0
-        if level.capacity_bits is not None and bits * level.multiple_buffering > level.capacity_bits:
-            return f"{level.name} would hold {bits:,} bits"
+        if slot.axis is None:
+            loops_of[slot.level] = loops
+    for memory in problem.memories:
+        storage, levels = memory.storage, memory.levels
+        loops, most = sum(loops_of[level] for level in levels), storage.temporal.max_loops
+        if most is not None and loops > most:
+            return f"{memory.name} has {loops} loops"
+        bits = sum(_kept_bits(batch, level) for level in levels)
+        if storage.capacity_bits is not None and bits * storage.multiple_buffering > storage.capacity_bits:
+            return f"{memory.name} would hold {bits:,} bits"
     return "" if validity(batch)[0] == 0 else "the model says so"
+
+
+def _kept_bits(batch: MappingBatch, level: int) -> int:
+    """Add up the bits of the largest tiles that the single mapping of `batch` keeps at a level."""
+    bounds, workload, bits = batch.factors[0].astype(object), batch.workload, 0
+    inside = [s for s, slot in enumerate(batch.arch.slots) if slot.level >= level]
+    extent = {dim: min(int(np.prod(bounds[inside, d])), workload.sizes[d]) for d, dim in enumerate(workload.dims)}
+    for v, tensor in enumerate(workload.tensors):
+        words = 1
+        for rank in tensor.ranks:
+            words *= 1 + sum(term.coef * (extent[term.dim] - 1) for term in rank)
+        bits += words * batch.arch.levels[level].bits(tensor.name, tensor.word_bits) if batch.keep[0, level, v] else 0
+    return bits

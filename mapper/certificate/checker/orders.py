@@ -14,7 +14,7 @@ from math import factorial
 
 import numpy as np
 
-from ...mapping import Bools, ChainTable, Floats, Ints, MappingBatch, uncovered_by_earlier, unique_rows
+from ...mapping import Bools, ChainTable, Floats, Ints, MappingBatch, Numbers, uncovered_by_earlier, unique_rows
 from ...mapspace import Order
 from ...model import Costs, DataMovement, NestAnalysis, Steps, count, evaluate, rate, recount, validity
 from .problem import Problem, Refused
@@ -25,6 +25,8 @@ TOGETHER = 4096  # mappings evaluated at once
 ROUNDED = 1e-9  # relative, taken from cycles before they are rounded up
 
 Settled = Callable[[Floats, Floats], Bools]  # (energies, cycles): whether mappings with at least these are no better
+
+WORDS = ("origin_reads", "origin_writes")  # that bandwidths limit
 
 
 class Orders:
@@ -160,7 +162,7 @@ class Orders:
     def _counted(self, i: int, orders: Order) -> Floats:
         """Count energy without leakage, and the words of each busiest instance, of combination i in these orders.
 
-        # (order, 1 + 2 * level)
+        # (order, 1 + 2 * memory)
         """
         points = []
         for start in range(0, len(orders), TOGETHER):
@@ -174,15 +176,21 @@ class Orders:
                 parts = [(single, recount(single)) for single in singles]
             for part, mine in parts:
                 costs = evaluate(part, self.problem.table, plain, mine)  # its counts have drained words, if they count
-                words = [costs.counts.origin_reads.astype(float), costs.counts.origin_writes.astype(float)]
+                words = [_of_memories(self.problem, getattr(costs.counts, name)) for name in WORDS]
                 points.append(np.column_stack([costs.energy_pj, *words]))
         return np.concatenate(points)
 
 
+def _of_memories(problem: Problem, words: Numbers) -> Floats:
+    """Add up what the levels of each memory move; `words` # (order, level). # (order, memory)"""
+    every = [list(memory.levels) for memory in problem.memories]
+    return np.column_stack([words[:, levels].astype(float).sum(axis=1) for levels in every])
+
+
 def _with_bandwidths(problem: Problem, points: Floats, least_cycles: float) -> tuple[Floats, Floats]:
     """Compute energy and cycles, at least `least_cycles`, from energies without leakage and words. # (point,) each"""
-    cycles, levels = np.full(len(points), least_cycles), problem.arch.levels
-    bandwidths = [*(level.read_bandwidth for level in levels), *(level.write_bandwidth for level in levels)]
+    cycles, every = np.full(len(points), least_cycles), [memory.storage for memory in problem.memories]
+    bandwidths = [*(storage.read_bandwidth for storage in every), *(storage.write_bandwidth for storage in every)]
     for column, bandwidth in enumerate(bandwidths, 1):
         if bandwidth is not None:
             words, in_cycles = rate(bandwidth)

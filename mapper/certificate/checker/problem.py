@@ -1,6 +1,6 @@
 """The mapspace of a certificate, listed again for the checker: the chains of every dim, and all keep choices."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
@@ -15,6 +15,7 @@ from ....workloads import Rank, Tensor, Workload
 from ...mapping import Bools, Floats
 from ...model import CostOptions
 from .chains import Chains, Group, TooManyChains, every_chain, tied_dims
+from .memories import Kept, Memory, memories
 from .words import RankWords
 
 MOST_ROWS = 1 << 20  # combinations of the chains of dims that share a window
@@ -26,7 +27,7 @@ class Refused(Exception):
 
 @dataclass(eq=False)
 class Problem:
-    """A workload on an architecture, with energies and the slots that may have remainders."""
+    """A workload on an architecture whose levels are expanded, with energies and the slots that may have remainders."""
 
     arch: Architecture
     workload: Workload
@@ -60,25 +61,31 @@ class Problem:
         return prod(map(len, self.groups))
 
     @cached_property
-    def free(self) -> tuple[tuple[int, int], ...]:
-        """The level and tensor of each free choice to keep or bypass."""
-        return tuple(
-            (level, v)
-            for level, storage in enumerate(self.arch.levels[1:], 1)
-            for v, tensor in enumerate(self.workload.tensors)
-            if tensor.name not in storage.keep | storage.bypass
-        )
+    def memories(self) -> tuple[Memory, ...]:
+        """The memories, the outermost first."""
+        return memories(self.arch)
 
-    def every_keep(self) -> Iterator[Bools]:
-        """Yield every choice of kept tensors. # (level, tensor)"""
-        tensors = self.workload.tensors
-        keep = np.array([[tensor.name in level.keep for tensor in tensors] for level in self.arch.levels])
-        keep[0] = True
-        for chosen in product((False, True), repeat=len(self.free)):
-            each = keep.copy()
-            for (level, v), choice in zip(self.free, chosen, strict=True):
-                each[level, v] = choice
-            yield each
+    @cached_property
+    def _choices(self) -> list[list[tuple[Kept, Bools]]]:
+        """Whatever each memory may keep."""
+        return [list(memory.choices(self.workload)) for memory in self.memories]
+
+    @property
+    def keeps(self) -> int:
+        """The number of choices of kept tensors."""
+        return prod(map(len, self._choices))
+
+    def every_keep(self) -> Iterator[tuple[tuple[Kept, ...], Bools]]:
+        """Yield every choice of kept tensors: their names in each memory, and which level keeps which.
+
+        # (level, tensor)
+        """
+        for chosen in product(*self._choices):
+            yield tuple(names for names, _ in chosen), np.concatenate([keep for _, keep in chosen])
+
+    def kept(self, said: Mapping[str, Sequence[str]]) -> tuple[Kept, ...]:
+        """Return the names that a certificate says are kept, in the form of `every_keep`; `said` has all memories."""
+        return tuple(memory.kept(said[memory.name]) for memory in self.memories)
 
     def columns(self, what: object, column: Callable[[Group], Floats]) -> list[tuple[bytes, Floats]]:
         """Return the name and column `what` of each group; equal columns share a name. Computed once per `what`."""

@@ -19,6 +19,7 @@ from .claim import Claim, Limit
 from .columns import Columns
 from .cover import Cover, Tally
 from .mapping import worth
+from .memories import Kept, expanded
 from .problem import Problem, Refused
 
 
@@ -116,7 +117,7 @@ def _stages(problem: Problem, layer: Layer, tally: Tally) -> list[VerifiedStage]
 def _cover(problem: Problem, claim: Claim, choices: Sequence[Choice], tally: Tally) -> None:
     """Check the sets of all choices of kept tensors against a claim, and add them to `tally`. Raises Refused."""
     before, every = tally.combinations, _combinations(problem)
-    for keep, choice in zip(problem.every_keep(), _choices(problem, choices), strict=True):
+    for (_, keep), choice in zip(problem.every_keep(), _choices(problem, choices), strict=True):
         Cover(Columns(problem, keep), choice, claim, tally).check()
     if (seen := tally.combinations - before) != every:
         raise Refused(f"{seen:,} combinations of chains are accounted for, of {every:,}")
@@ -124,8 +125,7 @@ def _cover(problem: Problem, claim: Claim, choices: Sequence[Choice], tally: Tal
 
 def _combinations(problem: Problem) -> int:
     """Count the combinations of chains and kept tensors."""
-    number: int = problem.combinations * 2 ** len(problem.free)
-    return number
+    return problem.combinations * problem.keeps
 
 
 def _check_fields(layer: Layer) -> None:
@@ -165,6 +165,8 @@ def _problem(layer: Layer, arch: Architecture, workload: Workload, table: Energy
         raise Refused("figures of this layer may pass 2^53, where float64 rounds them")
     if sizes != layer.sizes:
         raise Refused(f"it is of sizes {layer.sizes}, and {workload.name} has {sizes}")
+    if arch.levels[0].placement != "even":
+        raise Refused(f"{arch.levels[0].name}, the outermost level, holds whole tensors, so its placement is even")
     if set(layer.energies) != set(energies := certified_energies(table)):
         raise Refused("it is of other levels")
     for name, figures in energies.items():
@@ -172,6 +174,7 @@ def _problem(layer: Layer, arch: Architecture, workload: Workload, table: Energy
             raise Refused(f"it is of other energies at {name}: {layer.energies[name]}, and not {figures}")
     if len(set(layer.remainders)) != len(layer.remainders):
         raise Refused("it names a slot with remainders twice")
+    arch, table = expanded(arch, table, workload)
     unknown = set(layer.remainders) - {slot.name for slot in arch.slots}
     if unknown:
         raise Refused(f"it speaks of remainders at {', '.join(sorted(unknown))}, which {arch.name} has not")
@@ -186,21 +189,19 @@ def _problem(layer: Layer, arch: Architecture, workload: Workload, table: Energy
 
 def _choices(problem: Problem, choices: Sequence[Choice]) -> list[Choice]:
     """Sort the choices of kept tensors in the order of `every_keep`. Raises Refused unless each is there once."""
-    levels, tensors = problem.arch.levels, problem.workload.tensors
-    by_names: dict[tuple[tuple[str, ...], ...], Choice] = {}
+    memories = [memory.name for memory in problem.memories]
+    by_names: dict[tuple[Kept, ...], Choice] = {}
     for choice in choices:
-        if set(choice.keep) != {level.name for level in levels}:
+        if set(choice.keep) != set(memories):
             raise Refused("a choice of what is kept names other levels")
-        key = tuple(tuple(sorted(choice.keep[level.name])) for level in levels)
+        key = problem.kept(choice.keep)
         if key in by_names:
             raise Refused(f"a choice of what is kept is there twice: {choice.keep}")
         by_names[key] = choice
     ordered = []
-    for keep in problem.every_keep():
-        names = [[tensor.name for v, tensor in enumerate(tensors) if row[v]] for row in keep]
-        key = tuple(tuple(sorted(each)) for each in names)
+    for key, _ in problem.every_keep():
         if key not in by_names:
-            missing = dict(zip((level.name for level in levels), names, strict=True))
+            missing = {name: list(names) for name, names in zip(memories, key, strict=True)}
             raise Refused(f"nothing is said of the choice to keep {missing}")
         ordered.append(by_names.pop(key))
     if by_names:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ....arch import Architecture
-from ....energy import EnergyTable
+from ....energy import EnergyTable, as_written
 from ....workloads import Workload
 from ...certificate import CertifiedMapping, Choice, Layer, certified_energies
 from ...mapping import Bools, MappingBatch
@@ -21,6 +21,7 @@ def certified_layer(
 ) -> Layer:
     """Make the certificate of a layer; `best` has the best mapping, or those of a front, as batches of one."""
     workload, costs = task.space.workload, task.costs
+    _, table = as_written(task.space.arch, task.table)
     return Layer(
         workload=workload.name,
         sizes=dict(zip(workload.dims, workload.sizes, strict=True)),
@@ -32,7 +33,7 @@ def certified_layer(
         tile_mm=costs.tile_mm,
         hop_pj=costs.hop_pj,
         drain_reads=costs.drain_reads,
-        energies=certified_energies(task.table),
+        energies=certified_energies(table),
         best=[certified_mapping(batch, task.table, costs) for batch in best],
         lower_bound=lower_bound,
         corners=list(corners),
@@ -54,9 +55,12 @@ def certified_mapping(batch: MappingBatch, table: EnergyTable, options: CostOpti
 
 
 def kept_names(arch: Architecture, workload: Workload, keep: Bools) -> dict[str, list[str]]:
-    """List the names of the tensors that each level keeps, by the level's name; `keep` # (level, tensor)."""
+    """List the names of the tensors that each memory keeps, by its name; `keep` # (level, tensor).
+
+    Those of a stack of levels are in the order of the levels, the outermost first.
+    """
     tensors = [tensor.name for tensor in workload.tensors]
-    return {
-        level.name: [name for name, keeps in zip(tensors, row, strict=True) if keeps]
-        for level, row in zip(arch.levels, keep.tolist(), strict=True)
-    }
+    kept: dict[str, list[str]] = {level.of_memory: [] for level in arch.levels}
+    for level, row in zip(arch.levels, keep.tolist(), strict=True):
+        kept[level.of_memory] += [name for name, keeps in zip(tensors, row, strict=True) if keeps]
+    return kept

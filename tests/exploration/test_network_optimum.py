@@ -16,7 +16,7 @@ from ruby_map.mapper.exploration.network import chosen_for_network
 from ruby_map.mapper.exploration.spread import bring
 from ruby_map.mapper.exploration.time_slices import Study
 from ruby_map.mapper.mapping import frontier
-from ruby_map.mapper.model import InternalError
+from ruby_map.mapper.model import CostOptions, InternalError
 from ruby_map.mapper.report import LayerNeeds, LeastSum, best_choice, edp_bound
 from ruby_map.mapper.runtime.checkpoint import Checkpoint
 from ruby_map.workloads import InputError
@@ -123,15 +123,15 @@ def networks(draw):
     arch = draw(st.one_of(small_machines(), constrained_machines()))
     layers = draw(st.lists(st.one_of(matmuls(5), convolutions(4, two_windows=False)), min_size=2, max_size=3))
     layers = tuple(replace(layer, name=f"layer{i}") for i, layer in enumerate(layers))
-    costs = draw(cost_options(WIRES))
     options = replace(PROVING, seed=draw(st.integers(0, 9)), strategy=draw(st.sampled_from(["optimal", "auto"])))
-    study = Study(arch, layers, draw(st.sampled_from(PRESETS)), True, draw(figures(arch)), costs, options)
+    preset = draw(st.sampled_from(PRESETS))
+    study = Study(arch, layers, preset, True, draw(figures(arch)), CostOptions(), options)
     try:
         spaces = study.spaces()
     except InputError:
         assume(False)
     assume(all(space.size.total <= FEW and space.size.bypass <= CHOICES for space in spaces))
-    return study
+    return replace(study, costs=draw(cost_options(WIRES)))
 
 
 def every_point(study, number):

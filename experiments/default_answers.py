@@ -1,7 +1,7 @@
 """Claim: the default answer is certified for most layers within its ten seconds, near-optimal for all, and never wrong.
 
 The measured tables of docs/optimal.md, section 6: whole networks by the default search, proofs of ResNet-50 in every
-mapspace, other machines, evolution alone, time limits on hard problems, and layers beside Timeloop. Each
+mapspace, other machines, uneven placement, evolution alone, time limits on hard problems, layers beside Timeloop. Each
 measurement is a run in a process of its own, and a line of OUT/default_answers.jsonl as it ends; what stands there is
 not run again, so that the full size, many CPU-hours, can be run in pieces, also by several processes (`--part 1/2` and
 `--part 2/2`). Lines hold for the sources that measured them; other sources begin anew.
@@ -14,12 +14,12 @@ import argparse
 import sys
 import traceback
 
-from answers import evolution, golden, limits, machines, networks, proofs, timeloop
+from answers import evolution, golden, limits, machines, networks, proofs, timeloop, uneven
 from answers.measurements import Case, Size, Store, Table, alone, stands
 from common import Result, arguments, tell, write
 
 TABLES = {
-    each.TABLE.name: each.TABLE for each in (networks, proofs, machines, evolution, limits, timeloop, golden)
+    each.TABLE.name: each.TABLE for each in (networks, proofs, machines, uneven, evolution, limits, timeloop, golden)
 }  # in the order of the page
 
 

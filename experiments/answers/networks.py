@@ -20,14 +20,15 @@ JOBS = 2
 def cases(size: Size) -> list[Case]:
     """The networks; `time_limit` in seconds a layer, None for the default."""
     if size.quick:
-        return [_case("eyeriss_like", "bert_base_128", "ruby-s", 0.3)]
+        return [case("eyeriss_like", "bert_base_128", "ruby-s", 0.3)]
     every = product(NETWORKS, MACHINES)
     return [
-        _case(machine, network, space, None) for network, machine in every for space in SPACES.get(network, ("ruby-s",))
+        case(machine, network, space, None) for network, machine in every for space in SPACES.get(network, ("ruby-s",))
     ]
 
 
-def _case(machine: str, network: str, mapspace: str, time_limit: float | None) -> Case:
+def case(machine: str, network: str, mapspace: str, time_limit: float | None) -> Case:
+    """A network; `time_limit` in seconds a layer, None for the default."""
     return {"machine": machine, "network": network, "mapspace": mapspace, "time_limit": time_limit, "jobs": JOBS}
 
 

@@ -8,10 +8,11 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from ...energy import stacked_table
 from ..mapping import MappingBatch
 from ..model import Costs
 from ..model.bounds import ROUNDING
-from ..report import LayerNeeds, LeastSum, Result, crossing
+from ..report import LayerNeeds, LeastSum, Result, by_memory, crossing
 from ..search import Point, Statistics, Watch
 from ..search.optimal import least_sum
 from .layer import counted
@@ -25,7 +26,7 @@ SLACK = ROUNDING / 10  # relative; what rounding alone leaves between bounds and
 
 @dataclass(frozen=True, eq=False)
 class Mapped:
-    """A mapping, as a batch of one, with its exact costs."""
+    """A mapping, as a batch of one, with its exact costs by memory."""
 
     batch: MappingBatch
     costs: Costs
@@ -33,7 +34,8 @@ class Mapped:
     @classmethod
     def of(cls, study: Study, batch: MappingBatch) -> Self:
         """Count a mapping exactly."""
-        return cls(*counted(batch, study.table, study.costs))
+        batch, costs = counted(batch, stacked_table(study.table, batch.arch), study.costs)
+        return cls(batch, by_memory(costs, batch.arch))
 
     @property
     def point(self) -> Point:

@@ -176,3 +176,16 @@ def test_engines_agree(files):
     assert found[0].edp == found[1].edp
     assert str(found[0].batch.keep) == str(found[1].batch.keep)
     assert stacked(load_arch(files[0]), layer).stacks == found[0].batch.arch.stacks
+
+
+def test_a_network_is_chosen_by_memory(files, tmp_path):
+    """Layers chosen together, with proofs of sums: the costs of each mapping are those of its file."""
+    layers = "\n".join(f"  - {{name: l{m}, shape: matmul, sizes: {{M: {m}, N: 3, K: 4}}}}" for m in (2, 5))
+    (tmp_path / "net.yaml").write_text(f"name: net\nlayers:\n{layers}\n")
+    found = explore(files[0], str(tmp_path / "net.yaml"), "ruby-s")
+    assert found.optimal
+    for layer, _ in found.layers:
+        again = evaluate(files[0], layer.workload, layer)
+        assert (again.energy_pj, again.cycles) == (layer.energy_pj, layer.cycles)
+        assert str(again).split("cycles ")[0] == str(layer).split("cycles ")[0]
+        assert set(result_json(layer)["levels"]) == {"DRAM", "RF"}

@@ -112,7 +112,7 @@ class _Pair:
                 for d in self.nest.loops(level):
                     kept = self._kept(flow, level, d)
                     if kept is not None:
-                        dim, where = self.batch.workload.dims[d], self.names[level]
+                        dim, where = self.batch.workload.dims[d], _loops_of(self.batch, level)
                         terms.append(self._term(f"in place when {dim} steps at {where}", -kept))
         total, model = sum(term.value for term in terms), int(flow.words()[0])
         if total != model:
@@ -214,9 +214,14 @@ class _Pair:
 def _place(batch: MappingBatch, s: int) -> str:
     """The name of a slot: with uneven placement of the loops below a tensor, as `RF(Weights)`."""
     slot = batch.arch.slots[s]
-    kept = [tensor.name for v, tensor in enumerate(batch.workload.tensors) if batch.keep[0, slot.level, v]]
-    several = batch.arch.levels[slot.level].memory and not slot.spatial
-    return f"{slot.name}({', '.join(kept)})" if several else slot.name
+    return slot.name if slot.spatial else _loops_of(batch, slot.level)
+
+
+def _loops_of(batch: MappingBatch, level: int) -> str:
+    """The name of the temporal loops of a level."""
+    kept = [tensor.name for v, tensor in enumerate(batch.workload.tensors) if batch.keep[0, level, v]]
+    name, several = batch.arch.levels[level].of_memory, batch.arch.levels[level].memory
+    return f"{name}({', '.join(kept)})" if several else name
 
 
 def explanation_text(batch: MappingBatch, *, drain_reads: bool = False) -> str:

@@ -1,8 +1,8 @@
 """Optima with uneven placement beside those of AccelForge: `python benchmarks/bench_uneven.py`.
 
 Needs `pip install '.[accelforge]'`; without it, or with --ours, only the columns of ruby-map are filled. Both search
-the machine uneven_256.yaml: AccelForge with a node for each tensor in the buffer and in the register file, ruby-map with
-a proof for the register file uneven and (pfm, energy) for both. ruby-map counts the mappings of AccelForge, too, and
+the machine uneven_256.yaml: AccelForge with a node for each tensor in buffer and register file, ruby-map with
+a proof for the register file uneven, then for both. ruby-map counts the mappings of AccelForge, too, and
 AccelForge the best of ruby-map. AccelForge has 100 CPU-seconds for each; CPU-seconds are without imports.
 """
 
@@ -137,11 +137,8 @@ def rows(cases: Sequence[str], layers: Sequence[str], limit: float, beside: bool
                 continue  # AccelForge takes longer still than for energy
             case = Case(arch, LAYERS[name], mapspace, objective)
             other = theirs(case) if beside else ["-"] * 5
-            best, row = ours(case, limit, "RF")
-            more = ["-"] * 4
-            if words == CASES[0]:  # elsewhere proofs for both take long
-                result, more = ours(case, limit, "GLB", "RF")
-                best = min(best, result, key=lambda found: found.energy_pj)
+            (one, row), (both, more) = (ours(case, limit, *names) for names in (("RF",), ("GLB", "RF")))
+            best = min(one, both, key=lambda found: case.value(found.energy_pj, found.cycles))
             yield [name, mapspace, objective, *other, *row, *more, by_them(case, best) if beside else "-"]
 
 

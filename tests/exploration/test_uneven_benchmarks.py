@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
 from ruby_map.arch import load_arch, stacked
 from ruby_map.energy import energy_table, stacked_table
 from ruby_map.mapper.model.cost import evaluate, validity
@@ -116,3 +117,42 @@ def test_a_mapping_of_zigzag_costs_the_same_here_but_for_first_reads():
     found, _ = costs(ZIGZAG, arch, workload)
     first = 512 * 768 * (3 + 4 + 118 * 32 / 512)
     assert found.energy_pj[0] + first == pytest.approx(7161271418.88, rel=1e-9)
+
+
+class Tagged(yaml.SafeLoader):
+    """Reads tagged mappings as mappings with their tag."""
+
+
+Tagged.add_multi_constructor("!", lambda loader, tag, node: {"tag": tag} | loader.construct_mapping(node, deep=True))
+
+
+def test_a_specification_for_accelforge_has_the_machine_and_the_layer():
+    """Energies per access, bits, axes with their dims, windows; no dims of size 1, and the mapping last."""
+    arch, workload = uneven("uneven_256"), shaped("conv2d", N=4, M=8, C=2, P=5, Q=1, R=3, S=1, stride=2)
+    nodes = [at("DRAM", *ALL), loop("M", 2, "Y")]
+    text = module("accelforge_forms").specification(arch, energy_table(arch), workload, nodes)
+    found = yaml.load(text, Tagged)
+    dram, glb, array, rf, mac = found["arch"]["nodes"]
+    assert [part["tag"] for part in (dram, glb, array, rf, mac)] == [
+        "Memory",
+        "Memory",
+        "Container",
+        "Memory",
+        "Compute",
+    ]
+    assert [part["size"] for part in (dram, glb, rf)] == ["inf", 131072 * 16, 256 * 16]
+    energies = [action["energy"] for part in (dram, glb, rf, mac) for action in part["actions"]]
+    assert energies == pytest.approx([64, 64, 2.02, 2.02, 0.96, 0.96, 0.21])
+    assert [axis["loop_bounds"][0]["expression"] for axis in array["spatial"]] == ["~(n)", "~(m)"]
+    assert found["workload"]["iteration_space_shape"].keys() == {"n", "m", "c", "p", "r"}
+    projections = {each["name"]: each["projection"] for each in found["workload"]["einsums"][0]["tensor_accesses"]}
+    assert projections["Inputs"] == {"N": "n", "C": "c", "PR": "2*p + r"}
+    assert [node["tag"] for node in found["mapping"]["nodes"]] == ["Storage", "Spatial", "Compute"]
+    assert found["mapping"]["nodes"][1]["component"] == array["name"]
+
+
+def test_updates_without_the_drain_are_refused():
+    """AccelForge would charge a read that the machine here does not."""
+    arch = load_arch("toy_6pe_linear")
+    with pytest.raises(ValueError, match="update_pj"):
+        module("accelforge_forms").specification(arch, energy_table(arch), shaped("matmul", M=2, N=2, K=2))

@@ -51,7 +51,7 @@ def verified(said, space, table):
     return verify(Layer.model_validate(said), arch, space.workload, own)
 
 
-@settings(max_examples=3_000 if DEEP else 25)
+@settings(max_examples=3_000 if DEEP else 10)
 @given(uneven_problems(), st.integers(0, 99))
 def test_of_the_best_of_every_mapping(problem, seed):
     """The value verified is the least of all mappings, under every kind of constraint."""
@@ -67,7 +67,7 @@ def test_of_the_best_of_every_mapping(problem, seed):
     assert seen.combinations == found.coverage.total
 
 
-@settings(max_examples=1_000 if DEEP else 8)
+@settings(max_examples=1_000 if DEEP else 5)
 @given(uneven_problems(), st.sampled_from(["delay,energy", "energy,delay,edp"]))
 def test_of_several_objectives(problem, objectives):
     """Each stage is verified within the limits of those before."""
@@ -79,7 +79,7 @@ def test_of_several_objectives(problem, objectives):
         assert len(seen.stages) == len(objectives.split(","))
 
 
-@settings(max_examples=1_000 if DEEP else 8)
+@settings(max_examples=1_000 if DEEP else 5)
 @given(uneven_problems())
 def test_of_a_front(problem):
     """A front is verified as a whole."""
@@ -91,7 +91,7 @@ def test_of_a_front(problem):
         assert seen.points >= len(found.front)
 
 
-@settings(max_examples=500 if DEEP else 8)
+@settings(max_examples=500 if DEEP else 5)
 @given(uneven_problems(), st.integers(1, 12), st.sampled_from(["", "energy,delay"]))
 def test_of_a_proof_that_was_ended_early(problem, step, front):
     """Ended by Ctrl-C after some steps, what is claimed is a lower bound that can be verified."""
@@ -115,7 +115,7 @@ def problem_of(space, table, costs=None):
     return Problem(arch, space.workload, own, space.remainders, costs or CostOptions())
 
 
-@settings(max_examples=1_000 if DEEP else 40)
+@settings(max_examples=1_000 if DEEP else 15)
 @given(uneven_problems())
 def test_expands_the_same_machine(problem):
     """Its levels and energies are those that a search has, from the machine as it is written."""
@@ -133,7 +133,7 @@ def chains_agree(space):
         assert (own == bounds[np.lexsort(bounds.T[::-1])]).all()
 
 
-@settings(max_examples=1_000 if DEEP else 60)
+@settings(max_examples=1_000 if DEEP else 20)
 @given(uneven_spaces())
 def test_lists_the_chains_and_the_choices_of_the_mapspace(space):
     """It lists the chains of the mapspace, and each sequence of tensors once."""
@@ -156,7 +156,7 @@ def test_rules_on_factors_are_about_all_loops_of_a_memory(rule, preset):
     assert rule[0] != "=" or set(products.tolist()) == {rule[1] or 12}
 
 
-@settings(max_examples=1_000 if DEEP else 25)
+@settings(max_examples=1_000 if DEEP else 10)
 @given(uneven_problems(), st.integers(0, 2**32))
 def test_its_bounds_are_below_every_mapping(problem, seed):
     """Whatever the loop orders, no mapping is below the checker's bound of its chains; valid ones count as possible."""
@@ -175,7 +175,7 @@ def test_its_bounds_are_below_every_mapping(problem, seed):
 # Forged certificates
 
 
-@settings(max_examples=1_000 if DEEP else 15)
+@settings(max_examples=1_000 if DEEP else 6)
 @given(uneven_problems(), st.data())
 def test_a_bound_that_is_too_high_is_refused(problem, data):
     """5 % above the least of all mappings, below that of a mapping that is said to be the best."""
@@ -194,7 +194,7 @@ def test_a_bound_that_is_too_high_is_refused(problem, data):
         verified(said, space, table)
 
 
-@settings(max_examples=1_000 if DEEP else 12)
+@settings(max_examples=1_000 if DEEP else 5)
 @given(uneven_problems(), st.data())
 def test_a_choice_that_is_dropped_or_doubled_is_refused(problem, data):
     """Every sequence of tensors has to be there, and once."""
@@ -217,7 +217,7 @@ def test_a_choice_that_is_dropped_or_doubled_is_refused(problem, data):
         verified(said, space, table)
 
 
-@settings(max_examples=1_000 if DEEP else 15)
+@settings(max_examples=1_000 if DEEP else 6)
 @given(uneven_problems(), st.integers(0, 99))
 def test_a_mapping_that_does_not_fit_is_refused(problem, seed):
     """However low it is said to cost, and so it does: each mapping is valid or refused."""

@@ -15,7 +15,7 @@ from ..small_problems import best_of_all, check_best_of_all, uneven_problems, va
 OPTIMAL = SearchOptions(strategy="optimal")
 
 
-@settings(max_examples=3_000 if DEEP else 60)
+@settings(max_examples=3_000 if DEEP else 20)
 @given(uneven_problems())
 def test_a_proof_finds_the_best_of_every_mapping(problem):
     """With every kind of constraint, and nothing but branch and bound to find it."""
@@ -25,7 +25,7 @@ def test_a_proof_finds_the_best_of_every_mapping(problem):
     check_best_of_all(found, space, table, objective, costs)
 
 
-@settings(max_examples=500 if DEEP else 30)
+@settings(max_examples=500 if DEEP else 10)
 @given(uneven_problems(), st.sampled_from(["random", "exhaustive", "evolve", "auto"]), st.integers(0, 100))
 def test_searches_return_mappings_of_the_mapspace(problem, strategy, seed):
     """The best of each search has a number, costs what it says, and is no better than the best of all."""

@@ -37,7 +37,10 @@ def rows(lines: Sequence[Line], known: Known) -> list[Row]:
             continue
         even = PAIRS[line["case"]["machine"]]
         answers = [Answer(**each) for each in line["found"]["answers"]]
-        ratios = {each.workload.split("/")[1]: _ratio(each, known, even) for each in answers}
+        every = {each.workload.split("/")[1]: _ratio(each, known, even) for each in answers}
+        ratios = {layer: ratio for layer, ratio in every.items() if ratio is not None}
+        if not ratios:
+            continue  # nothing is known of even placement yet
         best = min(ratios, key=ratios.__getitem__)
         still = {each.workload.split("/")[1]: each.gap for each in answers if not each.optimal}
         found.append(
@@ -49,10 +52,10 @@ def rows(lines: Sequence[Line], known: Known) -> list[Row]:
     return found
 
 
-def _ratio(found: Answer, known: Known, even: str) -> float:
+def _ratio(found: Answer, known: Known, even: str) -> float | None:
     """Its EDP over the best known of even placement, whose mappings it has: 1 at most, if it is optimal."""
     best = known.best(even, found.workload, found.mapspace)
-    return inf if found.edp is None or best == inf else found.edp / best
+    return None if found.edp is None or best == inf else found.edp / best
 
 
 TABLE = Table(

@@ -50,6 +50,11 @@ class Kept:
             self.reader.fault((*path, "tensor"), f"{target} does not keep {tensor}")
         return stack[-1]
 
+    def check_key(self, path: Keys, kind: str | None) -> None:
+        """Report a tensor that an entry of another kind than temporal loops names."""
+        if kind != "temporal" and self.reader.value((*path, "tensor")) is not None:
+            self.reader.fault((*path, "tensor"), "only the loops of a level stand below a tensor (type temporal)")
+
     def _place(self, stack: range, keep: Sequence[str] = (), bypass: Sequence[str] = ()) -> None:
         """Keep tensors of a memory with uneven placement in this order, outermost first, then those it may keep."""
         without = self.arch.levels[stack[0]].bypass.union(bypass)

@@ -60,6 +60,7 @@ class _Mapping:
             self.reader.fault((*path, "type"), "skew is not supported")
         elif written is not None and kind is None:
             self.reader.fault((*path, "type"), f"unknown type {written!r}{choices(written, _TYPES)}")
+        self.kept.check_key(path, kind)
         if target is not None and kind is not None:
             getattr(self, kind)(path, target)
 

@@ -32,7 +32,8 @@ class Size:
 
     `axes` is 1: every fanout axis is a slot with bounds of its own, so the ways to spread the dims over the axes are
     part of the factorization. When only distinct orders count, their number depends on the chains; factorization is
-    then the number of pairs of chains and orders, and permutation is 1.
+    then the number of pairs of chains and orders, and permutation is 1. With uneven placement factorization is the sum
+    over the patterns of what is kept (parts.py), each with a part of the choices: the total is less than the product.
     """
 
     factorization: int

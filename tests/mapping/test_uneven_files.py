@@ -129,6 +129,11 @@ def test_what_overflows_is_the_memory(files, tmp_path):
         ("tensor: Weights", "tensor: Outputs", "[1].tensor: RF does not keep Outputs"),
         ("keep: [Inputs, Weights], bypass: [Outputs]", "keep: [Outputs]", "RF cannot keep Outputs: the architecture"),
         ("tensor: Weights", "tensor: Inputs", "[1]: a second temporal entry for RF"),
+        (
+            "type: bypass,",
+            "type: bypass, tensor: Inputs,",
+            "[2].tensor: only the loops of a level stand below",
+        ),
         ("target: RF, type: temporal, tensor: Weights", "target: DRAM, type: temporal, tensor: Weights", "is even"),
     ],
 )

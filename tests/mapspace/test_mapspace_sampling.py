@@ -75,7 +75,9 @@ def slot_by_slot(space, rng, n):
         order = rng.integers(0, space.orders.count, n)
         for i in range(n):
             try:
-                one = space._joint.rank(groups[i : i + 1], [rank[i : i + 1] for rank in ranks], order[i : i + 1])
+                one = space._parts.joints[0].rank(
+                    groups[i : i + 1], [rank[i : i + 1] for rank in ranks], order[i : i + 1]
+                )
             except ValueError:
                 continue
             numbers.append(int(one[0]) * space.size.bypass)

@@ -14,6 +14,7 @@ from ruby_map.mapper.model.bounds.dim_groups import DimGroup, grouped
 from ruby_map.mapper.model.bounds.geometric import Factors, Geometric
 from ruby_map.mapper.model.bounds.relaxation import Relaxation
 from ruby_map.mapper.search.ended import Ended
+from ruby_map.mapper.search.optimal.chain_tree import _split
 from ruby_map.mapper.search.optimal.incumbents import BestIncumbent
 from ruby_map.mapper.search.optimal.narrowing import narrowed
 from ruby_map.mapper.search.options import SearchOptions
@@ -112,3 +113,12 @@ def test_chains_are_ruled_out_by_products_alone(objective):
             return Factors(0.5, (np.array([1.0, 1.9, 2.0])[rows[0]],))
 
     assert narrowed([np.arange(3)], (Weighing(),), best).rows[0].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("value", [1.0, 1.0 + 2**-52, 3.3, 1e-300])
+def test_neighbouring_floats_divide_a_tree(value):
+    """Their middle is one of them; neither part is empty, and every row becomes a leaf."""
+    columns = np.array([value, np.nextafter(value, 9.0)] * 40)
+    parts, apart = _split(columns[None], np.arange(80))
+    assert sorted(map(len, parts)) == [40, 40]
+    assert apart > 0

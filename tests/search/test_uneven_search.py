@@ -43,3 +43,27 @@ def test_searches_return_mappings_of_the_mapspace(problem, strategy, seed):
     assert value >= least * (1 - 1e-9)
     if strategy in ("exhaustive", "auto"):
         assert value == pytest.approx(least, rel=1e-8)
+
+
+@settings(max_examples=1_000 if DEEP else 15)
+@given(uneven_problems())
+def test_fronts_are_those_of_every_mapping(problem):
+    """Each point is of a mapping of the mapspace; none that is not dominated is missing."""
+    space, table, _, costs = problem
+    with a_poor_beginning():
+        found = optimal(space, table, replace(OPTIMAL, objective="energy", front="energy,delay"), costs)
+    points = []
+    for batch in space.batches():
+        energies, delays = (values_of(batch, table, name, costs) for name in ("energy", "delay"))
+        points += [point for point in zip(energies.tolist(), delays.tolist(), strict=True) if np.isfinite(point).all()]
+    staircase, least = [], np.inf
+    for energy, delay in sorted(points):
+        if delay < least:
+            staircase.append((energy, delay))
+            least = delay
+    mine = [tuple(values_of(one, table, name, costs)[0] for name in ("energy", "delay")) for one in found.front]
+    assert all(0 <= space.index(one)[0] < space.size.total for one in found.front)
+    for energy, delay in staircase:
+        assert any(e <= energy * (1 + 1e-8) and d <= delay for e, d in mine)
+    for energy, delay in mine:
+        assert any(e <= energy * (1 + 1e-8) and d <= delay for e, d in staircase)

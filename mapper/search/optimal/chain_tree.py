@@ -75,7 +75,9 @@ def _split(scaled: Floats, rows: Ints) -> tuple[list[Ints], float]:
     apart = float(most[widest] - least[widest])
     if len(rows) <= BUCKET or apart == 0.0:
         return [rows[i : i + 1] for i in range(len(rows))], max(apart, 1e-9)
-    low = part[widest] <= (least[widest] + most[widest]) / 2
+    middle = (least[widest] + most[widest]) / 2
+    # between neighbouring floats the middle is one of them
+    low = part[widest] <= middle if middle < most[widest] else part[widest] < most[widest]
     return [rows[low], rows[~low]], apart
 
 

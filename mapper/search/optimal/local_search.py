@@ -49,10 +49,19 @@ class LocalSearch:
                 self._improve(relaxed, batch.take([i]), float(values[i]))
 
     def _drawn(self, relaxed: Relaxation, rng: np.random.Generator) -> MappingBatch:
-        """Draw some valid mappings with the relaxation's kept tensors."""
-        batch = self.leaves.task.space.sample(rng, DRAWN)
+        """Draw some valid mappings with the relaxation's kept tensors.
+
+        Those with loops in an empty level of a stack are not in the mapspace.
+        """
+        space = self.leaves.task.space
+        batch = space.sample(rng, DRAWN)
         batch = replace(batch, keep=np.repeat(relaxed.keep[None], len(batch), axis=0))
-        return batch.take(np.flatnonzero(validity(batch) == 0))
+        factors, stay = batch.factors, validity(batch) == 0
+        for stack in space.arch.stacks:
+            for level in stack[:-1]:
+                if not relaxed.keep[level].any():
+                    stay &= (factors[:, space.orders.temporal[level]] == 1).all(axis=1)
+        return batch.take(np.flatnonzero(stay))
 
     # One objective
 

@@ -37,7 +37,7 @@ def a_poor_beginning():
 
 def begin_poorly(patch):
     """The same with the monkeypatch of a test."""
-    patch.setattr(_population, "CHILDREN", 3)
+    patch.setattr(_population, "SIZES", _population.Sizes(128, 3))
     patch.setattr(_first_look, "FIRST_LOOK", 1)
     patch.setattr(_first_look, "MORE", 0)
     patch.setattr(_optimal, "BESIDE", 10**9)

@@ -4,12 +4,13 @@ from .chain_tables import LISTED, chain_number, every_chain, numbered_chains
 from .chains import ChainSpace
 from .constraints import Shared
 from .holding import can_hold
+from .inside import inside
 from .integers import SAFE
 from .keep_choices import KeepChoices
 from .lazy_batch import LazyBatch
 from .mapspace import Mapspace
 from .orders import LevelOrder, Order
-from .placement import sample_alike, sorted_placement
+from .placement import inside_memories, sample_alike, sorted_placement
 from .presets import PRESETS, Preset, array_fill, perfect_rules, remainders
 from .quotients import divisors
 from .smaller import smaller
@@ -32,6 +33,8 @@ __all__ = [
     "chain_number",
     "divisors",
     "every_chain",
+    "inside",
+    "inside_memories",
     "numbered_chains",
     "perfect_rules",
     "remainders",

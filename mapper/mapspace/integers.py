@@ -32,7 +32,7 @@ def below(rng: np.random.Generator, high: BigInts) -> BigInts:
     return np.array([_below(rng, int(each)) for each in high], dtype=object)
 
 
-def different(rng: np.random.Generator, high: int, n: int) -> list[int]:
+def different_below(rng: np.random.Generator, high: int, n: int) -> list[int]:
     """`n` different integers in 0..high-1, every set of n equally likely, in random order."""
     if high < SAFE:
         return [int(i) for i in rng.choice(high, n, replace=False)]

@@ -185,15 +185,24 @@ class KeepChoices:
             bits = rng.integers(0, 2, (n, len(self.free)), np.int8).astype(bool)
         return self._kept(bits, [rng.integers(0, len(stack.options), n) for stack in self.stacks])
 
+    def nearest(self, keep: Bools) -> Bools:
+        """The choice that differs least from `keep`; of several the first. # (mapping, level, tensor)"""
+        chosen: Bools = keep & self._may | self._must
+        for stack in self.stacks:
+            block = keep[:, stack.levels.start : stack.levels.stop]
+            differ = (block[:, None] != stack.options[None]).sum(axis=(2, 3))
+            chosen[:, stack.levels.start : stack.levels.stop] = stack.options[differ.argmin(axis=1)]
+        return chosen
+
     def changed(self, keep: Bools, rng: np.random.Generator) -> Bools:
-        """Change one choice at random of what is kept # (level, tensor): a bit, or the sequence of a stack."""
+        """Change one choice, drawn for all of `keep` # (..., level, tensor): a bit, or the sequence of a stack."""
         keep, chosen = keep.copy(), int(rng.integers(len(self.free) + len(self.stacks)))
         if chosen < len(self.free):
             level, tensor = self.free[chosen]
-            keep[level, tensor] ^= True
+            keep[..., level, tensor] ^= True
         else:
             stack = self.stacks[chosen - len(self.free)]
-            keep[stack.levels.start : stack.levels.stop] = stack.options[rng.integers(len(stack.options))]
+            keep[..., stack.levels.start : stack.levels.stop, :] = stack.options[rng.integers(len(stack.options))]
         return keep
 
     def _kept(self, chosen: Bools, options: Sequence[BigInts]) -> Bools:

@@ -18,7 +18,7 @@ from ..mapping import Bools, ChainTable, Ints, MappingBatch
 from .chain_tables import ChainTables
 from .constraints import Rules, even_limits, limits, temporal_stacks
 from .construction import Construction
-from .integers import SAFE, below, different
+from .integers import SAFE, below, different_below
 from .keep_choices import KeepChoices
 from .lazy_batch import LazyBatch
 from .orders import Order, Orders, level_orders
@@ -189,7 +189,7 @@ class Mapspace:
         total = self.size.total
         if n > total:
             raise ValueError(f"the mapspace has {total} mappings; {n} different ones were asked for")
-        return different(rng, total, n)
+        return different_below(rng, total, n)
 
     # Tables of chains
 

@@ -146,6 +146,17 @@ class Orders:
             index, digits[place] = divide(index, radices[place])
         return self.arrange(digits, n, over_one)
 
+    def nearest(self, order: Order) -> Order:
+        """Each order # (mapping, level, position) with the loops whose place is given put there, the others in turn."""
+        every = []
+        for level, orders in enumerate(self.levels):
+            own = order[:, level]
+            free = own[np.isin(own, orders.free)].reshape(len(own), len(orders.free))
+            front, back = (np.tile(np.array(dims, np.int8), (len(own), 1))
+                           for dims in (orders.outermost + orders.idle, orders.innermost))  # fmt: skip
+            every.append(np.concatenate([front, free, back], axis=1))
+        return np.stack(every, axis=1)
+
     def rank(self, order: Order, over_one: Bools | None) -> BigInts:
         """The number of each order; ValueError for one that the constraints exclude."""
         index: BigInts = np.zeros(len(order), np.int64 if self.count < SAFE else object)

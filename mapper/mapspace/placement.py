@@ -23,12 +23,28 @@ def sorted_placement(space: Mapspace, batch: MappingBatch) -> MappingBatch:
     return batch if keep is batch.keep else replace(batch, keep=keep)
 
 
-def sample_alike(space: Mapspace, rng: np.random.Generator, n: int) -> MappingBatch:
-    """`n` mappings drawn uniformly from those with one choice of what is kept, which is drawn, too."""
+def inside_memories(space: Mapspace, batch: MappingBatch) -> Bools:
+    """Whether no loop stands in an empty level of a stack, above all that the memory keeps. # (mapping,)
+
+    Others are in no mapspace: such a loop belongs to the memory outside.
+    """
+    inside = np.ones(len(batch), bool)
+    for stack in space.arch.stacks:
+        for level in stack[:-1]:
+            loops = (batch.factors[:, space.orders.temporal[level]] > 1).any(axis=1)
+            inside &= batch.keep[:, level].any(axis=1) | ~loops
+    return inside
+
+
+def sample_alike(space: Mapspace, rng: np.random.Generator, n: int, choices: int = 1) -> MappingBatch:
+    """`n` mappings drawn uniformly from those with few choices of what is kept, which are drawn, too.
+
+    With stacks of levels it is one choice, as that says which of their loops there are.
+    """
     batch = space.sample_lazily(rng, n, alike=True).arranged()
     if space.keep_choices.stacks:
         return batch
-    return replace(batch, keep=np.repeat(space.keep_choices.sample(rng, 1), n, axis=0))
+    return replace(batch, keep=space.keep_choices.sample(rng, choices)[np.arange(n) % choices])
 
 
 def _exchanged(keep: Bools, level: int, where: Bools) -> Bools:

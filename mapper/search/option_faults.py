@@ -3,17 +3,19 @@
 from collections.abc import Collection, Sequence
 from dataclasses import fields, replace
 
-from ...workloads import Fault, InputError, option_fault, unknown_choice
+from ...workloads import Fault, InputError, collect, option_fault, unknown_choice
 from ..model import OBJECTIVES
 from ..runtime import cluster_faults
 from .budget import read_budget
+from .cost_model import cost_model_faults
 from .engines import ENGINES
 from .options import NUMBERS, WHOLE, SearchOptions
 from .recorder import Stop
 from .registry import STRATEGIES
 
 BY_BUDGET = "leave this out: the budget says when to stop"
-NONE = ("victory", "samples", "valid", "patience", "cluster", *NUMBERS)  # may be left out
+# may be left out
+NONE = ("victory", "samples", "valid", "patience", "cluster", "cost_model", "time_limit", "target", "bound")
 _OPTION = {"strategy": "search", "bound": "bound-seconds"}  # where the command has another name
 
 
@@ -36,7 +38,9 @@ def ignored_options(options: SearchOptions, given: Collection[str]) -> list[Faul
     if options.budget:
         return [option_fault("victory", BY_BUDGET)] if "victory" in given else []
     strategy = STRATEGIES.get(options.strategy)
-    return strategy.ignored(given) if strategy else []
+    if strategy is None or (options.cost_model and strategy.stop(options).victory is not None):
+        return []
+    return strategy.ignored(given)
 
 
 def stop_rules(options: SearchOptions) -> Stop:
@@ -48,8 +52,11 @@ def _value_faults(options: SearchOptions) -> list[Fault]:
     faults = [] if options.strategy in STRATEGIES else [unknown_choice("search", options.strategy, STRATEGIES)]
     faults += _objective_faults(options) + _number_faults(options) + cluster_faults(options.cluster)
     faults += _engine_faults(options) + _budget_faults(options) + _rule_faults(options)
+    faults += cost_model_faults(options, STRATEGIES)
     if options.strategy in STRATEGIES:
+        faults += [option_fault("search", message) for message in STRATEGIES[options.strategy].missing()]
         faults += STRATEGIES[options.strategy].faults(options)
+        collect(faults, lambda: STRATEGIES[options.strategy].configured(str(options.settings)))
     return faults
 
 
@@ -134,6 +141,8 @@ def _type_rule(name: str, options: SearchOptions) -> str | None:
         (("strategy", "cluster", "engine"), str, "must be a name"),
         (WHOLE, int, "must be a whole number"),
         (NUMBERS, float, "must be a number"),
+        (("cost_model",), str, "must be a command, as text or a list of its words"),
+        (("settings",), str, "must be NAME=VALUE, as text or a mapping"),
         (("budget",), str, "must be a number of mappings, as 1000000, or seconds, as 60s"),
     )
     for names, kind, rule in kinds:

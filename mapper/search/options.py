@@ -1,11 +1,13 @@
 """The options of a search."""
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
 
 from ...workloads import InputError, option_fault
 from .recorder import GIVE_UP
+from .settings import as_text
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,10 @@ class SearchOptions:
     engine: str = "numpy"  # what runs the model; the answer does not depend on it
     bound: float | None = None  # seconds to prove how good the result of any search is; 0: the mapspace as a whole
     certify: bool = False  # record what a certificate of the proof needs
+    # a command that is asked for the value of each mapping, in place of our model; as text, or its words
+    cost_model: str | Sequence[str] | None = None
+    cost_timeout: float = 60.0  # seconds that it has for a mapping
+    settings: str | Mapping[str, object] = ""  # of the strategy alone: NAME=VALUE, several with commas
 
     def __post_init__(self) -> None:
         for option in fields(self):
@@ -48,6 +54,10 @@ class SearchOptions:
                 value = tuple(value)
             if option.name == "budget" and not isinstance(value, bool):
                 value = str(value).strip() if isinstance(value, str | int | float) else value
+            elif option.name == "cost_model" and isinstance(value, list | tuple):
+                value = shlex.join(value) if all(isinstance(word, str) for word in value) else value
+            elif option.name == "settings" and isinstance(value, str | Mapping):
+                value = as_text(value)
             object.__setattr__(self, option.name, value)
 
     @property
@@ -63,7 +73,7 @@ class SearchOptions:
 
 NAMES = ("strategy", "objective", "front", "engine")  # and lists of names, as text
 WHOLE = ("victory", "samples", "jobs", "seed", "give_up", "valid")
-NUMBERS = ("time_limit", "target", "bound")
+NUMBERS = ("time_limit", "target", "bound", "cost_timeout")
 
 
 def _names(text: str | Sequence[str]) -> tuple[str, ...]:

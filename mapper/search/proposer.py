@@ -2,13 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from itertools import count
+from typing import Protocol, Self
 
 import numpy as np
 
 from ..mapping import Floats, Mappings
 from ..mapspace import LazyBatch, Mapspace
 from .options import SearchOptions
+from .settings import Configurable
 
 CHUNK = 8192  # mappings; fewer calls per mapping, and the arrays of a chunk still stay in cache
 
@@ -23,7 +25,7 @@ class Scored:
 
 
 class Proposer[M](Protocol):
-    """Proposes mappings in chunks of CHUNK, the very last may have fewer. Pure: every process proposes the same.
+    """Proposes mappings in chunks, of CHUNK or fewer. Pure: every process proposes the same.
 
     A search that goes on after a number of samples begins with the next chunk, so numbers of samples between chunks
     alone are the first part of a longer search.
@@ -31,6 +33,12 @@ class Proposer[M](Protocol):
     Its memory `M` consists of plain values (None, numbers, text, lists, dicts), as the state on disk includes it. The
     memory changes only between generations, so a chunk depends on all chunks of earlier generations and on no other.
     """
+
+    def configured(self, settings: str) -> Self:
+        """Return the same with these settings. Raises InputError with every fault of them."""
+
+    def missing(self) -> list[str]:
+        """List the packages to install, in the user's words."""
 
     @property
     def finite(self) -> bool:
@@ -60,7 +68,7 @@ class Proposer[M](Protocol):
         """Make the memory of the next generation, from all chunks of this generation in order."""
 
 
-class Unlearning:
+class Unlearning(Configurable):
     """The common methods of proposers that learn nothing."""
 
     @property
@@ -74,6 +82,30 @@ class Unlearning:
         """Learn nothing."""
 
 
+@dataclass(frozen=True)
+class Learning(Configurable):
+    """The common part of proposers that learn after each chunk, without end.
+
+    A generation is one chunk, so several processes do not shorten their searches.
+    """
+
+    finite: bool = False
+    lazy: bool = False
+    generation: int = 1
+
+    def chunks(self, space: Mapspace, options: SearchOptions) -> Iterable[int]:
+        """Count chunks without end."""
+        return count()
+
+    def numbers(self, space: Mapspace, chunk: int) -> None:
+        """Return None: the numbers of the mappings are not consecutive."""
+
+
+def stream(seed: int, *key: int) -> np.random.Generator:
+    """Return the random stream of a chunk: it depends on the seed and the key alone."""
+    return np.random.default_rng(np.random.SeedSequence(entropy=seed, spawn_key=key))
+
+
 def random_batch(space: Mapspace, seed: int, chunk: int) -> LazyBatch:
     """Draw mappings uniformly; the random stream of a chunk depends only on the seed and its number."""
-    return space.sample_lazily(np.random.default_rng(np.random.SeedSequence(entropy=seed, spawn_key=(chunk,))), CHUNK)
+    return space.sample_lazily(stream(seed, chunk), CHUNK)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, Self, runtime_checkable
 
 from ...energy import EnergyTable, stacked_table
 from ...workloads import Fault
@@ -14,16 +14,23 @@ from .ended import Ended
 from .options import SearchOptions
 from .outcome import Outcome
 from .recorder import Recorder, Stop
+from .rounds import Rounds
 
 
 @dataclass(frozen=True)
 class Task:
-    """The inputs of a search: mapspace, energies, options, costs."""
+    """The inputs of a search: mapspace, energies, options, costs, and mappings to begin with.
+
+    Those of `start` that are no valid mappings of the mapspace are left out (given.py). The answer is never worse than
+    the best of the others.
+    """
 
     space: Mapspace
     table: EnergyTable
     options: SearchOptions
     costs: CostOptions = CostOptions()
+    start: MappingBatch | None = None
+    only_start: bool = False  # answer the best of these, and search no further
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "table", stacked_table(self.table, self.space.arch))
@@ -40,6 +47,8 @@ class Watch:
 
     progress: Callable[[Recorder], None] | None = None
     part: Part | None = None
+    # called with each mapping, a batch of one, that a cost model was asked about, and the value; inf where refused
+    answered: Callable[[MappingBatch, float], None] | None = None
 
 
 class Strategy(Protocol):
@@ -58,8 +67,18 @@ class Strategy(Protocol):
         """Whether it proposes mappings that a compiled engine can evaluate."""
 
     @property
+    def asks(self) -> Callable[[Task], Rounds] | None:
+        """What proposes mappings to a cost model; None: it needs bounds, of which a cost model has none."""
+
+    @property
     def extends(self) -> frozenset[str]:
         """The options that may change where a search goes on."""
+
+    def configured(self, settings: str) -> Self:
+        """Return the same with these settings. Raises InputError with every fault of them."""
+
+    def missing(self) -> list[str]:
+        """List the packages to install, in the user's words."""
 
     def faults(self, options: SearchOptions) -> list[Fault]:
         """List the options that do not go with it."""
@@ -76,6 +95,14 @@ class Strategy(Protocol):
     def run(self, task: Task, watch: Watch) -> Outcome:
         """Search; Ctrl-C ends it with the best so far. Raises InputError where the task is too large for it, or its
         state cannot be written."""
+
+
+@runtime_checkable
+class Informed(Protocol):
+    """A proposer that evaluates mappings by the exact model, to learn before the search."""
+
+    def informed(self, task: Task) -> Self:
+        """Return the same with the task, whose energies and objectives the model needs."""
 
 
 def goes_on(state: Mapping[str, Any], limit: float | None, part: Part) -> bool:

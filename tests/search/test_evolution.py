@@ -11,9 +11,10 @@ from ruby_map.energy import energy_table
 from ruby_map.mapper.mapspace import Mapspace, smaller
 from ruby_map.mapper.model import validity
 from ruby_map.mapper.search import Ended, SearchOptions, Task, Watch, ignored_options
-from ruby_map.mapper.search.evolution.grounds import Ground, Grounds
-from ruby_map.mapper.search.evolution.population import SURVIVORS, Population
+from ruby_map.mapper.search.evolution.grounds import Grounds
+from ruby_map.mapper.search.evolution.population import SIZES, Population
 from ruby_map.mapper.search.start import search
+from ruby_map.mapper.search.variation import Ground
 from ruby_map.workloads import load_workload
 
 from ..small_problems import best_of_all, problems, values_of
@@ -62,7 +63,7 @@ def test_variation_knows_the_primes_of_a_bound(large, small, seed):
         primes = variation._primes_of(number)
         assert np.prod(primes, dtype=object) == number
         assert all(prime % factor for prime in primes for factor in range(2, min(prime, 50)))
-    assert set(variation._drawn_primes(np.array([12] * 200), np.random.default_rng(seed)).tolist()) == {2, 3}
+    assert set(variation.drawn_primes(np.array([12] * 200), np.random.default_rng(seed)).tolist()) == {2, 3}
 
 
 @settings(max_examples=8)
@@ -93,7 +94,7 @@ def test_a_population_of_ruby_is_never_worse_than_the_one_of_ruby_s_it_comes_fro
     while population.stage == 0:
         population.generation(0)
     before = population.values.copy()
-    assert len(before) == SURVIVORS
+    assert len(before) == SIZES.survivors
     for _ in range(3):
         population.generation(0)
         assert (population.values <= before).all()

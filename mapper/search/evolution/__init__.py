@@ -2,7 +2,7 @@
 
 from .evolve import Evolution
 from .grounds import Grounds
-from .population import CHILDREN, Generation
+from .population import SIZES, Generation, Population
 from .populations import Populations
 
-__all__ = ["CHILDREN", "Evolution", "Generation", "Grounds", "Populations"]
+__all__ = ["SIZES", "Evolution", "Generation", "Grounds", "Population", "Populations"]

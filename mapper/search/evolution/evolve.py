@@ -5,7 +5,7 @@ answer for any number of processes.
 """
 
 import time
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import count
@@ -18,28 +18,34 @@ from ...runtime import State, in_order
 from ..ended import Ended
 from ..options import SearchOptions
 from ..outcome import Outcome
+from ..proposer import random_batch
 from ..recorder import Recorder, Stop
 from ..recording import Recording
-from ..run import Chunked
-from ..strategies import RandomDraws
+from ..rounds import Rounds
+from ..settings import Configurable
 from ..strategy import Task, Watch, goes_on
+from ..variation import Individuals
+from .by_answers import evolved_by_answers
 from .grounds import Grounds
-from .individuals import Individuals
 from .population import Generation, Population
 from .populations import SETTLED, Populations
 
 NO_VICTORY = f"an evolution ends after {SETTLED} populations in a row that bring nothing: leave this out or use random"
-DRAWS = Chunked(RandomDraws())
 
 
 @dataclass(frozen=True)
-class Evolution:
+class Evolution(Configurable):
     """`--search evolve`: a (mu + lambda) evolution over the exact model. See Strategy."""
 
     proves = False
     shares = True
     compiles = False
     extends = frozenset({"time_limit"})
+
+    @property
+    def asks(self) -> Callable[[Task], Rounds]:
+        """Evolve small populations by the answers of a cost model."""
+        return evolved_by_answers
 
     def faults(self, options: SearchOptions) -> list[Fault]:
         """List no fault: every option goes with it."""
@@ -50,13 +56,14 @@ class Evolution:
         return [option_fault("victory", NO_VICTORY)] if "victory" in given else []
 
     def stop(self, options: SearchOptions) -> Stop:
-        """Return the stop rules but for victory: populations that bring nothing end it."""
+        """Return the stop rules; victory is for cost models alone: populations that bring nothing end it."""
         more = (options.valid, options.patience, options.target)
-        return Stop(None, options.samples, options.time_limit, options.give_up, *more)
+        victory = options.victory if options.cost_model else None
+        return Stop(victory, options.samples, options.time_limit, options.give_up, *more)
 
     def first_batch(self, task: Task) -> MappingBatch:
         """Return a batch drawn at random, as its first mappings are before they are made to fit."""
-        return DRAWS.first_batch(task)
+        return random_batch(task.space, task.options.seed, 0).arranged()
 
     def run(self, task: Task, watch: Watch) -> Outcome:
         """Evolve populations until a rule, Ctrl-C or populations that bring nothing end the search."""

@@ -3,36 +3,10 @@
 from dataclasses import dataclass, field
 from functools import cached_property
 
-import numpy as np
-
-from ...mapspace import Mapspace, sample_alike, smaller
+from ...mapspace import smaller
 from ..pruning import Pruning
 from ..strategy import Task
-from .individuals import Individuals
-from .repair import Repair
-from .variation import Variation
-
-
-@dataclass(frozen=True, eq=False)
-class Ground:
-    """A mapspace with what draws, varies and repairs its mappings."""
-
-    space: Mapspace
-
-    @cached_property
-    def repair(self) -> Repair:
-        """The limits of bounds."""
-        return Repair(self.space)
-
-    @cached_property
-    def variation(self) -> Variation:
-        """Crossover and mutation."""
-        return Variation(self.repair)
-
-    def drawn(self, rng: np.random.Generator, n: int) -> Individuals:
-        """Draw `n` mappings uniformly, but with one choice of kept tensors: many in one batch are slow."""
-        batch = sample_alike(self.space, rng, n)
-        return Individuals(batch.factors, batch.order, batch.keep)
+from ..variation import Ground
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,17 +14,14 @@ from numpy.typing import NDArray
 from ...mapping import Floats, Ints, frontier
 from ...model import OBJECTIVES, evaluate, validity
 from ..recorder import Scores, ToBeat
-from .grounds import Ground, Grounds
-from .individuals import Individuals
+from ..variation import TIE, Ground, Individuals, ranked_apart
+from .grounds import Grounds
 
-SURVIVORS = 128  # mu
-CHILDREN = 1024  # lambda: mappings of a generation
 DRAWN = 4  # generations of drawn mappings at most, unless none is valid
 DRAWN_ROUNDS = 64  # of repair of a drawn mapping
 ROUNDS = 4  # of repair of a child
 IDLE = 30  # generations without improvement that end a population
 SETTLED = 8  # the same in a smaller mapspace, from which it goes on to the larger
-TIE = 1e-12  # relative
 
 
 class Scored(NamedTuple):
@@ -34,6 +31,17 @@ class Scored(NamedTuple):
     objectives: Floats  # (mapping, objective)
     axes: Floats  # (mapping, axis of the front)
     aims: Floats  # (mapping, aim) what the population minimises
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The numbers of mappings of a population."""
+
+    survivors: int  # mu
+    children: int  # lambda: mappings of a generation
+
+
+SIZES = Sizes(128, 1024)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +59,7 @@ class Population:
 
     grounds: Grounds
     number: int
+    sizes: Sizes = field(default_factory=lambda: SIZES)
     stage: int = 0  # which mapspace it is in
     drawn: int = 0  # generations of drawn mappings
     idle: int = 0  # generations without improvement
@@ -64,6 +73,16 @@ class Population:
         self.rng = np.random.default_rng(seed)
         self.survivors = self._ground.drawn(self.rng, 0)
         self.values = np.empty((0, len(self.aims)))
+        if len(self._given):
+            self.stage = len(self.grounds.spaces) - 1  # a smaller mapspace may not have them
+
+    @property
+    def _given(self) -> Individuals:
+        """The mappings that the search begins with: they join the first mappings of the first population."""
+        start = self.grounds.task.start
+        if start is None or self.number or self.drawn:
+            return self.survivors.take(slice(0))
+        return Individuals(start.factors, start.order, start.keep)
 
     @property
     def aims(self) -> tuple[str, ...]:
@@ -83,13 +102,9 @@ class Population:
 
     def generation(self, chunk: int) -> Generation:
         """Make generation `chunk` of the search, and let the best of it and of the survivors survive."""
-        some, before = self._new(), self.values[:1].tolist()
+        some = self.propose()
         scored = self._score(some)
-        self._survive(some, scored.aims)
-        improved = bool(len(self.values)) and (not before or self.values[0, 0] < before[0][0] * (1 - TIE))
-        self.idle = 0 if improved else self.idle + 1
-        if self.idle >= SETTLED and self.stage < len(self.grounds.spaces) - 1:
-            self.stage, self.idle = self.stage + 1, 0
+        self.settle(some, scored.aims)
         axes = scored.axes if self.grounds.task.options.axes else None
         scores = Scores.of(chunk, scored.reasons, scored.objectives, axes)
         if axes is not None:
@@ -98,17 +113,28 @@ class Population:
         places = np.union1d(scores.records, scores.candidates)
         return Generation(scores, places, some.take(places))
 
-    def _new(self) -> Individuals:
+    def settle(self, some: Individuals, values: Floats) -> None:
+        """Let the best of `some`, by their values # (mapping, aim), and of the survivors survive; inf: invalid."""
+        before = self.values[:1].tolist()
+        self._survive(some, values)
+        improved = bool(len(self.values)) and (not before or self.values[0, 0] < before[0][0] * (1 - TIE))
+        self.idle = 0 if improved else self.idle + 1
+        if self.idle >= SETTLED and self.stage < len(self.grounds.spaces) - 1:
+            self.stage, self.idle = self.stage + 1, 0
+
+    def propose(self) -> Individuals:
         """Make the mappings of a generation: drawn at random, and made to fit, until there are enough survivors; then
         children. Others drawn at random take the places of those that could not be repaired."""
-        ground, few = self._ground, len(self.values) < SURVIVORS and self.drawn < DRAWN
+        given = self._given
+        ground, few = self._ground, len(self.values) < self.sizes.survivors and self.drawn < DRAWN
         if few or not len(self.values):
             self.drawn += 1
-            some, rounds = ground.drawn(self.rng, CHILDREN), DRAWN_ROUNDS
+            some, rounds = ground.drawn(self.rng, self.sizes.children), DRAWN_ROUNDS
         else:
-            some, rounds = ground.variation.children(self.survivors, self.rng, CHILDREN), ROUNDS
+            some, rounds = ground.variation.children(self.survivors, self.rng, self.sizes.children), ROUNDS
         fit = ground.repair.fitted(some, self.rng, rounds)
-        return Individuals.joined([fit, ground.drawn(self.rng, CHILDREN - len(fit))])
+        others = ground.drawn(self.rng, self.sizes.children - len(fit))
+        return Individuals.joined([given, fit, others]).take(slice(self.sizes.children))
 
     def _score(self, some: Individuals) -> Scored:
         """Evaluate mappings, without those that can neither survive nor extend the front."""
@@ -116,7 +142,7 @@ class Population:
         options, batch = task.options, self._ground.repair.batch(some)
         reasons = validity(batch)
         left = np.flatnonzero(reasons == 0)
-        if options.prune and len(left) and len(self.values) == SURVIVORS:
+        if options.prune and len(left) and len(self.values) == self.sizes.survivors:
             known = ToBeat(tuple(self.values[-1].tolist()), self.front)
             left = left[self.grounds.pruning(self.aims).hopeful(batch.take(left), known, 0)]
         columns = [np.full((n, len(names)), np.inf) for names in (options.objectives, options.axes, self.aims)]
@@ -132,11 +158,7 @@ class Population:
         found = np.flatnonzero(np.isfinite(values[:, 0]))
         every = Individuals.joined([self.survivors, some.take(found)])
         values = np.concatenate([self.values, values[found]])
-        order = np.lexsort(values.T[::-1])  # stable: of equal values the older
-        ascending = values[order]
-        new = np.ones(len(order), bool)
-        new[1:] = (abs(ascending[1:] - ascending[:-1]) > TIE * abs(ascending[:-1])).any(axis=1)
-        order = order[new][:SURVIVORS]
+        order = ranked_apart(values)[: self.sizes.survivors]  # of equal values the older
         self.survivors, self.values = every.take(order), values[order]
 
     # State
@@ -157,7 +179,7 @@ class Population:
     @classmethod
     def of_plain(cls, grounds: Grounds, state: Mapping[str, Any]) -> "Population":
         """Read the values of `plain`."""
-        own = cls(grounds, state["number"], state["stage"], state["drawn"], state["idle"])
+        own = cls(grounds, state["number"], SIZES, state["stage"], state["drawn"], state["idle"])
         own.values = np.array(state["values"]).reshape(-1, len(own.aims))
         if len(own.values):
             own.survivors = Individuals.of_plain(state["survivors"])

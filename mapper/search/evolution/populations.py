@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Any
 
+from ..variation import TIE
 from .grounds import Grounds
-from .population import TIE, Generation, Population
+from .population import Generation, Population
 
 SETTLED = 4  # populations in a row without improvement that end an evolution
 

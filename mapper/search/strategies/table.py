@@ -2,12 +2,29 @@
 
 from collections.abc import Mapping
 
+from ..learners import Bayes, Gbt, Surrogate
 from ..run import Chunked
 from ..strategy import Strategy
+from .anneal import Anneal
 from .exhaustive import NO_VICTORY, Exhaustive
+from .genetic import Genetic
+from .pruned import Pruned
 from .random_draws import RandomDraws
+from .sketch import Sketch
+
+SETTLED = 100_000  # valid mappings in a row without improvement that end a search which learns
+LEARNS = (
+    f"a search that learns ends after {SETTLED:,} valid mappings without improvement: leave this out, or use patience"
+)
 
 PROPOSERS: Mapping[str, Strategy] = {
     "random": Chunked(RandomDraws()),
     "exhaustive": Chunked(Exhaustive(), NO_VICTORY),
+    "anneal": Chunked(Anneal(), LEARNS, SETTLED),
+    "genetic": Chunked(Genetic(), LEARNS, SETTLED),
+    "sketch": Chunked(Sketch(), LEARNS, SETTLED),
+    "pruned": Chunked(Pruned()),
+    "gbt": Chunked(Gbt()),
+    "surrogate": Chunked(Surrogate()),
+    "bayes": Chunked(Bayes()),
 }

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...mapping import Bools, Ints, MappingBatch
 from ...mapspace import Mapspace, Order, sorted_placement
+from .packing import packed, unpacked
 
 GENES = {"bounds": np.int64, "order": np.int8, "keep": np.bool_}
 
@@ -27,6 +28,22 @@ class Individuals:
         """Return those at `where`."""
         return Individuals(self.bounds[where], self.order[where], self.keep[where])
 
+    def replaced(self, where: Ints, others: "Individuals") -> "Individuals":
+        """Return the same with `others` at `where`."""
+        arrays = {name: getattr(self, name).copy() for name in GENES}
+        for name, array in arrays.items():
+            array[where] = getattr(others, name)
+        return Individuals(**arrays)
+
+    def copied(self) -> "Individuals":
+        """Return the same in arrays of its own."""
+        return Individuals(**{name: getattr(self, name).copy() for name in GENES})
+
+    @classmethod
+    def of_batch(cls, batch: MappingBatch) -> Self:
+        """Return the mappings of a batch."""
+        return cls(batch.factors, batch.order, batch.keep)
+
     @classmethod
     def joined(cls, parts: "Sequence[Individuals]") -> Self:
         """Join individuals, in turn."""
@@ -45,3 +62,12 @@ class Individuals:
     def of_plain(cls, values: Mapping[str, Any]) -> Self:
         """Read the values of `plain`."""
         return cls(*(np.array(values[name], kind) for name, kind in GENES.items()))
+
+    def packed(self) -> dict[str, Any]:
+        """Convert to plain values with the arrays as text, for memories of many; `of_packed` reads them."""
+        return {name: packed(getattr(self, name)) for name in GENES}
+
+    @classmethod
+    def of_packed(cls, values: Mapping[str, Any]) -> Self:
+        """Read the values of `packed`."""
+        return cls(*(unpacked(values[name]).astype(kind) for name, kind in GENES.items()))

@@ -18,7 +18,8 @@ from .repair import Repair
 CROSSED = 0.5  # of children, with two parents
 MOST_MUTATIONS = 3
 CHAINS = 0.65  # of mutations: of a chain. The others swap loops
-FLIPS = 0.3  # of generations: with a choice of what is kept that its parents did not make
+CHANGES, CHANGED = 2, 0.15  # changes of what is kept in a generation, and the share of children that each has
+KEEPS = 0.1  # of neighbours: with a changed choice of what is kept
 MOVES, SWAPS, DRAWS = 0.45, 0.15, 0.25  # of mutations of a chain; the others add or take 1
 WHOLE = 0.2  # of moves: the whole bound, not one of its primes
 INNERMOST = 0.4  # of swaps of loops: with the innermost
@@ -41,12 +42,28 @@ class Variation:
         crossed = rng.random(n) < CROSSED
         some = self._crossed(parents, first, second, crossed, rng)
         number = np.where(crossed, rng.integers(0, 2, n), np.minimum(1 + rng.poisson(1, n), MOST_MUTATIONS))
-        for turn in range(MOST_MUTATIONS):
-            kind = rng.random(n)
-            kind[number <= turn] = np.inf
-            self._change_chains(some.bounds, np.flatnonzero(kind < CHAINS), rng)
-            self._swap_loops(some.order, np.flatnonzero((kind >= CHAINS) & (kind < 1)), rng)
+        self.mutate(some, number, rng)
         return replace(some, keep=self._kept(parents, first, rng))
+
+    def neighbours(self, some: Individuals, rng: np.random.Generator) -> Individuals:
+        """Make one neighbour of each: by a mutation of a chain, a swap of loops, or a change of what is kept."""
+        bounds, order, keep = some.bounds.copy(), some.order.copy(), some.keep.copy()
+        kind, choices = rng.random(len(some)), self.space.keep_choices
+        self.change_chains(bounds, np.flatnonzero(kind < CHAINS), rng)
+        self.swap_loops(order, np.flatnonzero(kind >= CHAINS), rng)
+        if choices.number > 1:
+            for i in np.flatnonzero(rng.random(len(some)) < KEEPS).tolist():
+                keep[i] = choices.changed(keep[i], rng)
+        return Individuals(bounds, order, keep)
+
+    def mutate(self, some: Individuals, number: Ints, rng: np.random.Generator) -> None:
+        """Change bounds and orders of `some` in place, each by its number of mutations # (individual,), MOST_MUTATIONS
+        at most."""
+        for turn in range(MOST_MUTATIONS):
+            kind = rng.random(len(some))
+            kind[number <= turn] = np.inf
+            self.change_chains(some.bounds, np.flatnonzero(kind < CHAINS), rng)
+            self.swap_loops(some.order, np.flatnonzero((kind >= CHAINS) & (kind < 1)), rng)
 
     def _crossed(
         self, parents: Individuals, first: Ints, second: Ints, crossed: Bools, rng: np.random.Generator
@@ -62,22 +79,30 @@ class Variation:
         return Individuals(mixed(parents.bounds, 2), mixed(parents.order, 1), parents.keep[first])
 
     def _kept(self, parents: Individuals, first: Ints, rng: np.random.Generator) -> Bools:
-        """Choose what all children keep: as a parent, or with a choice changed. Many choices in one batch are slow."""
-        keep, choices = parents.keep[first[0]], self.space.keep_choices
-        if choices.number > 1 and rng.random() < FLIPS:
-            keep = choices.changed(keep, rng)
-        return np.repeat(keep[None], len(first), axis=0)
+        """Choose what each child keeps: as its parent, or with one of a few changes that many children share.
 
-    def _change_chains(self, bounds: Ints, who: Ints, rng: np.random.Generator) -> None:
+        Each choice that is new to a search has columns of its own to compute, so few are new at a time.
+        """
+        keep = parents.keep[first]
+        for _ in range(CHANGES if self.space.keep_choices.number > 1 else 0):
+            self.change_kept(keep, np.flatnonzero(rng.random(len(first)) < CHANGED), rng)
+        return keep
+
+    def change_kept(self, keep: Bools, who: Ints, rng: np.random.Generator) -> None:
+        """Change one choice of what is kept # (individual, level, tensor) in place, the same for all of `who`."""
+        if self.space.keep_choices.number > 1:
+            keep[who] = self.space.keep_choices.changed(keep[who], rng)
+
+    def change_chains(self, bounds: Ints, who: Ints, rng: np.random.Generator) -> None:
         """Change a bound or two of one dim, once for each of `who`."""
-        dims = np.array([d for d, slots in enumerate(self._open) if len(slots) > 1])
+        dims = np.array([d for d, slots in enumerate(self.open) if len(slots) > 1])
         if not len(dims) or not len(who):
             return
         d = rng.choice(dims, len(who))
-        i, j = (_drawn(self._open, d, rng) for _ in range(2))
+        i, j = (drawn_from(self.open, d, rng) for _ in range(2))
         p, q, sizes = bounds[who, i, d], bounds[who, j, d], np.array(self.repair.sizes)[d]
         kind = np.searchsorted(np.cumsum([MOVES, SWAPS, DRAWS]), rng.random(len(who)), "right")
-        factor = np.where(rng.random(len(who)) < WHOLE, p, self._drawn_primes(p, rng))
+        factor = np.where(rng.random(len(who)) < WHOLE, p, self.drawn_primes(p, rng))
         drawn = np.exp(rng.random(len(who)) * np.log(sizes)).round().astype(np.int64)
         near = np.maximum(1, p + rng.choice([-1, 1], len(who)))
         moved = np.where(i == j, p, -(-p // factor))
@@ -86,15 +111,20 @@ class Variation:
         bounds[who, i, d] = np.choose(kind, [moved, q, drawn, near])
 
     @cached_property
-    def _open(self) -> list[Ints]:
+    def open(self) -> list[Ints]:
         """The slots where a dim may have a bound over 1, and the outermost, which takes the rest. # (slot,) each"""
         high = self.repair.high
         return [np.flatnonzero((high[:, d] > 1) | (np.arange(len(high)) == 0)) for d in range(high.shape[1])]
 
-    def _drawn_primes(self, numbers: Ints, rng: np.random.Generator) -> Ints:
+    def drawn_primes(self, numbers: Ints, rng: np.random.Generator) -> Ints:
         """Draw a prime factor of each number; 1 of 1. # (individual,)"""
         different, which = np.unique(numbers, return_inverse=True)
-        return _drawn([self._primes_of(number) for number in different.tolist()], which, rng)
+        return drawn_from([self._primes_of(number) for number in different.tolist()], which, rng)
+
+    def least_primes(self, numbers: Ints) -> Ints:
+        """Return the smallest prime factor of each number; 1 of 1. # (individual,)"""
+        different, which = np.unique(numbers, return_inverse=True)
+        return np.array([self._primes_of(number)[0] for number in different.tolist()], np.int64)[which]
 
     def _primes_of(self, number: int) -> list[int]:
         """List the prime factors of a number, each as often as it divides; 1 of 1."""
@@ -108,7 +138,7 @@ class Variation:
             self._primes[number] = found + [rest] if rest > 1 or not found else found
         return self._primes[number]
 
-    def _swap_loops(self, order: Order, who: Ints, rng: np.random.Generator) -> None:
+    def swap_loops(self, order: Order, who: Ints, rng: np.random.Generator) -> None:
         """Swap two free loops of one level, once for each of `who`."""
         levels = [i for i, level in enumerate(self.space.orders.levels) if len(level.free) > 1]
         if not levels or not len(who):
@@ -122,7 +152,7 @@ class Variation:
             order[mine, i, a], order[mine, i, b] = order[mine, i, b], order[mine, i, a]
 
 
-def _drawn(lists: Sequence[Sequence[int] | Ints], which: Ints, rng: np.random.Generator) -> Ints:
+def drawn_from(lists: Sequence[Sequence[int] | Ints], which: Ints, rng: np.random.Generator) -> Ints:
     """Draw an entry of list number `which`. # (individual,)"""
     lengths = np.array([len(own) for own in lists])
     table = np.zeros((len(lists), lengths.max()), np.int64)

@@ -1,5 +1,6 @@
 """Repairs individuals: changed bounds become chains of the mapspace, and too large tiles are made to fit."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -23,6 +24,8 @@ class Repair:
         rules = [space.rules.of_dim(d) for d in range(len(self.sizes))]
         self.low = np.array([[rule.lo for rule in own] for own in rules]).T  # (slot, dim)
         self.high = np.array([[rule.hi for rule in own] for own in rules]).T
+        outside = [[min(prod(own[:slot]), int(SAFE)) for own in self.high.T.tolist()] for slot in range(len(self.high))]
+        self._outside = np.array(outside)  # (slot, dim): the most that all slots outside take
         self.divides = np.array([[not rule.remainders for rule in own] for own in rules]).T
         self._level = np.array([slot.level for slot in space.arch.slots])  # (slot,)
         # the others only tell how many distinct orders there are
@@ -40,12 +43,16 @@ class Repair:
         ]
 
     def canonical(self, bounds: Ints) -> Bools:
-        """Change `bounds` in place to the nearest chains, inner to outer; mark those that keep to every dim's limits.
+        """Change `bounds` in place to near chains; mark those that keep to every dim's limits. # (individual,)"""
+        return self.canonical_by_dim(bounds).all(axis=1)
 
-        A bound is clipped at its limits and at what is left of the dim; where it must divide that, the largest divisor
-        up to it is taken. The outermost slot takes the rest.
+    def canonical_by_dim(self, bounds: Ints) -> Bools:
+        """Change `bounds` in place to near chains, inner to outer; mark those within limits. # (individual, dim)
+
+        A bound is clipped at its limits and at what is left of the dim, and raised to what slots outside cannot take;
+        where it must divide what is left, the largest divisor up to it is taken. The outermost slot takes the rest.
         """
-        within = np.ones(len(bounds), bool)
+        within = np.ones((len(bounds), len(self.sizes)), bool)
         for d, size in enumerate(self.sizes):
             left = np.full(len(bounds), size)
             for slot in range(len(self.low) - 1, 0, -1):
@@ -53,36 +60,56 @@ class Repair:
                 if high == 1:
                     bounds[:, slot, d] = 1
                     continue
-                bound = np.clip(bounds[:, slot, d], low, np.minimum(high, left))
+                least = np.maximum(low, -(-left // self._outside[slot, d]))
+                bound = np.clip(bounds[:, slot, d], least, np.minimum(high, left))
                 if self.divides[slot, d]:
                     bound = self._divisors[d].largest(left, bound)
-                within &= (low <= bound) & (low <= left)
+                within[:, d] &= (low <= bound) & (low <= left)
                 bounds[:, slot, d] = bound
                 left = -(-left // bound)
             bounds[:, 0, d] = left
-            within &= (self.low[0, d] <= left) & (left <= self.high[0, d])
+            within[:, d] &= (self.low[0, d] <= left) & (left <= self.high[0, d])
         for d, rule in self._products:
             product = bounds[:, rule.slots, d].prod(axis=1)
-            within &= (rule.lo <= product) & (product <= rule.hi)
+            within[:, d] &= (rule.lo <= product) & (product <= rule.hi)
         return within
+
+    def chained(self, some: Individuals) -> tuple[Individuals, Bools]:
+        """Make the bounds of `some` the nearest chains, with no loops in empty levels of stacks; mark the mappings of
+        the mapspace, whether their tiles fit or not."""
+        some, within = self._chained(some)
+        for shared in self._shared:
+            within &= _amount(shared, some.bounds) <= shared.most
+        return some, within & self._enough(some.bounds)
+
+    def _chained(self, some: Individuals) -> tuple[Individuals, Bools]:
+        """The same, but mark those that keep to every dim's own limits."""
+        bounds = some.bounds.copy()
+        for level, slot in self._stacks:
+            bounds[~some.keep[:, level].any(axis=1), slot] = 1
+        within = self.canonical(bounds)
+        some = replace(some, bounds=bounds)
+        return some, within & _inside(self._stacks, some)
 
     def fitted(self, some: Individuals, rng: np.random.Generator, rounds: int) -> Individuals:
         """Make `some` valid: while a level or axis overflows, halve one of the bounds inside it, drawn at random.
 
         Returns those that fit after so many rounds.
         """
-        bounds = some.bounds.copy()
-        for level, slot in self._stacks:
-            bounds[~some.keep[:, level].any(axis=1), slot] = 1
-        within = self.canonical(bounds)
-        some = replace(some, bounds=bounds).take(within)
-        fit = []
+        return self.fitted_each(some, rng, rounds)[0]
+
+    def fitted_each(self, some: Individuals, rng: np.random.Generator, rounds: int) -> tuple[Individuals, Ints]:
+        """The same, and which of `some` each was. # (fit,)"""
+        some, within = self._chained(some)
+        some, who = some.take(within), np.flatnonzero(within)
+        fit, places = [], []
         for _ in range(rounds + 1):
             over, inside = self._overflow(some)
             enough = self._enough(some.bounds)
             fit.append(some.take(~over & enough))
+            places.append(who[~over & enough])
             over &= enough
-            some, inside = some.take(over), inside[over]
+            some, who, inside = some.take(over), who[over], inside[over]
             if not len(some):
                 break
             can = inside[:, :, None] & (some.bounds > self.low)
@@ -91,8 +118,10 @@ class Repair:
             own, rows = bounds.reshape(len(some), -1), np.arange(len(some))
             own[rows, place] = np.maximum(own[rows, place] // 2, 1)
             hope = self.canonical(bounds) & (chance[rows, place] > 0)
-            some = replace(some, bounds=bounds).take(hope)
-        return Individuals.joined(fit)
+            some = replace(some, bounds=bounds)
+            hope &= _inside(self._stacks, some)
+            some, who = some.take(hope), who[hope]
+        return Individuals.joined(fit), np.concatenate(places)
 
     def batch(self, some: Individuals) -> MappingBatch:
         """Make the batch of some individuals; dims whose chains are listed share their tables."""
@@ -126,8 +155,7 @@ class Repair:
         for levels in self.space.arch.stacks:
             storage = self.space.arch.levels[levels[0]]
             if storage.capacity_bits is not None:
-                used = sum((tiles.kept_bits(level) for level in levels[1:]), tiles.kept_bits(levels[0]))
-                more = (used > storage.capacity_bits // storage.multiple_buffering) & ~over
+                more = (tiles.memory_bits(levels) > storage.capacity_bits // storage.multiple_buffering) & ~over
                 inside[more] = self._level >= levels[0]
                 over |= more
         inside[:, 0] = False  # it takes what the others leave
@@ -193,3 +221,11 @@ def _amount(shared: Shared, bounds: Ints) -> Ints:
     own = bounds[:, shared.slots][:, :, sorted(shared.members)]
     amount: Ints = own.prod(axis=(1, 2)) if shared.kind == "product" else (own > 1).sum(axis=(1, 2))
     return amount
+
+
+def _inside(stacks: Sequence[tuple[int, int]], some: Individuals) -> Bools:
+    """Mark those without loops in empty levels of stacks, where chains may have put them. # (individual,)"""
+    inside = np.ones(len(some), bool)
+    for level, slot in stacks:
+        inside &= some.keep[:, level].any(axis=1) | (some.bounds[:, slot] == 1).all(axis=1)
+    return inside

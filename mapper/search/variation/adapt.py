@@ -1,0 +1,63 @@
+"""Mappings of other layers, machines and mapspaces made mappings of this mapspace (docs/decisions/088-transfer.md)."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ...mapping import Ints, MappingBatch, Outline, unique_rows
+from ...mapspace import inside_memories
+from ...model import validity
+from .ground import Ground
+from .individuals import Individuals
+from .repair import LISTED
+
+ROUNDS = 64  # of repair: halvings of bounds, of which no mapping needs more
+DRAWN = 256  # chains to choose the nearest from, where all of a dim are too many
+
+
+def adapted(ground: Ground, outlines: Sequence[Outline], seed: int = 0) -> MappingBatch:
+    """Make valid mappings of the mapspace from `outlines`, as near as can be, those that are equal once.
+
+    Orders and kept tensors become the nearest that constraints allow, bounds the nearest chains; tiles that do not fit
+    shrink. Mappings that then overflow still are tried with the fewest tensors kept. There may be fewer than outlines.
+    """
+    space, rng = ground.space, np.random.default_rng(seed)
+    if not outlines:
+        return ground.drawn(rng, 0).batch(space)
+    bounds = np.stack([outline.bounds for outline in outlines])
+    order = space.orders.nearest(np.stack([outline.order for outline in outlines]))
+    keep = np.stack([outline.keep for outline in outlines])
+    for d, within in enumerate(ground.repair.canonical_by_dim(bounds).T):
+        if not within.all():
+            bounds[~within, :, d] = _nearest_chains(ground, d, bounds[~within, :, d], rng)
+    some = Individuals(bounds, order, space.keep_choices.nearest(keep))
+    fit = ground.repair.fitted(some, rng, ROUNDS)
+    if len(fit) < len(some):
+        fewest = replace(some, keep=space.keep_choices.nearest(np.zeros_like(keep)))
+        fit = Individuals.joined([fit, ground.repair.fitted(fewest, rng, ROUNDS)])
+    return _distinct(fit.take(_stands(ground, fit)).batch(space))
+
+
+def _nearest_chains(ground: Ground, d: int, bounds: Ints, rng: np.random.Generator) -> Ints:
+    """Find the chain of dim d nearest to each of `bounds` # (mapping, slot), by the sum of ratios' logarithms."""
+    chains = ground.space.chains[d]
+    known = ground.space.table(d).bounds if chains.total <= LISTED else ground.drawn(rng, DRAWN).bounds[:, :, d]
+    logs = np.log2(known)
+    return np.stack([known[abs(logs - np.log2(own)).sum(axis=1).argmin()] for own in bounds])
+
+
+def _stands(ground: Ground, some: Individuals) -> Ints:
+    """Find those that are valid mappings of the mapspace."""
+    batch = some.batch(ground.space)
+    return np.flatnonzero((validity(batch) == 0) & inside_memories(ground.space, batch))
+
+
+def _distinct(batch: MappingBatch) -> MappingBatch:
+    """Leave out mappings that stand before in the batch."""
+    if not len(batch):
+        return batch
+    n = len(batch)
+    rows = np.concatenate([each.reshape(n, -1) for each in (batch.factors, batch.order, batch.keep)], axis=1)
+    _, first = np.unique(unique_rows(rows)[1], return_index=True)
+    return batch.take(np.sort(first))

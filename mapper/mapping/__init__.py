@@ -14,6 +14,7 @@ from .batch import (
     take_rows,
     unique_rows,
 )
+from .outline import Outline, read_outline
 from .pareto import covered, frontier, staircase, uncovered_by_earlier
 from .timeloop_read import read_mapping
 from .timeloop_write import mapping_yaml, write_mapping
@@ -26,6 +27,7 @@ __all__ = [
     "MappingBatch",
     "Mappings",
     "Numbers",
+    "Outline",
     "covered",
     "floats",
     "frontier",
@@ -33,6 +35,7 @@ __all__ = [
     "mapping_yaml",
     "position_in",
     "read_mapping",
+    "read_outline",
     "staircase",
     "take_rows",
     "uncovered_by_earlier",

@@ -100,6 +100,15 @@ class Mappings(ABC):
             return self.keep
         return np.stack([self.keep[:, stack.start : stack.stop].any(axis=1) for stack in stacks], axis=1)
 
+    def stands(self, level: int) -> bool:
+        """Whether a level has a place of its own in the nest of the first mapping, as files and reports show it.
+
+        Of a stack the levels that keep a tensor have one, and the last, whose loops there may be without any.
+        """
+        storage, after = self.arch.levels[level], self.arch.levels[level + 1 : level + 2]
+        last = not storage.memory or storage.memory not in [each.memory for each in after]
+        return last or bool(self.keep[0, level].any())
+
     @property
     def numbers(self) -> type:
         """The type that the figures of the mappings have (ChainTable)."""

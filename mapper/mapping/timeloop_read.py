@@ -17,7 +17,7 @@ from .timeloop_bounds import Bounds
 from .timeloop_kept import Kept
 
 KEYS = ("target", "tensor", "type", "factors", "permutation", "split", "keep", "bypass", "no_link_transfer")
-_TYPES = {
+TYPES = {
     "temporal": "temporal",
     "spatial": "spatial",
     **dict.fromkeys(("bypass", "bypassing", "datatype", "dataspace"), "dataspace"),
@@ -46,7 +46,7 @@ class _Mapping:
         self.seen: dict[tuple[str, int], Keys] = {}  # (type, slot) -> the entry that described it
         self.levels = {name: stack[-1] for name, stack in self.kept.memories.items()}  # the last has the fanout
         self.temporal_slots = [number for number, slot in enumerate(arch.slots) if not slot.spatial]
-        self.axes = _axis_slots(arch)
+        self.axes = axis_slots(arch)
 
     def entry(self, path: Keys) -> None:
         """Take in one entry of the list."""
@@ -55,11 +55,11 @@ class _Mapping:
             if entry.get(key) not in (None, []):
                 self.reader.fault((*path, key), f"{key} is not supported")
         target, written = self.target(path), self.reader.text((*path, "type"), required=True)
-        kind = _TYPES.get(written or "")
+        kind = TYPES.get(written or "")
         if written == "skew":
             self.reader.fault((*path, "type"), "skew is not supported")
         elif written is not None and kind is None:
-            self.reader.fault((*path, "type"), f"unknown type {written!r}{choices(written, _TYPES)}")
+            self.reader.fault((*path, "type"), f"unknown type {written!r}{choices(written, TYPES)}")
         self.kept.check_key(path, kind)
         if target is not None and kind is not None:
             getattr(self, kind)(path, target)
@@ -67,7 +67,7 @@ class _Mapping:
     def in_turn(self, entries: Iterable[Keys]) -> list[Keys]:
         """The entries; with uneven placement those of what is kept come before the loops that stand below it."""
         several = any(len(stack) > 1 for stack in self.arch.stacks)
-        kept = [key for key, kind in _TYPES.items() if kind == "dataspace"]
+        kept = [key for key, kind in TYPES.items() if kind == "dataspace"]
         return sorted(entries, key=lambda path: several and self.reader.value((*path, "type")) not in kept)
 
     def target(self, path: Keys) -> str | None:
@@ -193,7 +193,7 @@ def _ordered(mapping: _Mapping) -> _Mapping:
     return mapping
 
 
-def _axis_slots(arch: Architecture) -> dict[str, int]:
+def axis_slots(arch: Architecture) -> dict[str, int]:
     """The slot of each fanout axis, by every name that a file may give it."""
     slots: dict[str, int] = {}
     levels, names = {level.name for level in arch.levels}, [slot.axis.name for slot in arch.slots if slot.axis]

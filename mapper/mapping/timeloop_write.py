@@ -89,23 +89,13 @@ def write_mapping(batch: MappingBatch) -> list[Entry]:
     entries: list[Entry] = []
     for slot, place in enumerate(batch.arch.slots):
         if not place.spatial:
-            if _stands(batch, place.level):
+            if batch.stands(place.level):
                 entries.append(_temporal(batch, place.level, slot, factors, residuals))
+            elif (factors[slot] > 1).any():
+                raise ValueError(f"{place.name} has loops above its first tensor")
             if batch.arch.levels[place.level].fanout:
                 entries += _spatial(batch, place.level, slot + 1, factors, residuals)
     return entries + [_kept(batch, stack) for stack in batch.arch.stacks[1:]]
-
-
-def _stands(batch: MappingBatch, level: int) -> bool:
-    """Whether a level has an entry of its loops: of a memory with uneven placement where it keeps a tensor.
-
-    The levels above its first tensor have no loops; where it keeps none the last level has its loops.
-    """
-    (stack,) = (levels for levels in batch.arch.stacks if level in levels)
-    stands = len(stack) == 1 or bool(batch.keep[0, level].any()) or level == stack[-1]
-    if not stands and (batch.factors[0, [slot.level == level for slot in batch.arch.slots]] > 1).any():
-        raise ValueError(f"{batch.arch.levels[level].of_memory} has loops above its first tensor")
-    return stands
 
 
 def _kept(batch: MappingBatch, stack: range) -> Entry:

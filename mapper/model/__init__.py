@@ -18,7 +18,6 @@ __all__ = [
     "Costs",
     "Counts",
     "DataMovement",
-    "FIGURES",
     "HELD",
     "InternalError",
     "LoopPositions",

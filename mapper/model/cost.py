@@ -130,8 +130,7 @@ def overfull(nest: NestAnalysis) -> Bools:
     for levels in nest.batch.arch.stacks:
         storage = nest.batch.arch.levels[levels[0]]
         if storage.capacity_bits is not None:
-            used = sum((tiles.kept_bits(level) for level in levels[1:]), tiles.kept_bits(levels[0]))
-            found = found | (used > storage.capacity_bits // storage.multiple_buffering)
+            found = found | (tiles.memory_bits(levels) > storage.capacity_bits // storage.multiple_buffering)
     return found
 
 

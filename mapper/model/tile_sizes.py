@@ -48,6 +48,10 @@ class TileSizes:
             used = used + (bits if known and keep.all() else keep * bits)
         return used
 
+    def memory_bits(self, levels: range) -> Numbers:
+        """Bits of the tiles kept in one instance of a memory, of all `levels` of its stack. # (mapping,)"""
+        return reduce(add, map(self.kept_bits, levels))
+
     def _reach(self, level: int, d: int, coef: int, more: int) -> Numbers:
         """coef * (extent - 1) + more, of the largest tile of `level` along dim d. # (mapping,)"""
         key = (level, d, coef, more)

@@ -1,0 +1,34 @@
+"""What an error of SQLite means to a user, and the warning about a file of mappings."""
+
+import sqlite3
+from enum import Enum
+
+_IN_USE = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_NOT_WRITTEN = (
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_NOMEM,
+)
+
+
+class StoreWarning(UserWarning):
+    """Says that a store holds something wrong, or could not be written."""
+
+
+class SqliteFault(Enum):
+    """The kinds of errors."""
+
+    IN_USE = "in use"  # by another process
+    NOT_WRITTEN = "not written"  # what the file held before is intact
+    DAMAGED = "damaged"  # or no file of SQLite
+
+
+def sqlite_fault(error: sqlite3.Error) -> SqliteFault:
+    """Return the kind of an error."""
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF  # the rest of it says how
+    if code in _IN_USE:
+        return SqliteFault.IN_USE
+    return SqliteFault.NOT_WRITTEN if code in _NOT_WRITTEN else SqliteFault.DAMAGED

@@ -1,0 +1,182 @@
+"""`Store`: mappings found before, by problem, in one file."""
+
+import os
+import sqlite3
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Self
+
+from ...workloads import InputError
+from ..mapping import MappingBatch
+from ..model.bounds import ROUNDING
+from ..runtime import StoreWarning
+from .costs import exact_costs
+from .file import StoreFile
+from .mappings import key_of, plain_mappings, read_mappings
+from .problem import Problem
+from .read import DamagedRow, read_best, read_problem, read_proofs
+from .rows import Entry, Found, Held, HeldProof, Origin, now
+from .write import put_mapping, put_problem, put_proof
+
+MOST = 16  # mappings that a search begins with
+
+
+class Store:
+    """An open store; a context manager. Its file may be open in several processes at once.
+
+    `complete` is False once something that a search found could not be added.
+    Methods raise InputError where the file is damaged or cannot be written.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, new: bool = True) -> None:
+        """Open a store; make it where there is none, unless `new` is False. Raises InputError."""
+        self.file = StoreFile(Path(path), new=new)
+        self.complete = True
+
+    def add(self, problem: Problem, batch: MappingBatch, found: Found) -> None:
+        """Add the mappings of `batch` with their exact costs, and what is proven; wholly or not at all.
+
+        Raises InputError where one is not valid on the problem's machine.
+        """
+        date = found.date or now()
+        origin, rows = Origin(date, found.origin, found.mapspace), list[Held]()
+        for mapping, costs in zip(plain_mappings(batch), exact_costs(problem, batch), strict=True):
+            if costs is None:
+                raise self.file.fault("takes valid mappings alone, and one is not")
+            rows.append(Held(key_of(mapping), mapping, problem.values(*costs), *costs, date, (origin,)))
+        with self.writing() as database:
+            number = put_problem(database, problem)
+            for held in rows:
+                put_mapping(database, number, held, counted=True)
+            if found.lower_bound is not None:
+                what = found.mapspace, found.remainders, found.lower_bound, found.optimal, found.origin
+                put_proof(database, number, HeldProof(*what, date))
+
+    def best(self, problem: Problem) -> Held | None:
+        """Return the best mapping held; None where there is none. Its costs are as stored: see `checked`."""
+        return next(iter(self.rows(problem, 1)), None)
+
+    def rows(self, problem: Problem, most: int = -1) -> list[Held]:
+        """List the mappings of a problem, the best first, at most so many; -1: all."""
+        with self.reading() as database:
+            number = _number(database, problem.digest)
+            return [] if number is None else list(read_best(database, number, problem, most))
+
+    def checked(self, problem: Problem, most: int = MOST) -> list[tuple[Held, MappingBatch]]:
+        """List the best mappings held, counted again, the best first; each also as a batch of one.
+
+        A StoreWarning tells of those that differ from what is stored, and of those that are no valid mappings.
+        """
+        rows = self.rows(problem, most)
+        batch, faults = read_mappings(problem.arch, problem.workload, [held.mapping for held in rows])
+        for place, why in faults.items():
+            self._warn(f"mapping {rows[place].key} of {problem.workload.name} cannot be read: {why}")
+        good = [held for place, held in enumerate(rows) if place not in faults]
+        found = []
+        for i, (held, costs) in enumerate(zip(good, exact_costs(problem, batch), strict=True)):
+            if costs is None:
+                self._warn(f"mapping {held.key} of {problem.workload.name} is not valid there: left out")
+                continue
+            counted = replace(held, energy_pj=costs[0], cycles=costs[1], values=problem.values(*costs))
+            if any(abs(a - b) > ROUNDING * b for a, b in zip(held.values, counted.values, strict=True)):
+                what = f"{held.values[0]:g}, and counted again it is {counted.values[0]:g}"
+                self._warn(f"mapping {held.key} of {problem.workload.name} is stored with {problem.objective} {what}")
+                self._correct(problem, counted)
+            found.append((counted, batch.take([i])))
+        return sorted(found, key=lambda each: (each[0].values, each[0].key))
+
+    def _correct(self, problem: Problem, held: Held) -> None:
+        """Write the costs of a mapping that were counted again, where the file can be written."""
+        with suppress(InputError), self.writing() as database:
+            put_mapping(database, put_problem(database, problem), held, counted=True)
+
+    def proofs(self, problem: Problem) -> tuple[HeldProof, ...]:
+        """List what is proven about the mapspaces of a problem."""
+        with self.reading() as database:
+            number = _number(database, problem.digest)
+            return () if number is None else read_proofs(database, number)
+
+    def problems(self, arch: str = "*", workload: str = "*", objective: str = "*") -> list[Entry]:
+        """List the problems by names; `*` and `?` in a name stand for any characters."""
+        with self.reading() as database:
+            every = database.execute(
+                "SELECT id, digest, arch, workload, objective FROM problem "
+                "WHERE arch GLOB ? AND workload GLOB ? AND objective GLOB ? ORDER BY arch, workload, objective, digest",
+                (arch, workload, objective),
+            ).fetchall()
+            return [_entry(database, row[0], row[1:]) for row in every]
+
+    def problem(self, digest: str) -> Problem:
+        """Read a problem by its digest or the beginning of it. Raises InputError where none has it, or several."""
+        with self.reading() as database:
+            rows = database.execute(
+                "SELECT id, digest FROM problem WHERE digest >= ? AND digest < ?", (digest, f"{digest}g")
+            ).fetchall()
+            if len(rows) != 1:
+                several = f"{len(rows)} problems begin with" if rows else "no problem has"
+                raise self.file.fault(f'{several} the digest "{digest}"; `list` shows them')
+            return read_problem(database, rows[0][0])
+
+    def every(self, most: int = MOST) -> Iterator[tuple[Problem, list[Held]]]:
+        """Yield each problem with the best mappings held of it, at most so many; -1: all. Costs are as stored.
+
+        `read_mappings(arch, workload, [held.mapping ...])` makes a batch of them, for the problem's own machine and
+        layer or for others with the same names.
+        """
+        with self.reading() as database:
+            numbers = database.execute("SELECT id FROM problem ORDER BY digest").fetchall()
+        for (number,) in numbers:
+            with self.reading() as database:  # one by one: others may write between them
+                if not database.execute("SELECT 1 FROM problem WHERE id = ?", (number,)).fetchone():
+                    continue
+                problem = read_problem(database, number)
+                rows = list(read_best(database, number, problem, most))
+            yield problem, rows
+
+    def close(self) -> None:
+        """Close the file; what was added stays."""
+        self.file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Read what is there at one moment."""
+        with self._damage_told(), self.file.reading() as database:
+            yield database
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Write wholly or not at all."""
+        with self._damage_told(), self.file.writing() as database:
+            yield database
+
+    @contextmanager
+    def _damage_told(self) -> Iterator[None]:
+        try:
+            yield
+        except DamagedRow as error:
+            raise self.file.damaged(str(error)) from None
+
+    def _warn(self, text: str) -> None:
+        warnings.warn(f"{self.file.path}: {text}", StoreWarning, stacklevel=3)
+
+
+def _number(database: sqlite3.Connection, digest: str) -> int | None:
+    row = database.execute("SELECT id FROM problem WHERE digest = ?", (digest,)).fetchone()
+    return None if row is None else int(row[0])
+
+
+def _entry(database: sqlite3.Connection, number: int, names: tuple[str, str, str, str]) -> Entry:
+    """Make the line about a problem; `names`: its digest, machine, layer and objective."""
+    problem = read_problem(database, number)
+    ((mappings,),) = database.execute("SELECT count(*) FROM mapping WHERE problem = ?", (number,)).fetchall()
+    best = next(read_best(database, number, problem, 1), None)
+    return Entry(*names, mappings, best, read_proofs(database, number))

@@ -3,7 +3,9 @@
 from .checkpoint import NAME, Checkpoint, Part, State, identity
 from .cluster import KINDS, check_cluster, cluster_faults
 from .deadline import Deadline, TimeUp, no_deadline
+from .line_processes import LineProcesses, Reply
 from .parallel import Workers, in_order
+from .sqlite_errors import SqliteFault, StoreWarning, sqlite_fault
 from .state_file import StateFile, folder_faults
 from .streams import refused, say, tell
 
@@ -11,10 +13,14 @@ __all__ = [
     "Deadline",
     "Checkpoint",
     "KINDS",
+    "LineProcesses",
     "NAME",
     "Part",
+    "SqliteFault",
+    "Reply",
     "State",
     "StateFile",
+    "StoreWarning",
     "TimeUp",
     "Workers",
     "cluster_faults",
@@ -25,5 +31,6 @@ __all__ = [
     "check_cluster",
     "refused",
     "say",
+    "sqlite_fault",
     "tell",
 ]

@@ -61,6 +61,11 @@ def _named(value: object) -> State:
     return {"name": getattr(value, "name", None), "hash": fingerprint(value)}
 
 
+def _given(value: object) -> object:
+    """An option that is not given: none, or an empty text; files from before it have nothing."""
+    return None if value == "" else value
+
+
 def _difference(key: str, there: object, here: object) -> str:
     """Say how a value differs, by names and not by hashes."""
     if isinstance(there, dict) and isinstance(here, dict):
@@ -138,7 +143,11 @@ class Checkpoint:
         else:
             ((_, _, text),) = self._file.rows("run")
         other = self._plain(text)
-        differing = [key for key in identity | other if key not in self._free and identity.get(key) != other.get(key)]
+        differing = [
+            key
+            for key in identity | other
+            if key not in self._free and _given(identity.get(key)) != _given(other.get(key))
+        ]
         differences = "; ".join(_difference(key, other.get(key), identity.get(key)) for key in differing)
         rule = f"is of another problem, and results are never mixed: {differences}"
         return [Fault("out", None, str(self.path), rule)] if differences else []

@@ -14,16 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from ...workloads import Fault, InputError
+from .sqlite_errors import SqliteFault, sqlite_fault
 
-IN_USE = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-NOT_WRITTEN = (
-    sqlite3.SQLITE_FULL,
-    sqlite3.SQLITE_IOERR,
-    sqlite3.SQLITE_READONLY,
-    sqlite3.SQLITE_CANTOPEN,
-    sqlite3.SQLITE_PERM,
-    sqlite3.SQLITE_NOMEM,
-)
 WAIT = 0.2  # seconds for a file that another run is about to leave
 
 Row = tuple[Any, ...]
@@ -144,10 +136,10 @@ class StateFile:
 
     def _fault_of(self, error: sqlite3.Error) -> InputError:
         """Say what an error of SQLite means to the user."""
-        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF  # the rest of it says how
-        if code in IN_USE:
+        kind = sqlite_fault(error)
+        if kind is SqliteFault.IN_USE:
             return self.fault("is in use by another run")
-        if code in NOT_WRITTEN:
+        if kind is SqliteFault.NOT_WRITTEN:
             return self.fault(f"cannot be written ({error}); what it held before is intact: {self.again}")
         return self.damaged(str(error))
 

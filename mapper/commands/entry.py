@@ -61,3 +61,8 @@ def ruby_sweep() -> None:
 def ruby_check() -> None:
     """Run `ruby-check`."""
     _begin(".ruby_check")
+
+
+def ruby_store() -> None:
+    """Run `ruby-store`."""
+    _begin(".ruby_store")

@@ -13,18 +13,19 @@ from ..model import OBJECTIVES, CostOptions
 from ..report import certificate_faults
 from ..runtime import KINDS
 from ..search import ENGINES, STRATEGIES, SearchOptions, ignored_options, read_patience
-from .shared import DRAIN, HOP, LEAKAGE, PLACEMENT, TILE, WIRE, WITH, Request
+from .shared import DRAIN, HOP, LEAKAGE, PLACEMENT, TILE, WIRE, WITH
+from .start_options import StartRequest
 from .timeloop_options import FileOptions
 
 _SPACE, _SEARCH, _STOP, _OUT, _ENERGY = "Mapspace", "Search", "When to stop", "Output", "Energy and area"
 BOUND = 10.0  # seconds
 QUICK = 1.0  # second
-_NAMES = {"strategy": "search", "time_limit": "time-limit", "budget": "budget", "certificate": "certificate"}
+_TAKEN = ("strategy", "settings", "cost_model", "time_limit", "budget", "certificate")  # by --quick
 NAME = "a library name (see --list) or a path"
 
 
 @dataclass(frozen=True, kw_only=True)
-class MapRequest(Request):
+class MapRequest(StartRequest):
     """The arguments and options of `ruby-map`."""
 
     arch: Annotated[str, typer.Argument(metavar="ARCH", help=f"The architecture: {NAME}.")] = ""
@@ -43,6 +44,16 @@ class MapRequest(Request):
     ] = False
     strategy: Annotated[str, typer.Option("--search", help=f"{', '.join(STRATEGIES)}.", rich_help_panel=_SEARCH)] = (
         "auto"
+    )
+    settings: Annotated[
+        str, typer.Option(help="Of that search alone: NAME=VALUE, several with commas.", rich_help_panel=_SEARCH)
+    ] = ""
+    cost_model: Annotated[
+        str | None,
+        typer.Option(help="Minimise what this command answers for each mapping.", rich_help_panel=_SEARCH),
+    ] = None
+    cost_timeout: Annotated[float, typer.Option(help="Seconds that it has for a mapping.", rich_help_panel=_SEARCH)] = (
+        60.0
     )
     quick: Annotated[
         bool, typer.Option("--quick", help="Stop after a second of evolution, without a proof.", rich_help_panel=_STOP)
@@ -136,15 +147,20 @@ class MapRequest(Request):
         options = SearchOptions(
             self.strategy, self.objective, self.victory, self.samples, self.time_limit, self.jobs, self.seed,
             patience=rule, target=self.target, front=self.front, cluster=self.cluster, budget=self.budget,
-            engine=self.engine, certify=self.certificate is not None,
+            engine=self.engine, certify=self.certificate is not None, settings=self.settings,
+            cost_model=self.cost_model, cost_timeout=self.cost_timeout,
         )  # fmt: skip
         options = replace(options, **files.search)
         if self.quick:
             options = replace(options, strategy="evolve", time_limit=QUICK)
-            taken = [_NAMES[name] for name in _NAMES if name in self.given]
+            taken = [
+                "search" if name == "strategy" else name.replace("_", "-") for name in _TAKEN if name in self.given
+            ]
             faults += [option_fault("quick", f"leave out --{name}: it says itself how to search") for name in taken]
         if self.bound or self.bound_seconds is not None:
             options = replace(options, bound=BOUND if self.bound_seconds is None else self.bound_seconds)
+        if self.cost_model is None and "cost_timeout" in self.given:
+            faults.append(option_fault("cost-timeout", "needs --cost-model"))
         faults += ignored_options(options, {*self.given, *(files.given if self.budget else ())})
         if self.certificate and not self.quick:
             proves = options.strategy in STRATEGIES and STRATEGIES[options.strategy].proves

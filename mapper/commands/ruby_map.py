@@ -19,19 +19,30 @@ from ...workloads import (
     option_fault,
     unknown_choice,
 )
-from ..exploration import ONE_LAYER, alike, explore, layers_of, load, spaces, why
+from ..exploration import (
+    ONE_LAYER,
+    Beginnings,
+    alike,
+    explore,
+    layers_of,
+    load,
+    one_layer_faults,
+    spaces,
+    why,
+)
 from ..mapspace import PRESETS, Mapspace
 from ..report import NetworkResult, Result, result_json, write_folder, write_proof
 from ..runtime import NAME as CHECKPOINT
 from ..runtime import Checkpoint, folder_faults, identity, say, tell
-from ..search import STRATEGIES, SearchOptions, option_faults
+from ..search import ANSWERED, STRATEGIES, SearchOptions, option_faults
+from ..store import Store, store_faults
 from .map_request import NAME, MapRequest
 from .progress import progress, steps
-from .shared import FOUND, INTERRUPTED, NOTHING_VALID, echo_json, new_app, placed_as
+from .shared import BAD_INPUT, FOUND, INTERRUPTED, MODEL_FAILED, NOTHING_VALID, echo_json, new_app, placed_as
 from .timeloop_options import FileOptions, file_options, reference_tables
 
 OTHERS = {"import": "MODEL.onnx", "model": "ARCH WORKLOAD MAPPING", "energy": "ARCH", "sweep": "SWEEP.yaml"}
-OTHERS |= {"check": "ARCH WORKLOAD CERTIFICATE"}
+OTHERS |= {"check": "ARCH WORKLOAD CERTIFICATE", "store": "FILE list"}
 
 
 @dataclass(frozen=True)
@@ -46,6 +57,7 @@ class Job:
     distinct: bool
     options: SearchOptions
     notes: tuple[str, ...]  # for the user
+    start: Beginnings | None  # mappings to begin with
 
     @classmethod
     def of(cls, request: MapRequest) -> "Job":
@@ -61,24 +73,31 @@ class Job:
         faults += option_faults(options) + request.costs.faults()
         faults += [] if mapspace in PRESETS else [unknown_choice("mapspace", mapspace, PRESETS)]
         faults += folder_faults(request.out, CHECKPOINT) if request.out else []
+        faults += store_faults(request.store) if request.store else []
+        if request.store and options.cost_model:
+            faults.append(option_fault("store", "holds values of our model: leave this out with a cost model"))
+        faults += [option_fault("store", "needs a search; leave out --size")] if request.store and request.size else []
+        start = collect(faults, lambda: request.beginnings(size=request.size))
         given = {"ARCH": request.arch, "WORKLOAD": request.workload}
         missing = [option_fault(name, f"is missing: {NAME}") for name, value in given.items() if not value]
         loaded = None if missing else collect(faults, lambda: load(request.arch, request.workload, request.more))
         faults += missing
         if request.why and loaded and isinstance(loaded[1], Network):
             faults.append(option_fault("why", ONE_LAYER))
+        faults += one_layer_faults(options, loaded[1]) if loaded else []
         table = collect(faults, lambda: _table(loaded[0], request)) if loaded else None
         machine = collect(faults, lambda: placed_as(loaded[0], request.placement)) if loaded else None
         if faults or loaded is None or table is None or machine is None:
             raise InputError(dict.fromkeys(faults))
         distinct = files.given.get("distinct", request.distinct)
-        return cls(request, machine, loaded[1], table, mapspace, distinct, options, tuple(files.notes))
+        return cls(request, machine, loaded[1], table, mapspace, distinct, options, tuple(files.notes), start)
 
     def search(self) -> int:
         """Search, print and write; return the exit status."""
         request = self.request
         with ExitStack() as open_files:
             checkpoint = open_files.enter_context(self._checkpoint(request.out)) if request.out else None
+            store = open_files.enter_context(Store(request.store)) if request.store else None
             with progress(request.log, len(alike(layers_of(self.work))), request.budget) as show:
                 result = explore(
                     self.arch,
@@ -91,26 +110,36 @@ class Job:
                     costs=request.costs,
                     progress=show,
                     checkpoint=checkpoint,
+                    store=store,
+                    start_from=self.start,
+                    transfer_only=request.transfer_only,
                 )
             if request.why and isinstance(result, Result) and result.found and not result.statistics.interrupted:
                 with steps(request.log, "changes") as tell_steps:
                     result = replace(result, why=why(result, self.options, tell_steps))
             certificate = request.certificate
             prove = partial(write_proof, result, certificate, request.pad) if certificate else str
-            return _show(result, request.as_json, checkpoint, prove)
+            status = _show(result, request.as_json, checkpoint, prove)
+            return status if store is None or store.complete else BAD_INPUT
 
     def _checkpoint(self, folder: Path) -> Checkpoint:
         problem: dict[str, object] = {"arch": self.arch, "workload": self.work, "energies": self.table}
         problem |= {"mapspace": self.mapspace, "pad": self.request.pad, "distinct": self.distinct}
         problem |= {"costs": self.request.costs}
-        what = identity(self.options, ("jobs", "cluster", "bound", "prune", "engine", "certify"), **problem)
-        return Checkpoint(folder, what, resume=self.request.resume, free=STRATEGIES[self.options.strategy].extends)
+        if self.request.transfer_only:
+            problem |= {"transfer_only": True}  # with others to begin with it is the same problem
+        what = identity(
+            self.options, ("jobs", "cluster", "bound", "prune", "engine", "certify", "cost_timeout"), **problem
+        )
+        free = ANSWERED if self.options.cost_model else STRATEGIES[self.options.strategy].extends
+        return Checkpoint(folder, what, resume=self.request.resume, free=free)
 
 
 def ruby_map(request: MapRequest) -> int:
     """Find the best mapping of WORKLOAD on ARCH, by exact counts.
 
-    Exit status: 0 found, 1 nothing valid found, 2 bad input, 130 interrupted with nothing to show or layers missing.
+    Exit status: 0 found, 1 nothing valid found or the cost model failed, 2 bad input, 130 interrupted with nothing to
+    show or layers missing.
     """
     if request.names:
         return _list(request.as_json)
@@ -183,8 +212,13 @@ def _show(
     collect(faults, lambda: echo_json(result_json(result)) if as_json else say(str(result)))
     if interrupted:
         tell(_interrupted(result, some, checkpoint))
+    failure = result.answer.failure if isinstance(result, Result) and result.answer else ""
+    if failure:
+        tell(failure)
     if faults:
         raise InputError(faults)
+    if failure:
+        return MODEL_FAILED
     if not result.found:
         return INTERRUPTED if interrupted else NOTHING_VALID
     return FOUND

@@ -1,6 +1,6 @@
 """`ruby-model ARCH WORKLOAD MAPPING` prints counts and costs of a mapping, compares the executor's, explains them.
 
-With a second mapping it prints how the two differ, by level and tensor.
+With a second mapping, or changes by `--set`, it prints how the two differ, by level and tensor.
 """
 
 from dataclasses import dataclass, field
@@ -11,21 +11,24 @@ import typer
 
 from ...arch import Architecture
 from ...energy import EnergyTable, energy_table
-from ...workloads import Fault, InputError, Workload, collect
+from ...workloads import Fault, InputError, Workload, collect, option_fault, unknown_choice
 from ..exploration import evaluate, load, misfits
 from ..mapping import MappingBatch
-from ..model import CostOptions, Counts, TooLarge, simulate
+from ..mapping.transforms import transforms_of
+from ..model import OBJECTIVES, CostOptions, Counts, TooLarge, simulate
+from ..model.figures import counts_by_memory
 from ..report import (
     Json,
     Result,
     comparison,
     comparison_json,
-    counts_by_memory,
     difference_json,
     difference_text,
     result_json,
 )
 from ..runtime import say
+from ..store import Found, Problem, Store, store_faults
+from .changes import changed, with_them
 from .shared import (
     DRAIN,
     FOUND,
@@ -43,6 +46,8 @@ from .shared import (
 )
 from .timeloop_options import reference_tables
 
+HAND = "hand"  # the origin, in a store, of mappings that nobody searched for
+
 
 @dataclass(frozen=True, kw_only=True)
 class ModelRequest(Request):
@@ -52,6 +57,13 @@ class ModelRequest(Request):
     workload: Annotated[str, typer.Argument(help="a layer: a file, or a name such as resnet50/conv1")]
     mapping: Annotated[str, typer.Argument(help="a mapping file (Timeloop's format, residuals as M=4,2)")]
     other: Annotated[str, typer.Argument(metavar="MAPPING_B", help="a second one: show what it changes")] = ""
+    changes: Annotated[
+        list[str],
+        typer.Option(
+            "--set", help="Change it, repeatable: LEVEL: DIM=BOUND, AXIS: DIM=BOUND, order=DIMS, keep=TENSORS"
+        ),
+    ] = field(default_factory=list)
+    transforms: Annotated[bool, typer.Option("--transforms", help="print it as a list of transforms, in YAML")] = False
     json: Annotated[bool, typer.Option("--json", help="one JSON object to standard output, nothing else")] = False
     simulated: Annotated[
         bool, typer.Option("--simulate", help="execute the nest element by element too, and show both")
@@ -66,6 +78,8 @@ class ModelRequest(Request):
     tile_mm: Annotated[float, typer.Option(help=TILE)] = 0.0
     hop_pj: Annotated[float, typer.Option(help=HOP)] = 0.0
     drain_reads: Annotated[bool, typer.Option("--drain-reads", help=DRAIN)] = False
+    store: Annotated[Path | None, typer.Option(help="add the mapping, if it is valid, to this file")] = None
+    objective: Annotated[str, typer.Option(help="with --store: what the mapping is meant to minimise")] = "edp"
 
     @property
     def costs(self) -> CostOptions:
@@ -77,22 +91,86 @@ def model(request: ModelRequest) -> int:
     """Count and cost one mapping. Status 0: valid; 1: it does not fit the machine or violates its constraints (costs
     are shown all the same); 2: bad input, and loops that are no mapping of the workload."""
     costs = request.costs
+    _check_store(request)
     machine, layer = load(request.arch, request.workload, request.more)
     machine = placed_as(machine, request.placement)
     table = energy_table(machine, *reference_tables(request.arch, request.more, request.ert, request.art))
     if not isinstance(layer, Workload):
         raise InputError(Fault(layer.name, None, "", "a mapping is of one layer; name one, as NETWORK/LAYER"))
+    if faults := _clashes(request):
+        raise InputError(faults)
     if request.other:
-        if request.simulated or request.explained:
-            raise InputError(Fault("--simulate, --explain", None, "", "are for one mapping; two are compared"))
         return _compare(machine, layer, table, costs, (request.mapping, request.other), request.json)
     result = evaluate(machine, layer, request.mapping, table=table, costs=costs)
     assert result.batch is not None
+    if request.changes:
+        return _show_changes(result, layer, costs, request)
+    if request.transforms:
+        say(transforms_of(result.batch, layer).yaml().rstrip())
+        return NOTHING_VALID if result.hint else FOUND
     if request.json:
         echo_json(_model_json(result, result.batch, request))
     else:
         say(_model_text(result, result.batch, request))
+    if request.store and not result.hint:
+        with Store(request.store) as store:
+            store.add(Problem(machine, layer, table, request.objective, costs), result.batch, Found(HAND))
     return NOTHING_VALID if result.hint else FOUND
+
+
+def _clashes(request: ModelRequest) -> list[Fault]:
+    """List options that do not go together."""
+    two = bool(request.other or request.changes)
+    rules = {
+        "--simulate, --explain": (
+            two and (request.simulated or request.explained),
+            "are for one mapping; two are compared",
+        ),
+        "--set": (bool(request.other and request.changes), "changes one mapping; leave out the second"),
+        "--transforms": (
+            request.transforms and (two or request.json or request.simulated or request.explained),
+            "prints one mapping as it is, in YAML and nothing else",
+        ),
+    }
+    return [Fault(name, None, "", rule) for name, (wrong, rule) in rules.items() if wrong]
+
+
+def _show_changes(before: Result, layer: Workload, costs: CostOptions, request: ModelRequest) -> int:
+    """Show what the changes of a mapping change in its figures. Returns status 1 where the changed one is not valid."""
+    assert before.batch is not None
+    after = evaluate(
+        before.arch, before.workload, changed(before.batch, layer, request.changes), table=before.table, costs=costs
+    )
+    assert after.batch is not None
+    moved = with_them(before.batch, after.batch)
+    if request.json:
+        wrong = {"invalid": {"b": after.hint.splitlines()}} if after.hint else {}
+        echo_json(difference_json(before, after) | {"set": request.changes, "with_it": moved} | wrong)
+    else:
+        names = (request.mapping, f"{request.mapping} with " + "; ".join(request.changes))
+        say(difference_text(before, after, names))
+        if moved:
+            say("\n".join(["\nwith it, as the outermost level takes what the others leave:", *moved]))
+        if after.hint:
+            say("\n".join(["\nB is not valid:", *after.hint.splitlines()]))
+    return NOTHING_VALID if after.hint else FOUND
+
+
+def _check_store(request: ModelRequest) -> None:
+    """Raise InputError with what is wrong with the options of the store."""
+    faults = store_faults(request.store) if request.store else []
+    if request.store and request.other:
+        faults.append(option_fault("store", "takes one mapping: leave out MAPPING_B"))
+    if request.store and (request.changes or request.transforms):
+        faults.append(option_fault("store", "takes the mapping as it is: leave out --set and --transforms"))
+    if not request.store and "objective" in request.given:
+        faults.append(option_fault("objective", "goes with --store"))
+    names = request.objective.split(",")
+    faults += [unknown_choice("objective", name, OBJECTIVES) for name in names if name not in OBJECTIVES]
+    if len(set(names)) < len(names):
+        faults.append(option_fault("objective", "names one of its objectives twice"))
+    if faults:
+        raise InputError(faults)
 
 
 def _simulated(result: Result, batch: MappingBatch) -> tuple[MappingBatch, Counts, Counts]:

@@ -17,7 +17,7 @@ from ...arch import PLACEMENTS, Architecture, placed
 from ...energy import CacheWarning, EnergyWarning
 from ...workloads import InputError, unknown_choice
 from ..model import InternalError, RoundingWarning
-from ..runtime import refused, say, tell
+from ..runtime import StoreWarning, refused, say, tell
 
 WITH = "A Timeloop file to read together with ARCH (constraints, ERT...), repeatable"
 PLACEMENT = "even, uneven: of tensors in each memory but the outermost; else as ARCH says."
@@ -25,9 +25,11 @@ LEAKAGE = "Charge what every instance leaks in every cycle."
 WIRE = "Charge wires between levels, pJ per bit and mm; with --tile-mm."
 TILE = "Length of a hop, from one place of an array to the next."
 DRAIN = "Charge a read for each word of an output that moves up to the next level that keeps it."
+STORE = "A file of mappings found before: begin with its own, add what is found."
 HOP = "Instead of both: pJ per word and hop, as Timeloop's energy_per_hop."
-PRINTED_WARNINGS = (EnergyWarning, CacheWarning, RoundingWarning)
+PRINTED_WARNINGS = (EnergyWarning, CacheWarning, RoundingWarning, StoreWarning)
 FOUND, NOTHING_VALID, BAD_INPUT, INTERNAL, INTERRUPTED = 0, 1, 2, 70, 130
+MODEL_FAILED = 1
 
 
 def placed_as(arch: Architecture, placement: str) -> Architecture:

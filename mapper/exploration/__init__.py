@@ -1,12 +1,14 @@
 """Explores a layer or a network: from two inputs to a result."""
 
-from .api import evaluate, explore
+from .api import evaluate, explore, one_layer_faults
+from .beginnings import Beginnings, level_names
 from .diagnose import misfits
 from .inputs import alike, layers_of, load, spaces
 from .layer import Progress
 from .neighbours import ONE_LAYER, Steps, why, why_faults
 
 __all__ = [
+    "Beginnings",
     "ONE_LAYER",
     "Progress",
     "Steps",
@@ -14,8 +16,10 @@ __all__ = [
     "evaluate",
     "explore",
     "layers_of",
+    "level_names",
     "load",
     "misfits",
+    "one_layer_faults",
     "spaces",
     "why",
     "why_faults",

@@ -9,25 +9,28 @@ result.edp, result.cycles   # numbers
 evaluate("simba_like", layer, "mapping.yaml")
 """
 
-import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TypedDict, Unpack
 
 from ...arch import Architecture
 from ...energy import EnergyTable, energy_table, stacked_table
-from ...workloads import Document, Fault, InputError, Network, Workload, collect, near, unknown_choice
-from ..mapping import MappingBatch, read_mapping, write_mapping
+from ...workloads import Fault, InputError, Network, Workload, collect, near, option_fault, unknown_choice
+from ..mapping import MappingBatch
+from ..mapping.transforms import Transforms
 from ..mapspace import PRESETS
 from ..model import CostOptions, tell_rounding
 from ..report import NetworkResult, Result
 from ..runtime import Checkpoint
 from ..search import SearchOptions, option_faults
+from ..store import Store
+from .beginnings import Beginnings
 from .diagnose import misfits
+from .held import HeldLayers
 from .inputs import Spec, alike, layers_of, load
 from .layer import Progress, counted, result_of
 from .layers import Layers
+from .mappings import mapping_of
 from .network import chosen_for_network
 from .spending import spend_budget
 from .spread import bring
@@ -43,7 +46,11 @@ class Request(TypedDict, total=False):
     table: EnergyTable | None  # in place of estimated energies
     costs: CostOptions | None  # leakage, wires, drain reads
     progress: Progress | None  # called after each step of each layer
+    cost_model: str | Sequence[str]  # a command in place of our model, as in the options (docs/cost-models.md)
     checkpoint: Checkpoint | None  # each layer goes on from its state there, and saves its state
+    store: Store | None  # searches begin with what it holds, and what they find is added
+    start_from: Beginnings | None  # mappings made for other layers or machines, with which searches begin
+    transfer_only: bool  # answer the best of these, and search no further
 
 
 def explore(
@@ -55,8 +62,8 @@ def explore(
 ) -> Result | NetworkResult:
     """Search `mapspace` for the best mapping of a layer, or of each layer of a network, several at once (spread.py).
 
-    Keyword arguments (`Request`): `pad`, `distinct`, `table`, `costs`, `progress`, `checkpoint`. Ctrl-C ends the search
-    with the best so far. Raises InputError with every fault of the inputs and options.
+    Keyword arguments: see `Request`. Ctrl-C ends the search with the best so far. Raises InputError with every fault of
+    the inputs and options.
     """
     for name in request:
         if name not in Request.__annotations__:
@@ -64,17 +71,42 @@ def explore(
                 f"explore() got an unexpected keyword argument {name!r}{near(name, Request.__annotations__)}"
             )
     search = _Exploration.of(arch, workload, mapspace, SearchOptions() if options is None else options, request)
-    layers = Layers(search.study, request.get("progress"), request.get("checkpoint"))
-    if search.study.options.budget:
+    held = HeldLayers(store, search.study) if (store := request.get("store")) else None
+    study = held.begun if held else search.study
+    if beginnings := request.get("start_from"):
+        study = beginnings.begun(study, bool(request.get("transfer_only")))
+    layers = Layers(study, request.get("progress"), request.get("checkpoint"))
+    if study.options.budget:
         spend_budget(layers, search.counts)
     else:
         bring(layers, layers.runs)
     results = layers.bounded(layers.results())
+    if held:
+        held.keep(results)
     if isinstance(search.work, Network):
         results = chosen_for_network(layers, results, search.counts)
     if not results:
         raise KeyboardInterrupt  # Ctrl-C came before the first result
-    return search.result(results)
+    return search.result(held.told(results) if held else results)
+
+
+def _start_faults(request: Request, options: SearchOptions) -> list[Fault]:
+    """List what does not go together of what a search begins with."""
+    faults = []
+    if request.get("store") and options.cost_model:
+        faults.append(option_fault("store", "holds values of our model: leave this out with a cost model"))
+    if request.get("transfer_only") and options.cost_model:
+        faults.append(option_fault("transfer-only", "is judged by our model: leave this out with a cost model"))
+    if request.get("transfer_only") and not request.get("start_from"):
+        faults.append(option_fault("transfer-only", "needs --start-from, whose mappings it adapts"))
+    return faults
+
+
+def one_layer_faults(options: SearchOptions, work: Workload | Network) -> list[Fault]:
+    """Say that a cost model is asked about one layer, where there are several."""
+    if options.cost_model is None or isinstance(work, Workload):
+        return []
+    return [option_fault("cost-model", "is asked about one layer; name one, as NETWORK/LAYER")]
 
 
 @dataclass(frozen=True)
@@ -99,11 +131,14 @@ class _Exploration:
         if not isinstance(options, SearchOptions):
             rule = f"must be SearchOptions, as SearchOptions(seed=1); got {type(options).__name__} {options!r}"
             raise InputError(Fault("options", None, "", rule))
+        if "cost_model" in request:
+            options = replace(options, cost_model=request["cost_model"])
         costs = request.get("costs") or CostOptions()
-        faults = option_faults(options) + costs.faults()
+        faults = option_faults(options) + costs.faults() + _start_faults(request, options)
         preset = next((name for name in PRESETS if name == mapspace), None)
         faults += [] if preset else [unknown_choice("mapspace", mapspace, PRESETS)]
         loaded = collect(faults, lambda: load(arch, workload))
+        faults += one_layer_faults(options, loaded[1]) if loaded else []
         if faults or loaded is None or preset is None:
             raise InputError(faults)
         machine, work = loaded
@@ -139,36 +174,23 @@ class _Exploration:
 def evaluate(
     arch: Architecture | Spec,
     workload: Workload | Spec,
-    mapping: Spec | MappingBatch | Result,
+    mapping: Spec | MappingBatch | Transforms | Result,
     *,
     table: EnergyTable | None = None,
     costs: CostOptions | None = None,
 ) -> Result:
     """Count and cost a mapping, valid or not; `hint` says what makes it invalid.
 
-    `mapping` is a file, a batch of one, or the result of a search, perhaps for another machine with the same levels.
-    Raises InputError with every fault of the inputs, and where the mapping does not suit this layer and machine.
+    `mapping` is a file (Timeloop's format, or transforms), transforms, a batch of one, or the result of a search,
+    perhaps for another machine with the same levels. Raises InputError with every fault of the inputs, and where
+    the mapping does not suit this layer and machine.
     """
     if costs and (faults := costs.faults()):
         raise InputError(faults)
     machine, work = load(arch, workload)
     if not isinstance(work, Workload):
         raise InputError(Fault(work.name, None, "", "a mapping is of one layer; name one, as NETWORK/LAYER"))
-    batch = read_mapping(_source(mapping), machine, work)
+    batch = mapping_of(mapping, machine, work)
     figures = stacked_table(table or energy_table(machine), batch.arch)
     batch, exact = counted(batch, figures, costs)
     return replace(result_of(batch, exact, figures), hint="\n".join(misfits(batch)))
-
-
-def _source(mapping: Spec | MappingBatch | Result) -> Path | Document:
-    """Convert a mapping to the input of `read_mapping`, which checks it like a file. Raises InputError."""
-    batch = mapping.batch if isinstance(mapping, Result) else mapping
-    if isinstance(batch, str | os.PathLike):
-        return Path(batch)
-    if not isinstance(batch, MappingBatch | None):
-        rule = f"must be a file, a mapping or a result; got {type(batch).__name__} {batch!r}"
-        raise InputError(Fault("mapping", None, "", rule))
-    if batch is None or len(batch) != 1:
-        number = 0 if batch is None else len(batch)
-        raise InputError(Fault("mapping", None, "", f"must be one mapping, got {number}"))
-    return Document(f"mapping of {batch.workload.name} on {batch.arch.name}", write_mapping(batch), {})

@@ -1,14 +1,12 @@
 """Explains why no mapping is valid: finds the constraints that invalid mappings violate."""
 
 from collections.abc import Iterator
-from functools import reduce
-from operator import add
 
 import numpy as np
 
 from ...arch import Slot
 from ...workloads import Tensor
-from ..mapping import Ints, MappingBatch, Numbers
+from ..mapping import Ints, MappingBatch
 from ..mapspace import violations
 from ..model import REASONS, NestAnalysis, TileSizes, validity
 
@@ -40,7 +38,7 @@ def misfits(batch: MappingBatch) -> list[str]:
         if level.capacity_bits is None:
             continue
         usable = level.capacity_bits // level.multiple_buffering
-        over = int(_bits(sizes, stack)[0]) - usable
+        over = int(sizes.memory_bits(stack)[0]) - usable
         if over > 0:
             kept_tensors = list(_kept(batch, stack, 0))
             tiles = " + ".join(f"{t.name} {int(sizes.words(i, t)[0]):,} words" for i, t in kept_tensors)
@@ -58,11 +56,6 @@ def misfits(batch: MappingBatch) -> list[str]:
     return lines
 
 
-def _bits(sizes: TileSizes, stack: range) -> Numbers:
-    """The bits of all tiles that a memory keeps. # (mapping,)"""
-    return reduce(add, (sizes.kept_bits(level) for level in stack))
-
-
 def _kept(batch: MappingBatch, stack: range, mapping: int) -> Iterator[tuple[int, Tensor]]:
     """Yield the tensors that a memory keeps in one of the mappings, each with the level that has its tile."""
     for level in stack:
@@ -78,7 +71,7 @@ def _capacity(batch: MappingBatch) -> str:
     outermost = [(stack, batch.arch.levels[stack[0]]) for stack in batch.arch.stacks]
     limits = {stack: level.capacity_bits // level.multiple_buffering
               for stack, level in outermost if level.capacity_bits is not None}  # fmt: skip
-    bits = {stack: _bits(sizes, stack) for stack in limits}
+    bits = {stack: sizes.memory_bits(stack) for stack in limits}
     over = {i: bits[i] > usable for i, usable in limits.items()}  # (mapping,)
     full = sorted((i for i in limits if over[i].any()), key=lambda i: -int(over[i].sum()))
     levels = sum(over[i].astype(int) for i in full)  # (mapping,) how many overflow

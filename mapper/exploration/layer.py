@@ -9,7 +9,8 @@ from ..mapping import MappingBatch
 from ..mapspace import Mapspace
 from ..model import OBJECTIVES, CostOptions, Costs, check_physical, evaluate, exactly, recount
 from ..model.bounds import ROUNDING
-from ..report import Result, by_memory, exact_front
+from ..model.figures import by_memory
+from ..report import COST_MODEL, Result, exact_front
 from ..runtime import Part
 from ..search import STRATEGIES, Ended, Recorder, Task, Watch, search
 from ..search.optimal import lower_bound
@@ -18,19 +19,26 @@ from .idle import idle_hint
 
 Progress = Callable[[Workload, Recorder], None]  # called after each chunk of mappings
 
+_NONE = {  # why no mapping was found, where not all that were drawn are invalid
+    Ended.SEEN_ALL: "every one was ruled out: no mapping of this mapspace is valid\n",
+    Ended.GIVEN: "none of the given mappings could be made one of this layer and machine\n",
+    Ended.NOTHING_PROPOSED: "its pruners left none of the mappings drawn: ask for less with --settings\n",
+}
+
 
 def explore_layer(task: Task, progress: Progress | None = None, part: Part | None = None) -> Result:
     """Search a layer; where no mapping is valid, the result's `hint` explains the first chunk."""
     space, options = task.space, task.options
     space.prepare()
     outcome = search(task, Watch(_tell(space, progress), part))
-    best, went, objective = outcome.best, outcome.statistics, ",".join(options.objectives)
+    best, went = outcome.best, outcome.statistics
+    objective = COST_MODEL if outcome.answer else ",".join(options.objectives)
     if best is None:
-        ruled_out = Ended.SEEN_ALL in went.ended
-        every = "every one was ruled out: no mapping of this mapspace is valid\n" if ruled_out else ""
-        why = every + hint(STRATEGIES[options.strategy].first_batch(task))
+        why = "".join(line for reason, line in _NONE.items() if reason in went.ended)
+        why += "" if task.only_start else hint(STRATEGIES[options.strategy].first_batch(task))
         machine, table = as_written(space.arch, task.table)
-        return Result(machine, space.workload, table, None, None, went, "", objective, options.seed, why)
+        nothing = Result(machine, space.workload, table, None, None, went, "", objective, options.seed, why)
+        return replace(nothing, answer=outcome.answer)
     best, costs = counted(best, task.table, task.costs)
     return replace(
         result_of(best, costs, task.table),
@@ -38,6 +46,7 @@ def explore_layer(task: Task, progress: Progress | None = None, part: Part | Non
         mapspace="",
         objective=objective,
         seed=options.seed,
+        answer=outcome.answer,
         axes=options.axes,
         front=exact_front(outcome.front, options.axes, task.table, task.costs),
         proof=outcome.proof,

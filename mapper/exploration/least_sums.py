@@ -12,7 +12,8 @@ from ...energy import stacked_table
 from ..mapping import MappingBatch
 from ..model import Costs
 from ..model.bounds import ROUNDING
-from ..report import LayerNeeds, LeastSum, Result, by_memory, crossing
+from ..model.figures import by_memory
+from ..report import LayerNeeds, LeastSum, Result, crossing
 from ..search import Point, Statistics, Watch
 from ..search.optimal import least_sum
 from .layer import counted

@@ -50,6 +50,8 @@ def why_faults(options: SearchOptions) -> list[Fault]:
     strategy = STRATEGIES.get(options.strategy)
     if strategy and not strategy.proves and options.bound is None:
         faults.append(option_fault("why", f"needs a proof: give --search optimal, or --bound; got {options.strategy}"))
+    if options.cost_model is not None:
+        faults.append(option_fault("why", "needs a proof, and of a cost model nothing is proven: leave one out"))
     if len(options.objectives) > 1:
         rule = f"is about the best by one objective; got {options.objective}"
         faults.append(option_fault("why", rule))

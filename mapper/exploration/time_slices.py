@@ -10,6 +10,7 @@ from uuid import uuid4
 from ...arch import Architecture
 from ...energy import EnergyTable
 from ...workloads import Fault, InputError, Workload, collect
+from ..mapping import MappingBatch
 from ..mapspace import Mapspace, Preset
 from ..model import CostOptions
 from ..report import Result
@@ -32,6 +33,8 @@ class Study:
     table: EnergyTable = field(compare=False)
     costs: CostOptions = field(compare=False)
     options: SearchOptions = field(compare=False)
+    starts: tuple[MappingBatch | None, ...] = field(default=(), compare=False)  # per layer, to begin with; none: empty
+    only_start: bool = field(default=False, compare=False)  # search no further than these
     key: str = field(default_factory=lambda: uuid4().hex)  # identifies the study in every process
 
     def space(self, number: int) -> Mapspace:
@@ -48,13 +51,16 @@ class Study:
 
     def task(self, space: Mapspace, options: SearchOptions) -> Task:
         """Make the search task of a layer."""
-        return Task(space, self.table, options, self.costs)
+        begun = zip(self.layers, self.starts, strict=False)
+        start = next((start for layer, start in begun if layer == space.workload), None)
+        return Task(space, self.table, options, self.costs, start, self.only_start)
 
     def search(self, space: Mapspace, options: SearchOptions, progress: Progress | None, part: Part) -> Result:
         """Search a layer, from the state in `part`."""
         part.final = bool(self.options.budget)  # later layers share the seconds that it leaves
         result = explore_layer(self.task(space, options), progress, part)
-        result = replace(result, mapspace=self.mapspace, strategy=options.strategy)
+        strategy = "transfer" if self.only_start else options.strategy
+        result = replace(result, mapspace=self.mapspace, strategy=strategy)
         return replace(result, remainders=space.imperfect, reason=space.reason)
 
 

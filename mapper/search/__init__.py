@@ -1,29 +1,38 @@
 """Searches propose, score and record mappings until a stop rule ends them."""
 
 from .budget import Mark, Share, read_budget, spend
+from .cost_model import ANSWERED
 from .coverage import Coverage
 from .ended import Ended
 from .engines import ENGINES
 from .option_faults import ignored_options, option_faults, stop_rules
 from .options import SearchOptions, read_patience
-from .outcome import FrontProof, Point, StageProof
-from .proposer import CHUNK
+from .outcome import Answer, FrontProof, Point, StageProof
+from .proposer import CHUNK, Proposer, Scored
 from .recorder import Recorder
 from .registry import STRATEGIES
+from .run import Chunked
+from .settings import Configurable, setting
 from .start import search
 from .statistics import Statistics
 from .strategy import Task, Watch
 
 __all__ = [
+    "ANSWERED",
+    "Answer",
     "CHUNK",
+    "Chunked",
+    "Configurable",
     "Coverage",
     "ENGINES",
     "Ended",
     "FrontProof",
     "Mark",
     "Point",
+    "Proposer",
     "Recorder",
     "STRATEGIES",
+    "Scored",
     "SearchOptions",
     "Share",
     "StageProof",
@@ -35,6 +44,7 @@ __all__ = [
     "read_budget",
     "read_patience",
     "search",
+    "setting",
     "spend",
     "stop_rules",
 ]

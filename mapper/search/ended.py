@@ -20,9 +20,16 @@ class Ended(StrEnum):
     TIME_LIMIT = "time limit"
     BUDGET = "budget"  # of all layers together: for the layer SAMPLES or TIME_LIMIT
     NOTHING_VALID = "nothing valid in a row"
+    NOTHING_PROPOSED = "of many drawn mappings none was left to propose"
     SETTLED = "new populations brought nothing"
+    SOLVED = "all programmes solved"
+    CUT_OFF = "all programmes looked at, but some cut off by their seconds"
     ALL_VISITED = "every mapping visited"
     INTERRUPTED = "interrupted"
+    GIVEN = "given mappings alone"
+    # where a cost model is asked
+    MODEL_FAILED = "the cost model failed"
+    NOTHING_NEW = "nothing new to ask about"
     # for proofs
     SEEN_ALL = "every mapping ruled out or seen"
     LEFT_OPEN = f"{SEEN_ALL} but some with too many loop orders"

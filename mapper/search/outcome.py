@@ -70,6 +70,15 @@ class StageProof:
 
 
 @dataclass(frozen=True)
+class Answer:
+    """What a cost model said of the best mapping by it."""
+
+    command: str
+    value: float | None  # less is better; None where it found no mapping valid
+    failure: str = ""  # why the search ended where the model failed
+
+
+@dataclass(frozen=True)
 class Outcome:
     """The result of a search: the best mapping, as a batch of one, or None; its statistics; its proof."""
 
@@ -82,3 +91,4 @@ class Outcome:
     coverage: Coverage | None = None  # of all combinations of chains, where the search tried to prove
     certificate: Layer | None = None  # of the proof, where asked for
     stages: tuple[StageProof, ...] = ()  # the proof by each of several objectives; while it runs, those it has closed
+    answer: Answer | None = None  # of the cost model, where one was asked

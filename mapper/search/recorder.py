@@ -18,6 +18,7 @@ from .statistics import Statistics
 Rows = list[tuple[int, tuple[float, ...]]]  # (mapping, objectives)
 
 GIVE_UP = 1_000_000  # invalid mappings in a row that end an endless search
+EMPTY = 128  # chunks without a mapping in a row that end a search: about as many mappings were drawn
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +127,7 @@ class Recorder:
         self._idle = 0  # valid mappings since the last improvement by the fraction of `patience`
         self._mark = np.inf  # the first objective at that improvement
         self._dry = 0  # invalid mappings since the last valid mapping
+        self._empty = 0  # chunks without a mapping since the last with one
         self.proven = ""  # the state of a proof, as text
 
     @property
@@ -154,6 +156,9 @@ class Recorder:
         self._mark = next((mark for i, mark in reversed(leaps) if i < end), self._mark)
         if end:
             self._since, self._idle, self._dry = int(since[end - 1]), int(idle[end - 1]), int(dry[end - 1])
+        self._empty = 0 if len(valid) else self._empty + 1
+        if self._empty >= EMPTY:
+            self.statistics.stop(Ended.NOTHING_PROPOSED)
         self.chunks = scores.chunk + 1
         self.statistics.seconds = seconds
         if not self.statistics.ended and self.stop.time_limit is not None and seconds >= self.stop.time_limit:
@@ -219,6 +224,7 @@ class Recorder:
             "where": self.where,
             "front": [asdict(point) for point in self.front],
             "runs": (self._since, self._idle, self._dry),
+            "empty": self._empty,
             "mark": self._mark,
         }
 
@@ -230,6 +236,7 @@ class Recorder:
         self.where = None if state["where"] is None else (state["where"][0], state["where"][1])
         self.front = [FrontPoint(point["chunk"], point["index"], tuple(point["values"])) for point in state["front"]]
         self._since, self._idle, self._dry = state["runs"]
+        self._empty = state.get("empty", 0)  # a state may be from before it was there
 
 
 def _at(events: list[tuple[int, Any]], length: int) -> Bools:

@@ -4,7 +4,7 @@ Chunks are recorded in order, so a seed gives the same answer for any number of 
 """
 
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -18,11 +18,12 @@ from .ended import Ended
 from .engines import ENGINES, score
 from .options import SearchOptions
 from .outcome import Outcome
-from .proposer import Proposer, Scored
+from .proposer import Proposer, Scored, random_batch
 from .recorder import Recorder, Scores, Stop
 from .recording import Recording
+from .rounds import Rounds, rounds_of
 from .score import ScoringTask
-from .strategy import Task, Watch
+from .strategy import Informed, Task, Watch
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,8 @@ class Chunked:
     """The strategy that scores the mappings of a proposer. See Strategy."""
 
     proposer: Proposer[Any]
-    no_victory: str = ""  # why the victory rule does not apply; empty where it does
+    no_victory: str = ""  # why the victory rule of the options does not apply; empty where it does
+    settled: int | None = None  # valid mappings in a row without improvement that end the search in its place
 
     proves = False
     extends: frozenset[str] = frozenset()
@@ -44,6 +46,23 @@ class Chunked:
     def compiles(self) -> bool:
         """Whether a compiled engine can evaluate its mappings: it can where batches are lazy."""
         return self.proposer.lazy
+
+    @property
+    def asks(self) -> Callable[[Task], Rounds]:
+        """Propose the same mappings to a cost model."""
+        return lambda task: rounds_of(self._informed(task), task.space, task.options)
+
+    def _informed(self, task: Task) -> Proposer[Any]:
+        """Hand the task to a proposer that asks for it."""
+        return self.proposer.informed(task) if isinstance(self.proposer, Informed) else self.proposer
+
+    def configured(self, settings: str) -> "Chunked":
+        """Return the same with these settings of its proposer. Raises InputError with every fault of them."""
+        return replace(self, proposer=self.proposer.configured(settings))
+
+    def missing(self) -> list[str]:
+        """List the packages that its proposer needs, in the user's words."""
+        return self.proposer.missing()
 
     def faults(self, options: SearchOptions) -> list[Fault]:
         """List no fault: every option goes with it."""
@@ -59,12 +78,14 @@ class Chunked:
         more = (options.valid, options.patience, options.target)
         if self.proposer.finite:
             return Stop(None, options.samples, options.time_limit, None, *more)
-        return Stop(options.victory, options.samples, options.time_limit, options.give_up, *more)
+        victory = self.settled if self.no_victory else options.victory
+        return Stop(victory, options.samples, options.time_limit, options.give_up, *more)
 
     def first_batch(self, task: Task) -> MappingBatch:
-        """Propose the first chunk."""
+        """Propose the first chunk; where it is empty, mappings drawn at random."""
         memory = self.proposer.begin(task.space, task.options.seed)
-        return self.proposer.propose(task.space, task.options.seed, memory, 0).arranged()
+        batch = self.proposer.propose(task.space, task.options.seed, memory, 0)
+        return (batch if len(batch) else random_batch(task.space, task.options.seed, 0)).arranged()
 
     def run(self, task: Task, watch: Watch) -> Outcome:
         """Score chunk after chunk, until a rule, the last mapping or Ctrl-C ends the search."""
@@ -72,7 +93,7 @@ class Chunked:
         chunks = self.proposer.chunks(space, options)
         if faults := ENGINES[options.engine].space_faults(space, task.costs):
             raise InputError([option_fault("engine", message) for message in faults])
-        loop = _ChunkLoop(task, self.proposer, Recorder(self.stop(options)), watch)
+        loop = _ChunkLoop(task, self._informed(task), Recorder(self.stop(options)), watch)
         state = watch.part.load() if watch.part else None
         if state:
             loop.restore(state)
@@ -142,7 +163,8 @@ class _ChunkLoop(Recording):
         """
         task, recorder, learnt = replace(self.scoring, memory=self.memories[number]), self.recorder, list[Scored]()
         options = self.options
-        results = in_order(score, task, chunks, options.cluster or options.jobs, learnt=recorder.known)
+        jobs = 1 if self.generation == 1 else options.cluster or options.jobs  # one chunk leaves nothing to share
+        results = in_order(score, task, chunks, jobs, learnt=recorder.known)
         with closing(results) as scored:
             for scores in scored:
                 if scores.chunk >= recorder.chunks and not self._take(scores, began):

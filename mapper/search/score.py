@@ -4,7 +4,7 @@ A proposer makes a chunk from the memory of its generation, so mappings and scor
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -38,6 +38,7 @@ class ScoringTask:
     prune: bool = True  # skip counts that could change nothing
     engine: str = "numpy"
     memory: Any = None  # of the proposer
+    _proposed: dict[int, Mappings] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     @property
     def columns(self) -> tuple[Objective, ...]:
@@ -56,7 +57,11 @@ class ScoringTask:
 
     def propose(self, chunk: int) -> Mappings:
         """Propose the mappings of chunk number `chunk`; the same at every call."""
-        return self.proposer.propose(self.space, self.seed, self.memory, chunk)
+        if self.proposer.generation is None:
+            return self.proposer.propose(self.space, self.seed, self.memory, chunk)
+        if chunk not in self._proposed:  # what learns is asked twice in one process: to score, and to learn
+            self._proposed[chunk] = self.proposer.propose(self.space, self.seed, self.memory, chunk)
+        return self._proposed[chunk]
 
     def scores(self, chunk: int, reasons: NDArray[np.int8], where: Ints, values: Floats) -> Scores:
         """Make the scores of a chunk from the values # (survivor, column) of the mappings at `where`, the survivors."""

@@ -10,12 +10,15 @@ from numpy.typing import NDArray
 from ..model import REASONS
 from .ended import Ended
 
+REFUSED, UNANSWERED = len(REASONS), len(REASONS) + 1  # reason codes of mappings that a cost model was asked about
+ALL_REASONS = (*REASONS, "refused by the cost model", "no answer")
+
 
 @dataclass
 class Statistics:
     """Counts, time and convergence of a search."""
 
-    evaluated: int = 0  # mappings seen, valid or not
+    evaluated: int = 0  # mappings seen, valid or not; with a cost model those that it was asked about
     valid: int = 0
     invalid: dict[str, int] = field(default_factory=lambda: dict.fromkeys(REASONS[1:], 0))
     seconds: float = 0.0
@@ -29,17 +32,18 @@ class Statistics:
         return "; ".join(self.ended)
 
     def count(self, reasons: NDArray[np.int8]) -> None:
-        """Count mappings by their reason codes # (mapping,), 0 valid."""
-        numbers = np.bincount(reasons, minlength=len(REASONS)).tolist()
+        """Count mappings by their reason codes # (mapping,), 0 valid, else an index of ALL_REASONS."""
+        numbers = np.bincount(reasons, minlength=len(ALL_REASONS)).tolist()
         self.evaluated, self.valid = self.evaluated + len(reasons), self.valid + numbers[0]
-        for reason, number in zip(REASONS[1:], numbers[1:], strict=True):
-            self.invalid[reason] += number
+        for reason, number in zip(ALL_REASONS[1:], numbers[1:], strict=True):
+            if number:
+                self.invalid[reason] = self.invalid.get(reason, 0) + number
 
     def add(self, other: "Statistics") -> None:
         """Add the numbers of mappings of a part of the search."""
         self.evaluated, self.valid = self.evaluated + other.evaluated, self.valid + other.valid
         for reason, number in other.invalid.items():
-            self.invalid[reason] += number
+            self.invalid[reason] = self.invalid.get(reason, 0) + number
 
     def stop(self, reason: Ended) -> None:
         """Set the reason why the search ended, in place of any other."""

@@ -140,7 +140,7 @@ def test_more_choices_than_can_be_listed(free):
 def test_more_choices_than_fronts_and_certificates_list(options):
     """The mapping found stays, with the ideal bound and the reason."""
     space, table = problem(5)
-    found = optimal(space, table, replace(OPTIMAL, time_limit=0.5, **options))
+    found = optimal(space, table, replace(OPTIMAL, time_limit=0.01, **options))
     assert found.statistics.stopped_by == Ended.TOO_MANY_CHOICES_LISTED
     assert found.best is not None
     assert not found.optimal

@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from ruby_map.arch import Architecture, Compute, FactorRule, LoopConstraint, Storage
+from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
+from ruby_map.mapper.mapspace import Mapspace
+from ruby_map.mapper.model import validity
 from ruby_map.mapper.search import SearchOptions
+from ruby_map.workloads import shaped
 
 from ..conftest import DEEP
 from ..searches import a_poor_beginning, optimal, search
@@ -67,3 +72,20 @@ def test_fronts_are_those_of_every_mapping(problem):
         assert any(e <= energy * (1 + 1e-8) and d <= delay for e, d in mine)
     for energy, delay in mine:
         assert any(e <= energy * (1 + 1e-8) and d <= delay for e, d in staircase)
+
+
+def test_no_loop_is_repaired_into_an_empty_level_of_a_stack():
+    """L0 cannot take N, and nothing else fits than the outputs: a loop above them would belong to L0."""
+    inner = Storage(
+        "L1", "SRAM", capacity_bits=24, tensor_bits=(("Outputs", 24),), keep=frozenset({"Outputs"}),
+        bypass=frozenset({"Inputs"}), temporal=LoopConstraint((FactorRule("N", ">=", 2),)), placement="uneven",
+    )  # fmt: skip
+    outer = Storage("L0", "SRAM", temporal=LoopConstraint(dims=("M", "K")))
+    arch = Architecture("small", (outer, inner), Compute("MAC", "intmac"))
+    levels = tuple(LevelEnergy(level.name, 1.0, 1.0, 0.0, 0.0, 1.0, "given") for level in arch.levels)
+    table = EnergyTable("small", levels, ComputeEnergy("MAC", 1.0, 0.0, 1.0, "given"))
+    space = Mapspace(arch, shaped("matmul", M=3, N=2, K=1), "pfm")
+    every = space.at(range(space.size.total))
+    assert (validity(every) != 0).all()
+    found = search(space, table, SearchOptions("evolve", "energy", samples=20_000))
+    assert found.best is None

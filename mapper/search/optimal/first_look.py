@@ -8,7 +8,7 @@ import numpy as np
 
 from ...mapping import MappingBatch
 from ...model import evaluate
-from ..evolution import CHILDREN, Generation, Grounds, Populations
+from ..evolution import SIZES, Generation, Grounds, Populations
 from .leaves import LeafEvaluator
 
 FIRST_LOOK = 8  # generations before a proof: more of them cost more time than better incumbents save,
@@ -32,7 +32,7 @@ class Evolver:
     @property
     def settled(self) -> bool:
         """Whether it is off, new populations bring nothing, or it has made as many mappings as there are."""
-        seen = self.generations * CHILDREN
+        seen = self.generations * SIZES.children
         return not self.active or seen >= self.leaves.task.space.size.total or self._populations.settled
 
     @property

@@ -9,6 +9,7 @@ from math import prod
 import numpy as np
 
 from ...mapping import Floats, Ints, MappingBatch
+from ...mapspace import inside_memories
 from ...model import evaluate, validity
 from ...model.bounds import ROUNDING, Relaxation
 from .chain_groups import rows_of
@@ -49,19 +50,11 @@ class LocalSearch:
                 self._improve(relaxed, batch.take([i]), float(values[i]))
 
     def _drawn(self, relaxed: Relaxation, rng: np.random.Generator) -> MappingBatch:
-        """Draw some valid mappings with the relaxation's kept tensors.
-
-        Those with loops in an empty level of a stack are not in the mapspace.
-        """
+        """Draw some valid mappings with the relaxation's kept tensors."""
         space = self.leaves.task.space
         batch = space.sample(rng, DRAWN)
         batch = replace(batch, keep=np.repeat(relaxed.keep[None], len(batch), axis=0))
-        factors, stay = batch.factors, validity(batch) == 0
-        for stack in space.arch.stacks:
-            for level in stack[:-1]:
-                if not relaxed.keep[level].any():
-                    stay &= (factors[:, space.orders.temporal[level]] == 1).all(axis=1)
-        return batch.take(np.flatnonzero(stay))
+        return batch.take(np.flatnonzero((validity(batch) == 0) & inside_memories(space, batch)))
 
     # One objective
 

@@ -12,6 +12,7 @@ from ..evolution import Evolution
 from ..options import SearchOptions
 from ..outcome import Outcome
 from ..recorder import Stop
+from ..settings import Configurable
 from ..strategy import Task, Watch
 from .optimal import Optimal, Start
 from .stages import Stages
@@ -20,7 +21,7 @@ BY_PROOF = "an optimal search ends with a proof, by a time limit or a budget of 
 
 
 @dataclass(frozen=True)
-class Proof:
+class Proof(Configurable):
     """`--search optimal` finds the best mapping of a mapspace, or its front, and proves that no other is better.
 
     See Strategy.
@@ -30,6 +31,7 @@ class Proof:
     shares = False
     compiles = False
     extends = frozenset({"time_limit"})
+    asks = None
 
     def faults(self, options: SearchOptions) -> list[Fault]:
         """List options that it cannot follow: it proves the best by objectives, or the front of energy and delay."""

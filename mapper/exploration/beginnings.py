@@ -1,0 +1,127 @@
+"""Mappings made for other layers, machines and mapspaces, with which searches begin: `--start-from`."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from ...arch import Architecture
+from ...workloads import Document, Fault, InputError, collect, option_fault, unknown_choice
+from ...workloads.timeloop import read_timeloop
+from ..mapping import MappingBatch, read_outline, write_mapping
+from ..model import OBJECTIVES, evaluate
+from ..search import Task
+from ..search.variation import Ground, adapted
+from ..store import Store, read_mappings
+from .time_slices import Study, prepared
+
+MOST = 128  # mappings that a search begins with, the best of those adapted
+MOST_TRIED = 5_000  # mappings of a store: each takes a millisecond a layer
+SQLITE = b"SQLite format 3\0"  # the first bytes of a store
+FILES = ("mapping.yaml", "front/*.yaml")  # of the folders that `--out` writes
+
+
+@dataclass(frozen=True)
+class Beginnings:
+    """Mappings by the names of their levels, dims and tensors, for any layer and machine."""
+
+    mappings: tuple[Document, ...]
+    renamed: tuple[tuple[str, str], ...] = ()  # levels and axes there, and what they are called here
+
+    @classmethod
+    def read(cls, paths: Sequence[Path], renamed: Mapping[str, str] | None = None) -> "Beginnings":
+        """Read stores, mapping files, and folders of results with all that is below them.
+
+        Raises InputError with what cannot be read, and where a folder or a store has no mapping.
+        """
+        faults, found = list[Fault](), list[Document]()
+        for path in paths:
+            some = collect(faults, lambda path=path: list(_read(path)))  # type: ignore[misc]
+            if some == []:
+                faults.append(option_fault("start-from", f"{path} has no mapping"))
+            found += some or []
+        if faults:
+            raise InputError(faults)
+        return cls(tuple(found), tuple((renamed or {}).items()))
+
+    def start(self, task: Task) -> MappingBatch | None:
+        """Adapt all mappings to the mapspace of `task`; the best of them by its objectives, None where none suits.
+
+        Raises InputError where one is no mapping, with file and line.
+        """
+        space, names = task.space, dict(self.renamed)
+        machine, layer = space.arch, space.workload
+        outlines = [read_outline(each, machine, layer, names) for each in self.mappings]
+        batch = adapted(Ground(space), [each for each in outlines if each.common], task.options.seed)
+        if not len(batch):
+            return None
+        costs = evaluate(batch, task.table, task.costs)
+        values = [OBJECTIVES[name].of(costs) for name in task.options.objectives]
+        return batch.take(np.lexsort(values[::-1])[:MOST])
+
+    def begun(self, study: Study, only: bool) -> Study:
+        """Add the adapted mappings to those that the searches of a study begin with; `only`: search no further."""
+        self._check_names(study.arch)
+        starts = []
+        for number in range(len(study.layers)):
+            task = study.task(prepared(study, number), study.options)
+            starts.append(_joined([task.start, self.start(task)]))
+        return replace(study, starts=tuple(starts), only_start=only)
+
+    def _check_names(self, arch: Architecture) -> None:
+        """Raise InputError for names that levels and axes here do not have."""
+        known = [*(level.name for level in arch.levels), *(axis.name for level in arch.levels for axis in level.fanout)]
+        if faults := [unknown_choice("level-names", here, known) for _, here in self.renamed if here not in known]:
+            raise InputError(faults)
+
+
+def _joined(batches: Sequence[MappingBatch | None]) -> MappingBatch | None:
+    """Join batches of one mapspace, each with tables of its own; None where all are."""
+    some = [batch for batch in batches if batch is not None]
+    if not some:
+        return None
+    factors, order, keep = (
+        np.concatenate([getattr(batch, name) for batch in some]) for name in ("factors", "order", "keep")
+    )
+    return MappingBatch.of(some[0].arch, some[0].workload, factors, order, keep)
+
+
+def level_names(text: str) -> dict[str, str]:
+    """Read `GLB=shared_glb,PE=PE_column`: names there, and what they are called here. Raises InputError."""
+    names, faults = dict[str, str](), list[Fault]()
+    for entry in filter(None, (part.strip() for part in text.split(","))):
+        old, _, new = (part.strip() for part in entry.partition("="))
+        if not (old and new) or old in names:
+            rule = f"names {old} twice" if old in names else f'must be THERE=HERE, several with commas; got "{entry}"'
+            faults.append(option_fault("level-names", rule))
+        names[old] = new
+    if faults:
+        raise InputError(faults)
+    return names
+
+
+def _read(path: Path) -> Iterator[Document]:
+    """Yield the mappings of a file or folder. Raises InputError, also where there is none."""
+    if path.is_dir():
+        for pattern in FILES:
+            yield from (read_timeloop(file) for file in sorted(path.rglob(pattern)))
+    elif path.is_file() and _begins(path) == SQLITE:
+        yield from _held(path)
+    else:
+        yield read_timeloop(path)
+
+
+def _begins(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(len(SQLITE))
+
+
+def _held(path: Path) -> Iterator[Document]:
+    """Yield the mappings of a store, of each problem the best; as many of each as may be tried in all."""
+    with Store(path, new=False) as store:
+        each = max(1, MOST_TRIED // max(1, len(store.problems())))
+        for problem, rows in store.every(each):
+            batch, _ = read_mappings(problem.arch, problem.workload, [row.mapping for row in rows])
+            for i in range(len(batch)):
+                yield Document(f"{path}: {problem.workload.name}", write_mapping(batch.take([i])), {})

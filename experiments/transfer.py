@@ -1,0 +1,285 @@
+"""Claim: mappings of other layers, adapted, come near a search of the layer itself: the best of five networks' layers
+is there in the median, and no mapping is lost on the way.
+
+Every layer of five networks is searched for a while (`evolve`, by mappings, so that the answer does not depend on the
+machine's speed): its reference. Then every layer's mapping is adapted to every other layer, and counted there, without
+any search: EDP over the target's reference, by ways to choose the source. BERT's layers at 128 tokens go to 256 and
+back, and mappings of the 14 x 12 array to arrays of other sizes. Last, what a search gains that begins with the pool of
+the other networks.
+"""
+
+import argparse
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import inf, log2
+from statistics import quantiles
+from time import process_time
+
+from common import Result, arguments, curve, save, tell
+from ruby_map.arch import Architecture, load_arch
+from ruby_map.energy import energy_table
+from ruby_map.mapper import Result as Found
+from ruby_map.mapper import SearchOptions, explore
+from ruby_map.mapper.exploration import Beginnings, alike, layers_of
+from ruby_map.mapper.exploration.source_choice import layer_class
+from ruby_map.mapper.mapping import read_outline, write_mapping
+from ruby_map.mapper.mapspace import Mapspace
+from ruby_map.mapper.model import evaluate
+from ruby_map.mapper.search import Recorder
+from ruby_map.mapper.search.variation import Ground, adapted
+from ruby_map.workloads import Document, Workload, load_workload
+
+NETWORKS = ("alexnet", "resnet50", "vgg16", "mobilenet_v2", "bert_base_128")
+MACHINE, MAPSPACE = "eyeriss_like", "ruby-s"
+MAPPINGS = 60_000  # of a reference: about 0.6 CPU-seconds
+ARRAYS = ((7, 6), (14, 12), (16, 16), (28, 24))
+SHARES = (10, 25, 50, 75, 90)  # percent
+MARKS = (0.1, 0.2, 0.3, 0.5, 1.0)  # CPU-seconds
+NEAR = 1.05
+
+Layers = dict[str, Workload]  # by NETWORK/LAYER, those of equal shape in a network once
+
+
+def main() -> None:
+    options = arguments(__doc__, more=_more)
+    networks, mappings = (("alexnet",), 3_000) if options.quick else (NETWORKS, options.mappings)
+    arch = load_arch(MACHINE)
+    layers = distinct(networks)
+    references = {name: reference(arch, layer, mappings) for name, layer in layers.items()}
+    over = zero_shot(arch, layers, references)
+    rows = {name: _spread(list(choose(over, layers))) for name, choose in CHOICES.items()}
+    result: Result = {
+        "machine": MACHINE, "mapspace": MAPSPACE, "mappings": mappings, "layers": len(layers),
+        "pairs": len(layers) ** 2, "lost": sum(value == inf for row in over.values() for value in row.values()),
+        "zero_shot": rows,
+        "tokens": {f"{a} to {b}": tokens(arch, a, b, mappings) for a, b in ((128, 256), (256, 128))},
+        "arrays": arrays(layers, references, mappings, 2 if options.quick else 12),
+        "begun": begun(arch, layers, references, 1 if options.quick else 10),
+    }  # fmt: skip
+    tell(markdown(result))
+    save(__file__, options.out, result, lambda *axes: _draw(axes, result), (1, 2), (9, 4))
+
+
+def _more(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--mappings", type=int, default=MAPPINGS, help="that a reference looks at")
+
+
+def distinct(networks: Sequence[str]) -> Layers:
+    """The layers of networks, those of equal shape in a network once."""
+    found = {}
+    for network in networks:
+        layers = layers_of(load_workload(network))
+        found |= {f"{network}/{layers[group[0]].name}": layers[group[0]] for group in alike(layers)}
+    return found
+
+
+def reference(arch: Architecture, layer: Workload, mappings: int) -> Found:
+    """The best mapping of a short search of the layer."""
+    found = explore(arch, layer, MAPSPACE, SearchOptions(strategy="evolve", samples=mappings))
+    assert isinstance(found, Found)
+    assert found.found
+    return found
+
+
+def transferred(arch: Architecture, layer: Workload, sources: Mapping[str, Found]) -> dict[str, float]:
+    """The EDP of each source's mapping, adapted; inf where none came of it."""
+    space = Mapspace(arch, layer, MAPSPACE)  # type: ignore[arg-type]
+    ground, table, found = Ground(space), energy_table(arch), {}
+    for name, source in sources.items():
+        assert source.batch is not None
+        outline = read_outline(Document(name, write_mapping(source.batch), {}), arch, layer)
+        batch = adapted(ground, [outline])
+        found[name] = float(evaluate(batch, table).edp.min()) if len(batch) else inf
+    return found
+
+
+def zero_shot(arch: Architecture, layers: Layers, references: Mapping[str, Found]) -> dict[str, dict[str, float]]:
+    """By target and source, the EDP over the target's reference."""
+    return {
+        name: {source: edp / references[name].edp for source, edp in transferred(arch, layer, references).items()}
+        for name, layer in layers.items()
+    }
+
+
+Over = Mapping[str, Mapping[str, float]]
+
+
+def _others(over: Over) -> Iterator[tuple[str, dict[str, float]]]:
+    for name, row in over.items():
+        yield name, {source: value for source, value in row.items() if source != name}
+
+
+def any_of_class(over: Over, layers: Layers) -> Iterator[float]:
+    """Each layer of the class as the source."""
+    classes = {name: layer_class(layer) for name, layer in layers.items()}
+    for name, row in _others(over):
+        yield from (value for source, value in row.items() if classes[source] == classes[name])
+
+
+def nearest(over: Over, layers: Layers) -> Iterator[float]:
+    """The source nearest in the logarithms of sizes, of those with the same dims."""
+    for name, row in _others(over):
+        mine = dict(zip(layers[name].dims, layers[name].sizes, strict=True))
+        far = {source: _distance(mine, layers[source]) for source in row}
+        if far and min(far.values()) < inf:
+            yield row[min(far, key=far.__getitem__)]
+
+
+def _distance(sizes: Mapping[str, int], layer: Workload) -> float:
+    if set(sizes) != set(layer.dims):
+        return inf
+    return sum(abs(log2(sizes[dim] / size)) for dim, size in zip(layer.dims, layer.sizes, strict=True))
+
+
+def best_of_class(over: Over, layers: Layers) -> Iterator[float]:
+    """The best of the class's layers."""
+    classes = {name: layer_class(layer) for name, layer in layers.items()}
+    for name, row in _others(over):
+        own = [value for source, value in row.items() if classes[source] == classes[name]]
+        yield from [min(own)] if own else []
+
+
+def best_of_pool(over: Over, layers: Layers) -> Iterator[float]:
+    """The best of all other layers."""
+    yield from (min(row.values()) for _, row in _others(over))
+
+
+def best_of_other_networks(over: Over, layers: Layers) -> Iterator[float]:
+    """The best of other networks' layers."""
+    for name, row in _others(over):
+        own = [value for source, value in row.items() if source.split("/")[0] != name.split("/")[0]]
+        yield from [min(own)] if own else []
+
+
+CHOICES: dict[str, Callable[[Over, Layers], Iterator[float]]] = {
+    "any layer of the class": any_of_class,
+    "nearest in log sizes": nearest,
+    "best of the class": best_of_class,
+    "best of the pool": best_of_pool,
+    "best of other networks": best_of_other_networks,
+}
+
+
+def tokens(arch: Architecture, there: int, here: int, mappings: int) -> dict[str, float]:
+    """BERT's layers at one number of tokens from the same layers at another: EDP over the reference."""
+    sources, targets = (
+        {layer.name: layer for layer in layers_of(load_workload(f"bert_base_{number}"))} for number in (there, here)
+    )
+    pool = {name: reference(arch, layer, mappings) for name, layer in sources.items()}
+    return {
+        name: min(transferred(arch, layer, pool).values()) / reference(arch, layer, mappings).edp
+        for name, layer in targets.items()
+    }
+
+
+def arrays(layers: Layers, references: Mapping[str, Found], mappings: int, most: int) -> dict[str, list[float]]:
+    """The mappings of the 14 x 12 array on arrays of other sizes: the same layer's, and the best of the pool."""
+    found = {}
+    some = list(layers)[:: max(1, len(layers) // most)][:most]
+    for columns, rows in ARRAYS:
+        arch = load_arch(MACHINE, {"columns": columns, "rows": rows})
+        own, pool = [], []
+        for name in some:
+            least = reference(arch, layers[name], mappings).edp
+            edp = transferred(arch, layers[name], references)
+            own.append(edp[name] / least)
+            pool.append(min(edp.values()) / least)
+        found[f"{columns} x {rows}"] = [_middle(own), _middle(pool)]
+    return found
+
+
+def begun(arch: Architecture, layers: Layers, references: Mapping[str, Found], most: int) -> dict[str, Result]:
+    """How far a search is after some CPU-seconds, from nothing and from other networks; adapting is included."""
+    traces: dict[str, list[list[tuple[float, float]]]] = {"from nothing": [], "from other networks": []}
+    for name in list(layers)[:: max(1, len(layers) // most)][:most]:
+        pool = [found for source, found in references.items() if source.split("/")[0] != name.split("/")[0]]
+        documents = tuple(Document("pool", write_mapping(found.batch), {}) for found in pool if found.batch is not None)
+        for how, start in (("from nothing", None), ("from other networks", Beginnings(documents))):
+            traces[how].append(_trace(arch, layers[name], start, references[name].edp))
+    return {
+        how: {
+            "over": [[mark, _spread([_at(trace, mark) for trace in each])["50"]] for mark in MARKS],
+            "near": sum(_at(trace, MARKS[0]) <= NEAR for trace in each) / len(each),
+        }
+        for how, each in traces.items()
+    }
+
+
+def _trace(arch: Architecture, layer: Workload, start: object, least: float) -> list[tuple[float, float]]:
+    began, trace = process_time(), list[tuple[float, float]]()
+
+    def watch(_: Workload, recorder: Recorder) -> None:
+        used = process_time() - began
+        trace.append((used, float(recorder.best) / least))
+        if used > MARKS[-1]:
+            raise KeyboardInterrupt
+
+    options = SearchOptions(strategy="evolve", seed=1)
+    explore(arch, layer, MAPSPACE, options, progress=watch, start_from=start)  # type: ignore[typeddict-item]
+    return trace
+
+
+def _at(trace: Sequence[tuple[float, float]], mark: float) -> float:
+    return min((value for used, value in trace if used <= mark), default=inf)
+
+
+def _spread(values: Sequence[float]) -> dict[str, float | None]:
+    """Quantiles; None where one is infinite."""
+    if len(values) < 2:
+        values = [*values, *values] if values else [inf, inf]
+    known = sorted(values)
+    if known[-1] == inf:
+        return {str(share): _finite(known[min(len(known) - 1, share * len(known) // 100)]) for share in SHARES}
+    cuts = quantiles(known, n=100, method="inclusive")
+    return {str(share): cuts[share - 1] for share in SHARES}
+
+
+def _finite(value: float) -> float | None:
+    return None if value == inf else value
+
+
+def _middle(values: Sequence[float]) -> float:
+    found = _spread(values)["50"]
+    assert found is not None
+    return found
+
+
+def markdown(result: Result) -> str:
+    """The tables as text."""
+    lines = ["| source | " + " | ".join(f"{share} %" for share in SHARES) + " |", "|---" * (len(SHARES) + 1) + "|"]
+    for name, spread in result["zero_shot"].items():
+        lines.append(f"| {name} | " + " | ".join(_cell(spread[str(share)]) for share in SHARES) + " |")
+    lines += ["", f"lost: {result['lost']} of {result['pairs']} pairs", ""]
+    for name, each in result["tokens"].items():
+        lines.append(f"BERT {name}: " + ", ".join(f"{layer} {ratio:.3f}" for layer, ratio in each.items()))
+    for name, (own, pool) in result["arrays"].items():
+        lines.append(f"array {name}: the layer's own mapping {own:.3f}, best of the pool {pool:.3f}")
+    for name, each in result["begun"].items():
+        said = ", ".join(f"{mark:g} s {_cell(value)}" for mark, value in each["over"])
+        lines.append(f"{name}: {said}; within 5 % at {MARKS[0]:g} s: {each['near']:.0%}")
+    return "\n".join(lines) + "\n"
+
+
+def _cell(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+def _draw(axes, result: Result) -> None:  # type: ignore[no-untyped-def]
+    shot, search = axes
+    for number, (name, spread) in enumerate(result["zero_shot"].items()):
+        known = [(share, spread[str(share)]) for share in SHARES if spread[str(share)] is not None]
+        if known:
+            curve(shot, number, name, *(list(column) for column in zip(*known, strict=True)))
+    shot.set(yscale="log", xlabel="share of layers [%]", ylabel="EDP / search of the layer itself")
+    shot.set_title("adapted, without a search", fontsize=10, loc="left")
+    for number, (name, each) in enumerate(result["begun"].items()):
+        known = [(mark, value) for mark, value in each["over"] if value is not None]
+        if known:
+            curve(search, number, name, *(list(column) for column in zip(*known, strict=True)))
+    search.set(yscale="log", xlabel="CPU-seconds", ylabel="EDP / reference (median)")
+    search.set_title("a search that begins with them", fontsize=10, loc="left")
+    for each in axes:
+        each.legend(fontsize=8, frameon=False)
+
+
+if __name__ == "__main__":
+    main()

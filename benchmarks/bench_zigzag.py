@@ -23,7 +23,7 @@ from ruby_map.arch import Architecture, load_arch, stacked
 from ruby_map.energy import energy_table, stacked_table
 from ruby_map.mapper import Result, SearchOptions, explore
 from ruby_map.mapper.model.cost import Costs, evaluate
-from ruby_map.mapper.report import by_memory
+from ruby_map.mapper.model.figures import by_memory
 from ruby_map.workloads import Workload, shaped
 from zigzag.api import get_hardware_performance_zigzag
 from zigzag.hardware.architecture.memory_port import DataDirection

@@ -1,4 +1,4 @@
-"""The import rule: the four parts, the ten rooms of mapper/, what each may import, and how imports are read."""
+"""The import rule: the four parts, the eleven rooms of mapper/, what each may import, and how imports are read."""
 
 import ast
 import tomllib
@@ -25,11 +25,13 @@ ROOMS: dict[str, set[str]] = {
     "model": {"runtime", "mapping"},
     "certificate": {"mapping", "mapspace", "model"},
     "search": {"runtime", "mapping", "mapspace", "model", "certificate"},
-    "report": {"runtime", "mapping", "model", "certificate", "search"},
-    "exploration": {"runtime", "mapping", "mapspace", "model", "certificate", "search", "report"},
-    "sweeps": {"runtime", "mapping", "mapspace", "model", "certificate", "search", "report", "exploration"},
+    "store": {"runtime", "mapping", "mapspace", "model", "certificate", "search"},
+    "report": {"runtime", "mapping", "model", "certificate", "search", "store"},
+    "exploration": {"runtime", "mapping", "mapspace", "model", "certificate", "search", "store", "report"},
+    "sweeps": {"runtime", "mapping", "mapspace", "model", "certificate", "search", "store", "report", "exploration"},
     "commands": {
-        *("runtime", "mapping", "mapspace", "model", "certificate", "search", "report", "exploration", "sweeps"),
+        *("runtime", "mapping", "mapspace", "model", "certificate", "search", "store", "report", "exploration"),
+        "sweeps",
     },
 }
 MODULES = [path for part in MAY_IMPORT for path in sorted((ROOT / part).rglob("*.py"))]

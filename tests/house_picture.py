@@ -18,6 +18,7 @@ CONTENTS = {
     "model": "what a mapping counts and costs",
     "certificate": "proofs, checked without the search",
     "search": "mappings proposed, scored, recorded",
+    "store": "mappings found before, by problem",
     "report": "results printed, tabulated, drawn, written",
     "exploration": "a layer or a network, from inputs to a result",
     "sweeps": "designs x workloads x mapspaces x seeds",
@@ -29,7 +30,7 @@ FRAME = 2 * BOX + BOX_GAP + 2 * MARGIN
 WIDTH = FRAME + 2 * MARGIN
 HEAD = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">
-<title>The four parts and the ten rooms of mapper, each above what it may import</title>
+<title>The four parts and the eleven rooms of mapper, each above what it may import</title>
 <style>
   text {{ font-family: Helvetica, Arial, sans-serif; font-size: 12px; fill: #333333; text-anchor: middle }}
   .name {{ font-size: 14px; font-weight: bold; fill: #000000 }}

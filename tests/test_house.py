@@ -33,7 +33,13 @@ from .house import (
 BY_PATH = {"mapper/model/explain.py", "mapper/search/engines/jax_engine.py", "mapper/report/pictures/style.py"}
 FACE = 30  # names that a folder may offer
 # What a dependency lets us import, where that is not its own name alone.
-IMPORT_NAMES = {"pyyaml": {"yaml"}, "pydantic": {"pydantic", "pydantic_core"}, "dask": {"distributed"}}
+IMPORT_NAMES = {
+    "pyyaml": {"yaml"},
+    "pydantic": {"pydantic", "pydantic_core"},
+    "dask": {"distributed"},
+    "scikit-learn": {"sklearn", "scipy", "threadpoolctl"},
+    "xgboost-cpu": {"xgboost"},
+}
 
 
 def wrong_imports(path: Path, source: str) -> list[str]:
@@ -89,7 +95,7 @@ def test_every_room_has_its_line_and_every_line_its_room() -> None:
 def test_what_takes_long_to_import_waits() -> None:
     """No command imports these before it needs them."""
     modules = [f"ruby_map.mapper.commands.{path.stem}" for path in (ROOT / "mapper/commands").glob("ruby_*.py")]
-    late = {"matplotlib", "sympy", "jax", "pandas", "onnx", "scipy"}
+    late = {"matplotlib", "sympy", "jax", "pandas", "onnx", "scipy", "sklearn", "xgboost"}
     script = f"import sys, {', '.join(modules)}; print(sorted({late} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

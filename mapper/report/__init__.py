@@ -1,6 +1,6 @@
 """Results: printed, tabulated, drawn, written."""
 
-from .by_memory import by_memory, counts_by_memory
+from .answer import COST_MODEL
 from .compare import comparison, comparison_json
 from .difference import difference_json, difference_text
 from .folder import certificate_faults, write_folder, write_proof
@@ -10,12 +10,13 @@ from .network_edp import EdpBound, LayerNeeds, LeastSum, best_choice, crossing, 
 from .network_result import NetworkResult
 from .renderers import OF_LAYER, OF_NETWORK
 from .result import Result
-from .result_json import Json, plain, result_json, why_json
+from .result_json import Json, result_json, why_json
 from .show import Drawing, Renderer, Rows, Shown, register
 from .tables import TextTable, energy_unit
 from .why import Neighbour, Why
 
 __all__ = [
+    "COST_MODEL",
     "Drawing",
     "EdpBound",
     "Json",
@@ -30,18 +31,15 @@ __all__ = [
     "TextTable",
     "Why",
     "best_choice",
-    "by_memory",
     "certificate_faults",
     "comparison",
     "comparison_json",
-    "counts_by_memory",
     "crossing",
     "difference_json",
     "difference_text",
     "edp_bound",
     "energy_unit",
     "exact_front",
-    "plain",
     "register",
     "result_json",
     "write_folder",

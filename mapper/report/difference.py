@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from ..mapping import MappingBatch
 from ..model import Costs
+from ..model.figures import plain
 from .loop_nest import loop_nest
 from .result import Result
-from .result_json import Json, plain, result_json
+from .result_json import Json, result_json
 from .tables import energy_unit, heading, table_text
 
 ACCESSES = ("reads", "fills", "updates")

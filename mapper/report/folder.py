@@ -11,7 +11,8 @@ from pathlib import Path
 from ...workloads import Fault, written_together
 from ..certificate import Certificate, write_certificate
 from ..mapping import mapping_yaml
-from ..model import OBJECTIVES, first_objective
+from ..model import OBJECTIVES
+from .answer import minimised
 from .frames import layer_rows
 from .network_result import NetworkResult
 from .pictures import draw_convergence, draw_convergences, draw_energy, draw_front, draw_layers
@@ -85,8 +86,8 @@ def _write_layer(result: Result, folder: Path) -> None:
     assert result.batch is not None, "nothing was found, so nothing is written"
     _write_json(result, folder)
     (folder / "mapping.yaml").write_text(mapping_yaml(result.batch))
-    objective = first_objective(str(result.objective)).column
-    _write_csv(folder / "trace.csv", ["mappings", f"best_{objective}"], result.statistics.trace)
+    key, _ = minimised(str(result.objective))
+    _write_csv(folder / "trace.csv", ["mappings", f"best_{key}"], result.statistics.trace)
     if result.axes:
         _write_front(result, folder)
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 
 from ...workloads import Fault, InputError
+from ..model.figures import plain
 from .network_result import NetworkResult
 from .result import Result
-from .result_json import plain
 from .roofline import roofline_point
 from .show import Rows
 

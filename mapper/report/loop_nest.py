@@ -25,7 +25,7 @@ def loop_nest(batch: MappingBatch) -> str:
     lines: list[str] = []
     depth = 0
     for s, slot in enumerate(batch.arch.slots):
-        if not slot.spatial and _shown(batch, slot.level):
+        if not slot.spatial and batch.stands(slot.level):
             lines.append("  " * depth + _header(batch, slot.level, words[slot.level]))
         for d in range(bounds.shape[1]) if slot.spatial else order[slot.level]:
             if bounds[s, d] > 1:
@@ -42,13 +42,6 @@ def _loop(slot: Slot, dim: str, bound: int, residual: int) -> str:
     if residual != bound:
         text += f", last round {residual}"
     return f"{text}  # {slot.axis.name}, {slot.axis.mesh}" if slot.axis else text
-
-
-def _shown(batch: MappingBatch, level: int) -> bool:
-    """Whether a level has a line of its own: of a stack those that keep a tensor, or the last where none does."""
-    (stack,) = (levels for levels in batch.arch.stacks if level in levels)
-    none = not batch.keep[0, stack.start : stack.stop].any()
-    return len(stack) == 1 or bool(batch.keep[0, level].any()) or (none and level == stack[-1])
 
 
 def _header(batch: MappingBatch, level: int, words: Numbers) -> str:

@@ -7,6 +7,7 @@ from typing import override
 from ..model import first_objective
 from ..model.bounds import ROUNDING, Ideal
 from ..search import Ended, Statistics
+from ..store import known_line
 from . import proof_text as proof
 from . import tables
 from .front import front_table
@@ -151,6 +152,7 @@ class NetworkResult(Shown):
         whole = self.statistics
         counted = "; seconds of the searches alone, without starts and waits" if Ended.BUDGET in whole.ended else ""
         parts.append(tables.search_line(whole) + counted)
+        parts += [line] if (line := known_line([(each.workload.name, each.known) for each, _ in mapped])) else []
         if self.gap is not None:
             each = [
                 (*proof.open_stage(layer.workload.name, layer.own_gap, layer.stages), layer.alone is not None)

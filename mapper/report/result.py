@@ -11,9 +11,11 @@ from ..certificate import Layer
 from ..mapping import MappingBatch
 from ..model import Costs, first_objective
 from ..model.bounds import Ideal, ideal
-from ..search import Coverage, FrontProof, StageProof, Statistics
+from ..search import Answer, Coverage, FrontProof, StageProof, Statistics
+from ..store import Known
 from . import proof_text as proof
 from . import tables
+from .answer import answer_text
 from .front import FrontMapping, front_table
 from .loop_nest import loop_nest
 from .network_edp import LayerNeeds, LeastSum
@@ -53,7 +55,9 @@ class Result(Shown):
     axes: tuple[str, ...] = ()  # of the front
     front: tuple[FrontMapping, ...] = ()  # by its first axis, where the options ask for it
     strategy: str | None = None  # of the search
+    answer: Answer | None = None  # of the cost model, where one was asked
     why: Why | None = None  # what holds the best mapping back, where asked for
+    known: Known | None = None  # where the mapping comes from, where a store was asked
 
     @property
     def found(self) -> bool:
@@ -142,8 +146,10 @@ class Result(Shown):
         else:
             parts += [loop_nest(self.batch), tables.level_table(self.batch, self.valid_costs), self._totals()]
             parts += [front_table(self.front, self.axes, self.cycles, self.energy_pj)] if self.front else []
+        parts += [answer_text(self.answer)] if self.answer else []
         if self.statistics.evaluated:
             parts.append(tables.search_line(self.statistics))
+        parts += [str(self.known)] if self.known and self.found else []
         if self.gap is not None:
             if self.searched is not None:
                 parts.append(proof.found_line(self.searched_by, self.searched))
@@ -154,9 +160,7 @@ class Result(Shown):
                 parts.append(proof.network_choice_line(*what[:3], self.alone))
         if self.proof is not None:
             parts += proof.front_proof_parts(self.front, self.proof)
-        if self.why is not None:
-            parts.append(str(self.why))
-        return parts
+        return parts if self.why is None else [*parts, str(self.why)]
 
     def _totals(self) -> str:
         hint = f"\nhint         {self.hint}" if self.hint and self.mapspace else ""

@@ -5,11 +5,11 @@ from itertools import zip_longest
 
 import numpy as np
 
-from ...arch import unstacked
-from ..mapping import MappingBatch, write_mapping
-from ..model import HELD, Costs
+from ..mapping import write_mapping
+from ..model.figures import level_figures, plain
 from ..search import Statistics
 from . import proof_text as proof
+from .answer import answer_json
 from .front import front_json
 from .network_result import NetworkResult
 from .result import Result
@@ -35,10 +35,14 @@ def result_json(result: Result | NetworkResult) -> Json:
         "seed": result.seed,
         **_costs_json(result),
         "compute": {"energy_pj": plain(result.valid_costs.compute_energy_pj)} if result.found else None,
-        "levels": _levels_json(result.batch, result.valid_costs) if result.batch is not None else None,
+        "levels": level_figures(result.batch, result.valid_costs)[0] if result.batch is not None else None,
         "mapping": write_mapping(result.batch) if result.batch is not None else None,
         "search": _search_json(result.statistics, result.strategy),
     }
+    if result.known is not None:
+        whole |= result.known.json() if result.found else result.known.json() | {"origin": None}
+    if result.answer is not None:
+        whole |= {"cost_model": answer_json(result.answer)}
     if result.axes:
         whole |= {"front": front_json(result.front)}
     if result.gap is not None:
@@ -85,12 +89,6 @@ def _proof_json(result: Result | NetworkResult) -> Json:
     return proven
 
 
-def plain(value: float) -> int | float:
-    """Turn a number into what JSON shows: `420`, not `420.0`; digits that a float does not have are not made up."""
-    value = value if isinstance(value, int) else float(value)
-    return int(value) if value.is_integer() and abs(value) <= HELD else value
-
-
 def _costs_json(result: Result | NetworkResult) -> Json:
     names = ("cycles", "energy_pj", "edp", "utilization")
     costs: Json = {name: plain(getattr(result, name)) if result.found else None for name in names}
@@ -120,35 +118,6 @@ def _interconnect_json(result: Result | NetworkResult) -> Json | None:
         "energy_pj": plain(levels.sum()),
         "levels": {level.name: plain(pj) for level, pj in zip(arch.levels, levels, strict=True) if level.fanout},
     }
-
-
-def _levels_json(batch: MappingBatch, costs: Costs) -> Json:
-    """Cycles, energy and counts of each level and each tensor that it keeps."""
-    return {
-        level.name: {
-            "instances": plain(costs.counts.instances[0, i]),
-            "cycles": plain(costs.level_cycles[0, i]),
-            "energy_pj": plain(costs.level_energy_pj[0, i].sum()),
-            "tensors": {
-                tensor.name: _tensor_json(costs, i, t)
-                for t, tensor in enumerate(batch.workload.tensors)
-                if batch.kept[0, i, t]
-            },
-        }
-        for i, level in enumerate(unstacked(batch.arch).levels)
-    }
-
-
-def _tensor_json(costs: Costs, level: int, tensor: int) -> Json:
-    counts = costs.counts
-    arrays = {
-        "tile_words": counts.tile_words,
-        "reads": counts.reads,
-        "fills": counts.fills,
-        "updates": counts.updates,
-        "energy_pj": costs.level_energy_pj,
-    }
-    return {name: plain(array[0, level, tensor]) for name, array in arrays.items()}
 
 
 def _search_json(statistics: Statistics, strategy: str | None) -> Json:

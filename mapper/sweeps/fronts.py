@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..mapping import Floats, frontier
-from ..report import Json, plain
+from ..model.figures import plain
+from ..report import Json
 from .pareto import hypervolume, knee
 from .proofs import Bounds, may_be_beaten, may_join, together
 

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from ...model import first_objective
+from ..answer import minimised
 from ..network_result import NetworkResult
 from ..result import Result
 from .palette import GREY, LINES, MARKERS, PALETTE, finish
@@ -28,7 +29,7 @@ def draw_convergence(result: Result, axes: "Axes | None" = None) -> "Figure":
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel("mappings looked at", fontsize=9)
-    axes.set_ylabel(f"best {first_objective(str(result.objective)).label}", fontsize=9)
+    axes.set_ylabel(f"best {minimised(str(result.objective))[1]}", fontsize=9)
     axes.legend(fontsize=8, frameon=False)
     finish(axes, f"{result.workload.name} on {result.arch.name}")
     return picture_of(axes)

@@ -1,12 +1,29 @@
-"""`--set "LEVEL: C=8 order=M,C keep=Inputs"`: changes of a mapping, read as transforms, and what changes with them."""
+"""`"LEVEL: C=8 order=M,C keep=Inputs"`: decisions, read as transforms.
 
-from collections.abc import Mapping, Sequence
+`--set` changes them in a mapping, `--fix` leaves to a search the mappings that agree with them.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from ...arch import Architecture
-from ...workloads import Fault, InputError, Workload, collect, near, option_fault
+from ...workloads import Fault, InputError, Workload, collect, near, option_fault, read_yaml
 from ..mapping import MappingBatch
-from ..mapping.transforms import Keep, Reorder, Spread, Tile, Transform, Transforms, applied, transforms_of
+from ..mapping.transforms import (
+    ROOT,
+    Keep,
+    Reorder,
+    Spread,
+    Tile,
+    Transform,
+    Transforms,
+    applied,
+    fixed,
+    read_transforms,
+    transforms_of,
+)
 
+Decision = tuple[Transform, Callable[[Fault], Fault]]  # with what tells where a fault of it is
 Target = tuple[str, str]  # a level, and the name of an axis below it or nothing
 
 
@@ -15,7 +32,7 @@ def changed(before: MappingBatch, workload: Workload, texts: Sequence[str]) -> M
     faults, made = list[Fault](), dict[tuple[str, ...], str]()  # by address, the text that decides it
     new = list[Transform]()
     for text in texts:
-        for each in collect(faults, lambda text=text: read_change(text, before)) or []:  # type: ignore[misc]
+        for each in collect(faults, lambda text=text: read_change(text, before.arch, before=before)) or []:  # type: ignore[misc]
             if each.address in made:
                 faults.append(_fault(text, f'a second change of what "{made[each.address]}" sets; keep one of them'))
             made.setdefault(each.address, text)
@@ -29,23 +46,79 @@ def changed(before: MappingBatch, workload: Workload, texts: Sequence[str]) -> M
         raise InputError(_named(fault, transforms, made) for fault in error.faults) from None
 
 
-def read_change(text: str, before: MappingBatch) -> list[Transform]:
+def fixed_by(arch: Architecture, workloads: Sequence[Workload], texts: Sequence[str]) -> Architecture:
+    """Constrain a machine to the mappings that agree with all `texts`, each as of `--set` or a file of transforms.
+
+    Raises InputError with every fault.
+    """
+    faults, found = list[Fault](), list[Decision]()
+    for text in texts:
+        for each, tell in collect(faults, lambda text=text: _decided(arch, text)) or []:  # type: ignore[misc]
+            first = next((other for other in found if other[0].address == each.address), None)
+            if first is None:
+                found.append((each, tell))
+            else:
+                faults.append(tell(Fault("", None, "", f"a second decision of {_at(each)}: keep one of them")))
+    try:
+        machine = fixed(arch, workloads, Transforms(transforms=tuple(each for each, _ in found)))
+    except InputError as error:
+        faults += [_by_source(fault, found) for fault in error.faults]
+    if faults:
+        raise InputError(dict.fromkeys(faults))
+    return machine
+
+
+def _decided(arch: Architecture, text: str) -> list[Decision]:
+    """Read a text or a file. Raises InputError."""
+    if Path(text).is_file():
+        document = read_yaml(Path(text))
+        own = read_transforms(document).transforms
+        return [
+            (each, lambda fault, i=i: document.fault((ROOT, i, *fault.keys[2:]), fault.message))  # type: ignore[misc]
+            for i, each in enumerate(own)
+        ]
+    name = f'fix "{text}"'
+    return [(each, lambda fault: option_fault(name, fault.message)) for each in read_change(text, arch, "fix")]
+
+
+def _at(each: Transform) -> str:
+    """Name what a transform decides."""
+    kind, *names = each.address
+    if kind == "reorder":
+        return f"the order of {names[0]}"
+    return f"what {names[0]} keeps" if kind == "keep" else f"{names[-1]} at {'.'.join(names[:-1])}"
+
+
+def _by_source(fault: Fault, found: Sequence[Decision]) -> Fault:
+    """Say of a fault of one of the decisions where it is."""
+    number = fault.keys[1] if len(fault.keys) > 1 else None
+    return found[number][1](fault) if isinstance(number, int) else fault
+
+
+def read_change(
+    text: str, arch: Architecture, option: str = "set", before: MappingBatch | None = None
+) -> list[Transform]:
     """Read one text: a level or an axis, then bounds of dims, `order=` and `keep=`. Raises InputError with every fault.
 
-    An order is outermost first; dims that it leaves out stay outside those named, in their order.
+    An order is outermost first; dims that it leaves out stay outside those named, in their order in `before`.
     """
     name, colon, rest = (part.strip() for part in text.partition(":"))
     entries = [entry.partition("=") for entry in rest.split()]
     if not colon or not entries or not all(equals for _, equals, _ in entries):
-        raise InputError(_fault(text, "must be LEVEL: DIM=BOUND, or AXIS: DIM=BOUND; also order=DIMS, keep=TENSORS"))
-    targets = _targets(before.arch)
+        rule = "must be LEVEL: DIM=BOUND, or AXIS: DIM=BOUND; also order=DIMS, keep=TENSORS"
+        rule += "; or a file, which this is not" if option == "fix" else ""
+        raise InputError(_fault(text, rule, option))
+    targets = _targets(arch)
     if name not in targets:
         known = near(name, targets) or f"; known: {', '.join(targets)}"
-        raise InputError(_fault(text, f'unknown level or axis "{name}"{known}'))
+        raise InputError(_fault(text, f'unknown level or axis "{name}"{known}', option))
     found, faults = list[Transform](), list[Fault]()
     for key, _, value in entries:
-        own = collect(faults, lambda key=key, value=value: _entry(text, targets[name], key, value, before))  # type: ignore[misc]
-        found += [own] if own is not None else []
+        try:
+            each = _entry(targets[name], key, value)
+            found.append(_whole(each, before) if before is not None and isinstance(each, Reorder) else each)
+        except ValueError as error:
+            faults.append(_fault(text, str(error), option))
     if faults:
         raise InputError(faults)
     return found
@@ -58,28 +131,28 @@ def with_them(before: MappingBatch, after: MappingBatch) -> list[str]:
     return [f"{name}: {dim}={old} becomes {dim}={new}" for dim, old, new in bounds if old != new]
 
 
-def _entry(text: str, target: Target, key: str, value: str, before: MappingBatch) -> Transform:
-    """Read one entry. Raises InputError."""
+def _entry(target: Target, key: str, value: str) -> Transform:
+    """Read one entry. Raises ValueError with what is wrong."""
     level, axis = target
     names = tuple(filter(None, value.split(",")))
     if key in ("order", "keep") and axis:
-        raise InputError(_fault(text, f"an axis has no {key}: name a level"))
+        raise ValueError(f"an axis has no {key}: name a level")
     if key == "keep":
         return Keep(level=level, tensors=names)
     if key == "order":
-        return Reorder(level=level, dims=_whole(level, names, before))
+        return Reorder(level=level, dims=names)
     if not (value.isascii() and value.isdigit() and int(value)):
-        raise InputError(_fault(text, f'a bound must be a whole number, 1 or more; got "{key}={value}"'))
+        raise ValueError(f'a bound must be a whole number, 1 or more; got "{key}={value}"')
     if axis:
         return Spread(level=level, axis=axis, dim=key, bound=int(value))
     return Tile(level=level, dim=key, bound=int(value))
 
 
-def _whole(level: str, names: tuple[str, ...], before: MappingBatch) -> tuple[str, ...]:
-    """Return the order of all dims of a level, those not named outside as they were."""
-    index = next(i for i, own in enumerate(before.arch.levels) if own.name == level)
+def _whole(own: Reorder, before: MappingBatch) -> Reorder:
+    """Add to an order the dims that it leaves out, outside as they were."""
+    index = next(i for i, level in enumerate(before.arch.levels) if level.name == own.level)
     now = [before.workload.dims[d] for d in before.order[0, index].tolist()]
-    return (*(dim for dim in now if dim not in names), *names)
+    return Reorder(level=own.level, dims=(*(dim for dim in now if dim not in own.dims), *own.dims))
 
 
 def _targets(arch: Architecture) -> Mapping[str, Target]:
@@ -103,5 +176,5 @@ def _named(fault: Fault, transforms: Transforms, made: Mapping[tuple[str, ...], 
     return _fault(text, fault.message) if text else option_fault("set", f"then {fault.message}")
 
 
-def _fault(text: str, message: str) -> Fault:
-    return option_fault(f'set "{text}"', message)
+def _fault(text: str, message: str, option: str = "set") -> Fault:
+    return option_fault(f'{option} "{text}"', message)

@@ -21,6 +21,7 @@ _SPACE, _SEARCH, _STOP, _OUT, _ENERGY = "Mapspace", "Search", "When to stop", "O
 BOUND = 10.0  # seconds
 QUICK = 1.0  # second
 _TAKEN = ("strategy", "settings", "cost_model", "time_limit", "budget", "certificate")  # by --quick
+FIX = 'Only mappings with this: "LEVEL: C=8 order=M,C keep=Inputs", or a file of transforms.'
 NAME = "a library name (see --list) or a path"
 
 
@@ -36,6 +37,7 @@ class MapRequest(StartRequest):
         str, typer.Option(help=f"{', '.join(PRESETS)}: where bounds need not divide.", rich_help_panel=_SPACE)
     ] = "ruby-s"
     placement: Annotated[str, typer.Option(help=PLACEMENT, rich_help_panel=_SPACE)] = ""
+    fix: Annotated[list[str], typer.Option(help=FIX, rich_help_panel=_SPACE)] = field(default_factory=list)
     pad: Annotated[bool, typer.Option("--pad", help="Pad dims to fill the array first.", rich_help_panel=_SPACE)] = (
         False
     )

@@ -36,6 +36,7 @@ from ..runtime import NAME as CHECKPOINT
 from ..runtime import Checkpoint, folder_faults, identity, say, tell
 from ..search import ANSWERED, STRATEGIES, SearchOptions, option_faults
 from ..store import Store, store_faults
+from .changes import fixed_by
 from .map_request import NAME, MapRequest
 from .progress import progress, steps
 from .shared import BAD_INPUT, FOUND, INTERRUPTED, MODEL_FAILED, NOTHING_VALID, echo_json, new_app, placed_as
@@ -86,7 +87,7 @@ class Job:
             faults.append(option_fault("why", ONE_LAYER))
         faults += one_layer_faults(options, loaded[1]) if loaded else []
         table = collect(faults, lambda: _table(loaded[0], request)) if loaded else None
-        machine = collect(faults, lambda: placed_as(loaded[0], request.placement)) if loaded else None
+        machine = collect(faults, lambda: _machine(*loaded, request)) if loaded else None
         if faults or loaded is None or table is None or machine is None:
             raise InputError(dict.fromkeys(faults))
         distinct = files.given.get("distinct", request.distinct)
@@ -157,6 +158,12 @@ def ruby_map(request: MapRequest) -> int:
 
 def _table(arch: Architecture, request: MapRequest) -> EnergyTable:
     return energy_table(arch, *reference_tables(request.arch, request.more, request.ert, request.art))
+
+
+def _machine(arch: Architecture, work: Workload | Network, request: MapRequest) -> Architecture:
+    """Return the machine with what options say of it. Raises InputError with every fault."""
+    arch = placed_as(arch, request.placement)
+    return fixed_by(arch, layers_of(work), request.fix) if request.fix else arch
 
 
 def _list(as_json: bool) -> int:

@@ -92,7 +92,8 @@ def test_a_gap_names_the_time_that_may_close_it():
     found = run("simba_like", "resnet50/conv5_x_3x3", "--mapspace", "ruby", "--time-limit", 1)
     assert found.exit_code == 0
     line = found.stdout.splitlines()[-1]
-    assert re.fullmatch(r"proof +the lowest EDP of ruby is at most [\d.]+% below .*; --time-limit \d+ may close it", line)
+    proof = r"proof +the lowest EDP of ruby is at most [\d.]+% below .*; --time-limit \d+ may close it"
+    assert re.fullmatch(proof, line)
 
 
 @pytest.mark.parametrize(("mapspace", "cycles"), [("pfm", 20), ("ruby-s", 17), ("ruby", 17)])

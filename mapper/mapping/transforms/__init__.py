@@ -1,6 +1,7 @@
 """Mappings as lists of transforms, after Matmap: each a decision by level and dim."""
 
 from .applied import applied
+from .fixed import fixed
 from .transforms import ROOT, Keep, Pad, Reorder, Spread, Tile, Transform, Transforms, read_transforms, transforms_of
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "Transform",
     "Transforms",
     "applied",
+    "fixed",
     "read_transforms",
     "transforms_of",
 ]

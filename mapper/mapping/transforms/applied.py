@@ -1,15 +1,14 @@
 """Makes the mapping of a list of transforms, or reports every conflict among them."""
 
-from collections.abc import Collection
 from dataclasses import replace
 from math import prod
 
 import numpy as np
 
 from ....arch import Architecture, stacked
-from ....workloads import Document, Fault, InputError, Keys, Workload
-from ....workloads.timeloop import choices
+from ....workloads import Document, InputError, Keys, Workload
 from ..batch import MappingBatch
+from .told import Told
 from .transforms import ROOT, Keep, Pad, Reorder, Spread, Tile, Transform, Transforms, usual_keep
 
 
@@ -24,57 +23,19 @@ def applied(
     return _Application(transforms, stacked(arch, workload), workload, document).batch()
 
 
-class _Told:
-    """The names of a machine and a workload, and the faults of transforms about them.
-
-    The last level of a stack goes by the memory's name, too.
-    """
-
-    def __init__(self, arch: Architecture, workload: Workload, document: Document) -> None:
-        self.arch, self.workload, self.dims, self.document = arch, workload, workload.dims, document
-        self.faults: list[Fault] = []
-        self.levels = {arch.levels[stack[-1]].of_memory: stack[-1] for stack in arch.stacks}
-        self.levels |= {level.name: i for i, level in enumerate(arch.levels)}
-        self.tensors = [tensor.name for tensor in workload.tensors]
-        self.places: dict[tuple[object, ...], Keys] = {}  # what is decided -> the transform that did
-
-    def _fault(self, path: Keys, message: str) -> None:
-        self.faults.append(self.document.fault(path, message))
-
-    def _level(self, path: Keys, name: str) -> int | None:
-        place = self._known((*path, "level"), "level", name, list(self.levels))
-        return None if place is None else list(self.levels.values())[place]
-
-    def _known(self, path: Keys, kind: str, name: str, names: Collection[str]) -> int | None:
-        """Return the place of a name; None with a fault where it is unknown."""
-        if name in names:
-            return list(names).index(name)
-        self._fault(path, f"unknown {kind} {name!r}{choices(name, names)}")
-        return None
-
-    def _twice(self, path: Keys, names: Collection[str]) -> None:
-        """Report names that are given twice."""
-        for name in dict.fromkeys(name for name in names if list(names).count(name) > 1):
-            self._fault(path, f"names {name} twice")
-
-    def _first(self, path: Keys, *decision: object) -> bool:
-        """Whether no other transform has decided this; else there is a fault."""
-        first = self.places.setdefault(decision, path)
-        if first == path:
-            return True
-        line = self.document.line(first)
-        place = f"on line {line}" if line else f"{ROOT}[{first[1]}]"
-        self._fault(path, f"a second transform of the same decision, the first is {place}; keep one of them")
-        return False
-
-
-class _Application(_Told):
+class _Application(Told):
     """A mapping while transforms are applied to it."""
 
     def __init__(
         self, transforms: Transforms, arch: Architecture, workload: Workload, document: Document | None
     ) -> None:
-        super().__init__(arch, workload, document or Document(ROOT, transforms.model_dump(mode="json"), {}))
+        super().__init__(
+            arch,
+            workload.dims,
+            [tensor.name for tensor in workload.tensors],
+            document or Document(ROOT, transforms.model_dump(mode="json"), {}),
+        )
+        self.workload = workload
         self.sizes = list(workload.sizes)
         self.bounds = np.ones((len(arch.slots), len(self.dims)), np.int64)
         self.order = np.tile(np.arange(len(self.dims), dtype=np.int8)[::-1], (len(arch.levels), 1))
@@ -108,60 +69,55 @@ class _Application(_Told):
 
     def _tile(self, path: Keys, own: Tile) -> None:
         """Take in a temporal loop."""
-        level, d = self._level(path, own.level), self._known((*path, "dim"), "dimension", own.dim, self.dims)
+        level, d = self.level(path, own.level), self.known((*path, "dim"), "dimension", own.dim, self.dims)
         if level is None or d is None:
             return
         slot = next(s for s, slot in enumerate(self.arch.slots) if slot.level == level and not slot.spatial)
-        if slot == 0:
-            rule = f"{own.level} is outermost and takes what the others leave of each dim: leave this out"
-            self._fault((*path, "level"), rule)
-        elif self._first(path, "slot", slot, d):
+        if self.inner(path, own.level, slot) and self.first(path, "slot", slot, d):
             self.bounds[slot, d] = min(own.bound, 2**62)
 
     def _spread(self, path: Keys, own: Spread) -> None:
         """Take in a loop that is spread over an axis."""
-        level, d = self._level(path, own.level), self._known((*path, "dim"), "dimension", own.dim, self.dims)
+        level, d = self.level(path, own.level), self.known((*path, "dim"), "dimension", own.dim, self.dims)
         if level is None:
             return
         axes = {slot.axis.name: s for s, slot in enumerate(self.arch.slots) if slot.axis and slot.level == level}
-        if not axes:
-            self._fault((*path, "axis"), f"{own.level} has no axes below it")
-        elif self._known((*path, "axis"), f"axis of {own.level}", own.axis, list(axes)) is not None:
+        if self.axis(path, own, list(axes)) is not None and d is not None:
             slot = axes[own.axis]
-            if d is not None and self._first(path, "slot", slot, d):
+            if self.first(path, "slot", slot, d):
                 self.bounds[slot, d] = min(own.bound, 2**62)
 
     def _reorder(self, path: Keys, own: Reorder) -> None:
         """Take in the order of a level's loops."""
-        level, at = self._level(path, own.level), (*path, "dims")
-        found = [self._known(at, "dimension", dim, self.dims) for dim in own.dims]
-        self._twice(at, own.dims)
-        if level is None or not self._first(path, "order", level) or len(set(found) - {None}) < len(found):
+        level, at = self.level(path, own.level), (*path, "dims")
+        found = [self.known(at, "dimension", dim, self.dims) for dim in own.dims]
+        self.twice(at, own.dims)
+        if level is None or not self.first(path, "order", level) or len(set(found) - {None}) < len(found):
             return
         named = [d for d in found if d is not None]
         self.order[level] = [*(d for d in reversed(range(len(self.dims))) if d not in named), *named]
 
     def _keeps(self, path: Keys, own: Keep) -> None:
         """Take in what a level keeps."""
-        level, at = self._level(path, own.level), (*path, "tensors")
-        found = [self._known(at, "tensor", name, self.tensors) for name in own.tensors]
-        self._twice(at, own.tensors)
-        if level is None or not self._first(path, "keep", level):
+        level, at = self.level(path, own.level), (*path, "tensors")
+        found = [self.known(at, "tensor", name, self.tensors) for name in own.tensors]
+        self.twice(at, own.tensors)
+        if level is None or not self.first(path, "keep", level):
             return
         self.keep[level] = [v in found for v in range(len(self.tensors))]
         if level == 0 and not self.keep[0].all():
-            self._fault(at, f"the outermost level {own.level} keeps every tensor")
+            self.fault(at, f"the outermost level {own.level} keeps every tensor")
 
     def _pad(self, path: Keys, own: Pad) -> None:
         """Take in a dim's size."""
-        d = self._known((*path, "dim"), "dimension", own.dim, self.dims)
-        if d is None or not self._first(path, "pad", d):
+        d = self.known((*path, "dim"), "dimension", own.dim, self.dims)
+        if d is None or not self.first(path, "pad", d):
             return
         size = self.workload.sizes[d]
         if own.size < size:
-            self._fault((*path, "size"), f"{own.dim} has size {size}, which padding cannot lower to {own.size}")
+            self.fault((*path, "size"), f"{own.dim} has size {size}, which padding cannot lower to {own.size}")
         elif own.size >= 2**62:
-            self._fault((*path, "size"), f"must be below 2**62, got {own.size:.3g}")
+            self.fault((*path, "size"), f"must be below 2**62, got {own.size:.3g}")
         else:
             self.sizes[d] = own.size
 
@@ -174,7 +130,7 @@ class _Application(_Told):
                 if bound > left:
                     inner = " * ".join(str(own) for own in self.bounds[slot:, d].tolist() if own > 1)
                     rule = f"the bounds of {dim} from {self._name(slot)} inwards are {inner}, more than its size {size}"
-                    self._fault(self.places["slot", slot, d], f"{rule}: at most {left} is left there")
+                    self.fault(self.places["slot", slot, d], f"{rule}: at most {left} is left there")
                     break
                 left = -(-left // bound)
             else:
@@ -183,9 +139,7 @@ class _Application(_Told):
             used = prod(self.bounds[s].tolist())
             if place.axis is not None and used > place.axis.size:
                 at = max(path for key, path in self.places.items() if key[:2] == ("slot", s))
-                self._fault(
-                    at, f"{self._name(s)} has {place.axis.size} instances, the loops spread over it need {used}"
-                )
+                self.fault(at, f"{self._name(s)} has {place.axis.size} instances, the loops spread over it need {used}")
         self._check_stacks()
 
     def _check_stacks(self) -> None:
@@ -195,12 +149,12 @@ class _Application(_Told):
                 continue
             memory, kept = self.arch.levels[stack[0]].of_memory, self.keep[stack.start : stack.stop]
             if (kept.sum(axis=1) > 1).any() or (kept.sum(axis=0) > 1).any():
-                self._fault((ROOT,), f"each level of {memory} keeps one tensor at most, each tensor at one level")
+                self.fault((ROOT,), f"each level of {memory} keeps one tensor at most, each tensor at one level")
             for level, row in list(zip(stack, kept, strict=True))[:-1]:
                 slot = next(s for s, slot in enumerate(self.arch.slots) if slot.level == level)
                 if not row.any() and (self.bounds[slot] > 1).any():
                     name = self.arch.levels[level].name
-                    self._fault((ROOT,), f"{name} has loops and keeps nothing: give its loops to the level outside")
+                    self.fault((ROOT,), f"{name} has loops and keeps nothing: give its loops to the level outside")
 
     def _name(self, slot: int) -> str:
         """Return the name of a slot: of its level, and its axis."""

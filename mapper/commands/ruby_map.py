@@ -75,8 +75,6 @@ class Job:
         faults += [] if mapspace in PRESETS else [unknown_choice("mapspace", mapspace, PRESETS)]
         faults += folder_faults(request.out, CHECKPOINT) if request.out else []
         faults += store_faults(request.store) if request.store else []
-        if request.store and options.cost_model:
-            faults.append(option_fault("store", "holds values of our model: leave this out with a cost model"))
         faults += [option_fault("store", "needs a search; leave out --size")] if request.store and request.size else []
         start = collect(faults, lambda: request.beginnings(size=request.size))
         given = {"ARCH": request.arch, "WORKLOAD": request.workload}

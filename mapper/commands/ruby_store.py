@@ -14,6 +14,7 @@ from ..exploration import evaluate
 from ..model.figures import plain
 from ..report import Json, TextTable, result_json
 from ..runtime import say
+from ..search import Answer
 from ..store import DATE, Entry, Held, HeldProof, Store, export_lines, merge_lines, prune
 from .shared import FOUND, NOTHING_VALID, Request, echo_json, new_app
 
@@ -122,7 +123,8 @@ def _best(store: Store, request: StoreRequest) -> int:
         return NOTHING_VALID
     row, batch = held
     result = evaluate(problem.arch, problem.workload, batch, table=problem.table, costs=problem.costs)
-    result = replace(result, objective=problem.objective)
+    answer = Answer(problem.model, row.values[0]) if problem.answered else None
+    result = replace(result, objective=problem.objective, answer=answer)
     if request.as_json:
         told = {"problem": entry.digest, "origin": row.origins[0].name, "date": row.date}
         more = {"origins": [asdict(each) for each in row.origins], "proofs": [asdict(each) for each in entry.proofs]}
@@ -130,7 +132,8 @@ def _best(store: Store, request: StoreRequest) -> int:
         return FOUND
     lines = [f"{origin.date}  found: {origin}" for origin in row.origins]
     lines += [f"{proof.date}  said to be proven by {proof.origin}: {_proven(proof)}" for proof in entry.proofs]
-    say("\n".join([str(result), "", f"problem {entry.digest}, best by {problem.objective}", *lines]))
+    by = f"the answers of {problem.model}: {row.values[0]:.6g}" if problem.answered else problem.objective
+    say("\n".join([str(result), "", f"problem {entry.digest}, best by {by}", *lines]))
     return FOUND
 
 

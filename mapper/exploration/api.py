@@ -93,8 +93,6 @@ def explore(
 def _start_faults(request: Request, options: SearchOptions) -> list[Fault]:
     """List what does not go together of what a search begins with."""
     faults = []
-    if request.get("store") and options.cost_model:
-        faults.append(option_fault("store", "holds values of our model: leave this out with a cost model"))
     if request.get("transfer_only") and options.cost_model:
         faults.append(option_fault("transfer-only", "is judged by our model: leave this out with a cost model"))
     if request.get("transfer_only") and not request.get("start_from"):

@@ -1,8 +1,11 @@
 """A study with a store: what it holds of each layer before the search, and what the search adds to it."""
 
+import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from math import isfinite
 
 import numpy as np
 
@@ -10,8 +13,11 @@ from ...workloads import InputError
 from ..mapping import MappingBatch
 from ..report import Result
 from ..runtime import StoreWarning
-from ..store import Found, Held, HeldProof, Known, Problem, Store, key_of, plain_mappings
+from ..search import COST_MODEL
+from ..store import MODEL, Found, Held, HeldProof, Known, Problem, Store, key_of, plain_mappings
 from .time_slices import Study
+
+EVERY = 1.0  # seconds after which the answers of a cost model are added
 
 
 @dataclass(frozen=True)
@@ -25,13 +31,7 @@ class HeldLayer:
     @property
     def start(self) -> MappingBatch | None:
         """The mappings that a search begins with."""
-        every = [batch for _, batch in self.rows]
-        if not every:
-            return None
-        factors, order, keep = (
-            np.concatenate([getattr(each, name) for each in every]) for name in ("factors", "order", "keep")
-        )
-        return MappingBatch.of(every[0].arch, every[0].workload, factors, order, keep)
+        return _together([batch for _, batch in self.rows]) if self.rows else None
 
     def held(self, batch: MappingBatch | None) -> Held | None:
         """Return the row of the single mapping of `batch`; None where it is not held."""
@@ -45,15 +45,22 @@ class HeldLayers:
     def __init__(self, store: Store, study: Study) -> None:
         """Look up all layers. Raises InputError where the store is damaged, or could not be written later."""
         self.store, self.study = store, study
+        self.answers: list[tuple[MappingBatch, float]] = []  # of a cost model, to be added
+        self.added = time.monotonic()  # when others were
         store.file.check_writable()
-        objective = ",".join(study.options.objectives)
-        problems = [Problem(study.arch, layer, study.table, objective, study.costs) for layer in study.layers]
+        model = study.options.cost_model
+        objective = COST_MODEL if model else ",".join(study.options.objectives)
+        problems = [
+            Problem(study.arch, layer, study.table, objective, study.costs, str(model or MODEL))
+            for layer in study.layers
+        ]
         self.layers = [HeldLayer(each, tuple(store.checked(each)), store.proofs(each)) for each in problems]
 
     @property
     def begun(self) -> Study:
         """The study with the mappings that its searches begin with."""
-        return replace(self.study, starts=tuple(layer.start for layer in self.layers))
+        answered = self._answered if self.study.options.cost_model else None
+        return replace(self.study, starts=tuple(layer.start for layer in self.layers), answered=answered)
 
     def told(self, results: Mapping[int, Result]) -> dict[int, Result]:
         """Return results, by number, that say where their mappings come from."""
@@ -66,14 +73,38 @@ class HeldLayers:
 
     def keep(self, results: Mapping[int, Result]) -> None:
         """Add what the searches found. A StoreWarning tells where that fails: the results are not lost with it."""
-        try:
+        with self._told_where_it_fails((InputError, KeyboardInterrupt)):
+            if self.study.options.cost_model:
+                self._keep_answers()
+                return
             for number, result in results.items():
                 if result.batch is not None:
                     self._keep(self.layers[number], result, result.batch)
-        except (InputError, KeyboardInterrupt) as error:
+
+    @contextmanager
+    def _told_where_it_fails(self, kinds: tuple[type[BaseException], ...] = (InputError,)) -> Iterator[None]:
+        try:
+            yield
+        except kinds as error:
             self.store.complete = False
             why = str(error) or f"{self.store.file.path}: interrupted"
             warnings.warn(f"the mappings found are not added: {why}", StoreWarning, stacklevel=3)
+
+    def _answered(self, one: MappingBatch, value: float) -> None:
+        """Take the answer of a cost model, of its one layer; add what there is now and then."""
+        if isfinite(value) and self.store.complete:
+            self.answers.append((one, value))
+            if time.monotonic() - self.added >= EVERY:
+                with self._told_where_it_fails():
+                    self._keep_answers()
+
+    def _keep_answers(self) -> None:
+        """Add the answers since the last time."""
+        found = Found(self.study.options.strategy, self.study.mapspace)
+        if self.answers and self.store.complete:
+            batch = _together([one for one, _ in self.answers])
+            self.store.add(self.layers[0].problem, batch, found, [value for _, value in self.answers])
+        self.answers, self.added = [], time.monotonic()
 
     def _keep(self, layer: HeldLayer, result: Result, best: MappingBatch) -> None:
         """Add the mapping of a result and its front, unless they were held, and what is proven."""
@@ -84,3 +115,10 @@ class HeldLayers:
         if result.lower_bound is not None:
             proven = replace(found, lower_bound=result.lower_bound, optimal=result.optimal)
             self.store.add(layer.problem, best.take([]), proven)
+
+
+def _together(batches: Sequence[MappingBatch]) -> MappingBatch:
+    """Make one batch of several, each with tables of its own."""
+    parts = ([getattr(each, name) for each in batches] for name in ("factors", "order", "keep"))
+    factors, order, keep = map(np.concatenate, parts)
+    return MappingBatch.of(batches[0].arch, batches[0].workload, factors, order, keep)

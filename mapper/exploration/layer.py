@@ -10,14 +10,15 @@ from ..mapspace import Mapspace
 from ..model import OBJECTIVES, CostOptions, Costs, check_physical, evaluate, exactly, recount
 from ..model.bounds import ROUNDING
 from ..model.figures import by_memory
-from ..report import COST_MODEL, Result, exact_front
+from ..report import Result, exact_front
 from ..runtime import Part
-from ..search import STRATEGIES, Ended, Recorder, Task, Watch, search
+from ..search import COST_MODEL, STRATEGIES, Ended, Recorder, Task, Watch, search
 from ..search.optimal import lower_bound
 from .diagnose import hint
 from .idle import idle_hint
 
 Progress = Callable[[Workload, Recorder], None]  # called after each chunk of mappings
+Answered = Callable[[MappingBatch, float], None]  # called with each mapping that a cost model answered, and its value
 
 _NONE = {  # why no mapping was found, where not all that were drawn are invalid
     Ended.SEEN_ALL: "every one was ruled out: no mapping of this mapspace is valid\n",
@@ -26,11 +27,13 @@ _NONE = {  # why no mapping was found, where not all that were drawn are invalid
 }
 
 
-def explore_layer(task: Task, progress: Progress | None = None, part: Part | None = None) -> Result:
+def explore_layer(
+    task: Task, progress: Progress | None = None, part: Part | None = None, answered: Answered | None = None
+) -> Result:
     """Search a layer; where no mapping is valid, the result's `hint` explains the first chunk."""
     space, options = task.space, task.options
     space.prepare()
-    outcome = search(task, Watch(_tell(space, progress), part))
+    outcome = search(task, Watch(_tell(space, progress), part, answered))
     best, went = outcome.best, outcome.statistics
     objective = COST_MODEL if outcome.answer else ",".join(options.objectives)
     if best is None:

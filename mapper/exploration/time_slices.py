@@ -16,7 +16,7 @@ from ..model import CostOptions
 from ..report import Result
 from ..runtime import Part, State
 from ..search import SearchOptions, Task
-from .layer import Progress, explore_layer
+from .layer import Answered, Progress, explore_layer
 
 TURN = 1.0  # seconds of work in a turn: to start one costs 30 ms, and tables if another process had the layer last
 MOST_MAPSPACES = 16  # mapspaces that a process caches for its next turns
@@ -35,6 +35,7 @@ class Study:
     options: SearchOptions = field(compare=False)
     starts: tuple[MappingBatch | None, ...] = field(default=(), compare=False)  # per layer, to begin with; none: empty
     only_start: bool = field(default=False, compare=False)  # search no further than these
+    answered: Answered | None = field(default=None, compare=False)  # is told each answer of a cost model
     key: str = field(default_factory=lambda: uuid4().hex)  # identifies the study in every process
 
     def space(self, number: int) -> Mapspace:
@@ -58,7 +59,7 @@ class Study:
     def search(self, space: Mapspace, options: SearchOptions, progress: Progress | None, part: Part) -> Result:
         """Search a layer, from the state in `part`."""
         part.final = bool(self.options.budget)  # later layers share the seconds that it leaves
-        result = explore_layer(self.task(space, options), progress, part)
+        result = explore_layer(self.task(space, options), progress, part, self.answered)
         strategy = "transfer" if self.only_start else options.strategy
         result = replace(result, mapspace=self.mapspace, strategy=strategy)
         return replace(result, remainders=space.imperfect, reason=space.reason)

@@ -1,6 +1,5 @@
 """Results: printed, tabulated, drawn, written."""
 
-from .answer import COST_MODEL
 from .compare import comparison, comparison_json
 from .difference import difference_json, difference_text
 from .folder import certificate_faults, write_folder, write_proof
@@ -16,7 +15,6 @@ from .tables import TextTable, energy_unit
 from .why import Neighbour, Why
 
 __all__ = [
-    "COST_MODEL",
     "Drawing",
     "EdpBound",
     "Json",

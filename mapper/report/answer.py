@@ -2,9 +2,7 @@
 
 from ..model import first_objective
 from ..model.figures import plain
-from ..search import Answer
-
-COST_MODEL = "cost_model"  # the objective of a search by the answers of a cost model
+from ..search import COST_MODEL, Answer
 
 
 def minimised(objective: str) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from .ended import Ended
 from .engines import ENGINES
 from .option_faults import ignored_options, option_faults, stop_rules
 from .options import SearchOptions, read_patience
-from .outcome import Answer, FrontProof, Point, StageProof
+from .outcome import COST_MODEL, Answer, FrontProof, Point, StageProof
 from .proposer import CHUNK, Proposer, Scored
 from .recorder import Recorder
 from .registry import STRATEGIES
@@ -20,6 +20,7 @@ from .strategy import Task, Watch
 __all__ = [
     "ANSWERED",
     "Answer",
+    "COST_MODEL",
     "CHUNK",
     "Chunked",
     "Configurable",

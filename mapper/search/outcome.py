@@ -69,6 +69,9 @@ class StageProof:
     coverage: Coverage | None = None  # of all combinations of chains
 
 
+COST_MODEL = "cost_model"  # the objective of a search by the answers of a cost model
+
+
 @dataclass(frozen=True)
 class Answer:
     """What a cost model said of the best mapping by it."""

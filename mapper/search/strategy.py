@@ -47,7 +47,8 @@ class Watch:
 
     progress: Callable[[Recorder], None] | None = None
     part: Part | None = None
-    # called with each mapping, a batch of one, that a cost model was asked about, and the value; inf where refused
+    # called with each mapping, a batch of one, that a cost model answered, and the value; inf where refused. A search
+    # that goes on calls it with those of before, too
     answered: Callable[[MappingBatch, float], None] | None = None
 
 

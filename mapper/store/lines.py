@@ -46,6 +46,7 @@ class _Mapping(_Line):
     mapping: dict[str, Any]
     energy_pj: Annotated[float, Field(ge=0)]
     cycles: Annotated[int, Field(ge=0)]
+    answer: float | None = None  # of a cost model
     date: Date
     origins: Annotated[list[tuple[Date, Name, str]], Field(min_length=1)]
 
@@ -73,8 +74,7 @@ def export_lines(store: Store) -> Iterator[str]:
         yield json.dumps({"kind": "problem", "digest": problem.digest, "content": problem.plain()})
         for held in rows:
             origins = [(each.date, each.name, each.mapspace) for each in held.origins]
-            costs = {"energy_pj": held.energy_pj, "cycles": held.cycles}
-            own = {"mapping": held.mapping, **costs, "date": held.date, "origins": origins}
+            own = {"mapping": held.mapping, **held.costs, "date": held.date, "origins": origins}
             yield json.dumps({"kind": "mapping", "problem": problem.digest, **own})
         for proof in store.proofs(problem):
             yield json.dumps({"kind": "proof", "problem": problem.digest, **asdict(proof)})
@@ -133,7 +133,11 @@ class _Lines:
         batch, faults = read_mappings(problem.arch, problem.workload, [line.mapping])
         if faults:
             raise ValueError(faults[0])
-        costs = {"energy_pj": line.energy_pj, "cycles": line.cycles}
+        if problem.answered != (line.answer is not None):
+            raise ValueError(
+                f"answer: the values of this problem are {'' if problem.answered else 'not '}a cost model's"
+            )
+        costs = {"energy_pj": line.energy_pj, "cycles": line.cycles, "answer": line.answer}
         origins = tuple(Origin(*each) for each in line.origins)
         (mapping,) = plain_mappings(batch)
         return held_of(problem, key_of(mapping), mapping, costs, line.date, origins)

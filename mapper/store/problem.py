@@ -11,10 +11,10 @@ from ...arch import Architecture, ComponentClass, ComponentPart, Written
 from ...energy import EnergyTable, as_written
 from ...workloads import Workload
 from ..model import OBJECTIVES, CostOptions
-from ..search import Task
+from ..search import COST_MODEL, Task
 from .plain import Json, digest, plain
 
-MODEL = "exact"  # the counts of docs/model.md
+MODEL = "exact"  # the counts of docs/model.md; else the command of a cost model
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,14 @@ class Problem:
     def of(cls, task: Task) -> Self:
         """Return the problem of a search."""
         arch, table = as_written(task.space.arch, task.table)
-        return cls(arch, task.space.workload, table, ",".join(task.options.objectives), task.costs)
+        options = task.options
+        objective = COST_MODEL if options.cost_model else ",".join(options.objectives)
+        return cls(arch, task.space.workload, table, objective, task.costs, str(options.cost_model or MODEL))
+
+    @property
+    def answered(self) -> bool:
+        """Whether its values are the answers of a cost model of a user."""
+        return self.model != MODEL
 
     @property
     def objectives(self) -> tuple[str, ...]:
@@ -83,7 +90,8 @@ class Problem:
     def of_plain(cls, values: Json) -> "Problem":
         """Read the values of `plain`. Raises ValueError where they are none, or name unknown objectives."""
         read = _reader().validate_python(values)
-        unknown = [name for name in read.objectives if name not in OBJECTIVES]
+        known = [COST_MODEL] if read.answered else OBJECTIVES
+        unknown = [name for name in read.objectives if name not in known]
         if unknown:
             raise ValueError(f"unknown objectives {', '.join(unknown)}")
         return read

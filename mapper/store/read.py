@@ -51,13 +51,14 @@ def held_of(problem: Problem, key: str, mapping: Any, costs: Any, date: str, ori
     """Make a held mapping from its values. Raises DamagedRow where they are not what the key says, or no costs."""
     try:
         energy_pj, cycles = float(costs["energy_pj"]), int(costs["cycles"])
-        values = problem.values(energy_pj, cycles)
+        answer = (float(costs["answer"]),) if problem.answered else ()
+        values = answer or problem.values(energy_pj, cycles)
         sound = key == key_of(mapping) and bool(origins) and all(isfinite(value) for value in values)
     except (ValueError, TypeError, KeyError, OverflowError) as error:
         raise DamagedRow(f"mapping {key}: {error!r}") from None
     if not sound:
         raise DamagedRow(f"mapping {key} does not say what was written")
-    return Held(key, mapping, values, energy_pj, cycles, date, origins)
+    return Held(key, mapping, values, energy_pj, cycles, date, origins, problem.answered)
 
 
 def read_proofs(database: sqlite3.Connection, number: int) -> tuple[HeldProof, ...]:

@@ -57,11 +57,18 @@ class Held:
 
     key: str  # the hash of the mapping
     mapping: Json  # by names (mappings.py)
-    values: tuple[float, ...]  # of the problem's objectives
+    values: tuple[float, ...]  # of the problem's objectives; by a cost model its answer
     energy_pj: float
     cycles: int
     date: str  # since when
     origins: tuple[Origin, ...]  # the earliest first
+    answered: bool = False  # whether its value is the answer of a cost model
+
+    @property
+    def costs(self) -> Json:
+        """The figures that its values come from."""
+        answer = {"answer": self.values[0]} if self.answered else {}
+        return {"energy_pj": self.energy_pj, "cycles": self.cycles, **answer}
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import os
 import sqlite3
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -36,17 +36,19 @@ class Store:
         self.file = StoreFile(Path(path), new=new)
         self.complete = True
 
-    def add(self, problem: Problem, batch: MappingBatch, found: Found) -> None:
+    def add(self, problem: Problem, batch: MappingBatch, found: Found, answers: Sequence[float] = ()) -> None:
         """Add the mappings of `batch` with their exact costs, and what is proven; wholly or not at all.
 
-        Raises InputError where one is not valid on the problem's machine.
+        `answers` are the values of the mappings where the problem's model is a command. Raises InputError where a
+        mapping is not valid on the problem's machine.
         """
         date = found.date or now()
         origin, rows = Origin(date, found.origin, found.mapspace), list[Held]()
-        for mapping, costs in zip(plain_mappings(batch), exact_costs(problem, batch), strict=True):
+        for i, (mapping, costs) in enumerate(zip(plain_mappings(batch), exact_costs(problem, batch), strict=True)):
             if costs is None:
                 raise self.file.fault("takes valid mappings alone, and one is not")
-            rows.append(Held(key_of(mapping), mapping, problem.values(*costs), *costs, date, (origin,)))
+            values = (float(answers[i]),) if problem.answered else problem.values(*costs)
+            rows.append(Held(key_of(mapping), mapping, values, *costs, date, (origin,), problem.answered))
         with self.writing() as database:
             number = put_problem(database, problem)
             for held in rows:
@@ -80,7 +82,8 @@ class Store:
             if costs is None:
                 self._warn(f"mapping {held.key} of {problem.workload.name} is not valid there: left out")
                 continue
-            counted = replace(held, energy_pj=costs[0], cycles=costs[1], values=problem.values(*costs))
+            values = held.values if problem.answered else problem.values(*costs)
+            counted = replace(held, energy_pj=costs[0], cycles=costs[1], values=values)
             if any(abs(a - b) > ROUNDING * b for a, b in zip(held.values, counted.values, strict=True)):
                 what = f"{held.values[0]:g}, and counted again it is {counted.values[0]:g}"
                 self._warn(f"mapping {held.key} of {problem.workload.name} is stored with {problem.objective} {what}")

@@ -23,8 +23,8 @@ def put_problem(database: sqlite3.Connection, problem: Problem) -> int:
 
 def put_mapping(database: sqlite3.Connection, problem: int, held: Held, *, counted: bool) -> None:
     """Write a mapping, or add its origins to the same mapping; its costs replace those there if they are `counted`."""
-    costs = as_text({"energy_pj": held.energy_pj, "cycles": held.cycles})
-    # as energy and cycles decide all objectives, no two values are equal where the others differ
+    costs = as_text(held.costs)
+    # as energy and cycles decide all our objectives, no two values are equal where the others differ
     value, following = held.values[0], held.values[1] if held.values[1:] else 0.0
     counts = "value = excluded.value, next_value = excluded.next_value, costs = excluded.costs, " if counted else ""
     ((number,),) = database.execute(

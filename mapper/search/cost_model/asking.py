@@ -155,10 +155,10 @@ class Asking(Recording):
         """Record one mapping by its answer, of now or of the state; False where a rule ends the search."""
         if key in self._earlier:
             value, seconds = self._earlier.pop(key)
-            reason, known = REFUSED if isinf(value) else 0, True
+            reason = REFUSED if isinf(value) else 0
         else:
             value, reason = _read(next(replies), self._silent)
-            seconds, known = time.monotonic() - began, False
+            seconds = time.monotonic() - began
         number = len(self._values)
         self._values[key] = value
         if reason != UNANSWERED:
@@ -167,7 +167,7 @@ class Asking(Recording):
         self.recorder.record(scores, seconds)
         if self.recorder.where == (number, 0):
             self.best = one
-        if self.watch.answered and not known and reason != UNANSWERED:
+        if self.watch.answered and reason != UNANSWERED:
             self.watch.answered(one, value)
         going = self.go_on()
         self._silent = self._silent + 1 if reason == UNANSWERED else 0

@@ -17,6 +17,7 @@ from ..store import Store, read_mappings
 from .time_slices import Study, prepared
 
 MOST = 128  # mappings that a search begins with, the best of those adapted
+MOST_ASKED = 16  # the same where a cost model is asked about each, which may take seconds
 MOST_TRIED = 5_000  # mappings of a store: each takes a millisecond a layer
 SQLITE = b"SQLite format 3\0"  # the first bytes of a store
 FILES = ("mapping.yaml", "front/*.yaml")  # of the folders that `--out` writes
@@ -46,7 +47,7 @@ class Beginnings:
         return cls(tuple(found), tuple((renamed or {}).items()))
 
     def start(self, task: Task) -> MappingBatch | None:
-        """Adapt all mappings to the mapspace of `task`; the best of them by its objectives, None where none suits.
+        """Adapt all mappings to the mapspace of `task`; the best of them by our model, None where none suits.
 
         Raises InputError where one is no mapping, with file and line.
         """
@@ -58,7 +59,8 @@ class Beginnings:
             return None
         costs = evaluate(batch, task.table, task.costs)
         values = [OBJECTIVES[name].of(costs) for name in task.options.objectives]
-        return batch.take(np.lexsort(values[::-1])[:MOST])
+        most = MOST_ASKED if task.options.cost_model else MOST
+        return batch.take(np.lexsort(values[::-1])[:most])
 
     def begun(self, study: Study, only: bool) -> Study:
         """Add the adapted mappings to those that the searches of a study begin with; `only`: search no further."""

@@ -2,10 +2,14 @@
 
 import json
 
+import numpy as np
 import pytest
-from ruby_map.mapper import SearchOptions, explore
+from ruby_map.energy import energy_table
+from ruby_map.mapper import SearchOptions, evaluate, explore, load
 from ruby_map.mapper.commands.ruby_map import main
-from ruby_map.mapper.exploration import Beginnings, level_names
+from ruby_map.mapper.exploration import Beginnings, beginnings, level_names
+from ruby_map.mapper.mapspace import Mapspace
+from ruby_map.mapper.search import Task
 from ruby_map.workloads import InputError
 from typer.testing import CliRunner
 
@@ -111,3 +115,16 @@ def test_a_run_goes_on_though_its_own_results_are_a_source(sources, tmp_path):
     (tmp_path / "mapping.yaml").write_text(sources["file"].read_text())
     assert call(*words)[0] == 0
     assert call(*words, "--resume")[0] == 0
+
+
+def test_a_slow_cost_model_is_asked_about_few_of_them(sources, monkeypatch):
+    """The best by our model, in turn; without one all of them begin."""
+    monkeypatch.setattr(beginnings, "MOST_ASKED", 2)
+    arch, layer = load("eyeriss_like", "resnet50/conv5_x_3x3")
+    space, table = Mapspace(arch, layer), energy_table(arch)
+    start = Beginnings.read([sources["results"]])
+    every = start.start(Task(space, table, SearchOptions()))
+    few = start.start(Task(space, table, SearchOptions(cost_model="cat")))
+    assert len(every) > len(few) == 2
+    np.testing.assert_array_equal(few.factors, every.factors[:2])
+    assert evaluate(arch, layer, few.take([0])).edp == min(evaluate(arch, layer, every.take([i])).edp for i in range(3))

@@ -9,10 +9,10 @@ import numpy as np
 from ...arch import Architecture
 from ...workloads import Document, Fault, InputError, collect, option_fault, unknown_choice
 from ...workloads.timeloop import read_timeloop
-from ..mapping import MappingBatch, read_outline, write_mapping
+from ..mapping import MappingBatch, read_outline, together, write_mapping
 from ..model import OBJECTIVES, evaluate
 from ..search import Task
-from ..search.variation import Ground, adapted
+from ..search.variation import Ground, adapted, widened
 from ..store import Store, read_mappings
 from .time_slices import Study, prepared
 
@@ -54,9 +54,11 @@ class Beginnings:
         space, names = task.space, dict(self.renamed)
         machine, layer = space.arch, space.workload
         outlines = [read_outline(each, machine, layer, names) for each in self.mappings]
-        batch = adapted(Ground(space), [each for each in outlines if each.common], task.options.seed)
-        if not len(batch):
+        ground, seed = Ground(space), task.options.seed
+        near = adapted(ground, [each for each in outlines if each.common], seed)
+        if not len(near):
             return None
+        batch = together([near, widened(ground, near, seed)])
         costs = evaluate(batch, task.table, task.costs)
         values = [OBJECTIVES[name].of(costs) for name in task.options.objectives]
         most = MOST_ASKED if task.options.cost_model else MOST
@@ -68,7 +70,8 @@ class Beginnings:
         starts = []
         for number in range(len(study.layers)):
             task = study.task(prepared(study, number), study.options)
-            starts.append(_joined([task.start, self.start(task)]))
+            some = [each for each in (task.start, self.start(task)) if each is not None]
+            starts.append(together(some) if some else None)
         return replace(study, starts=tuple(starts), only_start=only)
 
     def _check_names(self, arch: Architecture) -> None:
@@ -76,17 +79,6 @@ class Beginnings:
         known = [*(level.name for level in arch.levels), *(axis.name for level in arch.levels for axis in level.fanout)]
         if faults := [unknown_choice("level-names", here, known) for _, here in self.renamed if here not in known]:
             raise InputError(faults)
-
-
-def _joined(batches: Sequence[MappingBatch | None]) -> MappingBatch | None:
-    """Join batches of one mapspace, each with tables of its own; None where all are."""
-    some = [batch for batch in batches if batch is not None]
-    if not some:
-        return None
-    factors, order, keep = (
-        np.concatenate([getattr(batch, name) for batch in some]) for name in ("factors", "order", "keep")
-    )
-    return MappingBatch.of(some[0].arch, some[0].workload, factors, order, keep)
 
 
 def level_names(text: str) -> dict[str, str]:

@@ -2,15 +2,13 @@
 
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import isfinite
 
-import numpy as np
-
 from ...workloads import InputError
-from ..mapping import MappingBatch
+from ..mapping import MappingBatch, together
 from ..report import Result
 from ..runtime import StoreWarning
 from ..search import COST_MODEL
@@ -31,7 +29,7 @@ class HeldLayer:
     @property
     def start(self) -> MappingBatch | None:
         """The mappings that a search begins with."""
-        return _together([batch for _, batch in self.rows]) if self.rows else None
+        return together([batch for _, batch in self.rows]) if self.rows else None
 
     def held(self, batch: MappingBatch | None) -> Held | None:
         """Return the row of the single mapping of `batch`; None where it is not held."""
@@ -102,7 +100,7 @@ class HeldLayers:
         """Add the answers since the last time."""
         found = Found(self.study.options.strategy, self.study.mapspace)
         if self.answers and self.store.complete:
-            batch = _together([one for one, _ in self.answers])
+            batch = together([one for one, _ in self.answers])
             self.store.add(self.layers[0].problem, batch, found, [value for _, value in self.answers])
         self.answers, self.added = [], time.monotonic()
 
@@ -115,10 +113,3 @@ class HeldLayers:
         if result.lower_bound is not None:
             proven = replace(found, lower_bound=result.lower_bound, optimal=result.optimal)
             self.store.add(layer.problem, best.take([]), proven)
-
-
-def _together(batches: Sequence[MappingBatch]) -> MappingBatch:
-    """Make one batch of several, each with tables of its own."""
-    parts = ([getattr(each, name) for each in batches] for name in ("factors", "order", "keep"))
-    factors, order, keep = map(np.concatenate, parts)
-    return MappingBatch.of(batches[0].arch, batches[0].workload, factors, order, keep)

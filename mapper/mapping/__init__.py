@@ -12,6 +12,7 @@ from .batch import (
     keeper_pairs,
     position_in,
     take_rows,
+    together,
     unique_rows,
 )
 from .outline import Outline, read_outline
@@ -38,6 +39,7 @@ __all__ = [
     "read_outline",
     "staircase",
     "take_rows",
+    "together",
     "uncovered_by_earlier",
     "unique_rows",
     "write_mapping",

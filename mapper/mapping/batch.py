@@ -256,3 +256,10 @@ def unique_rows[Number: np.generic](rows: NDArray[Number]) -> tuple[NDArray[Numb
     which = np.empty(len(rows), np.int64)
     which[order] = np.cumsum(new) - 1
     return rows[order[new]], which
+
+
+def together(batches: Sequence[MappingBatch]) -> MappingBatch:
+    """Make one batch of several of one mapspace, each with tables of its own."""
+    parts = ([getattr(each, name) for each in batches] for name in ("factors", "order", "keep"))
+    factors, order, keep = map(np.concatenate, parts)
+    return MappingBatch.of(batches[0].arch, batches[0].workload, factors, order, keep)

@@ -127,7 +127,8 @@ def test_a_slow_cost_model_is_asked_about_few_of_them(monkeypatch):
     start = Beginnings(tuple(Document("drawn", write_mapping(drawn.take([i])), {}) for i in range(5)))
     every = start.start(Task(space, table, SearchOptions()))
     few = start.start(Task(space, table, SearchOptions(cost_model="cat")))
-    assert (len(every), len(few)) == (5, 2)
+    assert len(every) >= 5  # with wider ones
+    assert len(few) == 2
     np.testing.assert_array_equal(few.factors, every.factors[:2])
-    edps = [evaluate(arch, layer, every.take([i])).edp for i in range(5)]
+    edps = [evaluate(arch, layer, every.take([i])).edp for i in range(len(every))]
     assert edps == sorted(edps)

@@ -8,10 +8,10 @@ from ruby_map.arch import load_arch
 from ruby_map.mapper.mapping import read_outline, write_mapping
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import validity
-from ruby_map.mapper.search.variation import Ground, adapted
+from ruby_map.mapper.search.variation import Ground, adapted, widened
 from ruby_map.workloads import Document, InputError, load_workload
 
-from ..small_problems import problems
+from ..small_problems import constrained_machines, problems, uneven_problems
 
 
 def outlined(batch, arch, workload, renamed=None):
@@ -163,3 +163,34 @@ def test_what_is_unknown_here_is_left_out(tmp_path):
     assert outline.common == 3
     dims = [layer.dims[d] for d in outline.order[1]]
     assert dims.index("M") < dims.index("K")
+
+
+def test_a_mapping_of_a_smaller_array_is_spread_over_a_larger_one():
+    """Loops outside an axis fill it, and the tiles outside stay as they are."""
+    small, large = load_arch("eyeriss_like"), load_arch("eyeriss_like", {"columns": 28, "rows": 24})
+    layer = load_workload("resnet50/conv4_x_3x3")
+    source = Mapspace(small, layer).sample(np.random.default_rng(1), 4000)
+    source = source.take(np.flatnonzero(validity(source) == 0)[:40])
+    ground = Ground(Mapspace(large, layer))
+    near = adapted(ground, [outlined(source.take([i]), large, layer) for i in range(len(source))])
+    wide = widened(ground, near)
+    assert len(near) >= len(wide) > 20
+    assert (validity(wide) == 0).all()
+    assert all(0 <= number < ground.space.size.total for number in ground.space.index(wide))
+    axes = [i for i, slot in enumerate(large.slots) if slot.spatial]
+    used = [np.median(batch.factors[:, axes].prod(axis=(1, 2))) for batch in (near, wide)]
+    assert used[1] > 1.9 * used[0]
+
+
+@settings(max_examples=60)
+@given(st.one_of(problems(constrained_machines()), uneven_problems()), st.integers(0, 2**32))
+def test_what_is_widened_is_valid_and_in_the_mapspace(problem, seed):
+    """Whatever the constraints; it uses more of the array, and does not change what is kept or the orders."""
+    space = problem[0]
+    batch = space.sample(np.random.default_rng(seed), 20)
+    batch = batch.take(np.flatnonzero(validity(batch) == 0))
+    found = widened(Ground(space), batch)
+    assert (validity(found) == 0).all()
+    assert len(found) <= len(batch)
+    if len(found):
+        assert all(0 <= number < space.size.total for number in space.index(found))

@@ -1,6 +1,6 @@
 """Mappings as arrays that strategies change, and what changes, repairs and draws them."""
 
-from .adapt import adapted
+from .adapt import adapted, widened
 from .ground import Ground, ground_of
 from .individuals import Individuals
 from .operators import MOST_MUTATIONS, Variation, drawn_from
@@ -25,4 +25,5 @@ __all__ = [
     "ranked",
     "ranked_apart",
     "unpacked",
+    "widened",
 ]

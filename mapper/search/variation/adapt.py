@@ -39,6 +39,37 @@ def adapted(ground: Ground, outlines: Sequence[Outline], seed: int = 0) -> Mappi
     return _distinct(fit.take(_stands(ground, fit)).batch(space))
 
 
+def widened(ground: Ground, batch: MappingBatch, seed: int = 0) -> MappingBatch:
+    """Make wider ones of the mappings that leave half of an axis idle or more, as those from a smaller array do.
+
+    Loops outside an axis are spread over it, those nearest to it first, so the tiles outside stay as they are. There
+    are none of mappings that cannot be wider, or would not fit.
+    """
+    bounds, slots = batch.factors.copy(), ground.space.arch.slots
+    for at in range(len(slots) - 1, 0, -1):
+        axis = slots[at].axis
+        if axis is not None:
+            allowed = np.flatnonzero(ground.repair.high[at] > 1)
+            for own in bounds:
+                _spread(own, at, axis.size, allowed)
+    wider = np.flatnonzero((bounds != batch.factors).any(axis=(1, 2)))
+    if not len(wider):
+        return batch.take(wider)
+    some = Individuals(bounds, batch.order, batch.keep).take(wider)
+    fit = ground.repair.fitted(some, np.random.default_rng(seed), ROUNDS)
+    return _distinct(fit.take(_stands(ground, fit)).batch(ground.space))
+
+
+def _spread(own: Ints, at: int, size: int, allowed: Ints) -> None:
+    """Move loops of the mapping `own` # (slot, dim), in place, to the axis at slot `at`, as far as it is idle."""
+    for outside in range(at - 1, -1, -1):
+        for d in sorted(allowed.tolist(), key=lambda d: -int(own[outside, d])):
+            times = min(size // int(own[at].prod()), int(own[outside, d]))
+            if times > 1:
+                own[at, d] *= times
+                own[outside, d] = -(-own[outside, d] // times)
+
+
 def _nearest_chains(ground: Ground, d: int, bounds: Ints, rng: np.random.Generator) -> Ints:
     """Find the chain of dim d nearest to each of `bounds` # (mapping, slot), by the sum of ratios' logarithms."""
     chains = ground.space.chains[d]

@@ -21,11 +21,11 @@ from ruby_map.mapper import Result as Found
 from ruby_map.mapper import SearchOptions, explore
 from ruby_map.mapper.exploration import Beginnings, alike, layers_of
 from ruby_map.mapper.exploration.source_choice import layer_class
-from ruby_map.mapper.mapping import read_outline, write_mapping
+from ruby_map.mapper.mapping import read_outline, together, write_mapping
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import evaluate
 from ruby_map.mapper.search import Recorder
-from ruby_map.mapper.search.variation import Ground, adapted
+from ruby_map.mapper.search.variation import Ground, adapted, widened
 from ruby_map.workloads import Document, Workload, load_workload
 
 NETWORKS = ("alexnet", "resnet50", "vgg16", "mobilenet_v2", "bert_base_128")
@@ -87,7 +87,8 @@ def transferred(arch: Architecture, layer: Workload, sources: Mapping[str, Found
     for name, source in sources.items():
         assert source.batch is not None
         outline = read_outline(Document(name, write_mapping(source.batch), {}), arch, layer)
-        batch = adapted(ground, [outline])
+        near = adapted(ground, [outline])
+        batch = together([near, widened(ground, near)])
         found[name] = float(evaluate(batch, table).edp.min()) if len(batch) else inf
     return found
 

@@ -22,11 +22,13 @@ from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import yaml
 from ruby_map.mapper import SearchOptions, explore
 from ruby_map.mapper.certificate import Certificate
+from ruby_map.mapper.store import Store, export_lines
 from ruby_map.workloads import shaped
 
 SECONDS, MEMORY = 20, 4 * 2**30
@@ -54,13 +56,16 @@ OPTIONS = {
         *(["--objective", "delay,energy"], ["--bound-seconds", "0"], ["--search", "exhaustive"], ["--seed", "-1"]),
         *(["--hop-pj", "nan"], ["--tile-mm", "1"], ["--budget", "7"], ["--patience", "x:y"], ["--target", "inf"]),
         *(["--out", "found"], ["--search", "optimal", "--time-limit", "0.3"], ["--victory", "0"]),
-        ["--time-limit", "nan"],
+        *(["--time-limit", "nan"], ["--fix", "scratchpad: M=2 order=M,K keep=Inputs,Weights"], ["--fix", "PE: M=3 K=2"]),
+        *(["--placement", "uneven"], ["--search", "genetic"], ["--transfer-only"], ["--store", "s.db"]),
     ],
     "ruby-model": [
+        *(["--set", "scratchpad: M=2"], ["--transforms"], ["--store", "s.db"]),
         *(["--json"], ["--simulate"], ["--explain"], ["--leakage"], ["--wire-pj-per-bit-mm", "1"], ["--drain-reads"]),
     ],
     "ruby-energy": [["--json"], ["--write-ert", "out.yaml"], ["--energy", "x"]],
     "ruby-sweep": [["--json"], ["--out", "swept"], ["--limit", "0"]],
+    "ruby-store": [["--json"]],
     "ruby-check": [["--json"], ["--with", "w.yaml"]],
     "ruby-import": [["--dim", "N=2"], ["--dim", "N=99999999999999999999"], ["--out", "net.yaml"]],
 }  # fmt: skip
@@ -294,6 +299,13 @@ def cases() -> list[Case]:
     found += [
         Case("ruby-check", ("linear_8", "w.yaml", "c.json"), files, ("c.json", *("w.yaml",) * n)) for n in (0, 0, 1)
     ]
+    transforms = {"f.yaml": TRANSFORMS, "w.yaml": small}
+    found.append(Case("ruby-model", ("linear_8", "w.yaml", "f.yaml"), transforms, ("f.yaml", "w.yaml")))
+    found.append(Case("ruby-map", ("linear_8", "w.yaml", "--fix", "f.yaml"), transforms, ("f.yaml", "w.yaml")))
+    mapping = {"m.yaml": (ROOT / "docs/examples/conv2_x_3x3.mapping.yaml").read_bytes(), "w.yaml": conv}
+    begun = ("eyeriss_like", "w.yaml", "--start-from", "m.yaml", "--search", "evolve")
+    found.append(Case("ruby-map", begun, mapping, ("m.yaml",)))
+    found += [Case("ruby-store", ("s.db", "import", "l.jsonl"), {"l.jsonl": held()}, ("l.jsonl",))] * 2
     found += [Case("ruby-import", ("m.onnx",), {"m.onnx": model}, ("m.onnx",)) for model in models()]
     return found
 
@@ -303,6 +315,26 @@ def certificate() -> bytes:
     found = explore("linear_8", shaped("matmul", "mm", M=7, N=6, K=10), "pfm", PROVE).certificate
     assert found
     return Certificate(program="0", arch="linear_8", layers=[found]).model_dump_json().encode()
+
+
+def held() -> bytes:
+    """The lines of a store with a small search."""
+    with TemporaryDirectory() as folder, Store(Path(folder) / "s") as store:
+        options = SearchOptions(strategy="optimal")
+        explore("linear_8", shaped("matmul", "mm", M=7, N=6, K=10), "pfm", options, store=store)
+        return "\n".join(export_lines(store)).encode()
+
+
+def change_lines(rng: random.Random, content: bytes) -> bytes:
+    """Lines of JSON with one of them changed, left out or moved."""
+    lines = content.splitlines()
+    place = rng.randrange(len(lines))
+    line = lines.pop(place)
+    if rng.random() < 0.8:
+        lines.insert(place, change_json(rng, line))
+    elif rng.random() < 0.5:
+        lines.insert(rng.randrange(len(lines) + 1), line)
+    return b"\n".join(lines)
 
 
 def change_json(rng: random.Random, content: bytes) -> bytes:
@@ -420,6 +452,14 @@ compute: {name: MAC, class: intmac, word_bits: 16}
 """,
     "w.yaml": b"name: mm\nshape: matmul\nsizes: {M: 7, N: 6, K: 10}\n",
 }
+TRANSFORMS = b"""
+transforms:
+- {transform: tile, level: scratchpad, dim: K, bound: 2}
+- {transform: spread, level: DRAM, axis: PE, dim: M, bound: 7}
+- {transform: reorder, level: scratchpad, dims: [M, K]}
+- {transform: keep, level: scratchpad, tensors: [Inputs, Weights]}
+- {transform: pad, dim: N, size: 8}
+"""
 COMPOUND = b"""
 name: k
 technology: 45nm
@@ -494,7 +534,7 @@ def made(seed: str, number: int, every: list[Case]) -> Case:
     mutator = Mutator(rng, others)
     files = dict(case.files)
     for name in rng.sample(case.changed, 1 if rng.random() < 0.8 else rng.randint(1, len(set(case.changed)))):
-        change = {".onnx": change_model, ".json": change_json}.get(
+        change = {".onnx": change_model, ".json": change_json, ".jsonl": change_lines}.get(
             Path(name).suffix, lambda _, text: mutator.text(text)
         )
         files[name] = change(rng, files[name])
@@ -572,6 +612,7 @@ def load() -> None:
     from ruby_map.mapper.commands import ruby_import as command_import
     from ruby_map.mapper.commands import ruby_map as command_map
     from ruby_map.mapper.commands import ruby_model as command_model
+    from ruby_map.mapper.commands import ruby_store as command_store
     from ruby_map.mapper.commands import ruby_sweep as command_sweep
     from ruby_map.mapper.search.options import SearchOptions
     from ruby_map.mapper.search.recorder import Stop
@@ -588,6 +629,7 @@ def load() -> None:
             "ruby-map": command_map.main,
             "ruby-model": command_model.main,
             "ruby-energy": command_energy.main,
+            "ruby-store": command_store.main,
             "ruby-sweep": command_sweep.main,
             "ruby-import": command_import.main,
             "ruby-check": command_check.main,

@@ -6,9 +6,11 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 from .faults import Fault, InputError
 
+PIECE = 1 << 24  # bytes read at once
 PART = ".part"  # while results are being written
 KINDS = {
     stat.S_IFDIR: "a directory",
@@ -37,7 +39,7 @@ def read_bytes(path: Path, most: int) -> bytes:
         if other := _kind(path):
             raise _failed(path, f"a file is expected, this is {other}")
         with path.open("rb") as file:
-            content = file.read(most + 1)
+            content = b"".join(_pieces(file, most + 1))
     except FileNotFoundError:
         raise _failed(path, "no such file") from None
     except (OSError, ValueError) as error:  # ValueError: a null character in the name
@@ -45,6 +47,13 @@ def read_bytes(path: Path, most: int) -> bytes:
     if len(content) > most:
         raise _failed(path, f"a file of at most {most} bytes is expected")
     return content
+
+
+def _pieces(file: IO[bytes], most: int) -> Iterator[bytes]:
+    """Read at most so many bytes; a buffer for all of them may be more than there is memory."""
+    while most and (piece := file.read(min(most, PIECE))):
+        most -= len(piece)
+        yield piece
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

@@ -19,6 +19,7 @@ from time import process_time
 from answers.known import Answer, Known, answer
 from answers.measurements import Case, Line, Store, alone, shown, spec, stands
 from common import Result, arguments, save, tell
+from matplotlib.ticker import LogLocator, NullFormatter
 from ruby_map.mapper import Result as Found
 from ruby_map.mapper import SearchOptions, explore
 from ruby_map.mapper.report.pictures import LINES, PALETTE
@@ -219,9 +220,13 @@ def _draw(axes, result: Result) -> None:  # type: ignore[no-untyped-def]
                 continue
             times, low, middle, high = zip(*known, strict=True)
             colour, line = PALETTE[number % len(PALETTE)], LINES[(number + number // len(PALETTE)) % len(LINES)]
-            each.plot(times, middle, line, color=colour, linewidth=1.4, label=name)
+            each.plot(times, middle, line, color=colour, linewidth=2.6 if name == "evolve" else 1.4, label=name)
             each.fill_between(times, low, high, color=colour, alpha=0.12, linewidth=0)
         each.set(xscale="log", yscale="log", xlabel="CPU-seconds", ylabel="EDP / best known")
+        for axis in (each.xaxis, each.yaxis):
+            axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axis.set_major_formatter("{x:g}")
+            axis.set_minor_formatter(NullFormatter())
         each.set_title(shown(machine), fontsize=10, loc="left")
         each.legend(fontsize=7, frameon=False, ncols=2)
     for each in axes[len(result["curves"]) :]:

@@ -56,7 +56,7 @@ OPTIONS = {
         *(["--objective", "delay,energy"], ["--bound-seconds", "0"], ["--search", "exhaustive"], ["--seed", "-1"]),
         *(["--hop-pj", "nan"], ["--tile-mm", "1"], ["--budget", "7"], ["--patience", "x:y"], ["--target", "inf"]),
         *(["--out", "found"], ["--search", "optimal", "--time-limit", "0.3"], ["--victory", "0"]),
-        *(["--time-limit", "nan"], ["--fix", "scratchpad: M=2 order=M,K keep=Inputs,Weights"], ["--fix", "PE: M=3 K=2"]),
+        *(["--time-limit", "nan"], ["--fix", "scratchpad: M=2 order=M,K keep=Inputs"], ["--fix", "PE: M=3 K=2"]),
         *(["--placement", "uneven"], ["--search", "genetic"], ["--transfer-only"], ["--store", "s.db"]),
     ],
     "ruby-model": [

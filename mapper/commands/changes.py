@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from ...arch import Architecture
-from ...workloads import Fault, InputError, Workload, collect, near, option_fault, read_yaml
+from ...workloads import Fault, InputError, Network, Workload, collect, near, option_fault, read_yaml
+from ..exploration import layers_of
 from ..mapping import MappingBatch
 from ..mapping.transforms import (
     ROOT,
@@ -22,6 +23,7 @@ from ..mapping.transforms import (
     read_transforms,
     transforms_of,
 )
+from .shared import placed_as
 
 Decision = tuple[Transform, Callable[[Fault], Fault]]  # with what tells where a fault of it is
 Target = tuple[str, str]  # a level, and the name of an axis below it or nothing
@@ -44,6 +46,12 @@ def changed(before: MappingBatch, workload: Workload, texts: Sequence[str]) -> M
         return applied(transforms, before.arch, workload)
     except InputError as error:
         raise InputError(_named(fault, transforms, made) for fault in error.faults) from None
+
+
+def machine_as(arch: Architecture, work: Workload | Network, placement: str, fix: Sequence[str]) -> Architecture:
+    """Return the machine with what `--placement` and `--fix` say of it. Raises InputError with every fault."""
+    arch = placed_as(arch, placement)
+    return fixed_by(arch, layers_of(work), fix) if fix else arch
 
 
 def fixed_by(arch: Architecture, workloads: Sequence[Workload], texts: Sequence[str]) -> Architecture:

@@ -13,7 +13,7 @@ from ..model import OBJECTIVES, CostOptions
 from ..report import certificate_faults
 from ..runtime import KINDS
 from ..search import ENGINES, STRATEGIES, SearchOptions, ignored_options, read_patience
-from .shared import DRAIN, HOP, LEAKAGE, PLACEMENT, TILE, WIRE, WITH
+from .shared import DRAIN, FIX, HOP, LEAKAGE, PLACEMENT, TILE, WIRE, WITH
 from .start_options import StartRequest
 from .timeloop_options import FileOptions
 
@@ -21,7 +21,6 @@ _SPACE, _SEARCH, _STOP, _OUT, _ENERGY = "Mapspace", "Search", "When to stop", "O
 BOUND = 10.0  # seconds
 QUICK = 1.0  # second
 _TAKEN = ("strategy", "settings", "cost_model", "time_limit", "budget", "certificate")  # by --quick
-FIX = 'Only mappings with this: "LEVEL: C=8 order=M,C keep=Inputs", or a file of transforms.'
 NAME = "a library name (see --list) or a path"
 
 

@@ -16,7 +16,8 @@ from ..exploration import alike, layers_of, load
 from ..exploration.transforms import transformed
 from ..model import OBJECTIVES
 from ..runtime import say
-from .shared import FOUND, NOTHING_VALID, PLACEMENT, WITH, Request, echo_json, new_app, placed_as
+from .changes import machine_as
+from .shared import FIX, FOUND, NOTHING_VALID, PLACEMENT, WITH, Request, echo_json, new_app
 from .timeloop_options import reference_tables
 
 REFUSED = NOTHING_VALID
@@ -33,6 +34,7 @@ class CheckRequest(Request):
     ert: Annotated[Path | None, typer.Option(help="Accelergy energy table, if one was given.")] = None
     more: Annotated[list[Path], typer.Option("--with", help=WITH)] = field(default_factory=list)
     placement: Annotated[str, typer.Option(help=PLACEMENT)] = ""
+    fix: Annotated[list[str], typer.Option(help=FIX)] = field(default_factory=list)
 
 
 def check(request: CheckRequest) -> int:
@@ -42,7 +44,7 @@ def check(request: CheckRequest) -> int:
     """
     certificate = read_certificate(request.certificate)
     machine, work = load(request.arch, request.workload, request.more)
-    machine = placed_as(machine, request.placement)
+    machine = machine_as(machine, work, request.placement, request.fix)
     table = energy_table(machine, *reference_tables(request.arch, request.more, request.ert, None))
     layers = layers_of(work)
     began, verified, layer = time.process_time(), [], ""

@@ -36,10 +36,10 @@ from ..runtime import NAME as CHECKPOINT
 from ..runtime import Checkpoint, folder_faults, identity, say, tell
 from ..search import ANSWERED, STRATEGIES, SearchOptions, option_faults
 from ..store import Store, store_faults
-from .changes import fixed_by
+from .changes import machine_as
 from .map_request import NAME, MapRequest
 from .progress import progress, steps
-from .shared import BAD_INPUT, FOUND, INTERRUPTED, MODEL_FAILED, NOTHING_VALID, echo_json, new_app, placed_as
+from .shared import BAD_INPUT, FOUND, INTERRUPTED, MODEL_FAILED, NOTHING_VALID, echo_json, new_app
 from .timeloop_options import FileOptions, file_options, reference_tables
 
 OTHERS = {"import": "MODEL.onnx", "model": "ARCH WORKLOAD MAPPING", "energy": "ARCH", "sweep": "SWEEP.yaml"}
@@ -85,10 +85,12 @@ class Job:
             faults.append(option_fault("why", ONE_LAYER))
         faults += one_layer_faults(options, loaded[1]) if loaded else []
         table = collect(faults, lambda: _table(loaded[0], request)) if loaded else None
-        machine = collect(faults, lambda: _machine(*loaded, request)) if loaded else None
+        machine = collect(faults, lambda: machine_as(*loaded, request.placement, request.fix)) if loaded else None
         if faults or loaded is None or table is None or machine is None:
             raise InputError(dict.fromkeys(faults))
         distinct = files.given.get("distinct", request.distinct)
+        if request.fix:
+            files.notes.append(f"only mappings with {'; '.join(request.fix)}")
         return cls(request, machine, loaded[1], table, mapspace, distinct, options, tuple(files.notes), start)
 
     def search(self) -> int:
@@ -156,12 +158,6 @@ def ruby_map(request: MapRequest) -> int:
 
 def _table(arch: Architecture, request: MapRequest) -> EnergyTable:
     return energy_table(arch, *reference_tables(request.arch, request.more, request.ert, request.art))
-
-
-def _machine(arch: Architecture, work: Workload | Network, request: MapRequest) -> Architecture:
-    """Return the machine with what options say of it. Raises InputError with every fault."""
-    arch = placed_as(arch, request.placement)
-    return fixed_by(arch, layers_of(work), request.fix) if request.fix else arch
 
 
 def _list(as_json: bool) -> int:

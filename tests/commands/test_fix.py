@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from ruby_map.mapper.commands.ruby_check import main as checker
 from ruby_map.mapper.commands.ruby_map import main as search
 from typer.testing import CliRunner
 
@@ -56,6 +57,20 @@ def test_a_bound_that_no_mapping_has(mapspace):
     if mapspace == "pfm":
         assert "M" in found.stderr
         assert "7" in found.stderr
+
+
+def test_a_certificate_is_of_what_is_left(tmp_path):
+    """The checker needs the same decisions; with others, or none, it refuses it."""
+    fixed, path = ("--fix", "PE: C=8"), tmp_path / "c.json"
+    found = run(*fixed, "--search", "optimal", "--certificate", path)
+    assert "optimal: no mapping of ruby-s has a lower EDP" in found.stdout
+    assert "note: only mappings with PE: C=8" in found.stderr
+
+    def check(*more):
+        return CliRunner().invoke(checker, [*LAYER, str(path), *more])
+
+    assert check(*fixed).exit_code == 0, check(*fixed).output
+    assert check().exit_code == check("--fix", "PE: C=6").exit_code == 1
 
 
 def test_with_uneven_placement():

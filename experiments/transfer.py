@@ -5,16 +5,19 @@ Every layer of five networks is searched for a while (`evolve`, by mappings, so 
 machine's speed): its reference. Then every layer's mapping is adapted to every other layer, and counted there, without
 any search: EDP over the target's reference, by ways to choose the source. BERT's layers at 128 tokens go to 256 and
 back, and mappings of the 14 x 12 array to arrays of other sizes. Last, what a search gains that begins with the pool of
-the other networks.
+the other networks, on eyeriss_like and on a machine with five memories that may keep anything, where searches are
+long.
 """
 
 import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import inf, log2
+from pathlib import Path
 from statistics import quantiles
 from time import process_time
 
 from common import Result, arguments, curve, save, tell
+from matplotlib.ticker import LogLocator, NullFormatter
 from ruby_map.arch import Architecture, load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper import Result as Found
@@ -34,6 +37,13 @@ MAPPINGS = 60_000  # of a reference: about 0.6 CPU-seconds
 ARRAYS = ((7, 6), (14, 12), (16, 16), (28, 24))
 SHARES = (10, 25, 50, 75, 90)  # percent
 MARKS = (0.1, 0.2, 0.3, 0.5, 1.0)  # CPU-seconds
+HARD = Path(__file__).parent / "five_levels.yaml"
+HARD_LAYERS = (
+    "resnet50/conv3_x_3x3", "resnet50/conv4_x_3x3", "resnet50/conv5_x_3x3", "vgg16/conv3_1", "vgg16/conv4_2",
+    "alexnet/conv3", "alexnet/conv4",
+)  # fmt: skip
+HARD_MAPPINGS = 300_000  # of a reference: about 10 CPU-seconds
+HARD_MARKS = (1.0, 2.0, 3.0, 5.0, 10.0)
 NEAR = 1.05
 
 Layers = dict[str, Workload]  # by NETWORK/LAYER, those of equal shape in a network once
@@ -45,6 +55,8 @@ def main() -> None:
     arch = load_arch(MACHINE)
     layers = distinct(networks)
     references = {name: reference(arch, layer, mappings) for name, layer in layers.items()}
+    most = 1 if options.quick else 10
+    some = list(layers)[:: max(1, len(layers) // most)][:most]
     over = zero_shot(arch, layers, references)
     rows = {name: _spread(list(choose(over, layers))) for name, choose in CHOICES.items()}
     result: Result = {
@@ -53,10 +65,11 @@ def main() -> None:
         "zero_shot": rows,
         "tokens": {f"{a} to {b}": tokens(arch, a, b, mappings) for a, b in ((128, 256), (256, 128))},
         "arrays": arrays(layers, references, mappings, 2 if options.quick else 12),
-        "begun": begun(arch, layers, references, 1 if options.quick else 10),
+        "begun": begun(arch, layers, references, some, MARKS),
+        "begun_hard": hard(options.quick),
     }  # fmt: skip
     tell(markdown(result))
-    save(__file__, options.out, result, lambda *axes: _draw(axes, result), (1, 2), (9, 4))
+    save(__file__, options.out, result, lambda *axes: _draw(axes, result), (1, 3), (13, 4))
 
 
 def _more(parser: argparse.ArgumentParser) -> None:
@@ -188,33 +201,48 @@ def arrays(layers: Layers, references: Mapping[str, Found], mappings: int, most:
     return found
 
 
-def begun(arch: Architecture, layers: Layers, references: Mapping[str, Found], most: int) -> dict[str, Result]:
+def hard(quick: bool) -> dict[str, Result]:
+    """The same on the machine with five memories, for ResNet-50's layers."""
+    names, mappings, marks = (HARD_LAYERS[:1] + HARD_LAYERS[-1:], 2_048, (0.5, 1.0)) if quick else (
+        HARD_LAYERS, HARD_MAPPINGS, HARD_MARKS
+    )  # fmt: skip
+    arch = load_arch(HARD)
+    layers = {name: load_workload(name) for name in names}
+    assert all(isinstance(layer, Workload) for layer in layers.values())
+    references = {name: reference(arch, layer, mappings) for name, layer in layers.items()}  # type: ignore[arg-type]
+    own = [name for name in names if name.startswith("resnet50/")]
+    return begun(arch, layers, references, own, marks)  # type: ignore[arg-type]
+
+
+def begun(
+    arch: Architecture, layers: Layers, references: Mapping[str, Found], names: Sequence[str], marks: Sequence[float]
+) -> dict[str, Result]:
     """How far a search is after some CPU-seconds, from nothing and from other networks; adapting is included."""
     traces: dict[str, list[list[tuple[float, float]]]] = {"from nothing": [], "from other networks": []}
-    for name in list(layers)[:: max(1, len(layers) // most)][:most]:
+    for name in names:
         pool = [found for source, found in references.items() if source.split("/")[0] != name.split("/")[0]]
         documents = tuple(Document("pool", write_mapping(found.batch), {}) for found in pool if found.batch is not None)
         for how, start in (("from nothing", None), ("from other networks", Beginnings(documents))):
-            traces[how].append(_trace(arch, layers[name], start, references[name].edp))
+            traces[how].append(_trace(arch, layers[name], start, references[name].edp, marks[-1]))
     return {
         how: {
-            "over": [[mark, _spread([_at(trace, mark) for trace in each])["50"]] for mark in MARKS],
-            "near": sum(_at(trace, MARKS[0]) <= NEAR for trace in each) / len(each),
+            "over": [[mark, _spread([_at(trace, mark) for trace in each])["50"]] for mark in marks],
+            "near": _spread([next((used for used, value in trace if value <= NEAR), inf) for trace in each])["50"],
         }
         for how, each in traces.items()
     }
 
 
-def _trace(arch: Architecture, layer: Workload, start: object, least: float) -> list[tuple[float, float]]:
+def _trace(arch: Architecture, layer: Workload, start: object, least: float, last: float) -> list[tuple[float, float]]:
     began, trace = process_time(), list[tuple[float, float]]()
 
     def watch(_: Workload, recorder: Recorder) -> None:
         used = process_time() - began
         trace.append((used, float(recorder.best) / least))
-        if used > MARKS[-1]:
+        if used > last:
             raise KeyboardInterrupt
 
-    options = SearchOptions(strategy="evolve", seed=1)
+    options = SearchOptions(strategy="evolve", seed=1, victory=None)
     explore(arch, layer, MAPSPACE, options, progress=watch, start_from=start)  # type: ignore[typeddict-item]
     return trace
 
@@ -254,9 +282,10 @@ def markdown(result: Result) -> str:
         lines.append(f"BERT {name}: " + ", ".join(f"{layer} {ratio:.3f}" for layer, ratio in each.items()))
     for name, (own, pool) in result["arrays"].items():
         lines.append(f"array {name}: the layer's own mapping {own:.3f}, best of the pool {pool:.3f}")
-    for name, each in result["begun"].items():
-        said = ", ".join(f"{mark:g} s {_cell(value)}" for mark, value in each["over"])
-        lines.append(f"{name}: {said}; within 5 % at {MARKS[0]:g} s: {each['near']:.0%}")
+    for key, machine in (("begun", MACHINE), ("begun_hard", HARD.stem)):
+        for name, each in result[key].items():
+            said = ", ".join(f"{mark:g} s {_cell(value)}" for mark, value in each["over"])
+            lines.append(f"{machine}, {name}: {said}; 5 % after {_cell(each['near'])} s")
     return "\n".join(lines) + "\n"
 
 
@@ -265,19 +294,23 @@ def _cell(value: float | None) -> str:
 
 
 def _draw(axes, result: Result) -> None:  # type: ignore[no-untyped-def]
-    shot, search = axes
+    shot, *searches = axes
     for number, (name, spread) in enumerate(result["zero_shot"].items()):
         known = [(share, spread[str(share)]) for share in SHARES if spread[str(share)] is not None]
         if known:
             curve(shot, number, name, *(list(column) for column in zip(*known, strict=True)))
     shot.set(yscale="log", xlabel="share of layers [%]", ylabel="EDP / search of the layer itself")
     shot.set_title("adapted, without a search", fontsize=10, loc="left")
-    for number, (name, each) in enumerate(result["begun"].items()):
-        known = [(mark, value) for mark, value in each["over"] if value is not None]
-        if known:
-            curve(search, number, name, *(list(column) for column in zip(*known, strict=True)))
-    search.set(yscale="log", xlabel="CPU-seconds", ylabel="EDP / reference (median)")
-    search.set_title("a search that begins with them", fontsize=10, loc="left")
+    for search, key, machine in zip(searches, ("begun", "begun_hard"), (MACHINE, HARD.stem), strict=True):
+        for number, (name, each) in enumerate(result[key].items()):
+            known = [(mark, value) for mark, value in each["over"] if value is not None]
+            if known:
+                curve(search, number, name, *(list(column) for column in zip(*known, strict=True)))
+        search.set(xlabel="CPU-seconds", ylabel="EDP / reference (median)")
+        search.set_title(f"a search that begins with them, {machine}", fontsize=10, loc="left")
+    shot.yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2)))
+    shot.yaxis.set_major_formatter("{x:g}")
+    shot.yaxis.set_minor_formatter(NullFormatter())
     for each in axes:
         each.legend(fontsize=8, frameon=False)
 

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from os.path import isfile
 from pathlib import Path
 
 from ...arch import Architecture
@@ -78,7 +79,7 @@ def fixed_by(arch: Architecture, workloads: Sequence[Workload], texts: Sequence[
 
 def _decided(arch: Architecture, text: str) -> list[Decision]:
     """Read a text or a file. Raises InputError."""
-    if Path(text).is_file():
+    if isfile(text):  # also where the text is too long for a name
         document = read_yaml(Path(text))
         own = read_transforms(document).transforms
         return [
@@ -94,7 +95,9 @@ def _at(each: Transform) -> str:
     kind, *names = each.address
     if kind == "reorder":
         return f"the order of {names[0]}"
-    return f"what {names[0]} keeps" if kind == "keep" else f"{names[-1]} at {'.'.join(names[:-1])}"
+    if kind == "keep":
+        return f"what {names[0]} keeps"
+    return f"{names[-1]} at {'.'.join(names[:-1])}" if names[1:] else f"the size of {names[0]}"
 
 
 def _by_source(fault: Fault, found: Sequence[Decision]) -> Fault:

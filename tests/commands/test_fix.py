@@ -33,13 +33,14 @@ def test_every_fault_is_told(tmp_path):
     """With the text that it is about, or the file and its line; two decisions of one loop, too."""
     path = tmp_path / "some.yaml"
     path.write_text("transforms:\n- {transform: tile, level: psum_spad, dim: M, bound: 800}\n")
-    texts = ["PEx: C=8", "PE: Z=8", "PE: M=2 M=3", "shared_glb.PE: M=2", "DRAM: C=3", "PE order", "missing.yaml"]
+    long = "PEx: C=8" + " " * 5000
+    texts = [long, "PE: Z=8", "PE: M=2 M=3", "shared_glb.PE: M=2", "DRAM: C=3", "PE order", "missing.yaml"]
     found = run("--fix", path, *(each for text in texts for each in ("--fix", text)))
     assert found.exit_code == 2
     form = "must be LEVEL: DIM=BOUND, or AXIS: DIM=BOUND; also order=DIMS, keep=TENSORS; or a file, which this is not"
     assert set(found.stderr.splitlines()) == {
         f"{path}:2: transforms[0].bound: M is 256 in conv4_x_1x1a, got 800",
-        'fix "PEx: C=8": unknown level or axis "PEx"; did you mean "PE"?',
+        f'fix "{long}": unknown level or axis "PEx"; did you mean "PE"?',
         "fix \"PE: Z=8\": unknown dimension 'Z'; known: N, M, C, P, Q, R, S",
         'fix "PE: M=2 M=3": a second decision of M at shared_glb.PE: keep one of them',
         'fix "shared_glb.PE: M=2": a second decision of M at shared_glb.PE: keep one of them',

@@ -6,7 +6,9 @@ from .fit import check_fit
 from .load import arch_documents, load_arch, parse_arch
 from .schema import CAPACITIES, ComputeUnit, Fanout, Level
 from .spec import (
+    AXIS_CODES,
     FREE,
+    LEVEL_CODES,
     PLACEMENTS,
     Architecture,
     Axis,
@@ -23,8 +25,10 @@ from .spec import (
 from .stacks import of_stacks, placed, stacked, unstacked
 
 __all__ = [
+    "AXIS_CODES",
     "CAPACITIES",
     "FREE",
+    "LEVEL_CODES",
     "PLACEMENTS",
     "Architecture",
     "Axis",

@@ -156,7 +156,7 @@ def _attributes(part: Level | ComputeUnit, machine: Machine) -> tuple[tuple[str,
 
 
 def _axis(fanout: Fanout) -> Axis:
-    return Axis(fanout.name, fanout.size, fanout.mesh, _constraint(fanout))
+    return Axis(fanout.name, fanout.size, fanout.mesh, _constraint(fanout), fanout.code)
 
 
 def _storage(level: Level, machine: Machine) -> Storage:
@@ -174,6 +174,7 @@ def _storage(level: Level, machine: Machine) -> Storage:
         write_bandwidth=level.write_bandwidth,
         multiple_buffering=level.multiple_buffering,
         placement=level.placement,
+        code=level.code,
         keep=level.keep,
         bypass=level.bypass,
         temporal=_constraint(level.temporal),

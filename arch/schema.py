@@ -18,7 +18,7 @@ from pydantic import (
 
 from ..workloads import FloatExpr, IntExpr, Section
 from ..workloads.expressions import arithmetic
-from .spec import FactorRule, Placement
+from .spec import AxisCode, FactorRule, LevelCode, Placement
 
 CAPACITIES = ("capacity_bytes", "capacity_words", "capacity_bits", "depth")
 _RULE = re.compile(r"\s*([A-Za-z_]\w*)\s*(<=|>=|=)\s*([^<>=]+?)\s*")
@@ -163,6 +163,7 @@ class Fanout(Loops):
     mesh: Literal["X", "Y"] = "X"
     size: Size
     min_utilization: Share = 0.0
+    code: AxisCode = "loop"
 
     @field_validator("size")
     @classmethod
@@ -228,6 +229,7 @@ class Level(Part):
     write_bandwidth: Rate | None = None
     multiple_buffering: Size = 1
     placement: Placement = "even"
+    code: LevelCode = "cache"
     keep: frozenset[str] = frozenset()
     bypass: frozenset[str] = frozenset()
     temporal: TemporalLoops = TemporalLoops()

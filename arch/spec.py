@@ -42,6 +42,12 @@ class LoopConstraint:
 FREE = LoopConstraint()
 
 
+AxisCode = Literal["loop", "threads", "lanes"]
+LevelCode = Literal["cache", "buffer", "registers"]
+AXIS_CODES: tuple[AxisCode, ...] = get_args(AxisCode)
+LEVEL_CODES: tuple[LevelCode, ...] = get_args(LevelCode)
+
+
 @dataclass(frozen=True)
 class Axis:
     """A fanout axis: `size` copies of everything inside it. Each axis is a spatial slot of its own."""
@@ -50,6 +56,8 @@ class Axis:
     size: int
     mesh: Literal["X", "Y"] = "X"  # the physical direction; Timeloop's mapping format splits by it
     constraint: LoopConstraint = FREE
+    # what it becomes in a program: steps of a loop, threads, or the lanes of vectors
+    code: AxisCode = field(default="loop", metadata={"later": True})
 
 
 @dataclass(frozen=True)
@@ -88,6 +96,8 @@ class Storage(Component):
     fanout: tuple[Axis, ...] = ()  # below this level, outer axis first
     # uneven: each tensor may be kept below other loops; `later`: state on disk may be from before there was a choice
     placement: Placement = field(default="even", metadata={"later": True})
+    # what it becomes in a program: nothing (a cache), a buffer that tiles are copied to, or registers
+    code: LevelCode = field(default="cache", metadata={"later": True})
     # of a level of a stack: the memory that all its levels are
     memory: str = field(default="", metadata={"later": True})
 

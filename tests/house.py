@@ -1,4 +1,4 @@
-"""The import rule: the four parts, the eleven rooms of mapper/, what each may import, and how imports are read."""
+"""The import rule: the four parts, the twelve rooms of mapper/, what each may import, and how imports are read."""
 
 import ast
 import tomllib
@@ -29,9 +29,10 @@ ROOMS: dict[str, set[str]] = {
     "report": {"runtime", "mapping", "model", "certificate", "search", "store"},
     "exploration": {"runtime", "mapping", "mapspace", "model", "certificate", "search", "store", "report"},
     "sweeps": {"runtime", "mapping", "mapspace", "model", "certificate", "search", "store", "report", "exploration"},
+    "codegen": {"mapping"},
     "commands": {
         *("runtime", "mapping", "mapspace", "model", "certificate", "search", "store", "report", "exploration"),
-        "sweeps",
+        *("sweeps", "codegen"),
     },
 }
 MODULES = [path for part in MAY_IMPORT for path in sorted((ROOT / part).rglob("*.py"))]

@@ -15,6 +15,7 @@ CONTENTS = {
     "runtime": "processes, deadlines, state on disk",
     "mapping": "mappings as arrays and as files",
     "mapspace": "which mappings there are",
+    "codegen": "mappings as programs, run and compared",
     "model": "what a mapping counts and costs",
     "certificate": "proofs, checked without the search",
     "search": "mappings proposed, scored, recorded",
@@ -26,17 +27,17 @@ CONTENTS = {
 }
 # In pixels: a box, the gaps between floors and between boxes of a floor, the margin, an arrow's distance to a corner.
 BOX, HEIGHT, FLOOR_GAP, BOX_GAP, MARGIN, CORNER = 300, 42, 22, 24, 16, 16
-FRAME = 2 * BOX + BOX_GAP + 2 * MARGIN
+FRAME = 3 * BOX + 2 * BOX_GAP + 2 * MARGIN
 WIDTH = FRAME + 2 * MARGIN
 HEAD = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">
-<title>The four parts and the eleven rooms of mapper, each above what it may import</title>
+<title>The four parts and the twelve rooms of mapper, each above what it may import</title>
 <style>
   text {{ font-family: Helvetica, Arial, sans-serif; font-size: 12px; fill: #333333; text-anchor: middle }}
   .name {{ font-size: 14px; font-weight: bold; fill: #000000 }}
   rect {{ stroke: #4a6079; stroke-width: 1; rx: 4px }}
   .part {{ fill: #f6efe0 }} .frame {{ fill: #faf6ec }} .room {{ fill: #e3ecf5 }}
-  line {{ stroke: #333333; stroke-width: 1.2; marker-end: url(#head) }}
+  line, polyline {{ fill: none; stroke: #333333; stroke-width: 1.2; marker-end: url(#head) }}
 </style>
 <defs><marker id="head" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto">
 <path d="M 0 0.5 L 8 4 L 0 7.5 z" fill="#333333"/></marker></defs>
@@ -120,7 +121,13 @@ def boxes(rows: list[list[str]], kind: str, top: float) -> list[Box]:
 
 
 def arrow(start: Box, end: Box) -> str:
-    """A line from the lower edge of a box to the upper edge of another: straight down where both have room for it."""
+    """A line from the lower edge of a box to the upper edge of another: straight down where both have room for it.
+
+    Past other floors it leaves at the right, where no box stands.
+    """
+    if end.top > start.top + start.height + FLOOR_GAP:
+        y = start.top + start.height / 2
+        return f'<polyline points="{start.right:g},{y:g} {end.middle:g},{y:g} {end.middle:g},{end.top:g}"/>'
     left, right = max(start.left, end.left), min(start.right, end.right)
     x1 = x2 = (left + right) / 2
     if left > right:  # side by side: from corner to corner

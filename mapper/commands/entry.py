@@ -66,3 +66,8 @@ def ruby_check() -> None:
 def ruby_store() -> None:
     """Run `ruby-store`."""
     _begin(".ruby_store")
+
+
+def ruby_code() -> None:
+    """Run `ruby-code`."""
+    _begin(".ruby_code")

@@ -1,0 +1,88 @@
+"""Lines of C with indentation, and names that C allows."""
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import override
+
+# Names that no array may have: keywords of C, and what the programs call their own things.
+_WORDS = """
+    auto break case char const continue default do double else enum extern float for goto if inline int long register
+    restrict return short signed sizeof static struct switch typedef union unsigned void volatile while asm typeof bool
+    true false nullptr alignas alignof constexpr thread_local static_assert typeof_unqual int8_t int32_t size_t malloc
+    free aligned_alloc memset main kernel plainly memory file now argc argv expected wrong total run seconds began
+    result MIN SECONDS stdin stdout stderr"""
+_TAKEN = re.compile(
+    rf"{'|'.join(_WORDS.split())}|[zpxrit]\d*|(in|out)\d+u?|words\d+|.*Tile\d+(All)?|omp_.*|_.*|.*_\d*|.*_end"
+)
+
+
+class Lines:
+    """Lines of C, one after the other."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._depth = 0
+
+    def add(self, *lines: str) -> None:
+        """Add lines at the present depth."""
+        self._lines += ["    " * self._depth + line if line else "" for line in lines]
+
+    @contextmanager
+    def block(self, head: str) -> Iterator[None]:
+        """Add a line with an opening brace; what is added meanwhile is inside."""
+        self.add(f"{head} {{" if head else "{")
+        self._depth += 1
+        yield
+        self._depth -= 1
+        self.add("}")
+
+    @contextmanager
+    def blocks(self, number: int) -> Iterator[None]:
+        """Close `number` braces, opened by `open`, at the end."""
+        yield
+        for _ in range(number):
+            self._depth -= 1
+            self.add("}")
+
+    def open(self, head: str) -> None:
+        """Open a block that `blocks` closes."""
+        self.add(f"{head} {{")
+        self._depth += 1
+
+    @override
+    def __str__(self) -> str:
+        return "\n".join([*self._lines, ""])
+
+
+def array_names(names: Iterable[str]) -> list[str]:
+    """Names of arrays in C: as given, with `Array` behind where C or the program may have the name already.
+
+    >>> array_names(["Weights", "double", "M_1", "doubleArray"])
+    ['Weights', 'doubleArray', 'M_1Array', 'doubleArrayArray']
+    """
+    found = list[str]()
+    for name in names:
+        while name in found or _TAKEN.fullmatch(name):
+            name += "Array"
+        found.append(name)
+    return found
+
+
+def linear(terms: Iterable[tuple[int, str]]) -> str:
+    """A sum of (coefficient, variable); terms of one variable are put together.
+
+    >>> linear([(3, "m"), (1, "n"), (-3, "m"), (2, "k")])
+    'n + 2 * k'
+    """
+    sums: dict[str, int] = {}
+    for coef, variable in terms:
+        sums[variable] = sums.get(variable, 0) + coef
+    text = ""
+    for variable, coef in sums.items():
+        if not coef or variable == "0":
+            continue
+        size = variable if abs(coef) == 1 else f"{abs(coef)} * {variable}"
+        text += f" {'-' if coef < 0 else '+'} {size}"
+    text = text.strip()
+    return f"-{text[2:]}" if text.startswith("- ") else text.removeprefix("+ ") or "0"

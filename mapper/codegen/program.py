@@ -1,0 +1,119 @@
+"""What all back ends share: a program is files, which compute the output of drawn operands and take their time."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from ...workloads import Fault, Workload
+from .data_types import DataType
+from .nest import Nest
+from .reference import Array, expected, tolerance
+
+COMPILERS = ("cc", "gcc", "clang")
+SECONDS = 600  # that a compiler or a program may take
+
+
+class ProgramError(RuntimeError):
+    """There is no compiler, or it fails, or the program does."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A run of a program."""
+
+    correct: bool
+    error: float  # the largest difference from NumPy's output, relative to the sum of magnitudes
+    tolerance: float  # the largest allowed; 0: none
+    seconds: float  # of the fastest run
+    runs: int
+    macs: int
+
+    @property
+    def gflops(self) -> float:
+        """Billions of operations a second: two for each MAC."""
+        return 2 * self.macs / self.seconds / 1e9
+
+
+class Backend(Protocol):
+    """A language in which a nest can be written."""
+
+    @property
+    def name(self) -> str: ...
+
+    def faults(self, nest: Nest, kind: DataType) -> list[Fault]:
+        """Say why it cannot write a nest; empty where it can."""
+        ...
+
+    def files(self, nest: Nest, kind: DataType) -> Mapping[str, str]:
+        """Write a nest as files, by name."""
+        ...
+
+    def measured(self, folder: Path, nest: Nest, kind: DataType, seed: int) -> Measurement:
+        """Run the files in `folder`, compare and time them. Raises ProgramError."""
+        ...
+
+
+def compared(
+    output: Array, inputs: Mapping[str, Array], seconds: Sequence[float], nest: Nest, kind: DataType
+) -> Measurement:
+    """Judge an output, row-major, by NumPy. Raises ProgramError for an output of another size."""
+    sums, magnitudes = expected(nest.workload, inputs)
+    if output.size != sums.size:
+        raise ProgramError(f"the program wrote {output.size:,} words, not {sums.size:,}")
+    difference = np.abs(output.reshape(sums.shape).astype(np.float64) - sums)
+    error = float(np.max(difference / np.maximum(magnitudes, np.finfo(np.float64).tiny), initial=0.0))
+    allowed = tolerance(nest.workload, kind)
+    return Measurement(bool(error <= allowed), error, allowed, min(seconds), len(seconds), nest.workload.macs)
+
+
+def compiler() -> str:
+    """Return the C compiler: $CC, or the first of cc, gcc, clang. Raises ProgramError where there is none."""
+    given = os.environ.get("CC", "")
+    for name in (given,) if given else COMPILERS:
+        if path := shutil.which(name):
+            return path
+    named = f"$CC is {given!r}, which is not found" if given else f"none of {', '.join(COMPILERS)} is found"
+    raise ProgramError(f"no C compiler: {named}; install gcc or clang")
+
+
+def run(command: Sequence[str], folder: Path, problem: str, environment: Mapping[str, str] | None = None) -> str:
+    """Run a command in `folder`; return what it prints. Raises ProgramError with the end of its messages."""
+    try:
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=SECONDS,
+            check=False,
+            env=None if environment is None else {**os.environ, **environment},
+        )
+    except OSError as error:
+        raise ProgramError(f"{problem}: {command[0]}: {error.strerror}") from None
+    except subprocess.TimeoutExpired:
+        raise ProgramError(f"{problem}: not done after {SECONDS} s") from None
+    if done.returncode:
+        said = (done.stderr or done.stdout).strip().splitlines()
+        status = f"status {done.returncode}" if done.returncode > 0 else f"signal {-done.returncode}"
+        raise ProgramError("\n".join([f"{problem} ({status}):", *said[-30:]]))
+    return done.stdout
+
+
+def memory_faults(workload: Workload, kind: DataType, buffer_bytes: int = 0) -> list[Fault]:
+    """Say where the tensors and buffers of a program are more than half of this machine's memory."""
+    have = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    sizes = {
+        tensor.name: workload.tensor_words(tensor) * (kind.output_bytes if tensor.output else kind.operand_bytes)
+        for tensor in workload.tensors
+    } | {"buffers": buffer_bytes}
+    if sum(sizes.values()) <= have / 2:
+        return []
+    told = ", ".join(f"{name} {size / 2**30:,.3g} GiB" for name, size in sizes.items() if size)
+    return [Fault(workload.name, None, "", f"too large to run in {have / 2**30:.3g} GiB of memory: {told}")]

@@ -1,0 +1,85 @@
+"""`ruby-code`: programs written, run, judged; every fault of its options at once."""
+
+import json
+import re
+
+import pytest
+from ruby_map.mapper.commands.ruby_code import main
+from typer.testing import CliRunner
+
+LAYER = "{name: tiny, shape: matmul, sizes: {M: 20, N: 6, K: 9}}"
+
+
+@pytest.fixture
+def ruby_code(tmp_path, monkeypatch):
+    """Run the command in a folder of its own, on a small layer."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CFLAGS", "-O1 -std=gnu11 -DSECONDS=0")
+    (tmp_path / "tiny.yaml").write_text(LAYER)
+
+    def run(*arguments):
+        return CliRunner().invoke(main, [*map(str, arguments)])
+
+    return run
+
+
+def test_a_layer_is_searched_written_and_run(ruby_code, tmp_path):
+    done = ruby_code("eyeriss_like", "tiny.yaml", "--out", "p", "--run", "--json", "--time-limit", "1")
+    assert done.exit_code == 0, done.output
+    said = json.loads(done.stdout)
+    assert said["correct"] is True
+    assert said["seconds"] > 0
+    assert said["gflops"] == pytest.approx(2 * 20 * 6 * 9 / said["seconds"] / 1e9)
+    assert said["files"] == sorted(path.name for path in (tmp_path / "p").iterdir() if path.name != "program")
+    again = ruby_code("eyeriss_like", "tiny.yaml", "p/mapping.yaml", "--out", "q", "--dtype", "int8", "--run")
+    assert again.exit_code == 0, again.output
+    assert "output       equals NumPy, exactly" in again.stdout
+    assert (tmp_path / "q/mapping.yaml").read_text() == (tmp_path / "p/mapping.yaml").read_text()
+    assert loops(tmp_path / "q") == loops(tmp_path / "p")
+
+
+def loops(folder):
+    return re.findall(r"for \(.*\)", (folder / "kernel.c").read_text())
+
+
+def test_a_wrong_output_is_status_1(ruby_code, monkeypatch):
+    from ruby_map.mapper.codegen.c import plan
+
+    points = plan.Plan.points
+    monkeypatch.setattr(
+        plan.Plan, "points", lambda self, extents: [(at, lanes) for at, lanes in points(self, extents)] * 2
+    )
+    done = ruby_code("eyeriss_like", "tiny.yaml", "--out", "p", "--run", "--time-limit", "1")
+    assert done.exit_code == 1
+    assert "WRONG" in done.stdout
+
+
+def test_no_compiler_is_status_1_and_the_files_are_there(ruby_code, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    done = ruby_code("eyeriss_like", "tiny.yaml", "--out", "p", "--run", "--time-limit", "1")
+    assert done.exit_code == 1
+    assert "no C compiler: none of cc, gcc, clang is found; install gcc or clang" in done.stderr
+    assert (tmp_path / "p/kernel.c").exists()
+
+
+def test_every_fault_at_once(ruby_code, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/thesis.tex").write_text("years of work")
+    done = ruby_code(
+        *("eyeriss_like", "tiny.yaml", "--out", "mine", "--backend", "fortran", "--dtype", "float16", "--as", "PE"),
+        *("--as", "PE=lanes", "--as", "PE=loop", "--mapspace", "perfect"),
+    )
+    assert done.exit_code == 2
+    for part in ("fortran", "float16", "NAME=ROLE", "two roles", "perfect", "thesis.tex"):
+        assert part in done.stderr
+    assert not (tmp_path / "mine/kernel.c").exists()
+    roles = ruby_code("eyeriss_like", "tiny.yaml", "--out", "p", "--as", "PEs=lanes", "--as", "PE=buffer")
+    assert roles.exit_code == 2
+    assert "PEs" in roles.stderr
+    assert "must be one of loop, threads, lanes" in roles.stderr
+    network = ruby_code("eyeriss_like", "alexnet", "--out", "p")
+    assert network.exit_code == 2
+    assert "NETWORK/LAYER" in network.stderr
+    ignored = ruby_code("eyeriss_like", "tiny.yaml", "m.yaml", "--out", "p", "--mapspace", "pfm")
+    assert ignored.exit_code == 2
+    assert "a mapping is given" in ignored.stderr

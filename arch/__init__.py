@@ -1,14 +1,13 @@
 """Architectures: storage levels, fanout, compute, constraints, and the library of them."""
 
 from .base import library_archs, with_base
+from .codes import one_core, with_codes
 from .components import component_classes
 from .fit import check_fit
 from .load import arch_documents, load_arch, parse_arch
 from .schema import CAPACITIES, ComputeUnit, Fanout, Level
 from .spec import (
-    AXIS_CODES,
     FREE,
-    LEVEL_CODES,
     PLACEMENTS,
     Architecture,
     Axis,
@@ -25,10 +24,8 @@ from .spec import (
 from .stacks import of_stacks, placed, stacked, unstacked
 
 __all__ = [
-    "AXIS_CODES",
     "CAPACITIES",
     "FREE",
-    "LEVEL_CODES",
     "PLACEMENTS",
     "Architecture",
     "Axis",
@@ -50,9 +47,11 @@ __all__ = [
     "library_archs",
     "load_arch",
     "of_stacks",
+    "one_core",
     "parse_arch",
     "placed",
     "stacked",
     "unstacked",
+    "with_codes",
     "with_base",
 ]

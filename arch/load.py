@@ -186,4 +186,5 @@ def _architecture(machine: Machine, components: tuple[ComponentClass, ...]) -> A
     unit = machine.compute
     compute = Compute(unit.name, unit.cls, attributes=_attributes(unit, machine), word_bits=unit.word_bits)
     levels = tuple(_storage(level, machine) for level in machine.levels)
-    return Architecture(machine.name, levels, compute, components)
+    known = None if machine.calibration is None else machine.calibration.value()
+    return Architecture(machine.name, levels, compute, components, known)

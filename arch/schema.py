@@ -18,6 +18,7 @@ from pydantic import (
 
 from ..workloads import FloatExpr, IntExpr, Section
 from ..workloads.expressions import arithmetic
+from .measured import Measured
 from .spec import AxisCode, FactorRule, LevelCode, Placement
 
 CAPACITIES = ("capacity_bytes", "capacity_words", "capacity_bits", "depth")
@@ -63,8 +64,7 @@ def _attribute(value: object, info: ValidationInfo) -> object:
 
 
 def _no_twice(names: tuple[str, ...]) -> tuple[str, ...]:
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
+    if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(f"each name once; twice: {', '.join(twice)}")
     return names
 
@@ -297,3 +297,4 @@ class Machine(Section):
     components: Any = None  # read by `component_classes`
     levels: Annotated[tuple[Level, ...], Field(min_length=1)]
     compute: ComputeUnit
+    calibration: Measured | None = None

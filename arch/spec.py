@@ -183,6 +183,18 @@ class Slot:
 
 
 @dataclass(frozen=True)
+class Calibration:
+    """What programs took on a real machine, from which times of other programs are predicted."""
+
+    measured_on: str
+    dtype: str
+    peak_gflops: float | None = None  # of one core
+    gb_per_second: tuple[tuple[str, float], ...] = ()  # (level, rate) pairs: read by one core
+    fitted_on: tuple[str, ...] = ()  # layers
+    seconds: tuple[tuple[str, float], ...] = ()  # (term, seconds of one) pairs
+
+
+@dataclass(frozen=True)
 class Architecture:
     """Storage levels, outermost (level 0) first, and the compute units."""
 
@@ -190,6 +202,7 @@ class Architecture:
     levels: tuple[Storage, ...]
     compute: Compute
     components: tuple[ComponentClass, ...] = ()  # classes of its own, beside those that an energy engine knows
+    calibration: Calibration | None = field(default=None, metadata={"later": True})
 
     @cached_property
     def slots(self) -> tuple[Slot, ...]:

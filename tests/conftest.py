@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -15,6 +16,10 @@ COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], p
 settings.register_profile("default", COMMON, max_examples=200, derandomize=True)
 settings.register_profile("deep", COMMON, max_examples=5_000)
 settings.load_profile("deep" if DEEP else "default")
+
+needs_compiler = pytest.mark.skipif(
+    not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="needs a C compiler: cc, gcc or clang"
+)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -1,12 +1,27 @@
 """Programs that do what a mapping says, written, compiled and run."""
 
 from .backends import BACKENDS
+from .calibration import Sample, fitted, measured_nest, predicted, predicted_seconds, sampled
 from .data_types import DATA_TYPES, DataType
-from .nest import Loop, Nest, with_codes
-from .program import Backend, Measurement, ProgramError, compared, compiler, memory_faults, run
+from .effort import Effort
+from .machine import Machine, described, measured_machine
+from .machine_file import machine_yaml
+from .nest import Loop, Nest
+from .program import Backend, Measurement, ProgramError, compared, compiler, compiler_version, memory_faults, run
 from .reference import Array, expected, operands, tolerance
 
 __all__ = [
+    "Sample",
+    "fitted",
+    "measured_nest",
+    "predicted",
+    "predicted_seconds",
+    "sampled",
+    "Effort",
+    "Machine",
+    "described",
+    "machine_yaml",
+    "measured_machine",
     "Array",
     "BACKENDS",
     "Backend",
@@ -18,10 +33,10 @@ __all__ = [
     "ProgramError",
     "compared",
     "compiler",
+    "compiler_version",
     "expected",
     "memory_faults",
     "operands",
     "run",
     "tolerance",
-    "with_codes",
 ]

@@ -1,12 +1,12 @@
 """A mapping as the nest of loops that a program runs, outermost first."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cached_property
-from math import prod
+from math import ceil, prod
 
-from ...arch import AXIS_CODES, LEVEL_CODES, Architecture, Storage
-from ...workloads import Fault, InputError, Tensor, Workload
+from ...arch import Architecture
+from ...workloads import Tensor, Workload
 from ..mapping import MappingBatch
 
 
@@ -79,6 +79,11 @@ class Nest:
         """The tile of dim d that the loops from `place` on run through."""
         return prod(loop.bound for loop in self.loops[place:] if loop.dim == d)
 
+    def visits(self, place: int, dims: Iterable[int] | None = None) -> int:
+        """How often a program comes to `place`: of each dim, or of `dims`, the size over the tile, rounded up."""
+        some = range(len(self.workload.dims)) if dims is None else dims
+        return prod(ceil(self.workload.sizes[d] / self.tile(d, place)) for d in some)
+
     def levels(self, code: str) -> list[int]:
         """The levels that become `code`: buffer, registers."""
         return [index for index, storage in enumerate(self.arch.levels) if storage.code == code]
@@ -104,28 +109,3 @@ def separate_dims(workload: Workload) -> frozenset[int]:
 def extents(tensor: Tensor, workload: Workload) -> tuple[int, ...]:
     """The words of a tensor along each rank; of a window, those between its ends."""
     return tuple(sum(term.coef * (workload.size(term.dim) - 1) for term in rank) + 1 for rank in tensor.ranks)
-
-
-def with_codes(arch: Architecture, codes: Mapping[str, str]) -> Architecture:
-    """Return `arch` with what its levels and axes, by name, become in a program. Raises InputError with every fault."""
-    faults = []
-    levels = {level.name for level in arch.levels}
-    axes = {axis.name for level in arch.levels for axis in level.fanout}
-    for name, code in codes.items():
-        known = LEVEL_CODES if name in levels else AXIS_CODES if name in axes else ()
-        if not known:
-            faults.append(Fault("--as", None, name, f"no level or axis of {arch.name}: {', '.join([*levels, *axes])}"))
-        elif code not in known:
-            faults.append(Fault("--as", None, name, f"must be one of {', '.join(known)}; got {code!r}"))
-    if faults:
-        raise InputError(faults)
-    return replace(arch, levels=tuple(_with_codes(level, codes) for level in arch.levels))
-
-
-def _with_codes(level: Storage, codes: Mapping[str, str]) -> Storage:
-    axes = tuple(
-        replace(axis, code=next((code for code in AXIS_CODES if code == codes.get(axis.name)), axis.code))
-        for axis in level.fanout
-    )
-    own = next((code for code in LEVEL_CODES if code == codes.get(level.name)), level.code)
-    return replace(level, code=own, fanout=axes)

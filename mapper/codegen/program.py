@@ -46,6 +46,11 @@ class Backend(Protocol):
     @property
     def name(self) -> str: ...
 
+    @property
+    def calibrated(self) -> bool:
+        """Whether its programs are those that a machine's calibration is fitted to."""
+        ...
+
     def faults(self, nest: Nest, kind: DataType) -> list[Fault]:
         """Say why it cannot write a nest; empty where it can."""
         ...
@@ -80,6 +85,11 @@ def compiler() -> str:
             return path
     named = f"$CC is {given!r}, which is not found" if given else f"none of {', '.join(COMPILERS)} is found"
     raise ProgramError(f"no C compiler: {named}; install gcc or clang")
+
+
+def compiler_version() -> str:
+    """Return the first line of what the compiler says of itself. Raises ProgramError."""
+    return run([compiler(), "--version"], Path.cwd(), "the compiler fails").splitlines()[0]
 
 
 def run(command: Sequence[str], folder: Path, problem: str, environment: Mapping[str, str] | None = None) -> str:

@@ -68,6 +68,11 @@ def ruby_store() -> None:
     _begin(".ruby_store")
 
 
+def ruby_machine() -> None:
+    """Run `ruby-machine`."""
+    _begin(".ruby_machine")
+
+
 def ruby_code() -> None:
     """Run `ruby-code`."""
     _begin(".ruby_code")

@@ -2,13 +2,24 @@
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, override
 
 import typer
 
+from ...arch import Architecture, with_codes
 from ...energy import energy_table
 from ...workloads import Fault, InputError, Workload, option_fault, unknown_choice, written_together
-from ..codegen import BACKENDS, DATA_TYPES, Backend, DataType, Measurement, Nest, ProgramError, with_codes
+from ..codegen import (
+    BACKENDS,
+    DATA_TYPES,
+    Backend,
+    DataType,
+    Effort,
+    Measurement,
+    Nest,
+    ProgramError,
+    predicted_seconds,
+)
 from ..exploration import evaluate, explore, load
 from ..mapping import mapping_yaml
 from ..mapspace import PRESETS
@@ -56,14 +67,7 @@ def code(request: CodeRequest) -> int:
     arch = with_codes(placed_as(arch, request.placement), roles)
     if not isinstance(layer, Workload):
         raise InputError(Fault(layer.name, None, "", "a program is of one layer; name one, as NETWORK/LAYER"))
-    table = energy_table(arch, *reference_tables(request.arch, request.more, request.ert, None))
-    if request.mapping:
-        result = evaluate(arch, layer, request.mapping, table=table)
-    else:
-        options = SearchOptions(objective=request.objective, time_limit=request.time_limit, seed=request.seed)
-        found = explore(arch, layer, request.mapspace, options, table=table)
-        assert isinstance(found, Result)
-        result = found
+    result = _mapped(request, arch, layer)
     if result.batch is None:
         say(str(result))
         return NOTHING_VALID
@@ -77,7 +81,27 @@ def code(request: CodeRequest) -> int:
     with written_together(request.out, "mapping.yaml", "make room and run the same command again") as part:
         for name, text in files.items():
             (part / name).write_text(text)
-    return _shown(request, result, files, _run(request, backend, nest, kind) if request.run else None)
+    ran = _run(request, backend, nest, kind) if request.run else None
+    written = _Written(request, result, files, Effort(nest, kind), ran)
+    if request.as_json:
+        echo_json(written.json())
+    else:
+        say(str(written))
+    if isinstance(ran, ProgramError):
+        tell(str(ran))
+        return FAILED
+    return FOUND if ran is None or ran.correct else FAILED
+
+
+def _mapped(request: CodeRequest, arch: Architecture, layer: Workload) -> Result:
+    """Count the mapping that is given, or search one."""
+    table = energy_table(arch, *reference_tables(request.arch, request.more, request.ert, None))
+    if request.mapping:
+        return evaluate(arch, layer, request.mapping, table=table)
+    options = SearchOptions(objective=request.objective, time_limit=request.time_limit, seed=request.seed)
+    found = explore(arch, layer, request.mapspace, options, table=table)
+    assert isinstance(found, Result)
+    return found
 
 
 def _checked(request: CodeRequest) -> dict[str, str]:
@@ -121,28 +145,59 @@ def _run(request: CodeRequest, backend: Backend, nest: Nest, kind: DataType) -> 
         return error
 
 
-def _shown(request: CodeRequest, result: Result, files: dict[str, str], ran: Measurement | ProgramError | None) -> int:
-    """Print what was written, and how the program ran. Returns the exit status."""
-    assert result.costs is not None
-    cycles = float(result.costs.cycles[0])
-    if request.as_json:
-        values: Json = {"arch": result.arch.name, "workload": result.workload.name, "backend": request.backend}
-        values |= {"dtype": request.dtype, "folder": str(request.out), "files": sorted(files)}
-        values |= {"predicted": {"cycles": cycles, "seconds": None}}
-        if isinstance(ran, Measurement):
-            values |= {**asdict(ran), "gflops": ran.gflops}
-        elif ran is not None:
-            values |= {"correct": None, "failure": str(ran)}
-        echo_json(values)
-    else:
-        say(f"{result.workload.name} on {result.arch.name}, {request.dtype}: {', '.join(files)} in {request.out}")
-        say(f"predicted    {cycles:,.0f} cycles")
-        if isinstance(ran, Measurement):
-            say(_measured_text(ran))
-    if isinstance(ran, ProgramError):
-        tell(str(ran))
-        return FAILED
-    return FOUND if ran is None or ran.correct else FAILED
+@dataclass(frozen=True)
+class _Written:
+    """A program, what its mapping predicts of it, and how it ran."""
+
+    request: CodeRequest
+    result: Result
+    files: dict[str, str]
+    effort: Effort
+    ran: Measurement | ProgramError | None
+
+    @property
+    def seconds(self) -> float | None:
+        """The seconds by the machine's calibration; None where there is none for such programs."""
+        own = BACKENDS[self.request.backend].calibrated
+        return predicted_seconds(self.effort) if own else None
+
+    @property
+    def share_of_peak(self) -> float | None:
+        """The measured rate over the peak of as many cores as the program has threads; None where it is not known."""
+        known = self.result.arch.calibration
+        if not isinstance(self.ran, Measurement) or known is None or known.peak_gflops is None:
+            return None
+        same = known.dtype == self.request.dtype
+        return self.ran.gflops / known.peak_gflops / self.effort.threads if same else None
+
+    @property
+    def cycles(self) -> float:
+        """The cycles that the model counts."""
+        return float(self.result.valid_costs.cycles[0])
+
+    def json(self) -> Json:
+        """Convert it to JSON values."""
+        values: Json = {"arch": self.result.arch.name, "workload": self.result.workload.name}
+        values |= {"backend": self.request.backend, "dtype": self.request.dtype, "folder": str(self.request.out)}
+        values |= {"files": sorted(self.files), "predicted": {"cycles": self.cycles, "seconds": self.seconds}}
+        if isinstance(self.ran, Measurement):
+            values |= {**asdict(self.ran), "gflops": self.ran.gflops, "share_of_peak": self.share_of_peak}
+        elif self.ran is not None:
+            values |= {"correct": None, "failure": str(self.ran)}
+        return values
+
+    @override
+    def __str__(self) -> str:
+        result, request = self.result, self.request
+        by = "" if self.seconds is None else f", {self.seconds * 1e3:,.4g} ms by the machine's calibration"
+        lines = [
+            f"{result.workload.name} on {result.arch.name}, {request.dtype}: {', '.join(self.files)} in {request.out}"
+        ]
+        lines.append(f"predicted    {self.cycles:,.0f} cycles{by}")
+        if isinstance(self.ran, Measurement):
+            share = "" if self.share_of_peak is None else f", {self.share_of_peak:.1%} of the peak"
+            lines.append(_measured_text(self.ran) + share)
+        return "\n".join(lines)
 
 
 def _measured_text(ran: Measurement) -> str:

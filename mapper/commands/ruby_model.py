@@ -12,6 +12,7 @@ import typer
 from ...arch import Architecture
 from ...energy import EnergyTable, energy_table
 from ...workloads import Fault, InputError, Workload, collect, option_fault, unknown_choice
+from ..codegen import DATA_TYPES, Effort, Nest, predicted_seconds
 from ..exploration import evaluate, load, misfits
 from ..mapping import MappingBatch
 from ..mapping.transforms import transforms_of
@@ -184,11 +185,22 @@ def _simulated(result: Result, batch: MappingBatch) -> tuple[MappingBatch, Count
         raise InputError(Fault("--simulate", None, "", str(error))) from error
 
 
+def _predicted(result: Result, batch: MappingBatch) -> tuple[float, str] | None:
+    """Return the seconds of a program in C by the machine's calibration, and what that is of; None without one."""
+    known = result.arch.calibration
+    if known is None or known.dtype not in DATA_TYPES:
+        return None
+    seconds = predicted_seconds(Effort(Nest.of(batch), DATA_TYPES[known.dtype]))
+    return None if seconds is None else (seconds, f"{known.dtype}, {known.measured_on}")
+
+
 def _model_json(result: Result, batch: MappingBatch, request: ModelRequest) -> Json:
     """Convert the result, and the additions of the request, to JSON values."""
     values = result_json(result)
     if result.hint:
         values["invalid"] = misfits(batch)
+    if time := _predicted(result, batch):
+        values["predicted_seconds"] = time[0]
     if request.simulated:
         values["simulated"] = comparison_json(*_simulated(result, batch))
     if request.explained:
@@ -200,6 +212,8 @@ def _model_text(result: Result, batch: MappingBatch, request: ModelRequest) -> s
     """Format the result, and the additions of the request, as text."""
     counts = comparison(*_simulated(result, batch)) if request.simulated else ""
     parts = [str(result)]
+    if time := _predicted(result, batch):
+        parts.append(f"\nprogram      {time[0] * 1e3:,.4g} ms predicted for one in C ({time[1]})")
     if result.hint:
         parts.append("\n".join(["\nthis mapping is not valid:", *misfits(batch)]))
     parts += [f"\n{counts}"] if counts else []

@@ -3,6 +3,7 @@
 from .api import evaluate, explore, one_layer_faults
 from .beginnings import Beginnings, level_names
 from .diagnose import misfits
+from .drawn import drawn
 from .inputs import alike, layers_of, load, spaces
 from .layer import Progress
 from .neighbours import ONE_LAYER, Steps, why, why_faults
@@ -13,6 +14,7 @@ __all__ = [
     "Progress",
     "Steps",
     "alike",
+    "drawn",
     "evaluate",
     "explore",
     "layers_of",

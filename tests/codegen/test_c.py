@@ -6,15 +6,17 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from ruby_map.arch import AXIS_CODES, LEVEL_CODES, Architecture, Axis, Compute, Storage, load_arch
-from ruby_map.mapper.codegen import BACKENDS, DATA_TYPES, Nest, ProgramError, with_codes
+from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch, with_codes
+from ruby_map.arch.spec import AXIS_CODES, LEVEL_CODES
+from ruby_map.mapper.codegen import BACKENDS, DATA_TYPES, Nest, ProgramError
 from ruby_map.mapper.codegen.c import plan, registers
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.workloads import InputError, Tensor, Term, Workload, shaped
 
-from ..conftest import DEEP
+from ..conftest import DEEP, needs_compiler
 from ..small_problems import PRESETS, constrained_machines, small_machines, uneven_machines
 
+pytestmark = needs_compiler
 C = BACKENDS["c"]
 ONCE = "-O1 -std=gnu11 -DSECONDS=0"
 GUARDED = f"{ONCE} -g -fsanitize=address,undefined -fno-sanitize-recover"

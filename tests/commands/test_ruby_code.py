@@ -7,6 +7,9 @@ import pytest
 from ruby_map.mapper.commands.ruby_code import main
 from typer.testing import CliRunner
 
+from ..conftest import needs_compiler
+
+pytestmark = needs_compiler
 LAYER = "{name: tiny, shape: matmul, sizes: {M: 20, N: 6, K: 9}}"
 
 

@@ -20,6 +20,7 @@ class CBackend:
     """C as gcc and clang know it."""
 
     name = "c"
+    calibrated = True
 
     def faults(self, nest: Nest, kind: DataType) -> list[Fault]:
         """Say why it cannot write a nest: threads run one axis at most, and memory must hold what it computes with."""

@@ -23,7 +23,7 @@ class Kernel:
         """The text of kernel.c."""
         plan, out = self.plan, self._out
         layouts = {v: whole(plan, v, array) for v, array in enumerate(self.arrays)}
-        buffers = {copy: self._buffer(copy) for copy in plan.copies}
+        buffers = {copy: self.buffer(copy) for copy in plan.copies}
         with out.block(self.signature()):
             for copy, layout in buffers.items():
                 self.Allocate(copy, layout, list(buffers.values()))
@@ -31,6 +31,14 @@ class Kernel:
             self._run(0, layouts, buffers, tiles)
             out.add(*(f"free({layout.array}All);" for layout in buffers.values()), "return 0;")
         return "\n".join([*self._beginning(tiles.widths), str(out)])
+
+    def copies_in_rows(self, copy: Copy) -> bool:
+        """Whether the words that a copy reads in turn lie side by side, as those that it writes do."""
+        target, source = self.buffer(copy), whole(self.plan, copy.tensor, "")
+        if target.ranks or not target.inside:
+            return True
+        innermost = next(iter(target.inside))
+        return source.inside[innermost] == 1 or self.nest.tile(innermost, self.plan.tile) == 1
 
     def signature(self) -> str:
         """The head of the function."""
@@ -74,7 +82,8 @@ class Kernel:
                 lines.append(f"{vector}u __attribute__((vector_size({width * size}), aligned({size}), may_alias));")
         return [*lines, ""] if widths else lines
 
-    def _buffer(self, copy: Copy) -> Layout:
+    def buffer(self, copy: Copy) -> Layout:
+        """The layout of a copied tile."""
         return tile(self.plan, copy, f"{self.arrays[copy.tensor]}Tile{copy.level}", self._word(copy)[1])
 
     def _word(self, copy: Copy) -> tuple[str, int]:
@@ -92,7 +101,7 @@ class Kernel:
     def buffer_bytes(self) -> int:
         """The bytes of all buffers."""
         return sum(
-            self._words(copy, self._buffer(copy)) * self._word(copy)[1] * (self.threads if self._private(copy) else 1)
+            self._words(copy, self.buffer(copy)) * self._word(copy)[1] * (self.threads if self._private(copy) else 1)
             for copy in self.plan.copies
         )
 
@@ -146,3 +155,11 @@ class Kernel:
             for each, end in zip(places, ends, strict=True):
                 out.open(loop_head(plan, each, end))
             self._run(last, layouts, buffers, tiles)
+
+
+def packed_layouts(kernel: Kernel) -> list[Layout]:
+    """The layout of each tensor where the innermost tile finds it: its last copy, else the whole."""
+    layouts = [whole(kernel.plan, v, array) for v, array in enumerate(kernel.arrays)]
+    for copy in kernel.plan.copies:
+        layouts[copy.tensor] = kernel.buffer(copy)
+    return layouts

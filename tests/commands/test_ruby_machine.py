@@ -1,0 +1,80 @@
+"""`ruby-machine` prints an architecture; with layers it fits times, and other commands predict by them."""
+
+import json
+
+import pytest
+from ruby_map.arch import load_arch
+from ruby_map.mapper.codegen import described, machine_yaml
+from ruby_map.mapper.commands.ruby_code import main as code
+from ruby_map.mapper.commands.ruby_machine import main as machine
+from ruby_map.mapper.commands.ruby_model import main as model
+from typer.testing import CliRunner
+
+from ..conftest import needs_compiler
+
+LAYER = "{name: tiny, shape: matmul, sizes: {M: 40, N: 12, K: 9}}"
+
+
+pytestmark = needs_compiler
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A layer and a machine with a comment, without rates."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CFLAGS", "-O1 -std=gnu11 -DSECONDS=0")
+    (tmp_path / "tiny.yaml").write_text(LAYER)
+    known = "calibration: {measured_on: x,\n  dtype: float32}\n"
+    (tmp_path / "cpu.yaml").write_text("# mine\n" + machine_yaml(described(), "cpu") + known)
+    return tmp_path
+
+
+def run(app, *arguments):
+    return CliRunner().invoke(app, [*map(str, arguments)])
+
+
+def test_fitted_times_are_printed_with_the_file_and_predict(folder):
+    done = run(machine, "cpu.yaml", "tiny.yaml", "--samples", 10)
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("# mine\n")
+    assert done.stdout.count("calibration:") == 1
+    (folder / "fitted.yaml").write_text(done.stdout)
+    known = load_arch("fitted.yaml").calibration
+    assert known.measured_on == "x"
+    assert known.fitted_on[0] == "tiny: 10 mappings"
+    assert known.seconds
+    written = run(code, "fitted.yaml", "tiny.yaml", "--out", "p", "--run", "--json", "--time-limit", "1")
+    assert written.exit_code == 0, written.output
+    said = json.loads(written.stdout)
+    assert said["predicted"]["seconds"] > 0
+    modelled = run(model, "fitted.yaml", "tiny.yaml", "p/mapping.yaml", "--json")
+    assert json.loads(modelled.stdout)["predicted_seconds"] == pytest.approx(said["predicted"]["seconds"])
+    assert "predicted for one in C (float32, x)" in run(model, "fitted.yaml", "tiny.yaml", "p/mapping.yaml").stdout
+    without = json.loads(run(model, "cpu.yaml", "tiny.yaml", "p/mapping.yaml", "--json").stdout)
+    assert "predicted_seconds" not in without
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--name", "5x"], "a name has letters"),
+        (["cpu.yaml"], "goes with layers"),
+        (["--samples", "20"], "goes with ARCH and layers"),
+        (["eyeriss_like", "tiny.yaml"], "is no file"),
+        (["cpu.yaml", "tiny.yaml", "--dtype", "half"], "must be one of float32"),
+        (["cpu.yaml", "alexnet"], "NETWORK/LAYER"),
+        (["cpu.yaml", "tiny.yaml", "--name", "other"], "has its name"),
+    ],
+)
+def test_bad_input(folder, arguments, said):
+    done = run(machine, *arguments)
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert not done.stdout
+
+
+def test_no_compiler(folder, monkeypatch):
+    monkeypatch.setenv("CC", "no-such-compiler")
+    done = run(machine)
+    assert done.exit_code == 1
+    assert "no C compiler" in done.stderr

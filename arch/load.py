@@ -120,7 +120,7 @@ def _across_levels(document: Document) -> Iterator[Fault]:
         parts = [(("levels", index), level) for index, level in enumerate(levels)]
     if isinstance(document.data, dict):
         parts.append((("compute",), document.data.get("compute")))
-    seen: set[str] = set()
+    seen, array = set[str](), ""
     for path, part in parts:
         if not isinstance(part, dict):
             continue
@@ -132,8 +132,18 @@ def _across_levels(document: Document) -> Iterator[Fault]:
             yield document.fault((*path, "bypass"), "the outermost level keeps every tensor, it cannot bypass any")
         if path == ("levels", 0) and part.get("placement") == "uneven":
             yield document.fault((*path, "placement"), "the outermost level holds whole tensors: its placement is even")
+        if _systolic(part):
+            if array:
+                yield document.fault((*path, "fanout"), f'one systolic array at most; there is one below "{array}"')
+            array = array or str(name)
         if path[0] == "levels" and path != ("levels", 0) and not part.keys() & set(CAPACITIES):
             yield document.fault(path, f"one of {', '.join(CAPACITIES)} is missing; only the outermost level may do so")
+
+
+def _systolic(part: dict[str, Any]) -> bool:
+    """Whether a level, as it is written, has a systolic axis."""
+    axes = part.get("fanout")
+    return isinstance(axes, list) and any(isinstance(axis, dict) and axis.get("systolic") is True for axis in axes)
 
 
 def _constraint(loops: Loops) -> LoopConstraint:
@@ -156,7 +166,7 @@ def _attributes(part: Level | ComputeUnit, machine: Machine) -> tuple[tuple[str,
 
 
 def _axis(fanout: Fanout) -> Axis:
-    return Axis(fanout.name, fanout.size, fanout.mesh, _constraint(fanout), fanout.code)
+    return Axis(fanout.name, fanout.size, fanout.mesh, _constraint(fanout), fanout.code, fanout.systolic)
 
 
 def _storage(level: Level, machine: Machine) -> Storage:

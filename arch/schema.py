@@ -164,6 +164,7 @@ class Fanout(Loops):
     size: Size
     min_utilization: Share = 0.0
     code: AxisCode = "loop"
+    systolic: bool = False
 
     @field_validator("size")
     @classmethod

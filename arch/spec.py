@@ -58,6 +58,8 @@ class Axis:
     constraint: LoopConstraint = FREE
     # what it becomes in a program: steps of a loop, threads, or the lanes of vectors
     code: AxisCode = field(default="loop", metadata={"later": True})
+    # words pass from place to place in a cycle each: filling and draining the array takes cycles
+    systolic: bool = field(default=False, metadata={"later": True})
 
 
 @dataclass(frozen=True)
@@ -225,6 +227,19 @@ class Architecture:
             i for i, level in enumerate(self.levels) if not (i and level.memory == self.levels[i - 1].memory != "")
         ]
         return tuple(range(here, after) for here, after in zip(first, [*first[1:], len(self.levels)], strict=True))
+
+    @cached_property
+    def systolic(self) -> tuple[int, int] | None:
+        """The level above the systolic array, and the cycles of each new tile that stays in it; None without one.
+
+        Of r rows (axes of mesh Y) and c columns (X) it is loaded row by row in r cycles, and words take r + c - 2 more
+        cycles from the first place to the last: 2r + c - 2.
+        """
+        for index, level in enumerate(self.levels):
+            sizes = {mesh: prod(a.size for a in level.fanout if a.systolic and a.mesh == mesh) for mesh in "XY"}
+            if any(axis.systolic for axis in level.fanout):
+                return index, 2 * sizes["Y"] + sizes["X"] - 2
+        return None
 
     def instances(self, level: int) -> int:
         """Instances of storage level `level`; of the compute units for level == len(levels)."""

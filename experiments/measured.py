@@ -32,6 +32,7 @@ from ruby_map.mapper.codegen import (
 from ruby_map.mapper.codegen.c.files import FLAGS
 from ruby_map.mapper.exploration import drawn
 from ruby_map.mapper.model import count
+from ruby_map.mapper.report.pictures import PALETTE
 from ruby_map.workloads import Workload, parse_yaml, shaped
 from scipy.stats import spearmanr
 
@@ -84,12 +85,13 @@ def main() -> None:
     def draw(*panels) -> None:  # type: ignore[no-untyped-def]
         for axes, (name, pairs) in zip(panels, found["runs"].items(), strict=False):
             predicted, measured = (1e3 * np.array(values) for values in zip(*pairs, strict=True))
-            axes.loglog(measured, predicted, ".", markersize=4, color="#4477aa")
+            axes.loglog(measured, predicted, ".", markersize=4, color=PALETTE[0])
             ends = [min(measured.min(), predicted.min()) * 0.8, max(measured.max(), predicted.max()) * 1.25]
             axes.plot(ends, ends, color="0.6", linewidth=0.8, zorder=0)
             axes.set(xlim=ends, ylim=ends, xlabel="measured [ms]", ylabel="predicted [ms]")
-            rank = found["layers"][name]["transferred"]
-            axes.set_title(f"{name}: Spearman {rank:.2f} by the other layers", fontsize=9, loc="left")
+            axes.xaxis.set_minor_formatter("")
+            axes.yaxis.set_minor_formatter("")
+            axes.set_title(f"{name}, rank {found['layers'][name]['transferred']:.2f}", fontsize=9, loc="left")
 
     shape = (1, 2) if options.quick else (3, 3)
     save(__file__, options.out, found, draw, shape, (8, 3.5) if options.quick else (10, 9.5))

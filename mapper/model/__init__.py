@@ -10,6 +10,7 @@ from .objectives import OBJECTIVES, Objective, first_objective
 from .recount import Steps, recount
 from .sanity import InternalError, check_physical
 from .simulate import TooLarge, simulate
+from .systolic import filling
 from .tile_sizes import TileSizes
 from .usage import array_usage, sides
 
@@ -35,6 +36,7 @@ __all__ = [
     "evaluate",
     "exactly",
     "figures_exact",
+    "filling",
     "first_objective",
     "outside",
     "rate",

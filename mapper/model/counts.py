@@ -11,6 +11,7 @@ from ...workloads import Tensor
 from ..mapping import Bools, Ints, Mappings, Numbers, keeper_pairs
 from .data_movement import DataMovement
 from .nest_analysis import NestAnalysis
+from .systolic import fold_cycles
 from .tile_sizes import TileSizes
 
 
@@ -21,7 +22,7 @@ class Counts:
     Of a batch they are float64, of a mapping that is reported Python integers (recount.py).
     """
 
-    cycles: Numbers  # (mapping,) temporal steps with any active MAC
+    cycles: Numbers  # (mapping,) temporal steps with any active MAC; those of filling and draining a systolic array
     reads: Numbers  # (mapping, level, tensor)
     fills: Numbers  # (mapping, level, tensor)
     updates: Numbers  # (mapping, level, tensor)
@@ -62,7 +63,7 @@ def count(batch: Mappings, nest: NestAnalysis | None = None) -> Counts:
             whole = len(where) == len(batch)
             _add_pair(found.of(None if whole else where), tensor, v, parent, child)
     return Counts(
-        cycles=nest.cycles(),
+        cycles=nest.cycles() if batch.arch.systolic is None else nest.cycles() + fold_cycles(nest),
         reads=found.stacked("reads", levels, tensors),
         fills=found.stacked("fills", levels, tensors),
         updates=found.stacked("updates", levels, tensors),

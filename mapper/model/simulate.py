@@ -62,6 +62,7 @@ class _Nest:
     def __init__(self, batch: MappingBatch, limit: int) -> None:
         self.workload: Workload = batch.workload
         self.levels = len(batch.arch.levels)
+        self.systolic = batch.arch.systolic
         self.keep = batch.keep[0]
         bounds = batch.factors[0]  # (slot, dim)
         strides = np.ones_like(bounds)
@@ -94,7 +95,7 @@ class _Nest:
         shape = (1, self.levels, len(tensors))
         tile_words = np.zeros(shape)
         counts = Counts(
-            cycles=np.array([float(sum(1 for _ in self._active_steps()))]),
+            cycles=np.array([float(sum(1 for _ in self._active_steps()) + self._fold_cycles())]),
             reads=np.zeros(shape),
             fills=np.zeros(shape),
             updates=np.zeros(shape),
@@ -112,6 +113,30 @@ class _Nest:
                 tile_words[0, parent, v] = max(len(w) for w in self._tiles(tensor, parent))
                 self._pair(counts, v, tensor, parent, child)
         return counts
+
+    def _fold_cycles(self) -> int:
+        """Of a systolic array: cycles of filling and draining, for each change of the tile that stays longest.
+
+        That is one of those kept inside the array, where any is, at the place where it first is.
+        """
+        if self.systolic is None:
+            return 0
+        above, cycles = self.systolic
+        inside = range(above + 1, self.levels)
+        places = [
+            next((level for level in inside if self.keep[level, v]), self.levels)
+            for v in range(len(self.workload.tensors))
+        ]
+        some = [v for v, place in enumerate(places) if place < self.levels] or list(range(len(places)))
+        return cycles * min(self._changes(self.workload.tensors[v], places[v]) for v in some)
+
+    def _changes(self, tensor: Tensor, c: int) -> int:
+        """How often the first place of boundary `c` gets a tile of a tensor: in each turn of its innermost loop."""
+        loops = [loop for loop in self.temporal if loop.level < c]
+        while loops and self.workload.dims[loops[-1].dim] not in tensor.dims:
+            loops.pop()
+        steps = product(*(range(loop.bound) for loop in loops))
+        return sum(self._box(loops, step, [], (), c) is not None for step in steps)
 
     def _active_steps(self) -> Iterator[tuple[int, ...]]:
         for step in product(*(range(loop.bound) for loop in self.temporal)):

@@ -9,7 +9,7 @@ from ...energy import EnergyTable, area_um2
 from ...workloads import Workload
 from ..certificate import Layer
 from ..mapping import MappingBatch
-from ..model import Costs, first_objective
+from ..model import Costs, filling, first_objective
 from ..model.bounds import Ideal, ideal
 from ..search import Answer, Coverage, FrontProof, StageProof, Statistics
 from ..store import Known
@@ -164,7 +164,15 @@ class Result(Shown):
 
     def _totals(self) -> str:
         hint = f"\nhint         {self.hint}" if self.hint and self.mapspace else ""
-        return tables.totals(self, self.valid_costs.options) + self._bound_by() + hint
+        return tables.totals(self, self.valid_costs.options) + self._filling() + self._bound_by() + hint
+
+    def _filling(self) -> str:
+        """Tell of the cycles in which a systolic array fills and drains; an empty text without one."""
+        if self.arch.systolic is None or self.batch is None:
+            return ""
+        folds, cycles = filling(self.batch)
+        compute = int(self.valid_costs.counts.cycles[0])
+        return f"\nfilling      {cycles:,} of {compute:,} cycles fill and drain the array, in {folds:,} folds"
 
     def _bound_by(self) -> str:
         """Name the level whose bandwidth sets the cycles; an empty text where compute sets them."""

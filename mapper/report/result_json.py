@@ -6,6 +6,7 @@ from itertools import zip_longest
 import numpy as np
 
 from ..mapping import write_mapping
+from ..model import filling
 from ..model.figures import level_figures, plain
 from ..search import Statistics
 from . import proof_text as proof
@@ -39,6 +40,8 @@ def result_json(result: Result | NetworkResult) -> Json:
         "mapping": write_mapping(result.batch) if result.batch is not None else None,
         "search": _search_json(result.statistics, result.strategy),
     }
+    if result.batch is not None and result.arch.systolic is not None:
+        whole |= {"systolic": dict(zip(("folds", "cycles"), filling(result.batch), strict=True))}
     if result.known is not None:
         whole |= result.known.json() if result.found else result.known.json() | {"origin": None}
     if result.answer is not None:

@@ -165,6 +165,8 @@ def _problem(layer: Layer, arch: Architecture, workload: Workload, table: Energy
         raise Refused("figures of this layer may pass 2^53, where float64 rounds them")
     if sizes != layer.sizes:
         raise Refused(f"it is of sizes {layer.sizes}, and {workload.name} has {sizes}")
+    if arch.systolic:
+        raise Refused(f"its bounds do not know the cycles that the systolic array of {arch.name} takes to fill")
     if arch.levels[0].placement != "even":
         raise Refused(f"{arch.levels[0].name}, the outermost level, holds whole tensors, so its placement is even")
     if set(layer.energies) != set(energies := certified_energies(table)):

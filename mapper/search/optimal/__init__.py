@@ -1,11 +1,12 @@
 """Branch and bound finds the best mapping and proves that no other is better."""
 
 from .best_orders import best_orders
-from .prove import Proof, least_sum, lower_bound
+from .prove import Proof, least_sum, lower_bound, unbounded
 
 __all__ = [
     "Proof",
     "best_orders",
     "least_sum",
     "lower_bound",
+    "unbounded",
 ]

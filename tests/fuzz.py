@@ -51,7 +51,7 @@ ODD = [
 OPTIONS = {
     "ruby-map": [
         *([["--mapspace", name] for name in ("pfm", "ruby", "ruby-t", "auto", "x")]),
-        *(["--pad"], ["--distinct"], ["--size"], ["--json"], ["--leakage"], ["--front", "energy,delay"]),
+        *(["--pad"], ["--im2col"], ["--distinct"], ["--size"], ["--json"], ["--leakage"], ["--front", "energy,delay"]),
         *(["--json"], ["--drain-reads"]),
         *(["--objective", "delay,energy"], ["--bound-seconds", "0"], ["--search", "exhaustive"], ["--seed", "-1"]),
         *(["--hop-pj", "nan"], ["--tile-mm", "1"], ["--budget", "7"], ["--patience", "x:y"], ["--target", "inf"]),

@@ -37,6 +37,9 @@ class MapRequest(StartRequest):
     ] = "ruby-s"
     placement: Annotated[str, typer.Option(help=PLACEMENT, rich_help_panel=_SPACE)] = ""
     fix: Annotated[list[str], typer.Option(help=FIX, rich_help_panel=_SPACE)] = field(default_factory=list)
+    im2col: Annotated[
+        bool, typer.Option("--im2col", help="Write convolutions as matrix products first.", rich_help_panel=_SPACE)
+    ] = False
     pad: Annotated[bool, typer.Option("--pad", help="Pad dims to fill the array first.", rich_help_panel=_SPACE)] = (
         False
     )

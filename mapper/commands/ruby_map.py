@@ -30,6 +30,7 @@ from ..exploration import (
     spaces,
     why,
 )
+from ..exploration.transforms import transformed
 from ..mapspace import PRESETS, Mapspace
 from ..report import NetworkResult, Result, result_json, write_folder, write_proof
 from ..runtime import NAME as CHECKPOINT
@@ -81,6 +82,10 @@ class Job:
         missing = [option_fault(name, f"is missing: {NAME}") for name, value in given.items() if not value]
         loaded = None if missing else collect(faults, lambda: load(request.arch, request.workload, request.more))
         faults += missing
+        if request.certificate and request.im2col:
+            faults.append(option_fault("certificate", "is of layers as they are: write the product as one of its own"))
+        if loaded and request.im2col:
+            loaded = loaded[0], transformed(*loaded, ("im2col",))
         if request.why and loaded and isinstance(loaded[1], Network):
             faults.append(option_fault("why", ONE_LAYER))
         faults += one_layer_faults(options, loaded[1]) if loaded else []

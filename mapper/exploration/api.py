@@ -41,6 +41,7 @@ from .transforms import transformed
 class Request(TypedDict, total=False):
     """The keyword arguments of `explore`."""
 
+    im2col: bool  # write convolutions as matrix products first
     pad: bool  # round dims up first, so that perfect bounds fill the array
     distinct: bool  # count loop orders once that differ only in loops of bound 1
     table: EnergyTable | None  # in place of estimated energies
@@ -140,7 +141,7 @@ class _Exploration:
         if faults or loaded is None or preset is None:
             raise InputError(faults)
         machine, work = loaded
-        work = transformed(machine, work, ("pad",) if request.get("pad") else ())
+        work = transformed(machine, work, [name for name in ("im2col", "pad") if request.get(name)])
         layers = layers_of(work)
         groups = alike(layers)
         tell_rounding(machine, layers)

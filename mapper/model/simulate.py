@@ -61,8 +61,7 @@ class _Nest:
 
     def __init__(self, batch: MappingBatch, limit: int) -> None:
         self.workload: Workload = batch.workload
-        self.levels = len(batch.arch.levels)
-        self.systolic = batch.arch.systolic
+        self.levels, self.systolic = len(batch.arch.levels), batch.arch.systolic
         self.keep = batch.keep[0]
         bounds = batch.factors[0]  # (slot, dim)
         strides = np.ones_like(bounds)
@@ -95,7 +94,7 @@ class _Nest:
         shape = (1, self.levels, len(tensors))
         tile_words = np.zeros(shape)
         counts = Counts(
-            cycles=np.array([float(sum(1 for _ in self._active_steps()) + self._fold_cycles())]),
+            cycles=np.array([float(sum(1 for _ in self._active_steps()) + _fold_cycles(self))]),
             reads=np.zeros(shape),
             fills=np.zeros(shape),
             updates=np.zeros(shape),
@@ -114,42 +113,18 @@ class _Nest:
                 self._pair(counts, v, tensor, parent, child)
         return counts
 
-    def _fold_cycles(self) -> int:
-        """Of a systolic array: cycles of filling and draining, for each change of the tile that stays longest.
-
-        That is one of those kept inside the array, where any is, at the place where it first is.
-        """
-        if self.systolic is None:
-            return 0
-        above, cycles = self.systolic
-        inside = range(above + 1, self.levels)
-        places = [
-            next((level for level in inside if self.keep[level, v]), self.levels)
-            for v in range(len(self.workload.tensors))
-        ]
-        some = [v for v, place in enumerate(places) if place < self.levels] or list(range(len(places)))
-        return cycles * min(self._changes(self.workload.tensors[v], places[v]) for v in some)
-
-    def _changes(self, tensor: Tensor, c: int) -> int:
-        """How often the first place of boundary `c` gets a tile of a tensor: in each turn of its innermost loop."""
-        loops = [loop for loop in self.temporal if loop.level < c]
-        while loops and self.workload.dims[loops[-1].dim] not in tensor.dims:
-            loops.pop()
-        steps = product(*(range(loop.bound) for loop in loops))
-        return sum(self._box(loops, step, [], (), c) is not None for step in steps)
-
     def _active_steps(self) -> Iterator[tuple[int, ...]]:
         for step in product(*(range(loop.bound) for loop in self.temporal)):
-            if self._box(self.temporal, step, [], (), self.levels) is not None:
+            if self.box(self.temporal, step, [], (), self.levels) is not None:
                 yield step
 
     def _instances(self, c: int) -> list[tuple[int, ...]]:
         """Coordinates of the instances of boundary `c` that are ever active."""
         loops = [loop for loop in self.spatial if loop.level < c]
         coordinates = product(*(range(loop.bound) for loop in loops))
-        return [at for at in coordinates if self._box([], (), loops, at, c) is not None]
+        return [at for at in coordinates if self.box([], (), loops, at, c) is not None]
 
-    def _box(
+    def box(
         self, loops: list[Loop], step: tuple[int, ...], axes: list[Loop], at: tuple[int, ...], c: int
     ) -> Box | None:
         """The tile of boundary `c` in dims, clipped; None when it is empty."""
@@ -176,7 +151,7 @@ class _Nest:
         axes = [loop for loop in self.spatial if loop.level < c]
         for step in product(*(range(loop.bound) for loop in loops)):
             for at in product(*(range(loop.bound) for loop in axes)):
-                box = self._box(loops, step, axes, at, c)
+                box = self.box(loops, step, axes, at, c)
                 if box is not None:
                     yield self._words(tensor, box)
 
@@ -213,7 +188,7 @@ class _Nest:
         for step in product(*(range(loop.bound) for loop in loops)):
             served: dict[Instance, set[Words]] = {}
             for at in product(*(range(loop.bound) for loop in axes)):
-                box = self._box(loops, step, axes, at, child)
+                box = self.box(loops, step, axes, at, child)
                 if box is None:
                     continue
                 tile = self._words(tensor, box)
@@ -231,3 +206,26 @@ class _Nest:
         for at, tile in held.items():  # what is still there after the last step leaves, too
             traffic.drained[at] += len(tile)
         return traffic
+
+
+def _fold_cycles(nest: _Nest) -> int:
+    """Of a systolic array: cycles of filling and draining, for each change of the tile that stays longest.
+
+    That is one of those kept inside the array, where any is, at the place where it first is.
+    """
+    if nest.systolic is None:
+        return 0
+    above, cycles = nest.systolic
+    inside, tensors = range(above + 1, nest.levels), nest.workload.tensors
+    places = [next((level for level in inside if nest.keep[level, v]), nest.levels) for v in range(len(tensors))]
+    some = [v for v, place in enumerate(places) if place < nest.levels] or list(range(len(places)))
+    return cycles * min(_turns(nest, tensors[v], places[v]) for v in some)
+
+
+def _turns(nest: _Nest, tensor: Tensor, c: int) -> int:
+    """How often the first place of boundary `c` gets a tile of a tensor: in each turn of its innermost loop."""
+    loops = [loop for loop in nest.temporal if loop.level < c]
+    while loops and nest.workload.dims[loops[-1].dim] not in tensor.dims:
+        loops.pop()
+    steps = product(*(range(loop.bound) for loop in loops))
+    return sum(nest.box(loops, step, [], (), c) is not None for step in steps)

@@ -164,15 +164,7 @@ class Result(Shown):
 
     def _totals(self) -> str:
         hint = f"\nhint         {self.hint}" if self.hint and self.mapspace else ""
-        return tables.totals(self, self.valid_costs.options) + self._filling() + self._bound_by() + hint
-
-    def _filling(self) -> str:
-        """Tell of the cycles in which a systolic array fills and drains; an empty text without one."""
-        if self.arch.systolic is None or self.batch is None:
-            return ""
-        folds, cycles = filling(self.batch)
-        compute = int(self.valid_costs.counts.cycles[0])
-        return f"\nfilling      {cycles:,} of {compute:,} cycles fill and drain the array, in {folds:,} folds"
+        return tables.totals(self, self.valid_costs.options) + _filling(self) + self._bound_by() + hint
 
     def _bound_by(self) -> str:
         """Name the level whose bandwidth sets the cycles; an empty text where compute sets them."""
@@ -182,3 +174,12 @@ class Result(Shown):
             return ""
         name, roofline = self.arch.levels[slowest].name, ", at its roofline" if self.cycles <= self.ideal.cycles else ""
         return f"\nbound by     the bandwidth of {name}{roofline}; compute needs {compute:,} cycles"
+
+
+def _filling(result: Result) -> str:
+    """Tell of the cycles in which a systolic array fills and drains; an empty text without one."""
+    if result.arch.systolic is None or result.batch is None:
+        return ""
+    folds, cycles = filling(result.batch)
+    compute = int(result.valid_costs.counts.cycles[0])
+    return f"\nfilling      {cycles:,} of {compute:,} cycles fill and drain the array, in {folds:,} folds"

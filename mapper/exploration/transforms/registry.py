@@ -5,6 +5,7 @@ from typing import Protocol
 
 from ....arch import Architecture
 from ....workloads import Network, Workload
+from .im2col import Im2col
 from .padding import Padding
 
 
@@ -22,7 +23,9 @@ class Transformation(Protocol):
         """
 
 
-TRANSFORMATIONS: Mapping[str, Transformation] = {transformation.name: transformation for transformation in (Padding(),)}
+TRANSFORMATIONS: Mapping[str, Transformation] = {
+    transformation.name: transformation for transformation in (Padding(), Im2col())
+}
 
 
 def transformed(arch: Architecture, work: Workload | Network, names: Iterable[str]) -> Workload | Network:

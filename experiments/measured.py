@@ -5,10 +5,17 @@ in C by `ruby-code` and run on one core of the processor at hand, beside the EDP
 mapper/codegen/effort.py are fitted to half of the runs of a layer and judged by the other half (held out), and fitted
 to the runs of all other layers and judged by this one (transferred). Rank correlations are Spearman's; `cycles` is that
 of the model's cycles alone. `five` is the best measured time of the five mappings that are predicted to be fastest,
-over that of all. Products are also compared with NumPy's, which calls a BLAS, on as many threads.
+over that of all; `fastest` is what `ruby-code --fastest` finds by times fitted to the other layers. Products are also
+compared with NumPy's, which calls a BLAS, on as many threads.
 """
 
+import json
 import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -37,16 +44,16 @@ from ruby_map.workloads import Workload, parse_yaml, shaped
 from scipy.stats import spearmanr
 
 KIND = DATA_TYPES["float32"]
-LAYERS = {
-    "512": shaped("matmul", M=512, N=512, K=512),
-    "500": shaped("matmul", M=500, N=500, K=500),
-    "1000": shaped("matmul", M=1000, N=1000, K=1000),
-    "127x1021x509": shaped("matmul", M=127, N=1021, K=509),
-    "64x10000x64": shaped("matmul", M=64, N=10000, K=64),
-    "3x3": shaped("conv2d", M=64, C=64, P=56, Q=56, R=3, S=3),
-    "1x1": shaped("conv2d", M=64, C=256, P=56, Q=56, R=1, S=1),
-    "strided": shaped("conv2d", M=128, C=64, P=28, Q=28, R=3, S=3, stride=2),
-    "depthwise": shaped("conv2d", G=64, M=1, C=1, P=56, Q=56, R=3, S=3),
+LAYERS: dict[str, Any] = {
+    "512": {"shape": "matmul", "sizes": {"M": 512, "N": 512, "K": 512}},
+    "500": {"shape": "matmul", "sizes": {"M": 500, "N": 500, "K": 500}},
+    "1000": {"shape": "matmul", "sizes": {"M": 1000, "N": 1000, "K": 1000}},
+    "127x1021x509": {"shape": "matmul", "sizes": {"M": 127, "N": 1021, "K": 509}},
+    "64x10000x64": {"shape": "matmul", "sizes": {"M": 64, "N": 10000, "K": 64}},
+    "3x3": {"shape": "conv2d", "sizes": {"M": 64, "C": 64, "P": 56, "Q": 56, "R": 3, "S": 3}},
+    "1x1": {"shape": "conv2d", "sizes": {"M": 64, "C": 256, "P": 56, "Q": 56, "R": 1, "S": 1}},
+    "strided": {"shape": "conv2d", "sizes": {"M": 128, "C": 64, "P": 28, "Q": 28, "R": 3, "S": 3}, "stride": 2},
+    "depthwise": {"shape": "conv2d", "sizes": {"G": 64, "M": 1, "C": 1, "P": 56, "Q": 56, "R": 3, "S": 3}},
 }
 PRODUCTS = {
     "512": (512, 512, 512),
@@ -55,14 +62,20 @@ PRODUCTS = {
     "768": (768, 768, 768),
     "64x10000x256": (64, 10000, 256),
 }
-SMALL = {"64": shaped("matmul", M=64, N=40, K=30), "conv": shaped("conv2d", M=8, C=4, P=14, Q=14, R=3, S=3)}
+SMALL: dict[str, Any] = {
+    "64": {"shape": "matmul", "sizes": {"M": 64, "N": 40, "K": 30}},
+    "conv": {"shape": "conv2d", "sizes": {"M": 8, "C": 4, "P": 14, "Q": 14, "R": 3, "S": 3}},
+}
 SPACES = ("pfm", "ruby-s")
 Row = dict[str, Any]
 
 
 def main() -> None:
     options = arguments(__doc__, seed=1)
-    layers, number, seconds = (SMALL, 10, 0.5) if options.quick else (LAYERS, 100, 20.0)
+    texts, number, seconds = (SMALL, 10, 0.5) if options.quick else (LAYERS, 100, 20.0)
+    layers = {
+        name: shaped(text["shape"], name, stride=text.get("stride"), **text["sizes"]) for name, text in texts.items()
+    }
     os.environ["CFLAGS"] = f"{FLAGS} -DSECONDS={0 if options.quick else 0.05}"
     machine = measured_machine(described())
     arch = parse_arch(parse_yaml(machine_yaml(machine, "cpu"), "this machine"))
@@ -75,6 +88,10 @@ def main() -> None:
     found["seconds"] = fitted(every, options.seed)
     os.environ["CFLAGS"] = f"{FLAGS} -DSECONDS={0 if options.quick else 0.5}"
     found["optima"] = {name: optima(one_core(arch), layer, seconds) for name, layer in layers.items()}
+    for name, text in list(texts.items())[: 1 if options.quick else None]:
+        others = [sample for other, rows in runs.items() if other != name for sample in rows["samples"]]
+        weights = found["seconds"] if options.quick else fitted(others, options.seed)  # ten runs may lack a term
+        found["optima"][name]["fastest"] = fastest(machine, weights, {"name": "layer", **text}, max(seconds, 3.0))
     products = {"64": (64, 40, 30)} if options.quick else PRODUCTS
     found["products"] = {name: product(arch, machine, sizes, seconds) for name, sizes in products.items()}
     found["runs"] = {
@@ -165,6 +182,30 @@ def optima(arch: Architecture, layer: Workload, seconds: float) -> Row:
     return found
 
 
+def fastest(machine: Machine, weights: dict[str, float], layer: Row, seconds: float) -> Row:
+    """Run what `ruby-code --fastest` finds on one core, by times fitted to other layers."""
+    with TemporaryDirectory(prefix="measured-") as name:
+        folder = Path(name)
+        known = f"  seconds: {json.dumps(weights)}\n"
+        (folder / "cpu.yaml").write_text(machine_yaml(replace(machine, cores=1), "cpu") + known)
+        (folder / "layer.yaml").write_text(json.dumps(layer))
+        command = [
+            str(Path(sys.executable).parent / "ruby-code"),
+            "cpu.yaml",
+            "layer.yaml",
+            "--fastest",
+            "--run",
+            "--json",
+        ]
+        command += ["--out", "program", "--time-limit", str(seconds)]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        if done.returncode:
+            sys.exit(f"ruby-code fails: {done.stderr}")
+    said = json.loads(done.stdout)
+    tell(f"{layer['sizes']}: predicted to be fastest, {said['gflops']:.1f} GFLOP/s")
+    return {"cycles": said["predicted"]["cycles"], "gflops": said["gflops"]}
+
+
 def product(arch: Architecture, machine: Machine, sizes: tuple[int, int, int], seconds: float) -> Row:
     """Run a product on one thread and on all, beside NumPy."""
     m, n, k = sizes
@@ -184,9 +225,6 @@ def product(arch: Architecture, machine: Machine, sizes: tuple[int, int, int], s
 
 def blas(m: int, n: int, k: int, threads: int) -> float:
     """The rate of NumPy's product of the same layout, in GFLOP/s: the fastest of half a second of runs."""
-    import subprocess
-    import sys
-
     program = f"""
 import time, numpy as np
 x, w = (np.random.default_rng(0).uniform(-1, 1, size).astype(np.float32) for size in (({n}, {k}), ({m}, {k})))

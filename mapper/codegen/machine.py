@@ -48,11 +48,15 @@ class Machine:
     gb_per_second: tuple[tuple[str, float], ...] = ()  # read from each cache and from DRAM
 
 
-def described(cpus: Path = CPUS, info: Path = INFO) -> Machine:
-    """Read caches, cores and vectors. Raises ProgramError where the system tells nothing of its caches."""
+def described(cpus: Path = CPUS, info: Path = INFO, vector_bytes: int | None = None) -> Machine:
+    """Read caches, cores and vectors, or take these to be of `vector_bytes`.
+
+    Raises ProgramError where the system tells nothing of its caches.
+    """
     text = info.read_text(errors="replace") if info.exists() else ""
     flags = set(_line(text, "flags").split() + _line(text, "Features").split())
-    bytes_, registers = next(((size, number) for flag, size, number in VECTORS if flag in flags), PLAIN)
+    known = [(size, number) for flag, size, number in VECTORS if flag in flags and vector_bytes in (None, size)]
+    bytes_, registers = known[0] if known else (vector_bytes or PLAIN[0], PLAIN[1])
     caches = tuple(sorted(_caches(cpus), key=lambda cache: cache.name))
     if not caches:
         raise ProgramError(f"{cpus} says nothing of caches: write the architecture by hand")

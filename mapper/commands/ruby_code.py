@@ -1,6 +1,6 @@
 """`ruby-code ARCH LAYER [MAPPING] --out DIR` writes a mapping as a program; `--run` runs it beside NumPy."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, override
 
@@ -27,10 +27,12 @@ from ..model import OBJECTIVES
 from ..report import Json, Result
 from ..runtime import say, tell
 from ..search import SearchOptions
+from .predicted_time import Question
 from .shared import FOUND, NOTHING_VALID, PLACEMENT, WITH, Request, echo_json, new_app, placed_as
 from .timeloop_options import reference_tables
 
 FAILED = NOTHING_VALID
+FIT = "ruby-machine ARCH LAYER... fits them"
 AS = "What a level (cache, buffer, registers) or an axis (loop, threads, lanes) becomes: NAME=ROLE, repeatable."
 
 
@@ -49,6 +51,7 @@ class CodeRequest(Request):
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object and nothing else.")] = False
     mapspace: Annotated[str, typer.Option(help=f"To search: {', '.join(PRESETS)}.")] = "ruby-s"
     objective: Annotated[str, typer.Option(help=f"Of that search: {', '.join(OBJECTIVES)}.")] = "edp"
+    fastest: Annotated[bool, typer.Option("--fastest", help="Search for the least predicted time.")] = False
     time_limit: Annotated[float, typer.Option(help="Seconds for that search.")] = 10.0
     seed: Annotated[int, typer.Option(help="Of that search, and of the operands of --run.")] = 0
     ert: Annotated[Path | None, typer.Option(help="Accelergy energy table.")] = None
@@ -67,7 +70,7 @@ def code(request: CodeRequest) -> int:
     arch = with_codes(placed_as(arch, request.placement), roles)
     if not isinstance(layer, Workload):
         raise InputError(Fault(layer.name, None, "", "a program is of one layer; name one, as NETWORK/LAYER"))
-    result = _mapped(request, arch, layer)
+    result = _mapped(request, arch, layer, roles)
     if result.batch is None:
         say(str(result))
         return NOTHING_VALID
@@ -93,12 +96,19 @@ def code(request: CodeRequest) -> int:
     return FOUND if ran is None or ran.correct else FAILED
 
 
-def _mapped(request: CodeRequest, arch: Architecture, layer: Workload) -> Result:
+def _mapped(request: CodeRequest, arch: Architecture, layer: Workload, roles: dict[str, str]) -> Result:
     """Count the mapping that is given, or search one."""
     table = energy_table(arch, *reference_tables(request.arch, request.more, request.ert, None))
     if request.mapping:
         return evaluate(arch, layer, request.mapping, table=table)
     options = SearchOptions(objective=request.objective, time_limit=request.time_limit, seed=request.seed)
+    if request.fastest:
+        known = arch.calibration
+        if known is None or not known.seconds or known.dtype != request.dtype:
+            raise InputError(option_fault("fastest", f"{arch.name} has no times fitted for {request.dtype}: {FIT}"))
+        more = [str(path) for path in request.more]
+        times = Question(request.arch, request.workload, more, request.placement, roles, request.dtype)
+        options = replace(options, cost_model=tuple(times.command))
     found = explore(arch, layer, request.mapspace, options, table=table)
     assert isinstance(found, Result)
     return found
@@ -118,8 +128,10 @@ def _checked(request: CodeRequest) -> dict[str, str]:
         elif roles.setdefault(name, role) != role:
             faults.append(option_fault("as", f"{name} has two roles: {roles[name]} and {role}"))
     if request.mapping:
-        given = [name for name in ("mapspace", "objective", "time_limit") if name in request.given]
+        given = [name for name in ("mapspace", "objective", "time_limit", "fastest") if name in request.given]
         faults += [option_fault(name.replace("_", "-"), "is for the search; a mapping is given") for name in given]
+    if request.fastest and "objective" in request.given:
+        faults.append(option_fault("objective", "is of our model; --fastest minimises the predicted time"))
     faults += _folder_faults(request.out)
     if faults:
         raise InputError(faults)

@@ -43,6 +43,7 @@ class MachineRequest(Request):
         None
     )
     name: Annotated[str, typer.Option(help="Of the architecture.")] = "cpu"
+    vector_bytes: Annotated[int | None, typer.Option(help="As if vectors had so many bytes: 16, 32 or 64.")] = None
     samples: Annotated[int, typer.Option(min=10, help="With layers: mappings of each that are run.")] = 50
     dtype: Annotated[str, typer.Option(help=f"With layers: {', '.join(DATA_TYPES)}.")] = "float32"
     seed: Annotated[int, typer.Option(help="With layers: of the mappings that are drawn.")] = 0
@@ -58,7 +59,7 @@ def machine(request: MachineRequest) -> int:
     """
     _check(request)
     try:
-        say((_calibrated(request) if request.arch else _measured(request.name)).rstrip())
+        say((_calibrated(request) if request.arch else _measured(request)).rstrip())
     except ProgramError as error:
         tell(str(error))
         return FAILED
@@ -70,19 +71,22 @@ def _check(request: MachineRequest) -> None:
     faults = list[Fault]()
     if request.arch and not request.layers:
         faults.append(option_fault("ARCH", "goes with layers, whose mappings are run"))
-    if request.arch and "name" in request.given:
-        faults.append(option_fault("name", f"{request.arch} has its name"))
-    if not request.arch:
-        given = [name for name in ("samples", "dtype", "seed") if name in request.given]
-        faults += [option_fault(name, "goes with ARCH and layers") for name in given]
+    for own, names, rule in (
+        (bool(request.arch), ("name", "vector_bytes"), f"{request.arch} says it"),
+        (not request.arch, ("samples", "dtype", "seed"), "goes with ARCH and layers"),
+    ):
+        given = [name for name in names if own and name in request.given]
+        faults += [option_fault(name.replace("_", "-"), rule) for name in given]
+    if request.vector_bytes not in (None, 16, 32, 64):
+        faults.append(option_fault("vector-bytes", f"must be 16, 32 or 64; got {request.vector_bytes}"))
     if request.dtype not in DATA_TYPES:
         faults.append(option_fault("dtype", f"must be one of {', '.join(DATA_TYPES)}; got {request.dtype}"))
     if faults:
         raise InputError(faults)
 
 
-def _measured(name: str) -> str:
-    found = described()
+def _measured(request: MachineRequest) -> str:
+    found, name = described(vector_bytes=request.vector_bytes), request.name
     try:
         parse_arch(parse_yaml(machine_yaml(found, name), "the machine"))  # before seconds are spent
     except InputError:

@@ -80,6 +80,7 @@ def test_the_system_tells_of_its_caches(system):
     assert found.caches == (Cache("L1", 32 * 1024, 64, 1, 8), Cache("L2", 2**20, 64, 2, 16))
     assert (found.vector_bytes, found.registers, found.model) == (32, 16, 'A "fast" one')
     assert found.caches[0].sets == 64
+    assert described(system, system / "cpuinfo", 64).vector_bytes == 64
     with pytest.raises(ProgramError, match="says nothing of caches"):
         described(system / "elsewhere", system / "cpuinfo")
 

@@ -12,6 +12,7 @@ from ruby_map.mapper.codegen.c import Kernel, packed_layouts
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.workloads import shaped
 
+from ..conftest import DEEP
 from .test_c import a_mapping, processor, processors, some_layers
 
 FLOAT = DATA_TYPES["float32"]
@@ -61,7 +62,7 @@ def walked(kernel):
     return found
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=5000 if DEEP else 100)
 @given(st.data())
 def test_the_terms_are_those_of_a_walk(data):
     """Of any mapping: statements, iterations, loads, sums, words gathered and scattered."""

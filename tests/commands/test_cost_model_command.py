@@ -16,6 +16,7 @@ from ruby_map.mapper.commands.ruby_map import main
 from ruby_map.workloads import InputError
 from typer.testing import CliRunner
 
+from ..conftest import needs_compiler
 from ..house import ROOT
 
 EXAMPLES = ROOT / "examples/cost_models"
@@ -59,6 +60,19 @@ def test_the_model_with_other_energies_and_what_is_written(tmp_path):
     assert json.loads(again.stdout)["search"]["evaluated"] == 40
     other = run(*command, "--samples", 40, "--out", tmp_path / "out", "--resume", "--seed", 1)
     assert other.exit_code == 2
+
+
+@needs_compiler
+def test_programs_are_timed_as_a_cost_model(tmp_path, monkeypatch):
+    """Measured: positive seconds; predicted without fitted times: a plain end."""
+    monkeypatch.setenv("CFLAGS", "-O1 -DSECONDS=0")
+    command = (*SMALL, "--search", "random", "--samples", 5, "--cost-model")
+    found = run(*command, example("compiled.py", *SMALL), "--json")
+    assert found.exit_code == 0, found.stderr
+    assert 0 < json.loads(found.stdout)["cost_model"]["value"] < 1
+    unfitted = run(*command, example("compiled.py", *SMALL, "predicted"))
+    assert unfitted.exit_code == 1
+    assert "has no fitted times" in unfitted.stderr
 
 
 def test_timeloop_says_that_it_is_not_there():

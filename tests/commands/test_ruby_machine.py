@@ -47,6 +47,12 @@ def test_fitted_times_are_printed_with_the_file_and_predict(folder):
     assert written.exit_code == 0, written.output
     said = json.loads(written.stdout)
     assert said["predicted"]["seconds"] > 0
+    quickest = run(code, "fitted.yaml", "tiny.yaml", "--out", "q", "--fastest", "--json", "--time-limit", "3")
+    assert quickest.exit_code == 0, quickest.output
+    assert json.loads(quickest.stdout)["predicted"]["seconds"] <= said["predicted"]["seconds"]
+    unknown = run(code, "cpu.yaml", "tiny.yaml", "--out", "r", "--fastest")
+    assert unknown.exit_code == 2
+    assert "no times fitted for float32" in unknown.stderr
     modelled = run(model, "fitted.yaml", "tiny.yaml", "p/mapping.yaml", "--json")
     assert json.loads(modelled.stdout)["predicted_seconds"] == pytest.approx(said["predicted"]["seconds"])
     assert "predicted for one in C (float32, x)" in run(model, "fitted.yaml", "tiny.yaml", "p/mapping.yaml").stdout
@@ -59,11 +65,12 @@ def test_fitted_times_are_printed_with_the_file_and_predict(folder):
     [
         (["--name", "5x"], "a name has letters"),
         (["cpu.yaml"], "goes with layers"),
+        (["--vector-bytes", "24"], "must be 16, 32 or 64"),
         (["--samples", "20"], "goes with ARCH and layers"),
         (["eyeriss_like", "tiny.yaml"], "is no file"),
         (["cpu.yaml", "tiny.yaml", "--dtype", "half"], "must be one of float32"),
         (["cpu.yaml", "alexnet"], "NETWORK/LAYER"),
-        (["cpu.yaml", "tiny.yaml", "--name", "other"], "has its name"),
+        (["cpu.yaml", "tiny.yaml", "--name", "other"], "cpu.yaml says it"),
     ],
 )
 def test_bad_input(folder, arguments, said):

@@ -29,7 +29,7 @@ FINDS = [name for name, row in STRATEGIES.items() if name not in ("optimal", "ex
 
 
 def found(strategy, objective="delay", **options):
-    chosen = SearchOptions(strategy=strategy, objective=objective, time_limit=1.0, **options)
+    chosen = SearchOptions(strategy=strategy, objective=objective, time_limit=0.5, **options)
     return explore(ARCH, LAYER, "ruby", chosen, table=TABLE)
 
 

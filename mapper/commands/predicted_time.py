@@ -1,0 +1,55 @@
+"""The cost model of `ruby-code --fastest`: the seconds that a machine's calibration predicts."""
+
+import json
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from ...arch import Architecture, with_codes
+from ...workloads import Document, Workload
+from ..codegen import DATA_TYPES, Effort, Nest, predicted_seconds
+from ..exploration import load
+from ..mapping import read_mapping
+from .shared import placed_as
+
+
+@dataclass(frozen=True)
+class Question:
+    """What the times are of."""
+
+    arch: str
+    workload: str
+    more: list[str]
+    placement: str
+    roles: dict[str, str]
+    dtype: str
+
+    @property
+    def command(self) -> list[str]:
+        """The command that answers."""
+        return [sys.executable, "-m", __name__, json.dumps(asdict(self))]
+
+    def inputs(self) -> tuple[Architecture, Workload]:
+        """Read the machine and the layer."""
+        machine, layer = load(self.arch, self.workload, [Path(name) for name in self.more])
+        assert isinstance(layer, Workload)
+        return with_codes(placed_as(machine, self.placement), self.roles), layer
+
+
+def answer(line: str, machine: Architecture, layer: Workload, dtype: str) -> float | None:
+    """The seconds of the mapping in a line."""
+    mapping = read_mapping(Document("mapping", json.loads(line)["mapping"], {}), machine, layer)
+    return predicted_seconds(Effort(Nest.of(mapping), DATA_TYPES[dtype]))
+
+
+def main() -> None:
+    """Answer each line with a line."""
+    question = Question(**json.loads(sys.argv[1]))
+    machine, layer = question.inputs()
+    for line in sys.stdin:
+        sys.stdout.write(json.dumps(answer(line, machine, layer, question.dtype)) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -19,6 +19,7 @@ from .spec import (
     LoopConstraint,
     Slot,
     Storage,
+    SystolicArray,
     Written,
 )
 from .stacks import of_stacks, placed, stacked, unstacked
@@ -40,6 +41,7 @@ __all__ = [
     "LoopConstraint",
     "Slot",
     "Storage",
+    "SystolicArray",
     "Written",
     "arch_documents",
     "check_fit",

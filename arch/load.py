@@ -120,7 +120,8 @@ def _across_levels(document: Document) -> Iterator[Fault]:
         parts = [(("levels", index), level) for index, level in enumerate(levels)]
     if isinstance(document.data, dict):
         parts.append((("compute",), document.data.get("compute")))
-    seen, array = set[str](), ""
+    seen: set[str] = set()
+    array = ""  # the level above the systolic axes
     for path, part in parts:
         if not isinstance(part, dict):
             continue
@@ -128,21 +129,21 @@ def _across_levels(document: Document) -> Iterator[Fault]:
         if isinstance(name, str) and name in seen:
             yield document.fault((*path, "name"), f'must be unique, "{name}" stands above too')
         seen |= {name} if isinstance(name, str) else set()
+        if _systolic(part):
+            if array:
+                rule = f"systolic axes stand below one level; those of {array} above are systolic, too"
+                yield document.fault((*path, "fanout"), rule)
+            array = array or str(name)
         if path == ("levels", 0) and part.get("bypass"):
             yield document.fault((*path, "bypass"), "the outermost level keeps every tensor, it cannot bypass any")
         if path == ("levels", 0) and part.get("placement") == "uneven":
             yield document.fault((*path, "placement"), "the outermost level holds whole tensors: its placement is even")
-        if _systolic(part):
-            if array:
-                yield document.fault((*path, "fanout"), f'one systolic array at most; there is one below "{array}"')
-            array = array or str(name)
         if path[0] == "levels" and path != ("levels", 0) and not part.keys() & set(CAPACITIES):
             yield document.fault(path, f"one of {', '.join(CAPACITIES)} is missing; only the outermost level may do so")
 
 
-def _systolic(part: dict[str, Any]) -> bool:
-    """Whether a level, as it is written, has a systolic axis."""
-    axes = part.get("fanout")
+def _systolic(level: Mapping[str, Any]) -> bool:
+    axes = level.get("fanout")
     return isinstance(axes, list) and any(isinstance(axis, dict) and axis.get("systolic") is True for axis in axes)
 
 

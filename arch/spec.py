@@ -58,8 +58,24 @@ class Axis:
     constraint: LoopConstraint = FREE
     # what it becomes in a program: steps of a loop, threads, or the lanes of vectors
     code: AxisCode = field(default="loop", metadata={"later": True})
-    # words pass from place to place in a cycle each: filling and draining the array takes cycles
+    # whether words pass along it from element to element, a cycle each, in an array that has to fill and drain
     systolic: bool = field(default=False, metadata={"later": True})
+
+
+@dataclass(frozen=True, slots=True)
+class SystolicArray:
+    """The systolic axes of an architecture: all below one level, those of mesh Y its rows, those of X its columns."""
+
+    level: int
+    rows: int  # of hardware, whatever a mapping uses of them
+    columns: int
+    row_slots: tuple[int, ...]
+    column_slots: tuple[int, ...]
+
+    @property
+    def skew(self) -> int:
+        """Cycles from the first word at the first element to the last one's result, beyond one for each step."""
+        return self.rows + self.columns - 2
 
 
 @dataclass(frozen=True)
@@ -221,25 +237,26 @@ class Architecture:
         return tuple(len(level.fanout) for level in self.levels)
 
     @cached_property
+    def systolic(self) -> SystolicArray | None:
+        """The systolic array, if some axis is systolic. Raises ValueError where such axes are below several levels."""
+        axes = [(s, slot.level, slot.axis) for s, slot in enumerate(self.slots) if slot.axis and slot.axis.systolic]
+        if not axes:
+            return None
+        level, *others = sorted({level for _, level, _ in axes})
+        if others:
+            names = ", ".join(self.levels[each].of_memory for each in (level, *others))
+            raise ValueError(f"systolic axes of {self.name} stand below several levels: {names}")
+        rows, columns = ([(s, axis.size) for s, _, axis in axes if axis.mesh == mesh] for mesh in "YX")
+        slots = [tuple(s for s, _ in some) for some in (rows, columns)]
+        return SystolicArray(level, prod(n for _, n in rows), prod(n for _, n in columns), slots[0], slots[1])
+
+    @cached_property
     def stacks(self) -> tuple[range, ...]:
         """The levels of each memory, outermost first: one, but for memories with uneven placement (stacks.py)."""
         first = [
             i for i, level in enumerate(self.levels) if not (i and level.memory == self.levels[i - 1].memory != "")
         ]
         return tuple(range(here, after) for here, after in zip(first, [*first[1:], len(self.levels)], strict=True))
-
-    @cached_property
-    def systolic(self) -> tuple[int, int] | None:
-        """The level above the systolic array, and the cycles of each new tile that stays in it; None without one.
-
-        Of r rows (axes of mesh Y) and c columns (X) it is loaded row by row in r cycles, and words take r + c - 2 more
-        cycles from the first place to the last: 2r + c - 2.
-        """
-        for index, level in enumerate(self.levels):
-            sizes = {mesh: prod(a.size for a in level.fanout if a.systolic and a.mesh == mesh) for mesh in "XY"}
-            if any(axis.systolic for axis in level.fanout):
-                return index, 2 * sizes["Y"] + sizes["X"] - 2
-        return None
 
     def instances(self, level: int) -> int:
         """Instances of storage level `level`; of the compute units for level == len(levels)."""

@@ -19,6 +19,8 @@ def _faults(arch: Architecture) -> list[str]:
             faults.append(f"{level.name}: a width of {level.width_bits} bits for words of {level.word_bits}")
         if level.capacity_bits is not None and level.capacity_bits % level.word_bits:
             faults.append(f"{level.name}: a capacity of {level.capacity_bits} bits for words of {level.word_bits}")
+        if any(axis.systolic for axis in level.fanout):
+            faults.append(f"{level.name}: systolic axes")
     return faults
 
 

@@ -37,12 +37,12 @@ class MapRequest(StartRequest):
     ] = "ruby-s"
     placement: Annotated[str, typer.Option(help=PLACEMENT, rich_help_panel=_SPACE)] = ""
     fix: Annotated[list[str], typer.Option(help=FIX, rich_help_panel=_SPACE)] = field(default_factory=list)
-    im2col: Annotated[
-        bool, typer.Option("--im2col", help="Write convolutions as matrix products first.", rich_help_panel=_SPACE)
-    ] = False
     pad: Annotated[bool, typer.Option("--pad", help="Pad dims to fill the array first.", rich_help_panel=_SPACE)] = (
         False
     )
+    im2col: Annotated[
+        bool, typer.Option("--im2col", help="Make matrix products of convolutions first.", rich_help_panel=_SPACE)
+    ] = False
     size: Annotated[
         bool, typer.Option("--size", help="Print the mapspace's size and stop.", rich_help_panel=_SPACE)
     ] = False
@@ -169,6 +169,8 @@ class MapRequest(StartRequest):
         if self.certificate and not self.quick:
             proves = options.strategy in STRATEGIES and STRATEGIES[options.strategy].proves
             faults += certificate_faults(self.certificate, proves=proves or options.bound is not None)
+        if self.certificate and self.im2col:
+            faults.append(option_fault("im2col", "has no certificates, which are about the layer as written"))
         if self.why:
             quick = [option_fault("why", "needs a proof: leave out --quick")]
             faults += quick if self.quick else why_faults(options)

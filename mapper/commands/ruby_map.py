@@ -30,7 +30,7 @@ from ..exploration import (
     spaces,
     why,
 )
-from ..exploration.transforms import transformed
+from ..exploration.transforms import chosen
 from ..mapspace import PRESETS, Mapspace
 from ..report import NetworkResult, Result, result_json, write_folder, write_proof
 from ..runtime import NAME as CHECKPOINT
@@ -82,10 +82,6 @@ class Job:
         missing = [option_fault(name, f"is missing: {NAME}") for name, value in given.items() if not value]
         loaded = None if missing else collect(faults, lambda: load(request.arch, request.workload, request.more))
         faults += missing
-        if request.certificate and request.im2col:
-            faults.append(option_fault("certificate", "is of layers as they are: write the product as one of its own"))
-        if loaded and request.im2col:
-            loaded = loaded[0], transformed(*loaded, ("im2col",))
         if request.why and loaded and isinstance(loaded[1], Network):
             faults.append(option_fault("why", ONE_LAYER))
         faults += one_layer_faults(options, loaded[1]) if loaded else []
@@ -111,6 +107,7 @@ class Job:
                     self.mapspace,
                     self.options,
                     pad=request.pad,
+                    im2col=request.im2col,
                     distinct=self.distinct,
                     table=self.table,
                     costs=request.costs,
@@ -132,6 +129,8 @@ class Job:
         problem: dict[str, object] = {"arch": self.arch, "workload": self.work, "energies": self.table}
         problem |= {"mapspace": self.mapspace, "pad": self.request.pad, "distinct": self.distinct}
         problem |= {"costs": self.request.costs}
+        if self.request.im2col:
+            problem |= {"im2col": True}
         if self.request.transfer_only:
             problem |= {"transfer_only": True}  # with others to begin with it is the same problem
         what = identity(
@@ -156,7 +155,8 @@ def ruby_map(request: MapRequest) -> int:
     for note in job.notes:
         tell(f"note: {note}")
     if request.size:
-        every = spaces(job.arch, job.work, job.mapspace, pad=request.pad, distinct=job.distinct)
+        names = chosen(pad=request.pad, im2col=request.im2col)
+        every = spaces(job.arch, job.work, job.mapspace, names, distinct=job.distinct)
         return _size(every, job.mapspace, request.as_json)
     return job.search()
 

@@ -35,14 +35,14 @@ from .network import chosen_for_network
 from .spending import spend_budget
 from .spread import bring
 from .time_slices import Study
-from .transforms import transformed
+from .transforms import chosen, transformed
 
 
 class Request(TypedDict, total=False):
     """The keyword arguments of `explore`."""
 
-    im2col: bool  # write convolutions as matrix products first
     pad: bool  # round dims up first, so that perfect bounds fill the array
+    im2col: bool  # make matrix products of convolutions first
     distinct: bool  # count loop orders once that differ only in loops of bound 1
     table: EnergyTable | None  # in place of estimated energies
     costs: CostOptions | None  # leakage, wires, drain reads
@@ -141,7 +141,7 @@ class _Exploration:
         if faults or loaded is None or preset is None:
             raise InputError(faults)
         machine, work = loaded
-        work = transformed(machine, work, [name for name in ("im2col", "pad") if request.get(name)])
+        work = transformed(machine, work, chosen(**request))
         layers = layers_of(work)
         groups = alike(layers)
         tell_rounding(machine, layers)

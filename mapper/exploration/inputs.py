@@ -74,15 +74,18 @@ def layers_of(workload: Workload | Network) -> list[Workload]:
 
 
 def spaces(
-    arch: Architecture, workload: Workload | Network, preset: str, *, pad: bool = False, distinct: bool = False
+    arch: Architecture, workload: Workload | Network, preset: str, names: Sequence[str] = (), *, distinct: bool = False
 ) -> list[Mapspace]:
-    """Make the mapspace of each layer, padded if `pad`, in turn. Raises InputError with the faults of all layers."""
+    """Make the mapspace of each layer, in turn, after the transformations `names`.
+
+    Raises InputError with the faults of all layers.
+    """
     if preset not in PRESETS:
         raise InputError(unknown_choice("mapspace", preset, PRESETS))
     faults: list[Fault] = []
     mapspaces = [
         collect(faults, lambda layer=layer: Mapspace(arch, layer, preset, distinct=distinct))  # type: ignore[misc]
-        for layer in layers_of(transformed(arch, workload, ("pad",) if pad else ()))
+        for layer in layers_of(transformed(arch, workload, names))
     ]
     if faults:
         raise InputError(dict.fromkeys(faults))

@@ -13,7 +13,6 @@ from ..model import first_objective
 from ..report import Neighbour, NetworkResult, Result, Why
 from ..runtime import Part
 from ..search import STRATEGIES, Recorder, SearchOptions, Task, option_faults, stop_rules
-from ..search.optimal import unbounded
 from .layer import Progress, bounded, counted, result_of
 from .relaxations import Change, as_it_was, changes
 from .side_by_side import WholeRequest, search_whole, side_by_side
@@ -65,8 +64,6 @@ def _unsuited(result: Result | NetworkResult) -> str:
         return ONE_LAYER
     if not result.mapspace or result.objective is None:
         return "is about the mapping that a search found, not about one that was evaluated"
-    if rule := unbounded(result.arch):
-        return f"needs a proof, and {rule}"
     return "" if result.found else "is about a mapping, and none was found: the hint of the result says why"
 
 

@@ -10,7 +10,6 @@ from .objectives import OBJECTIVES, Objective, first_objective
 from .recount import Steps, recount
 from .sanity import InternalError, check_physical
 from .simulate import TooLarge, simulate
-from .systolic import filling
 from .tile_sizes import TileSizes
 from .usage import array_usage, sides
 
@@ -36,7 +35,6 @@ __all__ = [
     "evaluate",
     "exactly",
     "figures_exact",
-    "filling",
     "first_objective",
     "outside",
     "rate",

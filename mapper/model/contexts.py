@@ -99,6 +99,15 @@ class Prefixes:
         """The same, to be multiplied. # (cut, chain)"""
         return self.number.astype(self.numbers)
 
+    @cached_property
+    def single(self) -> Numbers:
+        """Contexts whose sequence is a single tile, for every cut j = 0..c. # (cut, chain)"""
+        found = np.zeros((self.c + 1, self.chains), np.int64)
+        for cut in range(self.c + 1):
+            for times, part in self.ranges(cut):
+                found[cut] += times * (part.offset == 0)
+        return found.astype(self.numbers)
+
     def _number(self, cut: int) -> Ints:
         loose = np.zeros(self.chains, np.int64)
         tight = np.ones(self.chains, np.int64)

@@ -11,7 +11,7 @@ from ...workloads import Tensor
 from ..mapping import Bools, Ints, Mappings, Numbers, keeper_pairs
 from .data_movement import DataMovement
 from .nest_analysis import NestAnalysis
-from .systolic import fold_cycles
+from .systolic import fill_drain
 from .tile_sizes import TileSizes
 
 
@@ -22,7 +22,7 @@ class Counts:
     Of a batch they are float64, of a mapping that is reported Python integers (recount.py).
     """
 
-    cycles: Numbers  # (mapping,) temporal steps with any active MAC; those of filling and draining a systolic array
+    cycles: Numbers  # (mapping,) temporal steps with any active MAC, and what fills and drains a systolic array
     reads: Numbers  # (mapping, level, tensor)
     fills: Numbers  # (mapping, level, tensor)
     updates: Numbers  # (mapping, level, tensor)
@@ -33,6 +33,7 @@ class Counts:
     origin_drains: Numbers  # (mapping, level) the same at the spatial origin
     exact: Bools  # (mapping,) False: reads may exceed the executor's, never fall short (docs/model.md)
     tiles: Callable[[], Numbers]  # makes tile_words, which costs nothing where nobody asks
+    fill_drain: Numbers  # (mapping,) of the cycles those in which a systolic array fills and drains
 
     @cached_property
     def tile_words(self) -> Numbers:
@@ -56,14 +57,14 @@ def count(batch: Mappings, nest: NestAnalysis | None = None) -> Counts:
     Origin counts are only filled in for levels that have a bandwidth; elsewhere they are 0.
     """
     nest = nest or NestAnalysis(batch)
-    levels, tensors = nest.levels, len(batch.workload.tensors)
+    levels, tensors, waits = nest.levels, len(batch.workload.tensors), fill_drain(nest)
     found = _Columns(nest)
     for v, tensor in enumerate(batch.workload.tensors):
         for parent, child, where in keeper_pairs(batch.keep[:, :, v]):
             whole = len(where) == len(batch)
             _add_pair(found.of(None if whole else where), tensor, v, parent, child)
     return Counts(
-        cycles=nest.cycles() if batch.arch.systolic is None else nest.cycles() + fold_cycles(nest),
+        cycles=nest.cycles() if batch.arch.systolic is None else nest.cycles() + waits,
         reads=found.stacked("reads", levels, tensors),
         fills=found.stacked("fills", levels, tensors),
         updates=found.stacked("updates", levels, tensors),
@@ -74,6 +75,7 @@ def count(batch: Mappings, nest: NestAnalysis | None = None) -> Counts:
         origin_drains=found.stacked("origin_drains", levels),
         exact=found.exact,
         tiles=partial(kept_words, batch),  # of the batch alone: the analysis would live as long as its counts
+        fill_drain=waits,
     )
 
 

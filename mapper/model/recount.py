@@ -42,7 +42,7 @@ def recount(batch: MappingBatch) -> Counts:
     if not counts.exact[0]:
         counts = _corrected(counts, batch, nest)
     moved = ("reads", "fills", "updates", "drains", "origin_reads", "origin_writes", "origin_drains")
-    figures = {name: whole(getattr(counts, name)) for name in ("cycles", "instances", *moved)}
+    figures = {name: whole(getattr(counts, name)) for name in ("cycles", "fill_drain", "instances", *moved)}
     return replace(counts, **figures, tiles=partial(_tile_words, batch))
 
 

@@ -6,11 +6,12 @@ exactly as the reference machine of docs/model.md moves them.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import permutations, product
 from math import prod
 
 import numpy as np
 
+from ...arch import SystolicArray
 from ...workloads import Tensor, Workload
 from ..mapping import MappingBatch
 from .counts import Counts
@@ -28,7 +29,7 @@ class Loop:
     dim: int
     bound: int
     stride: int
-    spatial: bool
+    slot: int
 
 
 class TooLarge(ValueError):
@@ -61,7 +62,7 @@ class _Nest:
 
     def __init__(self, batch: MappingBatch, limit: int) -> None:
         self.workload: Workload = batch.workload
-        self.levels, self.systolic = len(batch.arch.levels), batch.arch.systolic
+        self.levels, self.array = len(batch.arch.levels), batch.arch.systolic
         self.keep = batch.keep[0]
         bounds = batch.factors[0]  # (slot, dim)
         strides = np.ones_like(bounds)
@@ -71,7 +72,7 @@ class _Nest:
         self.spatial: list[Loop] = []  # outermost slot first
         for s, place in enumerate(batch.arch.slots):
             dims = self._dims if place.spatial else batch.order[0, place.level].tolist()
-            loops = [Loop(place.level, d, int(bounds[s, d]), int(strides[s, d]), place.spatial) for d in dims]
+            loops = [Loop(place.level, d, int(bounds[s, d]), int(strides[s, d]), s) for d in dims]
             (self.spatial if place.spatial else self.temporal).extend(loop for loop in loops if loop.bound > 1)
         self.tile = [  # per boundary (a level, or the MACs last): extents of an unclipped tile per dim
             [int(strides[self._first_slot(batch, c), d] * bounds[self._first_slot(batch, c), d]) for d in self._dims]
@@ -93,8 +94,10 @@ class _Nest:
         tensors = self.workload.tensors
         shape = (1, self.levels, len(tensors))
         tile_words = np.zeros(shape)
+        steps = sum(1 for _ in self.active_steps(self.levels))
+        waits = 0 if self.array is None else _Array(self, self.array).fill_drain(steps)
         counts = Counts(
-            cycles=np.array([float(sum(1 for _ in self._active_steps()) + _fold_cycles(self))]),
+            cycles=np.array([float(steps + waits)]),
             reads=np.zeros(shape),
             fills=np.zeros(shape),
             updates=np.zeros(shape),
@@ -105,17 +108,20 @@ class _Nest:
             origin_drains=np.zeros((1, self.levels)),
             exact=np.array([True]),
             tiles=lambda: tile_words,
+            fill_drain=np.array([float(waits)]),
         )
         for v, tensor in enumerate(tensors):
             keepers = [level for level in range(self.levels) if self.keep[level, v]]
             for parent, child in zip(keepers, [*keepers[1:], self.levels], strict=True):
-                tile_words[0, parent, v] = max(len(w) for w in self._tiles(tensor, parent))
+                tile_words[0, parent, v] = max(len(w) for w in self.tiles(tensor, parent))
                 self._pair(counts, v, tensor, parent, child)
         return counts
 
-    def _active_steps(self) -> Iterator[tuple[int, ...]]:
-        for step in product(*(range(loop.bound) for loop in self.temporal)):
-            if self.box(self.temporal, step, [], (), self.levels) is not None:
+    def active_steps(self, c: int) -> Iterator[tuple[int, ...]]:
+        """The steps of the loops outside boundary `c` in which some instance has a tile."""
+        loops = [loop for loop in self.temporal if loop.level < c]
+        for step in product(*(range(loop.bound) for loop in loops)):
+            if self.box(loops, step, [], (), c) is not None:
                 yield step
 
     def _instances(self, c: int) -> list[tuple[int, ...]]:
@@ -146,7 +152,7 @@ class _Nest:
             intervals.append(range(first, last + 1))
         return frozenset(product(*intervals))
 
-    def _tiles(self, tensor: Tensor, c: int) -> Iterator[Words]:
+    def tiles(self, tensor: Tensor, c: int) -> Iterator[Words]:
         loops = [loop for loop in self.temporal if loop.level < c]
         axes = [loop for loop in self.spatial if loop.level < c]
         for step in product(*(range(loop.bound) for loop in loops)):
@@ -208,24 +214,61 @@ class _Nest:
         return traffic
 
 
-def _fold_cycles(nest: _Nest) -> int:
-    """Of a systolic array: cycles of filling and draining, for each change of the tile that stays longest.
+class _Array:
+    """The elements of the systolic array of a nest, and the tiles that they hold."""
 
-    That is one of those kept inside the array, where any is, at the place where it first is.
-    """
-    if nest.systolic is None:
-        return 0
-    above, cycles = nest.systolic
-    inside, tensors = range(above + 1, nest.levels), nest.workload.tensors
-    places = [next((level for level in inside if nest.keep[level, v]), nest.levels) for v in range(len(tensors))]
-    some = [v for v, place in enumerate(places) if place < nest.levels] or list(range(len(places)))
-    return cycles * min(_turns(nest, tensors[v], places[v]) for v in some)
+    def __init__(self, nest: _Nest, array: SystolicArray) -> None:
+        self.nest, self.array = nest, array
 
+    def fill_drain(self, steps: int) -> int:
+        """The least cycles beyond those of the steps, over the tensors that may be stationary."""
+        every = range(len(self.nest.workload.tensors))
+        kept = self.nest.keep[self.array.level + 1 :].any(axis=0)  # by levels inside the array
+        found = [steps * (self.array.rows + self.array.skew)]  # as if each step changed all
+        for v in every:
+            if (kept[v] or not kept.any()) and self._flow([other for other in every if other != v]):
+                inside = range(self.array.level + 1, self.nest.levels)
+                c, words = next((c for c in inside if self.nest.keep[c, v]), self.nest.levels), 1
+                if c < self.nest.levels:
+                    words = max(len(tile) for tile in self.nest.tiles(self.nest.workload.tensors[v], c))
+                changes = self._changes(v, c)
+                found.append(changes * (self.array.rows * words + self.array.skew))
+        return min(found)
 
-def _turns(nest: _Nest, tensor: Tensor, c: int) -> int:
-    """How often the first place of boundary `c` gets a tile of a tensor: in each turn of its innermost loop."""
-    loops = [loop for loop in nest.temporal if loop.level < c]
-    while loops and nest.workload.dims[loops[-1].dim] not in tensor.dims:
-        loops.pop()
-    steps = product(*(range(loop.bound) for loop in loops))
-    return sum(nest.box(loops, step, [], (), c) is not None for step in steps)
+    def _changes(self, v: int, c: int) -> int:
+        """The steps in which some instance of boundary `c` needs another tile of the tensor than it holds."""
+        nest, held, changes = self.nest, dict[Instance, Box](), 0
+        loops, axes = ([loop for loop in some if loop.level < c] for some in (nest.temporal, nest.spatial))
+        for step in nest.active_steps(c):
+            wanted = dict[Instance, Box]()
+            for at in product(*(range(loop.bound) for loop in axes)):
+                box = nest.box(loops, step, axes, at, c)
+                if box is not None:
+                    wanted[at] = self._of(v, box)
+            changes += any(held.get(at) != tile for at, tile in wanted.items())
+            held |= wanted
+        return changes
+
+    def _flow(self, tensors: list[int]) -> bool:
+        """Whether each of the tensors can flow along a direction of its own."""
+        directions = (self.array.row_slots, self.array.column_slots)
+        return any(
+            all(self._same(v, slots) for v, slots in zip(tensors, chosen, strict=True))
+            for chosen in permutations(directions, len(tensors))
+        )
+
+    def _same(self, v: int, slots: tuple[int, ...]) -> bool:
+        """Whether the elements along some axes need the same of a tensor, in the first step."""
+        nest = self.nest
+        first = [0 for _ in nest.temporal]
+        for at in product(*(range(loop.bound) for loop in nest.spatial)):
+            edge = tuple(0 if loop.slot in slots else i for loop, i in zip(nest.spatial, at, strict=True))
+            here, there = (nest.box(nest.temporal, tuple(first), nest.spatial, x, nest.levels) for x in (at, edge))
+            if here is not None and there is not None and self._of(v, here) != self._of(v, there):
+                return False
+        return True
+
+    def _of(self, v: int, box: Box) -> Box:
+        """The part of a box that tells tiles of a tensor apart: the indices of its dims."""
+        dims = self.nest.workload.tensors[v].dims
+        return tuple(box[d] for d, name in enumerate(self.nest.workload.dims) if name in dims)

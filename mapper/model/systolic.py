@@ -1,96 +1,106 @@
-"""Cycles that a systolic array takes to fill and drain, for each new tile that stays in it (docs/systolic.md)."""
+"""The cycles in which a systolic array fills and drains (docs/model.md, section 10).
 
-from functools import reduce
+In such an array words pass from element to element. One tensor is stationary: its tile stays in the elements, while the
+others flow through them. Each change of that tile costs the cycles of its exchange and of the skew. How often it
+changes depends on the loop orders: it stays where only loops of other dims step.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import permutations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..mapping import Bools, ChainTable, Ints, MappingBatch, Numbers, take_rows
-from .exactness import exactly
-from .level_slots import level_slots
+from ...workloads import Tensor
+from ..mapping import Bools, Mappings, Numbers, take_rows
 from .nest_analysis import NestAnalysis
+from .tile_sizes import TileSizes
 
 
-def fold_cycles(nest: NestAnalysis) -> Numbers:
-    """The cycles of filling and draining: so many for each fold; 0 without a systolic array. # (mapping,)"""
-    found = nest.batch.arch.systolic
-    return nest.zeros() if found is None else folds(nest) * found[1]
+def fill_drain(nest: NestAnalysis) -> Numbers:
+    """Count the cycles beyond those of the steps; 0 without systolic axes. # (mapping,)"""
+    batch, array = nest.batch, nest.batch.arch.systolic
+    if array is None:
+        return nest.zeros()
+    cycles = nest.cycles() * (array.rows + array.skew)  # each step changes all, where no tensor can be stationary
+    for v, tensor in enumerate(batch.workload.tensors):
+        own = nest.zeros()
+        for boundary, holds in _boundaries(batch, v, array.level):
+            words = TileSizes(nest).words(boundary, tensor) if boundary < nest.levels else 1
+            own = own + holds * (changes(nest, tensor, boundary) * (array.rows * words + array.skew))
+        others = [other for other in batch.workload.tensors if other is not tensor]
+        possible = _all_flow(nest, others) & _may_stay(batch, v, array.level)
+        cycles = nest.xp.where(possible, nest.xp.minimum(cycles, own), cycles)
+    return cycles
 
 
-def folds(nest: NestAnalysis) -> Numbers:
-    """How many tiles stay in the array, one after the other. # (mapping,)
+def changes(nest: NestAnalysis, tensor: Tensor, boundary: int) -> Numbers:
+    """Count the tiles of `tensor` that an instance of `boundary` has one after the other. # (mapping,)
 
-    Of the tensors that levels inside the array keep, that which changes least often is the one that stays; where none
-    is kept there, of all tensors at the MACs. A tile changes with each turn of the innermost loop over a dim of its
-    tensor, and of those outside it: it is loaded again where a remainder leaves that loop a single turn.
+    A tile is told by the indices of the tensor's dims. It stays at a step of the loop of another dim, unless a loop of
+    the tensor inside it has come further than its first index.
     """
-    found = nest.batch.arch.systolic
-    assert found is not None
-    tensors = range(len(nest.batch.workload.tensors))
-    least, kept = nest.zeros() + np.inf, nest.no()
-    for v in tensors:
-        left = ~nest.no()
-        for child in range(found[0] + 1, nest.levels):
-            here = left & nest.batch.keep[:, child, v]
-            least = nest.xp.where(here, nest.xp.minimum(least, _turns(nest, v, child)), least)
-            left, kept = left & ~here, kept | here
-    bare = reduce(nest.xp.minimum, [_turns(nest, v, nest.levels) for v in tensors])
-    return nest.xp.where(kept, least, bare).astype(nest.numbers)  # type: ignore[no-any-return]
+    names = nest.batch.workload.dims
+    views = {d: nest.view(d, boundary, 0, 0) for d in nest.dims}
+    total = nest.product(take_rows(view.times[boundary], nest.row(d)) for d, view in views.items())
+    for level in range(boundary):
+        for d in nest.loops(level):
+            if names[d] in tensor.dims:
+                continue
+            columns = {e: view.single if names[e] in tensor.dims else view.times for e, view in views.items()}
+            total = total - nest.product(_at_cut(nest, columns[e], level, e, d) for e in views)
+    return total
 
 
-def filling(batch: MappingBatch) -> tuple[int, int]:
-    """The folds of one mapping, and the cycles in which its systolic array fills and drains; 0 without one."""
-    whole = exactly(batch)
-    if whole.arch.systolic is None:
-        return 0, 0
-    number = int(folds(NestAnalysis(whole))[0])
-    return number, number * whole.arch.systolic[1]
+def _at_cut(nest: NestAnalysis, columns: Numbers, level: int, e: int, d: int) -> Numbers:
+    """Take the row of `columns` # (cut, chain) that the loops of dim e outside the loop of dim d at `level` give; of d
+    itself what one more loop adds. # (mapping,)"""
+    inside: Numbers = take_rows(columns[level], nest.row(e))
+    more: Numbers = take_rows(columns[level + 1], nest.row(e)) - inside
+    if e != d:
+        more = inside + more * nest.positions.before(level, e, d)
+    return more
 
 
-def _turns(nest: NestAnalysis, v: int, child: int) -> Numbers:
-    """How many tiles of a tensor a place of boundary `child` holds, one after the other. # (mapping,)"""
-    workload, xp = nest.batch.workload, nest.xp
-    relevant = [d for d in nest.dims if workload.dims[d] in workload.tensors[v].dims]
-    turns, found = nest.zeros() + 1, nest.no()
-    for level in range(child - 1, -1, -1):
-        innermost = xp.full(len(nest.batch), -1, dtype=np.int8)
-        for d in relevant:
-            if nest.repeats(level, d):
-                own = xp.where(_moves(nest, level, d), nest.positions.position(level, d), -1)
-                innermost = xp.maximum(innermost, own)
-        last = ~found & (innermost >= 0)
-        every = nest.product(_until(nest, level, d, innermost) for d in nest.dims)
-        turns, found = xp.where(last, every, turns), found | last
-    return turns
+def _boundaries(batch: Mappings, v: int, level: int) -> Iterator[tuple[int, Numbers]]:
+    """Yield each boundary inside the array, and 1 where it is the outermost that holds tensor `v`. # (mapping,)
 
-
-def _moves(nest: NestAnalysis, level: int, d: int) -> Bools:
-    """Whether the temporal loop of dim d at `level` has a bound over 1. # (mapping,)"""
-    return take_rows(level_slots(nest.batch.tables[d], nest.batch.arch)[level].bound > 1, nest.row(d))
-
-
-def _until(nest: NestAnalysis, level: int, d: int, innermost: Ints) -> Numbers:
-    """Turns of the loops of dim d outside `level`, and of that at `level` unless it is inside the `innermost` loop."""
-    outside, through = (take_rows(_steps(nest, d, end), nest.row(d)) for end in (level, level + 1))
-    return nest.xp.where(nest.positions.position(level, d) <= innermost, through, outside)  # type: ignore[no-any-return]
-
-
-def _steps(nest: NestAnalysis, d: int, end: int) -> Ints:
-    """Combinations of the temporal loops of dim d at levels before `end` in which the spatial origin has work.
-    # (chain,)
-
-    Slots from the outermost in: `last` marks the chains whose path is still the last one, `inside` counts the others.
+    It is a level that keeps the tensor, or the MACs, which hold one word.
     """
-    table: ChainTable = nest.batch.tables[d]
-    key = "folds", end, nest.batch.arch.axes
-    if key not in table.cache:
-        inside, last = np.zeros(len(table.bounds), np.int64), np.ones(len(table.bounds), np.int64)
-        for s, slot in enumerate(nest.batch.arch.slots):
-            digits = table.digits[:, s]
-            if slot.spatial or slot.level >= end:  # at the origin, and at the first step
-                inside, last = inside + last * (digits > 0), last * (digits == 0)
-            else:
-                inside = inside * table.bounds[:, s] + last * digits
-        table.cache[key] = inside + last
-    steps = table.cache[key]
-    assert isinstance(steps, np.ndarray)
-    return steps
+    levels = len(batch.arch.levels)
+    free = np.ones(len(batch), bool)
+    for boundary in range(level + 1, levels + 1):
+        here = free & batch.keep[:, boundary, v] if boundary < levels else free
+        if here.any():
+            yield boundary, here.astype(batch.numbers)
+        free = free & ~here
+
+
+def _may_stay(batch: Mappings, v: int, level: int) -> Bools:
+    """Mark the mappings under which tensor `v` may be stationary: levels inside keep it, or nothing. # (mapping,)"""
+    inside = batch.keep[:, level + 1 :]
+    kept: Bools = inside[:, :, v].any(axis=1) | ~inside.any(axis=(1, 2))
+    return kept
+
+
+def _all_flow(nest: NestAnalysis, tensors: Sequence[Tensor]) -> Bools:
+    """Mark the mappings under which all `tensors` can flow, at most one along each direction. # (mapping,)"""
+    array, possible = nest.batch.arch.systolic, nest.no()
+    assert array is not None
+    directions = (array.row_slots, array.column_slots)
+    for chosen in permutations(directions, len(tensors)):  # none for more tensors than directions
+        together = ~nest.no()
+        for tensor, slots in zip(tensors, chosen, strict=True):
+            together = together & _flows(nest, tensor, slots)
+        possible = possible | together
+    return possible
+
+
+def _flows(nest: NestAnalysis, tensor: Tensor, slots: Sequence[int]) -> Bools:
+    """Mark the mappings under which elements along some axes need the same words of `tensor`. # (mapping,)"""
+    names, same = nest.batch.workload.dims, ~nest.no()
+    for d in nest.dims:
+        if names[d] in tensor.dims:
+            bounds: NDArray[np.int64] = nest.batch.tables[d].bounds[:, list(slots)]
+            same = same & take_rows((bounds == 1).all(axis=1), nest.row(d))
+    return same

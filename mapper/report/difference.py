@@ -104,6 +104,7 @@ def _totals(a: Result, b: Result) -> str:
     """Tabulate cycles, also of each level with a bandwidth, energy, utilisation and EDP."""
     unit, size = energy_unit(max(a.energy_pj, b.energy_pj))
     lines = [_line("cycles", a.cycles, b.cycles)]
+    lines += [_line("  of fill and drain", x, y) for x, y in _fill_drain(a, b)]
     lines += [_line(f"  of {name}", x, y) for name, x, y in _level_cycles(a, b)]
     lines += [
         ["utilisation", f"{a.utilization:.1%}", f"{b.utilization:.1%}", "", _relative(a.utilization, b.utilization)],
@@ -126,6 +127,19 @@ def _level_cycles(a: Result, b: Result) -> Iterator[tuple[str, int, int]]:
     for i, level in enumerate(a.arch.levels):
         if level.limited:
             yield level.name, *(int(_mapping(result)[1].level_cycles[0, i]) for result in (a, b))  # type: ignore[misc]
+
+
+def _fill_drain(a: Result, b: Result) -> Iterator[tuple[int, int]]:
+    """Yield the cycles in which the systolic array fills and drains, in A and in B, where there is one."""
+    waits = [each.fill_drain for each in (a, b)]
+    if any(waits):
+        first, second = (0 if each is None else each[0] for each in waits)
+        yield first, second
+
+
+def _fill_drain_json(a: Result, b: Result) -> Json:
+    pair = next(_fill_drain(a, b), None)
+    return {} if pair is None else {"fill_drain_cycles": _pair(*pair)}
 
 
 def _table(differing: list[Row], net_pj: float, largest_pj: float) -> str:
@@ -167,6 +181,7 @@ def difference_json(a: Result, b: Result) -> Json:
         "b": result_json(b),
         "difference": {
             **{name: _pair(x, y) for name, (x, y) in totals.items()},
+            **_fill_drain_json(a, b),
             "level_cycles": {name: _pair(x, y) for name, x, y in _level_cycles(a, b)},
             "rows": [
                 {

@@ -39,6 +39,12 @@ class NetworkResult(Shown):
         return sum(result.cycles * count for result, count in self.layers)
 
     @property
+    def fill_drain(self) -> tuple[int, int] | None:
+        """Cycles in which the systolic array fills and drains, and all its cycles; None without such an array."""
+        found = [(each, count) for result, count in self.layers if (each := result.fill_drain) is not None]
+        return (sum(n * waits for (waits, _), n in found), sum(n * every for (_, every), n in found)) if found else None
+
+    @property
     def energy_pj(self) -> float:
         return sum(result.energy_pj * count for result, count in self.layers)
 

@@ -9,7 +9,7 @@ from ...energy import EnergyTable, area_um2
 from ...workloads import Workload
 from ..certificate import Layer
 from ..mapping import MappingBatch
-from ..model import Costs, filling, first_objective
+from ..model import Costs, first_objective
 from ..model.bounds import Ideal, ideal
 from ..search import Answer, Coverage, FrontProof, StageProof, Statistics
 from ..store import Known
@@ -90,6 +90,12 @@ class Result(Shown):
         return int(self.valid_costs.cycles[0])
 
     @property
+    def fill_drain(self) -> tuple[int, int] | None:
+        """Cycles in which the systolic array fills and drains, and all its cycles; None without such an array."""
+        counts = self.valid_costs.counts
+        return None if self.arch.systolic is None else (int(counts.fill_drain[0]), int(counts.cycles[0]))
+
+    @property
     def energy_pj(self) -> float:
         return float(self.valid_costs.energy_pj[0])
 
@@ -164,7 +170,7 @@ class Result(Shown):
 
     def _totals(self) -> str:
         hint = f"\nhint         {self.hint}" if self.hint and self.mapspace else ""
-        return tables.totals(self, self.valid_costs.options) + _filling(self) + self._bound_by() + hint
+        return tables.totals(self, self.valid_costs.options) + self._bound_by() + hint
 
     def _bound_by(self) -> str:
         """Name the level whose bandwidth sets the cycles; an empty text where compute sets them."""
@@ -174,12 +180,3 @@ class Result(Shown):
             return ""
         name, roofline = self.arch.levels[slowest].name, ", at its roofline" if self.cycles <= self.ideal.cycles else ""
         return f"\nbound by     the bandwidth of {name}{roofline}; compute needs {compute:,} cycles"
-
-
-def _filling(result: Result) -> str:
-    """Tell of the cycles in which a systolic array fills and drains; an empty text without one."""
-    if result.arch.systolic is None or result.batch is None:
-        return ""
-    folds, cycles = filling(result.batch)
-    compute = int(result.valid_costs.counts.cycles[0])
-    return f"\nfilling      {cycles:,} of {compute:,} cycles fill and drain the array, in {folds:,} folds"

@@ -6,7 +6,6 @@ from itertools import zip_longest
 import numpy as np
 
 from ..mapping import write_mapping
-from ..model import filling
 from ..model.figures import level_figures, plain
 from ..search import Statistics
 from . import proof_text as proof
@@ -40,8 +39,6 @@ def result_json(result: Result | NetworkResult) -> Json:
         "mapping": write_mapping(result.batch) if result.batch is not None else None,
         "search": _search_json(result.statistics, result.strategy),
     }
-    if result.batch is not None and result.arch.systolic is not None:
-        whole |= {"systolic": dict(zip(("folds", "cycles"), filling(result.batch), strict=True))}
     if result.known is not None:
         whole |= result.known.json() if result.found else result.known.json() | {"origin": None}
     if result.answer is not None:
@@ -99,6 +96,8 @@ def _costs_json(result: Result | NetworkResult) -> Json:
     ideal = {name: plain(getattr(result.ideal, name)) for name in ("cycles", "energy_pj", "edp")}
     more: Json = {"area_um2": plain(result.area_um2), "network": _interconnect_json(result), "ideal": ideal}
     drained = result.found and _layers(result)[0][0].valid_costs.options.drain_reads
+    waits = result.fill_drain if result.found else None
+    more |= {} if waits is None else {"fill_drain_cycles": waits[0]}
     return costs | work | more | ({"drain_reads": True} if drained else {})
 
 

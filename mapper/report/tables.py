@@ -104,6 +104,8 @@ class Totals(Protocol):
     def area_um2(self) -> float: ...
     @property
     def ideal(self) -> Ideal: ...
+    @property
+    def fill_drain(self) -> tuple[int, int] | None: ...
 
 
 def totals(sums: Totals, options: CostOptions) -> str:
@@ -123,6 +125,9 @@ def totals(sums: Totals, options: CostOptions) -> str:
     ]
     if options.drain_reads:
         lines.append(("drain reads", "counted", ""))
+    if sums.fill_drain is not None:
+        waits, computing = sums.fill_drain
+        lines.insert(1, ("fill, drain", f"{waits:,} of the {computing:,} cycles of the array", ""))
     return "\n".join(f"{name:<12} {value}{over}" for name, value, over in lines)
 
 

@@ -7,7 +7,7 @@ from math import inf
 from ...workloads import Fault, option_fault
 from ..mapping import MappingBatch
 from .evolution import Evolution
-from .optimal import Proof, unbounded
+from .optimal import Proof
 from .options import SearchOptions
 from .outcome import Outcome
 from .proposals import proposed_by_our_model
@@ -64,12 +64,12 @@ class Auto(Configurable):
 
     def run(self, task: Task, watch: Watch) -> Outcome:
         """Find the best mapping, and prove it where possible."""
-        return self._by(task).run(replace(task, options=self._limited(task.options)), watch)
+        return self._by(task.options).run(replace(task, options=self._limited(task.options)), watch)
 
-    def _by(self, task: Task) -> Strategy:
-        """Return the strategy that can search this task."""
+    def _by(self, options: SearchOptions) -> Strategy:
+        """Return the strategy that can search with these options."""
         proof = Proof()
-        return Evolution() if proof.faults(task.options) or unbounded(task.space.arch) else proof
+        return Evolution() if proof.faults(options) else proof
 
     def _limited(self, options: SearchOptions) -> SearchOptions:
         """Set the time limit; inf means none."""

@@ -35,6 +35,7 @@ class Ended(StrEnum):
     LEFT_OPEN = f"{SEEN_ALL} but some with too many loop orders"
     ROOT_ONLY = "the mapspace bounded as a whole"
     INEXACT = "no proof: figures of this layer may pass 2^53, where they are rounded"
+    SYSTOLIC = "no proof: the cycles of a systolic array depend on loop orders, which proofs do not compare by cycles"
     TOO_MANY_CHAINS = f"no proof: more than {MOST_CHAINS:,} chains of one dim or window"
     TOO_MANY_SKETCHED = f"no proof: more than {MOST_SKETCHED:,} chains of one dim or window"
     TOO_SHORT = "no proof: too little time for so many chains and choices of what is kept"

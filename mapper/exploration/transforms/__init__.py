@@ -1,8 +1,9 @@
 """Transformations of workloads into others that compute the same."""
 
-from .registry import TRANSFORMATIONS, transformed
+from .registry import TRANSFORMATIONS, chosen, transformed
 
 __all__ = [
     "TRANSFORMATIONS",
+    "chosen",
     "transformed",
 ]

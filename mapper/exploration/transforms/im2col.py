@@ -1,41 +1,56 @@
-"""im2col writes a convolution as a matrix product: C, R and S become one dim, and so do N, P and Q."""
+"""im2col lays the windows of a convolution out as rows of a matrix: its reduction has one dim in place of three."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import prod
 
 from ....arch import Architecture
-from ....workloads import Network, Workload, shaped
+from ....workloads import Network, Rank, Tensor, Term, Workload
 
 
 @dataclass(frozen=True)
 class Im2col:
-    """The transformation that writes every convolution so; other layers stay as they are."""
+    """The transformation that unrolls the windows of every convolution; other layers stay as they are."""
 
     name: str = "im2col"
 
     def apply(self, arch: Architecture, work: Network) -> Iterator[Network]:
-        """Yield the network of products, the only alternative."""
-        yield replace(work, layers=tuple((flattened(layer), count) for layer, count in work.layers))
+        """Yield the network of matrix products, the only alternative."""
+        yield replace(work, layers=tuple((unrolled(layer), count) for layer, count in work.layers))
 
 
-def flattened(workload: Workload) -> Workload:
-    """Write a convolution as a product of the same MACs; with groups, as a batched one.
+def unrolled(workload: Workload) -> Workload:
+    """Put the dims of the reduction, C, R and S, together in the first of them; the others stay with size 1.
 
-    Words of the inputs that several windows share are words of their own: the matrix has a row for each pixel and a
-    column for each weight of a filter (Chellapilla et al., IWFHR 2006).
-
-    >>> from ruby_map.workloads import load_workload
-    >>> dict(zip(*[(layer := flattened(load_workload("alexnet/conv1"))).dims, layer.sizes]))
-    {'M': 96, 'N': 3025, 'K': 363}
+    The inputs become a matrix of a row for each output pixel, in which words of overlapping windows repeat, and what a
+    stride leaves out is missing. MACs and outputs are the same. A layer without windows, or in groups, stays as it is.
     """
-    if workload.shape != "conv2d":
+    reduced = [dim for dim in workload.dims if dim not in workload.output.dims]
+    inputs = [tensor for tensor in workload.tensors if not tensor.output]
+    windows = any(len(rank) > 1 for tensor in inputs for rank in tensor.ranks)
+    if not (windows and reduced) or _grouped(workload) or any(not tensor.dims.issuperset(reduced) for tensor in inputs):
         return workload
-    sizes = {name: prod(map(workload.size, dims)) for name, dims in (("M", "M"), ("N", "NPQ"), ("K", "CRS"))}
-    groups = workload.size("G")
-    bits = {tensor.name: tensor.word_bits for tensor in workload.tensors if tensor.word_bits is not None}
-    if groups > 1:
-        product = shaped("batched_matmul", workload.name, B=groups, word_bits=bits, **sizes)
-    else:
-        product = shaped("matmul", workload.name, word_bits=bits, **sizes)
-    return replace(product, ineffectual_macs=workload.ineffectual_macs)
+    plain = [rank for tensor in inputs if _slides(tensor) for rank in tensor.ranks]  # C among them, unlike R and S
+    first = next((dim for dim in reduced if (Term(dim),) in plain), reduced[0])
+    whole = prod(workload.size(dim) for dim in reduced)
+    sizes = [whole if dim == first else 1 if dim in reduced else workload.size(dim) for dim in workload.dims]
+    tensors = tuple(_matrix(tensor, reduced, first) if _slides(tensor) else tensor for tensor in workload.tensors)
+    return replace(workload, sizes=tuple(sizes), tensors=tensors)
+
+
+def _grouped(workload: Workload) -> bool:
+    """Whether some dim divides all tensors, as groups do."""
+    return any(
+        size > 1 and all(dim in tensor.dims for tensor in workload.tensors)
+        for dim, size in zip(workload.dims, workload.sizes, strict=True)
+    )
+
+
+def _slides(tensor: Tensor) -> bool:
+    return any(len(rank) > 1 for rank in tensor.ranks)
+
+
+def _matrix(tensor: Tensor, reduced: list[str], first: str) -> Tensor:
+    """The same tensor with a plain rank for each dim of the outputs, and one for the whole reduction."""
+    pixels: list[Rank] = [(Term(term.dim),) for rank in tensor.ranks for term in rank if term.dim not in reduced]
+    return replace(tensor, ranks=(*pixels, (Term(first),)))

@@ -23,9 +23,19 @@ class Transformation(Protocol):
         """
 
 
+# in the order in which several are applied
 TRANSFORMATIONS: Mapping[str, Transformation] = {
-    transformation.name: transformation for transformation in (Padding(), Im2col())
+    transformation.name: transformation for transformation in (Im2col(), Padding())
 }
+
+
+def chosen(**wanted: object) -> tuple[str, ...]:
+    """Return the names of the transformations that are wanted, in turn; other keyword arguments are none.
+
+    >>> chosen(pad=True, im2col=True)
+    ('im2col', 'pad')
+    """
+    return tuple(name for name in TRANSFORMATIONS if wanted.get(name))
 
 
 def transformed(arch: Architecture, work: Workload | Network, names: Iterable[str]) -> Workload | Network:

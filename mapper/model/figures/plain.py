@@ -19,7 +19,9 @@ def plain(value: float) -> int | float:
 
 def total_figures(costs: Costs, number: int) -> Figures:
     """Return the totals of mapping `number`."""
-    return {name: plain(getattr(costs, name)[number]) for name in TOTALS}
+    waits = costs.counts.fill_drain[number]  # over 0 with every mapping on a systolic array
+    totals: Figures = {name: plain(getattr(costs, name)[number]) for name in TOTALS}
+    return totals | ({"fill_drain_cycles": plain(waits)} if waits else {})
 
 
 def level_figures(batch: MappingBatch, costs: Costs) -> list[Figures]:

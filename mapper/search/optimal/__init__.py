@@ -1,12 +1,11 @@
 """Branch and bound finds the best mapping and proves that no other is better."""
 
 from .best_orders import best_orders
-from .prove import Proof, least_sum, lower_bound, unbounded
+from .prove import Proof, least_sum, lower_bound
 
 __all__ = [
     "Proof",
     "best_orders",
     "least_sum",
     "lower_bound",
-    "unbounded",
 ]

@@ -1,4 +1,4 @@
-"""Why no proof is possible: lists too long, too many choices, too little time, or figures that are rounded."""
+"""Why no proof is possible: long lists, too many choices, too little time, figures rounded or decided by orders."""
 
 import numpy as np
 
@@ -14,6 +14,8 @@ def hindrance(task: Task, chains: ChainGroups) -> Ended | None:
     options, choices = task.options, task.space.keep_choices
     if not figures_exact(task.space.arch, task.space.workload):
         return Ended.INEXACT
+    if task.space.arch.systolic is not None:
+        return Ended.SYSTOLIC  # of a combination of chains a proof tries the orders of the least energy alone
     if chains.most > MOST_SKETCHED:
         return Ended.TOO_MANY_SKETCHED
     if chains.most > MOST_NAMED and options.certify:

@@ -3,9 +3,8 @@
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from ....arch import Architecture
 from ....energy import EnergyTable
-from ....workloads import Fault, InputError, option_fault
+from ....workloads import Fault, option_fault
 from ...mapping import MappingBatch
 from ...model import OBJECTIVES
 from ...runtime import check_cluster
@@ -65,8 +64,6 @@ class Proof(Configurable):
         interrupted, or that a time limit ended which is longer now. Raises InputError where a cluster does not answer,
         at once and not when a proof that has become long needs it.
         """
-        if rule := unbounded(task.space.arch):
-            raise InputError(option_fault("search", f"{rule}: use evolve, or auto"))
         check_cluster(task.options.cluster)
         return Stages(task, watch).run()
 
@@ -76,8 +73,6 @@ def lower_bound(task: Task, best: MappingBatch, watch: Watch) -> Outcome:
 
     `best` is the mapping of any search; the proof may find a better mapping.
     """
-    if rule := unbounded(task.space.arch):
-        raise InputError(option_fault("bound", rule))
     seconds = task.options.bound or 0.0
     options = replace(task.options, front="", time_limit=seconds or None)
     return Stages(replace(task, options=options), watch, best, root_only=not seconds).run()
@@ -103,11 +98,3 @@ def _leaking(task: Task, slope: float) -> EnergyTable:
     leak = (task.costs.leak_pj_per_cycle(arch, table) + slope) / arch.instances(len(arch.levels))
     levels = tuple(replace(level, leak_pj_per_cycle=0.0) for level in table.levels)
     return replace(table, levels=levels, compute=replace(table.compute, leak_pj_per_cycle=leak))
-
-
-def unbounded(arch: Architecture) -> str:
-    """Say why no proof is about a machine; empty where proofs are possible.
-
-    A proof takes for granted that cycles do not depend on loop orders, but those of filling a systolic array do.
-    """
-    return f"the bounds of proofs do not know the systolic axes of {arch.name}" if arch.systolic else ""

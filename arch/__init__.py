@@ -19,7 +19,6 @@ from .spec import (
     LoopConstraint,
     Slot,
     Storage,
-    SystolicArray,
     Written,
 )
 from .stacks import of_stacks, placed, stacked, unstacked
@@ -41,7 +40,6 @@ __all__ = [
     "LoopConstraint",
     "Slot",
     "Storage",
-    "SystolicArray",
     "Written",
     "arch_documents",
     "check_fit",

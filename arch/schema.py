@@ -209,8 +209,7 @@ class Part(Section):
     @classmethod
     def _attributes_are_others(cls, attributes: dict[str, object]) -> dict[str, object]:
         own = {field.alias or name for name, field in cls.model_fields.items()}
-        taken = sorted(attributes.keys() & (own | {"technology_nm", "clock_ns"}))
-        if taken:
+        if taken := sorted(attributes.keys() & (own | {"technology_nm", "clock_ns"})):
             raise ValueError(f"free attributes only; these have keys of their own: {', '.join(taken)}")
         return attributes
 

@@ -169,8 +169,6 @@ class MapRequest(StartRequest):
         if self.certificate and not self.quick:
             proves = options.strategy in STRATEGIES and STRATEGIES[options.strategy].proves
             faults += certificate_faults(self.certificate, proves=proves or options.bound is not None)
-        if self.certificate and self.im2col:
-            faults.append(option_fault("im2col", "has no certificates, which are about the layer as written"))
         if self.why:
             quick = [option_fault("why", "needs a proof: leave out --quick")]
             faults += quick if self.quick else why_faults(options)

@@ -82,6 +82,8 @@ class Job:
         missing = [option_fault(name, f"is missing: {NAME}") for name, value in given.items() if not value]
         loaded = None if missing else collect(faults, lambda: load(request.arch, request.workload, request.more))
         faults += missing
+        if request.certificate and request.im2col:
+            faults.append(option_fault("im2col", "has no certificates, which are about the layer as written"))
         if request.why and loaded and isinstance(loaded[1], Network):
             faults.append(option_fault("why", ONE_LAYER))
         faults += one_layer_faults(options, loaded[1]) if loaded else []

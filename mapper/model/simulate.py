@@ -11,7 +11,6 @@ from math import prod
 
 import numpy as np
 
-from ...arch import SystolicArray
 from ...workloads import Tensor, Workload
 from ..mapping import MappingBatch
 from .counts import Counts
@@ -62,7 +61,7 @@ class _Nest:
 
     def __init__(self, batch: MappingBatch, limit: int) -> None:
         self.workload: Workload = batch.workload
-        self.levels, self.array = len(batch.arch.levels), batch.arch.systolic
+        self.levels, self.arch = len(batch.arch.levels), batch.arch
         self.keep = batch.keep[0]
         bounds = batch.factors[0]  # (slot, dim)
         strides = np.ones_like(bounds)
@@ -95,7 +94,7 @@ class _Nest:
         shape = (1, self.levels, len(tensors))
         tile_words = np.zeros(shape)
         steps = sum(1 for _ in self.active_steps(self.levels))
-        waits = 0 if self.array is None else _Array(self, self.array).fill_drain(steps)
+        waits = 0 if self.arch.systolic is None else _Array(self).fill_drain(steps)
         counts = Counts(
             cycles=np.array([float(steps + waits)]),
             reads=np.zeros(shape),
@@ -142,16 +141,6 @@ class _Nest:
             return None
         return tuple((start[d], min(start[d] + self.tile[c][d], sizes[d])) for d in self._dims)
 
-    def _words(self, tensor: Tensor, box: Box) -> Words:
-        """The words of `tensor` under a box of dims: per rank the whole interval between its ends."""
-        index = {dim: d for d, dim in enumerate(self.workload.dims)}
-        intervals = []
-        for rank in tensor.ranks:
-            first = sum(term.coef * box[index[term.dim]][0] for term in rank)
-            last = sum(term.coef * (box[index[term.dim]][1] - 1) for term in rank)
-            intervals.append(range(first, last + 1))
-        return frozenset(product(*intervals))
-
     def tiles(self, tensor: Tensor, c: int) -> Iterator[Words]:
         loops = [loop for loop in self.temporal if loop.level < c]
         axes = [loop for loop in self.spatial if loop.level < c]
@@ -159,7 +148,7 @@ class _Nest:
             for at in product(*(range(loop.bound) for loop in axes)):
                 box = self.box(loops, step, axes, at, c)
                 if box is not None:
-                    yield self._words(tensor, box)
+                    yield _words(self.workload, tensor, box)
 
     def _pair(self, counts: Counts, v: int, tensor: Tensor, parent: int, child: int) -> None:
         """Run the traffic of `tensor` between keeper `parent` and its next keeper inside, `child`."""
@@ -197,7 +186,7 @@ class _Nest:
                 box = self.box(loops, step, axes, at, child)
                 if box is None:
                     continue
-                tile = self._words(tensor, box)
+                tile = _words(self.workload, tensor, box)
                 new = tile if child == self.levels else tile - held.get(at, frozenset())
                 left = held.get(at, frozenset()) - tile
                 traffic.drained[at] = traffic.drained.get(at, 0) + len(left)
@@ -214,11 +203,23 @@ class _Nest:
         return traffic
 
 
+def _words(workload: Workload, tensor: Tensor, box: Box) -> Words:
+    """The words of `tensor` under a box of dims: per rank the whole interval between its ends."""
+    index = {dim: d for d, dim in enumerate(workload.dims)}
+    intervals = []
+    for rank in tensor.ranks:
+        first = sum(term.coef * box[index[term.dim]][0] for term in rank)
+        last = sum(term.coef * (box[index[term.dim]][1] - 1) for term in rank)
+        intervals.append(range(first, last + 1))
+    return frozenset(product(*intervals))
+
+
 class _Array:
     """The elements of the systolic array of a nest, and the tiles that they hold."""
 
-    def __init__(self, nest: _Nest, array: SystolicArray) -> None:
-        self.nest, self.array = nest, array
+    def __init__(self, nest: _Nest) -> None:
+        assert nest.arch.systolic is not None
+        self.nest, self.array = nest, nest.arch.systolic
 
     def fill_drain(self, steps: int) -> int:
         """The least cycles beyond those of the steps, over the tensors that may be stationary."""

@@ -170,13 +170,15 @@ class Result(Shown):
 
     def _totals(self) -> str:
         hint = f"\nhint         {self.hint}" if self.hint and self.mapspace else ""
-        return tables.totals(self, self.valid_costs.options) + self._bound_by() + hint
+        return tables.totals(self, self.valid_costs.options) + _bound_by(self) + hint
 
-    def _bound_by(self) -> str:
-        """Name the level whose bandwidth sets the cycles; an empty text where compute sets them."""
-        levels, compute = self.valid_costs.level_cycles[0], int(self.valid_costs.counts.cycles[0])
-        slowest = int(levels.argmax())
-        if levels[slowest] <= compute:
-            return ""
-        name, roofline = self.arch.levels[slowest].name, ", at its roofline" if self.cycles <= self.ideal.cycles else ""
-        return f"\nbound by     the bandwidth of {name}{roofline}; compute needs {compute:,} cycles"
+
+def _bound_by(result: Result) -> str:
+    """Name the level whose bandwidth sets the cycles; an empty text where compute sets them."""
+    levels, compute = result.valid_costs.level_cycles[0], int(result.valid_costs.counts.cycles[0])
+    slowest = int(levels.argmax())
+    if levels[slowest] <= compute:
+        return ""
+    roofline = ", at its roofline" if result.cycles <= result.ideal.cycles else ""
+    name = result.arch.levels[slowest].name
+    return f"\nbound by     the bandwidth of {name}{roofline}; compute needs {compute:,} cycles"

@@ -26,7 +26,7 @@ class Kernel:
         buffers = {copy: self.buffer(copy) for copy in plan.copies}
         with out.block(self.signature()):
             for copy, layout in buffers.items():
-                self.Allocate(copy, layout, list(buffers.values()))
+                self._allocate(copy, layout, list(buffers.values()))
             tiles = Tile(plan, (), self.kind, out)
             self._run(0, layouts, buffers, tiles)
             out.add(*(f"free({layout.array}All);" for layout in buffers.values()), "return 0;")
@@ -105,7 +105,7 @@ class Kernel:
             for copy in self.plan.copies
         )
 
-    def Allocate(self, copy: Copy, layout: Layout, every: list[Layout]) -> None:
+    def _allocate(self, copy: Copy, layout: Layout, every: list[Layout]) -> None:
         """Write the allocation of a buffer; where there is no memory the function returns 1."""
         out, word = self._out, self._word(copy)[0]
         times = f" * {self.threads}" if self._private(copy) else ""

@@ -5,15 +5,18 @@ import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Protocol
 
 import numpy as np
 
+from ...arch import Architecture
 from ...workloads import Fault, Workload
 from .data_types import DataType
 from .nest import Nest
-from .reference import Array, expected, tolerance
+from .reference import Array, expected, operands, tolerance
 
 COMPILERS = ("cc", "gcc", "clang")
 SECONDS = 600  # that a compiler or a program may take
@@ -64,6 +67,18 @@ class Backend(Protocol):
         ...
 
 
+def measured(command: Sequence[str], folder: Path, nest: Nest, kind: DataType, seed: int) -> Measurement:
+    """Run a program on drawn operands, each in a file, and judge the file that it writes. Raises ProgramError."""
+    inputs = operands(nest.workload, kind, seed)
+    with TemporaryDirectory(prefix="ruby-code-") as name:
+        files = [Path(name) / f"{number}.bin" for number in range(len(inputs) + 1)]
+        for path, array in zip(files, inputs.values(), strict=False):
+            array.tofile(path)
+        lines = run([*command, *map(str, files)], folder, "the program fails").split()
+        output = np.fromfile(files[-1], kind.numpy_output)
+    return compared(output, inputs, [float(line) for line in lines], nest, kind)
+
+
 def compared(
     output: Array, inputs: Mapping[str, Array], seconds: Sequence[float], nest: Nest, kind: DataType
 ) -> Measurement:
@@ -75,6 +90,12 @@ def compared(
     error = float(np.max(difference / np.maximum(magnitudes, np.finfo(np.float64).tiny), initial=0.0))
     allowed = tolerance(nest.workload, kind)
     return Measurement(bool(error <= allowed), error, allowed, min(seconds), len(seconds), nest.workload.macs)
+
+
+def need(package: str, extra: str) -> None:
+    """Raise ProgramError where a package that only programs import, not we, is not installed."""
+    if find_spec(package) is None:
+        raise ProgramError(f"schedule.py needs the extra {extra}: pip install 'ruby-map[{extra}]'")
 
 
 def compiler() -> str:
@@ -114,6 +135,14 @@ def run(command: Sequence[str], folder: Path, problem: str, environment: Mapping
         status = f"status {done.returncode}" if done.returncode > 0 else f"signal {-done.returncode}"
         raise ProgramError("\n".join([f"{problem} ({status}):", *said[-30:]]))
     return done.stdout
+
+
+def thread_faults(arch: Architecture) -> list[Fault]:
+    """Say where threads should run more than one axis."""
+    axes = [axis.name for level in arch.levels for axis in level.fanout if axis.code == "threads"]
+    if len(axes) < 2:
+        return []
+    return [Fault(arch.name, None, "code", f"threads run one axis at most; these say so: {', '.join(axes)}")]
 
 
 def memory_faults(workload: Workload, kind: DataType, buffer_bytes: int = 0) -> list[Fault]:

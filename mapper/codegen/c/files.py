@@ -14,10 +14,15 @@ SECONDS = 0.3  # the kernel is repeated for so long, and the least time counts; 
 
 def c_files(kernel: Kernel) -> dict[str, str]:
     """The files of a kernel, by name."""
-    source = kernel.source()
-    threads = " -fopenmp" if kernel.threads > 1 else ""
+    return {"kernel.c": kernel.source(), **check_files(kernel, kernel.threads)}
+
+
+def check_files(kernel: Kernel, threads: int, made: str = "", command: str = "") -> dict[str, str]:
+    """The files beside kernel.c; `made`: a file that it includes, by the `command`."""
+    parallel = " -fopenmp" if threads > 1 else ""
+    rule = f"\n{made}: schedule.py\n\t{command}\n" if made else ""
+    needs = f"check.c kernel.c kernel.h {made}".rstrip()
     return {
-        "kernel.c": source,
         "kernel.h": _header(kernel),
         "check.c": _check(kernel),
         "Makefile": f"""# make check: compute with kernel.c and plainly, and compare; then time kernel.c
@@ -26,9 +31,9 @@ CFLAGS ?= {FLAGS}
 check: program
 \t./program
 
-program: check.c kernel.c kernel.h
-\t$(CC) $(CFLAGS){threads} -o $@ check.c kernel.c -lm
-
+program: {needs}
+\t$(CC) $(CFLAGS){parallel} -o $@ check.c kernel.c -lm
+{rule}
 clean:
 \trm -f program
 

@@ -12,8 +12,9 @@ _WORDS = """
     true false nullptr alignas alignof constexpr thread_local static_assert typeof_unqual int8_t int32_t size_t malloc
     free aligned_alloc memset main kernel plainly memory file now argc argv expected wrong total run seconds began
     result MIN SECONDS stdin stdout stderr"""
+C_WORDS = frozenset(_WORDS.split())
 _TAKEN = re.compile(
-    rf"{'|'.join(_WORDS.split())}|[zpxrit]\d*|(in|out)\d+u?|words\d+|.*Tile\d+(All)?|omp_.*|_.*|.*_\d*|.*_end"
+    rf"{'|'.join(sorted(C_WORDS))}|[zpxrit]\d*|(in|out)\d+u?|words\d+|.*Tile\d+(All)?|omp_.*|_.*|.*_\d*|.*_end"
 )
 
 
@@ -58,11 +59,12 @@ class Lines:
 def array_names(names: Iterable[str]) -> list[str]:
     """Names of arrays in C: as given, with `Array` behind where C or the program may have the name already.
 
-    >>> array_names(["Weights", "double", "M_1", "doubleArray"])
-    ['Weights', 'doubleArray', 'M_1Array', 'doubleArrayArray']
+    >>> array_names(["Weights", "double", "M_1", "doubleArray", "_A"])
+    ['Weights', 'doubleArray', 'M_1Array', 'doubleArrayArray', 'a_A']
     """
     found = list[str]()
     for name in names:
+        name = f"a{name}" if name.startswith(("_", "omp_")) else name  # no ending makes such a name free
         while name in found or _TAKEN.fullmatch(name):
             name += "Array"
         found.append(name)

@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from ruby_map.mapper.codegen import program
 from ruby_map.mapper.commands.ruby_code import main
 from typer.testing import CliRunner
 
@@ -63,6 +64,23 @@ def test_no_compiler_is_status_1_and_the_files_are_there(ruby_code, monkeypatch,
     assert done.exit_code == 1
     assert "no C compiler: none of cc, gcc, clang is found; install gcc or clang" in done.stderr
     assert (tmp_path / "p/kernel.c").exists()
+
+
+@pytest.mark.parametrize("backend", ["exo", "tvm"])
+def test_a_package_that_is_missing_is_status_1_and_the_files_are_there(ruby_code, monkeypatch, tmp_path, backend):
+    monkeypatch.setattr(program, "find_spec", lambda name: None)
+    searched = ("eyeriss_like", "tiny.yaml", "--backend", backend, "--mapspace", "pfm", "--time-limit", "1")
+    done = ruby_code(*searched, "--out", "p", "--run")
+    assert done.exit_code == 1
+    assert f"schedule.py needs the extra {backend}: pip install 'ruby-map[{backend}]'" in done.stderr
+    assert (tmp_path / "p/schedule.py").exists()
+
+
+def test_remainders_are_bad_input_for_exo(ruby_code, tmp_path):
+    (tmp_path / "prime.yaml").write_text("{name: prime, shape: matmul, sizes: {M: 997, N: 83, K: 5}}")
+    done = ruby_code("eyeriss_like", "prime.yaml", "--out", "p", "--backend", "exo", "--time-limit", "1")
+    assert done.exit_code == 2
+    assert "exo writes perfect mappings alone" in done.stderr
 
 
 def test_every_fault_at_once(ruby_code, tmp_path):

@@ -84,7 +84,6 @@ Technology = Annotated[float, BeforeValidator(_technology)]
 Attribute = Annotated[Any, PlainValidator(_attribute)]
 Amount = Annotated[FloatExpr, Field(ge=0)]
 Rate = Annotated[FloatExpr, Field(gt=0)]
-Share = Annotated[FloatExpr, Field(ge=0, le=1)]
 
 
 def least(rules: tuple[FactorRule, ...], dim: str) -> int:
@@ -162,7 +161,7 @@ class Fanout(Loops):
     name: Name
     mesh: Literal["X", "Y"] = "X"
     size: Size
-    min_utilization: Share = 0.0
+    min_utilization: Annotated[FloatExpr, Field(ge=0, le=1)] = 0.0
     code: AxisCode = "loop"
     systolic: bool = False
 

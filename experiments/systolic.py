@@ -1,280 +1,285 @@
-"""Claim: the cycles of a weight-stationary systolic array, filling and draining included, are those of its registers.
+"""Claim: on a systolic axis the model counts the cycles of a weight-stationary array in Verilog, on 20 layers.
 
-Twenty products, most of them convolutions whose C, R and S are one dim (im2col), on arrays of several sizes. Each runs
-on a generated array in Verilog under Icarus, a register for each operand and sum of each place, with real numbers: the
-products must be NumPy's, and the cycles are counted by the test bench. Beside it the cycles of the model, with and
-without `systolic: true`, and with `--scalesim PYTHON` those of SCALE-Sim (Samajdar et al., ISPASS 2020), which counts
-from 0. Without Icarus nothing is judged, and the script says so.
+Each layer is a matrix product (convolutions by im2col), mapped weight-stationary: C x R x S over the rows, M over the
+columns, all pixels inside. The array in Verilog computes it with random bytes, and its product must be NumPy's; cycles
+are those that it took. With `--scalesim PYTHON`, an interpreter that has SCALE-Sim 3, so does SCALE-Sim, with weights,
+inputs and outputs stationary. `found` are the cycles of the fastest mapping that a short search of Ruby-S finds.
 """
 
 import csv
-import shutil
 import subprocess
 import sys
+import tempfile
 from argparse import ArgumentParser
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from common import arguments, save, tell
-from numpy.typing import NDArray
-from ruby_map.arch import Architecture, Axis, Compute, Storage
+from ruby_map.arch import Architecture, load_arch
+from ruby_map.mapper import Result, SearchOptions, evaluate, explore
+from ruby_map.mapper.exploration.transforms import transformed
 from ruby_map.mapper.mapping import MappingBatch
-from ruby_map.mapper.model import count
-from ruby_map.workloads import shaped
+from ruby_map.workloads import Workload, load_workload, shaped
 
-# rows, columns; K (added up, along the rows), M (columns), T (pixels, one after the other)
-LAYERS = {
-    "C64 M60 7x7, 3x3": (14, 12, 576, 60, 49),
-    "C16 M24 14x14, 3x3": (14, 12, 144, 24, 196),
-    "C3 M16 28x28, 5x5": (14, 12, 75, 16, 784),
-    "C32 M32 7x7, 1x1": (14, 12, 32, 32, 49),
-    "C64 M12 14x14, 1x1": (14, 12, 64, 12, 196),
-    "C128 M64 4x4, 1x1": (16, 16, 128, 64, 16),
-    "C16 M32 8x8, 3x3": (16, 16, 144, 32, 64),
-    "C8 M16 16x16, 3x3": (16, 16, 72, 16, 256),
-    "C1 M6 28x28, 5x5": (16, 16, 25, 6, 784),
-    "C6 M16 10x10, 5x5": (16, 16, 150, 16, 100),
-    "product 64": (8, 8, 64, 64, 64),
-    "product 100": (8, 8, 100, 100, 100),
-    "product 37x41x43": (8, 8, 43, 37, 41),
-    "product 1 row": (8, 8, 96, 64, 1),
-    "product 128x1": (8, 8, 128, 1, 32),
-    "wide 4x32": (4, 32, 40, 96, 50),
-    "tall 32x4": (32, 4, 96, 10, 50),
-    "column 24x1": (24, 1, 50, 7, 20),
-    "row 1x24": (1, 24, 9, 50, 20),
-    "single place": (1, 1, 5, 4, 6),
+sys.path.append(str(Path(__file__).parent.parent))
+from tests.systolic_rtl import Rtl, im2col, simulators  # noqa: E402
+
+FILE = Path(__file__).parent / "systolic.yaml"
+TRIAL = replace(shaped("conv2d", C=64, M=60, P=7, Q=7, R=3, S=3), name="C64 M60 7x7 3x3")
+LAYERS: dict[tuple[int, int], list[str]] = {  # by rows and columns; an empty name is the trial
+    (14, 12): [
+        *("", "resnet50/conv2_x_1x1a_first", "resnet18/C5", "resnet18/C8", "resnet18/C11", "resnet18/fc"),
+        *("mobilenet_v2/conv1", "mobilenet_v2/block3_expand", "mobilenet_v2/block4_project"),
+        *("mobilenet_v2/block7_project", "mobilenet_v2/block8_expand"),
+        *("deepbench/face_1", "deepbench/device_1", "deepbench/vision_12"),
+    ],
+    (8, 16): ["mobilenet_v2/block14_project", "deepbench/ocr_1", "deepbench/vision_9"],
+    (32, 32): ["resnet50/conv5_x_1x1b", "resnet18/C10", "bert_base_128/projection"],
 }
-SMALL = {name: LAYERS[name] for name in ("single place", "row 1x24", "product 37x41x43")}
-Ints = NDArray[np.int64]
+QUICK = {(4, 3): ["", "small", "strided"]}
+SMALL = {
+    "": shaped("conv2d", C=3, M=7, P=3, Q=3, R=2, S=2),
+    "small": shaped("matmul", M=5, N=1, K=9),
+    "strided": shaped("conv2d", C=2, M=4, P=3, Q=4, R=3, S=3, stride=2),
+}
+DATAFLOWS = {"ws": "Weights", "is": "Inputs", "os": "Outputs"}  # what is stationary
+COLUMNS = ["layer", "rows", "columns", "m", "n", "k", "steps", "rtl", "scalesim", "model", "found"]
+COLUMNS += ["scalesim_is", "model_is", "scalesim_os", "model_os"]
+Row = dict[str, Any]
+
+
+class Product(NamedTuple):
+    """A layer as a product of weights # (m, k) and inputs # (k, n), and its convolution, if it is one."""
+
+    name: str
+    layer: Workload
+    m: int
+    n: int
+    k: int
+
+    @classmethod
+    def of(cls, name: str, layer: Workload) -> "Product":
+        size = layer.size
+        if layer.shape == "matmul":
+            return cls(name, layer, size("M"), size("N"), size("K"))
+        return cls(name, layer, size("M"), size("P") * size("Q"), size("C") * size("R") * size("S"))
 
 
 def main() -> None:
-    options = arguments(__doc__, seed=1, more=_more)
-    rows = []
-    for name, sizes in (SMALL if options.quick else LAYERS).items():
-        row: dict[str, Any] = {"layer": name, **dict(zip(("rows", "columns", "K", "M", "T"), sizes, strict=True))}
-        row |= {"model": modelled(*sizes), "without_filling": modelled(*sizes, systolic=False)}
-        row["rtl"] = simulated(*sizes, options.seed)
-        row["scalesim"] = scalesim(options.scalesim, *sizes) if options.scalesim else None
-        tell(", ".join(f"{key} {value}" for key, value in row.items()))
-        rows.append(row)
-    judged = [row for row in rows if row["rtl"] is not None]
-    tell(f"{sum(row['rtl'] == row['model'] for row in judged)} of {len(judged)} equal to the array in Verilog")
+    def scalesim(parser: ArgumentParser) -> None:
+        parser.add_argument("--scalesim", metavar="PYTHON", help="an interpreter that has SCALE-Sim 3")
+
+    options = arguments(__doc__, more=scalesim)
+    rows = list[Row]()
+    for (r, c), names in (QUICK if options.quick else LAYERS).items():
+        known = SMALL if options.quick else {name: TRIAL if not name else load_workload(name) for name in names}
+        products = [Product.of(name or "trial", known[name]) for name in names]  # type: ignore[arg-type]
+        rows += compared(r, c, products, options)
+    found = {"rows": rows, "equal": sum(row["rtl"] == row["model"] for row in rows), "layers": len(rows)}
+    found["simulator"] = next(iter(reversed(simulators())), None)
+    write_tables(options.out, rows)
 
     def draw(axes) -> None:  # type: ignore[no-untyped-def]
         names = [row["layer"] for row in rows]
-        share = [1 - row["without_filling"] / row["model"] for row in rows]
-        axes.barh(names[::-1], share[::-1], color="#4477aa")
-        axes.set(xlabel="share of the cycles in which the array fills and drains", xlim=(0, 1))
-        axes.tick_params(labelsize=8)
+        shares = [1 - row["steps"] / row["model"] for row in rows]
+        axes.barh(names, [1 - share for share in shares], color="#4477aa", label="steps")
+        axes.barh(names, shares, left=[1 - share for share in shares], color="#ccbb44", label="fill and drain")
+        axes.invert_yaxis()
+        axes.set(xlabel="share of the cycles", xlim=(0, 1))
+        axes.legend(fontsize=8)
 
-    save(__file__, options.out, {"rows": rows}, draw, size=(6.5, 1.5 + 0.25 * len(rows)))
-
-
-def _more(parser: ArgumentParser) -> None:
-    parser.add_argument("--scalesim", help="a Python that has the package scalesim")
+    save(__file__, options.out, found, draw, size=(7, 3 if options.quick else 6))
 
 
-def array(rows: int, columns: int, *, systolic: bool = True) -> Architecture:
-    """A weight-stationary array: a word of Weights in each place, inputs and sums pass by."""
-    axes = (Axis("row", rows, "Y", systolic=systolic), Axis("column", columns, "X", systolic=systolic))
-    register = Storage("Register", "regfile", keep=frozenset({"Weights"}), bypass=frozenset({"Inputs", "Outputs"}))
-    levels = (Storage("DRAM", "DRAM"), Storage("Buffer", "SRAM", fanout=axes), register)
-    return Architecture("array", levels, Compute("MAC", "intmac"))
+def compared(r: int, c: int, products: Sequence[Product], options: Any) -> list[Row]:
+    """The cycles of some layers on one array: Verilog, SCALE-Sim and the model."""
+    arch, rows = load_arch(str(FILE), {"rows": r, "columns": c}), list[Row]()
+    said = {
+        name: [count for each in products for count in scalesim(options.scalesim, r, c, name, [each])]
+        for name in DATAFLOWS
+    }  # one layer at a time, as it keeps all that it has simulated
+    with tempfile.TemporaryDirectory() as folder:
+        found = simulators()
+        array = Rtl.of(r, c, Path(folder), found[0] if options.quick else found[-1]) if found else None
+        for i, each in enumerate(products):
+            ours, steps = weight_stationary(arch, each)
+            row: Row = {"layer": each.name, "rows": r, "columns": c, "m": each.m, "n": each.n, "k": each.k}
+            row |= {"steps": steps, "rtl": array and computed(array, each), "scalesim": said["ws"][i], "model": ours}
+            row["found"] = searched(arch, each, 2_000 if options.quick else 40_000)
+            for name in ("is", "os"):
+                row |= {f"scalesim_{name}": said[name][i], f"model_{name}": stationary(arch, each, name)}
+            rows.append(row)
+            tell(f"{r}x{c} {each.name}: RTL {row['rtl']}, SCALE-Sim {row['scalesim']}, model {ours}")
+    return rows
 
 
-def modelled(rows: int, columns: int, k: int, m: int, pixels: int, *, systolic: bool = True) -> int:
-    """The cycles by the model: all pixels pass for each tile of weights; the last tiles are remainders."""
-    layer, arch = shaped("matmul", M=m, N=pixels, K=k), array(rows, columns, systolic=systolic)
-    factors = np.ones((1, len(arch.slots), 3), np.int64)
-    across, down = min(columns, m), min(rows, k)
-    factors[0, 1:4] = [[-(-m // across), pixels, -(-k // down)], [1, 1, down], [across, 1, 1]]
-    order = np.array([[(0, 1, 2), (0, 2, 1), (0, 1, 2)]], np.int8)
-    keep = np.array([[[True] * 3, [True] * 3, [tensor.name == "Weights" for tensor in layer.tensors]]])
-    return int(count(MappingBatch.of(arch, layer, factors, order, keep)).cycles[0])
-
-
-def simulated(rows: int, columns: int, k: int, m: int, pixels: int, seed: int) -> int | None:
-    """The cycles of the array in Verilog; None where there is no Icarus. Wrong products end the study."""
-    if not shutil.which("iverilog"):
-        tell("no iverilog: nothing judges the model")
-        return None
-    random = np.random.default_rng(seed)
-    inputs, weights = (random.integers(-8, 8, size) for size in ((pixels, k), (k, m)))
-    products, cycles = run_array(rows, columns, inputs, weights)
-    assert np.array_equal(products, inputs @ weights), "the array computes something else than NumPy"
+def computed(array: Rtl, each: Product) -> int:
+    """The cycles of the array in Verilog, whose product must be NumPy's."""
+    rng, layer = np.random.default_rng(0), each.layer
+    weights = rng.integers(-128, 128, (each.m, each.k))
+    inputs = rng.integers(-128, 128, (each.k, each.n))
+    if layer.shape == "conv2d":
+        window, stride = (layer.size("R"), layer.size("S")), stride_of(layer)
+        sides = [(layer.size(p) - 1) * stride + s for p, s in zip("PQ", window, strict=True)]
+        inputs = im2col(rng.integers(-128, 128, (layer.size("C"), *sides)), window, stride)
+    cycles, product = array.product(weights, inputs)
+    assert (product == weights @ inputs).all(), f"{each.name}: not what NumPy computes"
     return cycles
 
 
-def run_array(rows: int, columns: int, inputs: Ints, weights: Ints, text: str = "") -> tuple[Ints, int]:
-    """Run the array in Verilog on a product: the products, and the cycles. `text`: another program than its own."""
-    (pixels, k), m = inputs.shape, weights.shape[1]
-    folds = [(i, j) for j in range(0, m, columns) for i in range(0, k, rows)]
-    with TemporaryDirectory(prefix="systolic-") as name:
-        folder = Path(name)
-        (folder / "array.v").write_text(text or verilog(rows, columns, pixels, len(folds)))
-        tiles = [padded(weights[i : i + rows, j : j + columns], (rows, columns)) for i, j in folds]
-        (folder / "weights.hex").write_text(hexadecimal(np.concatenate(tiles)))
-        streams = [padded(inputs[:, i : i + rows], (pixels, rows)) for i, _ in folds]
-        (folder / "inputs.hex").write_text(hexadecimal(np.concatenate(streams)))
-        subprocess.run(["iverilog", "-g2012", "-o", "array", "array.v"], cwd=folder, check=True)
-        done = subprocess.run(["vvp", "-n", "array"], cwd=folder, check=True, capture_output=True, text=True)
-        sums = np.loadtxt(folder / "sums.txt", np.int64).reshape(len(folds), pixels, columns)
-    found = np.zeros((pixels, m), np.int64)
-    for (_, j), part in zip(folds, sums, strict=True):
-        found[:, j : j + columns] += part[:, : min(columns, m - j)]
-    return found, int(done.stdout.split()[-1])
+def stride_of(layer: Workload) -> int:
+    return next(t.coef for tensor in layer.tensors for rank in tensor.ranks for t in rank if t.dim == "P" and rank[1:])
 
 
-def padded(tile: Ints, shape: tuple[int, int]) -> Ints:
-    """A tile with zeros where the last one ends before the array does."""
-    found = np.zeros(shape, np.int64)
-    found[: tile.shape[0], : tile.shape[1]] = tile
-    return found
+def weight_stationary(arch: Architecture, each: Product) -> tuple[int, int]:
+    """The model's cycles of the mapping, and the steps among them."""
+    layer = transformed(arch, each.layer, ["im2col"])
+    assert isinstance(layer, Workload)
+    reduction = "K" if layer.shape == "matmul" else "C"
+    array = arch.systolic
+    assert array is not None
+    used = {"M": min(each.m, array.columns), reduction: min(each.k, array.rows)}
+    inner = ["N"] if layer.shape == "matmul" else ["P", "Q"]
+    return cycles_of(arch, layer, used, (("M", reduction), inner), "Weights")
 
 
-def hexadecimal(values: Ints) -> str:
-    """Words of 32 bits for $readmemh."""
-    return "\n".join(f"{value & 0xFFFFFFFF:08x}" for value in values.ravel().tolist()) + "\n"
+def stationary(arch: Architecture, each: Product, name: str) -> int:
+    """The model's cycles with inputs stationary, K by pixels, or outputs, pixels by M."""
+    rows, columns, inner = {"is": ("K", "N", "M"), "os": ("N", "M", "K")}[name]
+    layer = shaped("matmul", M=each.m, N=each.n, K=each.k)
+    array, tensor = arch.systolic, DATAFLOWS[name]
+    assert array is not None
+    used = {rows: min(layer.size(rows), array.rows), columns: min(layer.size(columns), array.columns)}
+    free = replace(arch, levels=tuple(without_rules(level, tensor) for level in arch.levels))
+    return cycles_of(free, layer, used, ((rows, columns), [inner]), tensor)[0]
 
 
-def verilog(rows: int, columns: int, pixels: int, folds: int) -> str:
-    """The array and its test bench.
-
-    A place holds a weight. While `load` is high weights move down a row in each cycle; else inputs move to the right
-    and sums down, a register each. The bench loads a tile, feeds row i one cycle after row i - 1, takes the sums of
-    column j as they leave the last row, and counts every cycle until the last sum has left.
-    """
-    return f"""
-module place(input clk, input load, input signed [31:0] weight_in, output reg signed [31:0] weight,
-             input signed [31:0] in, output reg signed [31:0] in_out,
-             input signed [31:0] sum, output reg signed [31:0] sum_out);
-  initial begin weight = 0; in_out = 0; sum_out = 0; end
-  always @(posedge clk)
-    if (load) weight <= weight_in;
-    else begin in_out <= in; sum_out <= sum + in * weight; end
-endmodule
-
-module bench;
-  localparam ROWS = {rows}, COLUMNS = {columns}, PIXELS = {pixels}, FOLDS = {folds};
-  reg clk = 0, load = 0;
-  reg signed [31:0] weights [0:FOLDS*ROWS*COLUMNS-1];
-  reg signed [31:0] inputs [0:FOLDS*PIXELS*ROWS-1];
-  reg signed [31:0] sums [0:PIXELS*COLUMNS-1];
-  reg signed [31:0] top [0:COLUMNS-1];
-  reg signed [31:0] left [0:ROWS-1];
-  wire signed [31:0] w [0:ROWS][0:COLUMNS-1];
-  wire signed [31:0] a [0:ROWS-1][0:COLUMNS];
-  wire signed [31:0] s [0:ROWS][0:COLUMNS-1];
-  genvar i, j;
-  generate
-    for (j = 0; j < COLUMNS; j = j + 1) begin assign w[0][j] = top[j]; assign s[0][j] = 0; end
-    for (i = 0; i < ROWS; i = i + 1) begin
-      assign a[i][0] = left[i];
-      for (j = 0; j < COLUMNS; j = j + 1)
-        place p(clk, load, w[i][j], w[i+1][j], a[i][j], a[i][j+1], s[i][j], s[i+1][j]);
-    end
-  endgenerate
-
-  integer fold, step, x, y, pixel, cycles, out, left_to_come;
-
-  task tick; begin #1 clk = 1; #1 clk = 0; cycles = cycles + 1; end endtask
-
-  initial begin
-    $readmemh("weights.hex", weights);
-    $readmemh("inputs.hex", inputs);
-    out = $fopen("sums.txt", "w");
-    cycles = 0;
-    for (fold = 0; fold < FOLDS; fold = fold + 1) begin
-      load = 1;
-      for (step = ROWS - 1; step >= 0; step = step - 1) begin
-        for (y = 0; y < COLUMNS; y = y + 1) top[y] = weights[(fold * ROWS + step) * COLUMNS + y];
-        tick;
-      end
-      load = 0;
-      left_to_come = PIXELS * COLUMNS;
-      for (step = 0; left_to_come > 0; step = step + 1) begin
-        for (x = 0; x < ROWS; x = x + 1) begin
-          pixel = step - x;
-          left[x] = pixel >= 0 && pixel < PIXELS ? inputs[(fold * PIXELS + pixel) * ROWS + x] : 0;
-        end
-        tick;
-        for (y = 0; y < COLUMNS; y = y + 1) begin
-          pixel = step - (ROWS - 1) - y;
-          if (pixel >= 0 && pixel < PIXELS) begin
-            sums[pixel * COLUMNS + y] = taken(y);
-            left_to_come = left_to_come - 1;
-          end
-        end
-      end
-      for (pixel = 0; pixel < PIXELS * COLUMNS; pixel = pixel + 1) $fdisplay(out, "%0d", sums[pixel]);
-    end
-    $fclose(out);
-    $display("%0d", cycles);
-    $finish;
-  end
-
-  wire signed [31:0] last [0:COLUMNS-1];
-  generate for (j = 0; j < COLUMNS; j = j + 1) assign last[j] = s[ROWS][j]; endgenerate
-  function signed [31:0] taken(input integer column); taken = last[column]; endfunction
-endmodule
-"""
+def without_rules(level: Any, tensor: str) -> Any:
+    """A level whose axes take any dim, and whose registers hold a tensor."""
+    fanout = tuple(replace(axis, constraint=type(axis.constraint)()) for axis in level.fanout)
+    others = frozenset(DATAFLOWS.values()) - {tensor}
+    kept = {"keep": frozenset({tensor}), "bypass": others} if level.name == "register" else {}
+    return replace(level, fanout=fanout, **kept)
 
 
-def scalesim(python: str, rows: int, columns: int, k: int, m: int, pixels: int) -> int:
-    """The cycles that SCALE-Sim reports: weight stationary, no stalls, memories that hold everything."""
-    with TemporaryDirectory(prefix="scalesim-") as name:
-        folder = Path(name)
-        (folder / "array.cfg").write_text(CONFIG.format(rows=rows, columns=columns))
-        (folder / "layer.csv").write_text(f"Layer, M, N, K,\none, {pixels}, {m}, {k},\n")
-        command = [python, "-m", "scalesim.scale", "-c", "array.cfg", "-t", "layer.csv", "-l", "layer.csv"]
-        command += ["-p", "out", "-i", "gemm"]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-        reports = list(folder.glob("out/**/COMPUTE_REPORT.csv"))
-        if done.returncode or not reports:
-            sys.exit(f"SCALE-Sim fails:\n{(done.stderr or done.stdout)[-2000:]}")
-        (row,) = csv.DictReader(reports[0].read_text().replace(", ", ",").splitlines())
-        return round(float(row["Total Cycles"]))
+def cycles_of(
+    arch: Architecture, layer: Workload, used: dict[str, int], loops: tuple[Sequence[str], Sequence[str]], tensor: str
+) -> tuple[int, int]:
+    """The cycles, and the steps among them, of a mapping: `used` places of each dim, folds outside, all else inside."""
+    outer, inner = loops
+    array, slots = arch.systolic, len(arch.slots)
+    assert array is not None
+    sides = list(used) if tensor == "Weights" else list(used)[::-1]  # columns first, as in the file
+    factors = np.ones((1, slots, len(layer.dims)), np.int64)
+    for d, dim in enumerate(layer.dims):
+        factors[0, 1, d] = -(-layer.size(dim) // used.get(dim, 1))  # loops of the buffer
+        for slot, side in zip((array.column_slots[0], array.row_slots[0]), sides, strict=True):
+            factors[0, slot, d] = used[side] if dim == side else 1
+    named = [layer.dims.index(dim) for dim in (*outer, *inner)]
+    order = [*(d for d in range(len(layer.dims)) if d not in named), *named]
+    keep = np.ones((1, 3, len(layer.tensors)), bool)
+    keep[0, 2] = [each.name == tensor for each in layer.tensors]
+    batch = MappingBatch.of(arch, layer, factors, np.array([[order] * 3], np.int8), keep)
+    result = evaluate(arch, layer, batch)
+    assert result.fill_drain is not None
+    waits, cycles = result.fill_drain
+    return cycles, cycles - waits
 
 
-CONFIG = """
-[general]
-run_name = array
+def searched(arch: Architecture, each: Product, samples: int) -> int:
+    """The fewest cycles that an evolution of so many mappings finds."""
+    options = SearchOptions(strategy="evolve", objective="delay", samples=samples, seed=1)
+    found = explore(arch, each.layer, "ruby-s", options, im2col=True)
+    assert isinstance(found, Result)
+    return found.cycles
+
+
+CONFIG = """[general]
+run_name = run
 [architecture_presets]
-ArrayHeight: {rows}
-ArrayWidth: {columns}
-IfmapSramSzkB: 8192
-FilterSramSzkB: 8192
-OfmapSramSzkB: 8192
-IfmapOffset: 0
-FilterOffset: 10000000
-OfmapOffset: 20000000
-Dataflow: ws
-Bandwidth: 10
-ReadRequestBuffer: 64
-WriteRequestBuffer: 64
+ArrayHeight = {rows}
+ArrayWidth = {columns}
+ifmapsramszkB = 4096
+filtersramszkB = 4096
+ofmapsramszkB = 4096
+IfmapOffset = 0
+FilterOffset = 10000000
+OfmapOffset = 20000000
+Bandwidth = 10
+Dataflow = {dataflow}
+ReadRequestBuffer = 64
+WriteRequestBuffer = 64
 [layout]
-IfmapCustomLayout: False
-IfmapSRAMBankBandwidth: 10
-IfmapSRAMBankNum: 10
-IfmapSRAMBankPort: 2
-FilterCustomLayout: False
-FilterSRAMBankBandwidth: 10
-FilterSRAMBankNum: 10
-FilterSRAMBankPort: 2
+IfmapCustomLayout = False
+IfmapSRAMBankBandwidth = 10
+IfmapSRAMBankNum = 10
+IfmapSRAMBankPort = 2
+FilterCustomLayout = False
+FilterSRAMBankBandwidth = 10
+FilterSRAMBankNum = 10
+FilterSRAMBankPort = 2
 [sparsity]
-SparsitySupport: false
-SparseRep: ellpack_block
-OptimizedMapping: false
-BlockSize: 8
-RandomNumberGeneratorSeed: 40
+SparsitySupport = false
 [run_presets]
-InterfaceBandwidth: CALC
-UseRamulatorTrace: False
+InterfaceBandwidth = CALC
+UseRamulatorTrace = False
 """
+
+
+RUN = """
+from scalesim.scale_sim import scalesim
+some = scalesim(True, False, "scale.cfg", "layers.csv", "layout.csv")  # without traces, silently
+some.run_scale(top_path="out")
+"""
+
+
+def scalesim(python: str | None, r: int, c: int, dataflow: str, products: Sequence[Product]) -> list[int | None]:
+    """The cycles that SCALE-Sim counts for each layer; None without an interpreter that has it."""
+    if python is None:
+        return [None] * len(products)
+    with tempfile.TemporaryDirectory() as folder:
+        at = Path(folder)
+        lines = [",".join(map(str, (f"layer{i}", *topology(each), "1:1", ""))) for i, each in enumerate(products)]
+        layouts = [f"layer{i},1," for i in range(len(products))]
+        (at / "scale.cfg").write_text(CONFIG.format(rows=r, columns=c, dataflow=dataflow))
+        (at / "layers.csv").write_text("\n".join(["name,h,w,r,s,c,m,stride,sparsity,", *lines, ""]))
+        (at / "layout.csv").write_text("\n".join(["name,factor,", *layouts, ""]))
+        done = subprocess.run([python, "-c", RUN], cwd=at, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        with (at / "out" / "run" / "COMPUTE_REPORT.csv").open() as file:
+            report = list(csv.DictReader(file, skipinitialspace=True))
+    return [int(float(row["Total Cycles"])) for row in report]
+
+
+def topology(each: Product) -> tuple[int, ...]:
+    """A layer as SCALE-Sim has it: inputs, filter, channels, filters, stride; a product is a convolution 1 x 1."""
+    layer = each.layer
+    if layer.shape == "matmul":
+        return (each.n, 1, 1, 1, each.k, each.m, 1)
+    stride = stride_of(layer)
+    height, width = ((layer.size(p) - 1) * stride + layer.size(s) for p, s in ("PR", "QS"))
+    return (height, width, layer.size("R"), layer.size("S"), layer.size("C"), each.m, stride)
+
+
+def write_tables(out: Path, rows: Sequence[Row]) -> None:
+    """Write the rows as OUT/systolic.csv and as a table, OUT/systolic.md."""
+    out.mkdir(parents=True, exist_ok=True)
+    with (out / "systolic.csv").open("w", newline="", encoding="utf-8") as file:
+        table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
+    lines = ["| " + " | ".join(COLUMNS) + " |", "|" + "---|" * len(COLUMNS)]
+    for _, same in groupby(rows, lambda row: (row["rows"], row["columns"])):
+        lines += ["| " + " | ".join(_cell(row[name]) for name in COLUMNS) + " |" for row in same]
+    (out / "systolic.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _cell(value: object) -> str:
+    return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
 
 
 if __name__ == "__main__":

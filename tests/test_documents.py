@@ -123,7 +123,7 @@ def test_every_command_in_the_documents_exists_with_the_options_shown(document: 
 @cache
 def options(entry_point: str) -> set[str]:
     """The options in the --help of the command behind an entry point."""
-    return set(re.findall(r"--[a-z][a-z-]*", run_script(entry_point, "--help")))
+    return set(re.findall(r"--[a-z][a-z0-9-]*", run_script(entry_point, "--help")))
 
 
 def run_script(entry_point: str, *arguments: str, statuses: tuple[int, ...] = (0,)) -> str:

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage
 from ruby_map.mapper.mapping.batch import MappingBatch
-from ruby_map.mapper.model import count, simulate
+from ruby_map.mapper.mapspace.mapspace import Mapspace
+from ruby_map.mapper.model import count, recount, simulate
 from ruby_map.workloads import shaped
 
 from ..strategies import convolutions, mappings, matmuls
@@ -80,3 +81,62 @@ def test_fill_and_drain_equal_the_executor(workloads):
 
     holds()
     assert seen == {True, False}  # some tensor is stationary, or none
+
+
+@pytest.mark.parametrize("inner", ["even", "uneven"])
+def test_memories_inside_and_outside_with_uneven_placement(inner):
+    """Tensors below loops of their own: what each level of a stack keeps is told as in a memory of its own."""
+    dram, register = machine(3, 2).levels
+    buffer = Storage("buffer", "SRAM", fanout=dram.fanout, capacity_bits=16 * 12, placement="uneven")
+    inside = replace(register, placement=inner, capacity_bits=16 * 3)
+    arch = Architecture("array", (replace(dram, fanout=()), buffer, inside), Compute("MAC", "intmac"))
+    rng, seen = np.random.default_rng(0), set()
+    for workload in (shaped("matmul", M=5, N=3, K=4), shaped("conv2d", M=3, C=2, P=3, Q=1, R=2, S=1)):
+        batch = Mapspace(arch, workload, "ruby").sample(rng, 60)
+        counts = count(batch)
+        for i in range(len(batch)):
+            truth = simulate(batch.take([i]))
+            assert (counts.cycles[i], counts.fill_drain[i]) == (truth.cycles[0], truth.fill_drain[0])
+            seen.add(counts.fill_drain[i])
+    assert len(seen) > 10
+
+
+def test_output_and_input_stationary():
+    """The same cost where the sums stay and leave after each fold, and where the inputs stay."""
+    arch, layer = machine(4, 3), shaped("matmul", M=5, N=9, K=7)
+    sums, words = [TENSORS, {"Outputs"}], [TENSORS, {"Inputs"}]
+    outputs = mapping(arch, layer, [{"M": 2, "N": 3, "K": 7}, {"M": 3}, {"N": 4}, {}], ["MNK", ""], sums)
+    inputs = mapping(arch, layer, [{"K": 2, "N": 3, "M": 5}, {"N": 3}, {"K": 4}, {}], ["KNM", ""], words)
+    assert count(outputs).cycles[0] == 2 * 3 * (2 * 4 + 3 + 7 - 2)
+    assert count(inputs).cycles[0] == 2 * 3 * (2 * 4 + 3 + 5 - 2)
+
+
+def test_words_that_cannot_flow():
+    """M on rows and columns: sums cannot flow in either direction, so each step is charged as if it changed all."""
+    arch, layer = machine(4, 3), shaped("matmul", M=6, N=5, K=2)
+    batch = mapping(arch, layer, [{"K": 2, "N": 5}, {"M": 3}, {"M": 2}, {}], ["KN", ""], [TENSORS, {"Weights"}])
+    assert count(batch).cycles[0] == 10 * (1 + 4 + 4 + 3 - 2)
+
+
+def test_a_tile_of_several_words():
+    """Each element holds the weights of 2 rows of M: r cycles for each, once for all N."""
+    arch, layer = machine(4, 3), shaped("matmul", M=6, N=5, K=4)
+    batch = mapping(arch, layer, [{"N": 5}, {"M": 3}, {"K": 4}, {"M": 2}], ["N", "M"], [TENSORS, {"Weights"}])
+    assert count(batch).fill_drain[0] == 4 * 2 + 4 + 3 - 2
+
+
+def test_a_single_pixel():
+    """Each element needs its own weight in each step, though the inputs may never change: as many folds as steps."""
+    assert count(weight_stationary(60, 28, 1)).cycles[0] == 10 * (2 * 14 + 12 + 1 - 2)
+
+
+@given(mappings(arch=arrays(), workloads=matmuls(4), most_spatial=6))
+def test_everything_else_is_as_without(batch):
+    """Words, tiles and steps are those of the same machine without systolic axes, whose costs never know them."""
+    levels = [replace(x, fanout=tuple(replace(a, systolic=False) for a in x.fanout)) for x in batch.arch.levels]
+    plain = replace(batch, arch=replace(batch.arch, levels=tuple(levels)))
+    got, want = recount(batch), recount(plain)
+    assert (want.fill_drain[0], want.cycles[0]) == (0, got.cycles[0] - got.fill_drain[0])
+    for name in ("reads", "fills", "updates", "instances", "tile_words"):
+        np.testing.assert_array_equal(getattr(got, name), getattr(want, name))
+    assert isinstance(got.fill_drain[0], int)

@@ -1,40 +1,57 @@
-"""The cycles of systolic axes are those of an array in Verilog, whose products are NumPy's."""
-
-import importlib
-import shutil
-from pathlib import Path
+"""The cycles of the model against a small weight-stationary array in Verilog that computes real products."""
 
 import numpy as np
 import pytest
+from ruby_map.mapper.model import count
 
-pytestmark = pytest.mark.skipif(not shutil.which("iverilog"), reason="needs Icarus Verilog: iverilog")
+from ..systolic_rtl import Rtl, im2col, simulators
+from .test_systolic import weight_stationary
 
-
-@pytest.fixture
-def study(monkeypatch):
-    """The study that generates the array."""
-    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "experiments")
-    return importlib.import_module("systolic")
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_the_model_has_the_cycles_of_the_registers(study, seed):
-    """Any array, any product: remainders along rows and columns."""
-    random = np.random.default_rng(seed)
-    rows, columns, k, m, pixels = (int(n) for n in random.integers(1, [9, 9, 30, 30, 40]))
-    inputs, weights = random.integers(-8, 8, (pixels, k)), random.integers(-8, 8, (k, m))
-    products, cycles = study.run_array(rows, columns, inputs, weights)
-    assert np.array_equal(products, inputs @ weights)
-    assert study.modelled(rows, columns, k, m, pixels) == cycles
-    folds = -(-k // rows) * -(-m // columns)
-    assert cycles == folds * (2 * rows + columns + pixels - 2)
+SIMULATORS = simulators()
+pytestmark = pytest.mark.skipif(
+    not SIMULATORS, reason="needs Icarus Verilog or Verilator (packages iverilog, verilator)"
+)
+ARRAYS = {(3, 2), (4, 4), (1, 5), (5, 1), (2, 7)}
+PRODUCTS = [(5, 7, 8), (2, 1, 3), (1, 4, 1), (6, 9, 10), (1, 1, 1), (9, 2, 5), (3, 20, 4)]  # m, n, k
 
 
-def test_an_array_that_loads_too_briefly_is_noticed(study):
-    """One row of weights less: a cycle less for each fold, and wrong products."""
-    random = np.random.default_rng(0)
-    inputs, weights = random.integers(1, 8, (5, 6)), random.integers(1, 8, (6, 4))
-    text = study.verilog(3, 2, 5, 4).replace("step = ROWS - 1; step >= 0", "step = ROWS - 1; step >= 1")
-    products, cycles = study.run_array(3, 2, inputs, weights, text)
-    assert not np.array_equal(products, inputs @ weights)
-    assert cycles == study.modelled(3, 2, 6, 4, 5) - 4
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("rtl")
+
+
+def words(rng, *shape):
+    """Signed bytes."""
+    return rng.integers(-128, 128, shape)
+
+
+@pytest.mark.parametrize(("rows", "columns"), sorted(ARRAYS))
+def test_products_and_cycles(rows, columns, folder):
+    """Each product is NumPy's and takes the cycles that the model counts, also where folds use a part of the array."""
+    rng, array = np.random.default_rng(rows), Rtl.of(rows, columns, folder / f"{rows}x{columns}", SIMULATORS[0])
+    for m, n, k in PRODUCTS:
+        weights, inputs = words(rng, m, k), words(rng, k, n)
+        cycles, product = array.product(weights, inputs)
+        np.testing.assert_array_equal(product, weights @ inputs)
+        assert cycles == count(weight_stationary(m, k, n, rows=rows, columns=columns)).cycles[0]
+
+
+def test_a_convolution(folder):
+    """C = 5, M = 4, 3 x 3 filters over 7 x 7 inputs, stride 2, by im2col, on 4 x 3 elements."""
+    rng, array = np.random.default_rng(0), Rtl.of(4, 3, folder / "conv", SIMULATORS[0])
+    weights, inputs = words(rng, 4, 5, 3, 3), words(rng, 5, 7, 7)
+    cycles, product = array.product(weights.reshape(4, -1), im2col(inputs, (3, 3), 2))
+    windows = np.lib.stride_tricks.sliding_window_view(inputs, (3, 3), axis=(1, 2))[:, ::2, ::2]
+    np.testing.assert_array_equal(product.reshape(4, 3, 3), np.einsum("mcrs,cpqrs->mpq", weights, windows))
+    assert cycles == count(weight_stationary(4, 45, 9, rows=4, columns=3)).cycles[0] == 12 * 2 * (2 * 4 + 3 + 9 - 2)
+
+
+@pytest.mark.skipif("verilator" not in SIMULATORS, reason="needs Verilator (package verilator)")
+@pytest.mark.deep
+def test_the_trial_of_the_page(folder):
+    """14 x 12 elements, C 64, M 60, 7 x 7 outputs, 3 x 3: 18,270 cycles, by Verilator."""
+    rng, array = np.random.default_rng(0), Rtl.of(14, 12, folder / "trial", "verilator")
+    weights, inputs = words(rng, 60, 576), words(rng, 576, 49)
+    cycles, product = array.product(weights, inputs)
+    np.testing.assert_array_equal(product, weights @ inputs)
+    assert cycles == count(weight_stationary()).cycles[0] == 18_270

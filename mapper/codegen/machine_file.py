@@ -43,6 +43,7 @@ def machine_yaml(machine: Machine, name: str) -> str:
 # A core is a register file and the lanes of one vector; what is below the core axis is one core's own. Tiles may take
 # {USED:.0%} of a cache. Energies: Horowitz, ISSCC 2014 (45 nm), per access of a line or vector; caches by a power law.
 name: {name}
+technology: 45nm  # of the energies
 variables: {{cores: {machine.cores}, lanes: {lanes}}}
 levels:
 {"".join(blocks)}compute: {{name: FMA, class: fpmac, word_bits: {WORD_BITS}, energy: {{compute_pj: {MAC_PJ:g}}}}}

@@ -36,6 +36,8 @@ def layers_of(name):
         ("toy_6pe_bandwidth", [1, 1, 6]),
         ("linear_16_bandwidth", [1, 16, 16]),
         ("toy_6pe", [1, 1, 6]),
+        ("epyc_avx512", [1, 1, 2, 2, 2, 32]),
+        ("epyc_avx2", [1, 1, 2, 2, 2, 16]),
         ("toy_6pe_linear", [1, 1, 6]),
         *(
             (f"linear_{n}{kind}", [1, n, n])
@@ -63,7 +65,7 @@ def test_machines_with_bandwidths_differ_in_nothing_else(name):
 
 def test_library_is_complete():
     """Every shipped file is a named architecture that loads."""
-    assert len(library_archs()) == 16
+    assert len(library_archs()) == 18
     assert [load_arch(name).name for name in library_archs()] == library_archs()
 
 

@@ -91,7 +91,7 @@ def main() -> None:
     for name, text in list(texts.items())[: 1 if options.quick else None]:
         others = [sample for other, rows in runs.items() if other != name for sample in rows["samples"]]
         weights = found["seconds"] if options.quick else fitted(others, options.seed)  # ten runs may lack a term
-        found["optima"][name]["fastest"] = fastest(machine, weights, {"name": "layer", **text}, max(seconds, 3.0))
+        found["optima"][name]["fastest"] = fastest(machine, weights, {"name": "layer", **text}, max(seconds, 8.0))
     products = {"64": (64, 40, 30)} if options.quick else PRODUCTS
     found["products"] = {name: product(arch, machine, sizes, seconds) for name, sizes in products.items()}
     found["runs"] = {

@@ -72,7 +72,8 @@ def code(request: CodeRequest) -> int:
         raise InputError(Fault(layer.name, None, "", "a program is of one layer; name one, as NETWORK/LAYER"))
     result = _mapped(request, arch, layer, roles)
     if result.batch is None:
-        say(str(result))
+        slow = f"no program was timed in {request.time_limit:g} s: give --time-limit more" if request.fastest else ""
+        tell(slow or str(result))
         return NOTHING_VALID
     if result.hint:
         tell("\n".join([f"warning: {request.mapping} is not valid on {arch.name}:", *result.hint.splitlines()]))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import PurePath
-from typing import Self
+from typing import Any, Self
 
 from pydantic import TypeAdapter
 
@@ -94,12 +94,19 @@ class Problem:
         unknown = [name for name in read.objectives if name not in known]
         if unknown:
             raise ValueError(f"unknown objectives {', '.join(unknown)}")
-        return read
+        levels = tuple(replace(level, attributes=_tuples(level.attributes)) for level in read.arch.levels)
+        compute = replace(read.arch.compute, attributes=_tuples(read.arch.compute.attributes))
+        return replace(read, arch=replace(read.arch, levels=levels, compute=compute))
 
 
 @cache
 def _reader() -> TypeAdapter[Problem]:
     return TypeAdapter(Problem)
+
+
+def _tuples(value: Any) -> Any:
+    """Write lists as tuples: the values of attributes may be of any type, and given energies are pairs."""
+    return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value
 
 
 def _without_folders(own: ComponentClass) -> ComponentClass:

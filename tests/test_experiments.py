@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from ruby_map.mapper import evaluate
 
+from .conftest import needs_compiler
+
 FOLDER = Path(__file__).parent.parent / "experiments"
 RESULTS = FOLDER / "results"
 SHARED = ("common", "networks", "searches")
@@ -21,7 +23,9 @@ def recorded(name):
     return json.loads((RESULTS / f"{name}.json").read_text())
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=needs_compiler) if name == "measured" else name for name in SCRIPTS]
+)
 def test_every_experiment_runs_at_a_small_size(name, tmp_path):
     """`--quick` writes the JSON and the picture, and the script begins with its claim."""
     script = FOLDER / f"{name}.py"

@@ -70,7 +70,7 @@ class Effort:
     @property
     def threads(self) -> int:
         """The threads that share the work."""
-        return self._kernel.threads
+        return self._kernel.plan.threads
 
     @cached_property
     def _chunks(self) -> dict[int, int]:
@@ -100,10 +100,16 @@ class Effort:
         return 0 if lanes is None else self._layouts[v].inside.get(self.nest.loops[lanes].dim, 0)
 
     def _copied(self) -> dict[str, float]:
-        """Words copied to and from buffers: side by side in both places, or strided in one."""
-        straight, strided = 0.0, 0.0
-        for copy in self._plan.copies:
+        """Words copied to and from buffers: side by side in both places, or strided in one.
+
+        Of a tile that threads have in common each copies its own.
+        """
+        straight, strided, plan, loops = 0.0, 0.0, self._plan, self.nest.loops
+        for copy in plan.copies:
             words = self._number(copy.tensor, copy.place) * (2 if copy.tensor == self.nest.output else 1)
+            words *= prod(
+                loops[i].bound for i in plan.later(copy) if loops[i].dim not in self.nest.relevant[copy.tensor]
+            )
             if self._kernel.copies_in_rows(copy):
                 straight += words
             else:

@@ -131,7 +131,7 @@ def run(command: Sequence[str], folder: Path, problem: str, environment: Mapping
     except subprocess.TimeoutExpired:
         raise ProgramError(f"{problem}: not done after {SECONDS} s") from None
     if done.returncode:
-        said = (done.stderr or done.stdout).strip().splitlines()
+        said = [*done.stdout.strip().splitlines(), *done.stderr.strip().splitlines()]
         status = f"status {done.returncode}" if done.returncode > 0 else f"signal {-done.returncode}"
         raise ProgramError("\n".join([f"{problem} ({status}):", *said[-30:]]))
     return done.stdout

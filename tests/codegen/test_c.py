@@ -8,10 +8,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch, with_codes
 from ruby_map.arch.spec import AXIS_CODES, LEVEL_CODES
-from ruby_map.mapper.codegen import BACKENDS, DATA_TYPES, Nest, ProgramError
+from ruby_map.mapper.codegen import BACKENDS, DATA_TYPES, Effort, Nest, ProgramError
 from ruby_map.mapper.codegen.c import plan, registers
+from ruby_map.mapper.mapping import read_mapping
 from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.workloads import InputError, Tensor, Term, Workload, shaped
+from ruby_map.workloads import Document, InputError, Tensor, Term, Workload, shaped
 
 from ..conftest import DEEP, needs_compiler
 from ..small_problems import PRESETS, constrained_machines, small_machines, uneven_machines
@@ -81,8 +82,12 @@ def a_mapping(draw, arch, workload):
 
 @settings(deadline=None, max_examples=1000 if DEEP else 20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
-def test_the_output_equals_numpy(program, data):
-    """Of any mapping on a machine like a processor, in whole numbers; floats come near enough."""
+def test_the_output_equals_numpy(program, monkeypatch, data):
+    """Of any mapping on a machine like a processor, in whole numbers; floats come near enough.
+
+    Where fewer threads are allowed than cores are used, they do the work in rounds.
+    """
+    monkeypatch.setenv("OMP_THREAD_LIMIT", data.draw(st.sampled_from(["64", "2", "1"])))
     batch = a_mapping(data.draw, data.draw(processors()), data.draw(some_layers()))
     if batch is None:
         return
@@ -133,6 +138,29 @@ def test_three_machines_in_all_mapspaces(program, name, preset):
         batch = Mapspace(arch, layer, preset).sample(np.random.default_rng(5), 42 if DEEP else 1)
         for i in range(len(batch)):
             assert program(Nest.of(batch.take([i])), "int8").correct
+
+
+def test_threads_wait_only_where_they_copy_together():
+    """A buffer inside the axis is each core's own, copied where its loops change it, whatever the threads do."""
+    cores = Axis("core", 2, code="threads")
+    buffer, layer = Storage("B", "SRAM", code="buffer"), shaped("matmul", M=40, N=6, K=8)
+    registers = Storage("RF", "regfile", code="registers")
+    own = Architecture("m", (Storage("DRAM", "DRAM", fanout=(cores,)), buffer, registers), Compute("MAC", "intmac"))
+    together = replace(own, levels=(Storage("DRAM", "DRAM"), replace(buffer, fanout=(cores,)), registers))
+    for arch, waits in (own, 0), (together, 8):
+        lines = [
+            {"target": "DRAM", "type": "temporal", "factors": "N=3 K=1 M=1", "permutation": "NKM"},
+            {"target": "core", "type": "spatial", "factors": "M=2"},
+            {"target": "B", "type": "temporal", "factors": "M=20 N=2 K=8"},
+        ]
+        nest = Nest.of(read_mapping(Document("m", {"mapping": lines}, {}), arch, layer))
+        text = C.files(nest, DATA_TYPES["int32"])["kernel.c"]
+        assert text.count("barrier") == waits
+        first, loop = text.index("WeightsTile1["), text.index("for (long N_")
+        assert first < loop  # N leaves weights where they are
+        words = Effort(nest, DATA_TYPES["int32"]).terms
+        copied = words["copied word"] + words["transposed word"]
+        assert copied == 40 * 8 + (2 if arch is own else 1) * 6 * 8 + 2 * 40 * 6
 
 
 def einsum(dims, **tensors):

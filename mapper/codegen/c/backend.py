@@ -28,7 +28,7 @@ class CBackend:
 
     def measured(self, folder: Path, nest: Nest, kind: DataType, seed: int) -> Measurement:
         """Compile and run the program, compare and time it."""
-        compile_c(folder, Kernel(nest, kind).threads)
+        compile_c(folder, Kernel(nest, kind).plan.threads)
         return measured(["./program"], folder, nest, kind, seed)
 
 

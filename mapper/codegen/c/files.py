@@ -14,7 +14,7 @@ SECONDS = 0.3  # the kernel is repeated for so long, and the least time counts; 
 
 def c_files(kernel: Kernel) -> dict[str, str]:
     """The files of a kernel, by name."""
-    return {"kernel.c": kernel.source(), **check_files(kernel, kernel.threads)}
+    return {"kernel.c": kernel.source(), **check_files(kernel, kernel.plan.threads)}
 
 
 def check_files(kernel: Kernel, threads: int, made: str = "", command: str = "") -> dict[str, str]:

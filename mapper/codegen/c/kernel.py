@@ -1,14 +1,15 @@
 """The program of a nest: a function in C that adds the product of the inputs to the output."""
 
+from contextlib import ExitStack
 from math import prod
 
 from ..data_types import DataType
-from ..nest import Nest, separate_dims
-from .copies import write_copy
-from .layouts import LINE, Layout, tile, whole
+from ..nest import Nest
+from .copies import Copies
+from .layouts import LINE, Layout, name, tile, whole
 from .plan import Copy, Plan
-from .registers import Tile, hoisted_end, loop_block, loop_head
-from .text import Lines, array_names
+from .registers import Tile, end_of, loop_block, start_of
+from .text import Lines, array_names, linear
 
 
 class Kernel:
@@ -28,7 +29,13 @@ class Kernel:
             for copy, layout in buffers.items():
                 self._allocate(copy, layout, list(buffers.values()))
             tiles = Tile(plan, (), self.kind, out)
-            self._run(0, layouts, buffers, tiles)
+            with ExitStack() as stack:
+                if self.plan.threads > 1:  # where fewer run than asked for, they do the work in several rounds
+                    out.add(f"#pragma omp parallel num_threads({self.plan.threads})")
+                    rounds = f"for (int first = 0; first < {self.plan.threads}; first += omp_get_num_threads())"
+                    stack.enter_context(out.block(rounds))
+                    out.add("const int thread = first + omp_get_thread_num();")
+                self._run(0, layouts, buffers, tiles)
             out.add(*(f"free({layout.array}All);" for layout in buffers.values()), "return 0;")
         return "\n".join([*self._beginning(tiles.widths), str(out)])
 
@@ -48,20 +55,6 @@ class Kernel:
         ]
         return f"int kernel({', '.join(parameters)})"
 
-    @property
-    def threads(self) -> int:
-        """The threads that run it."""
-        return prod(loop.bound for place, loop in enumerate(self.nest.loops) if self._parallel(place))
-
-    def _parallel(self, place: int) -> bool:
-        """Whether a loop's steps go to threads: they make different outputs."""
-        loop = self.nest.loops[place]
-        return loop.code == "threads" and loop.dim in separate_dims(self.nest.workload) and place < self.plan.sums
-
-    def _private(self, copy: Copy) -> bool:
-        """Whether each thread copies a tile of its own."""
-        return any(self._parallel(place) for place in range(copy.place))
-
     def _beginning(self, widths: set[int]) -> list[str]:
         """The lines before the function: headers, and the types of vectors."""
         kind, nest = self.kind, self.nest
@@ -70,7 +63,7 @@ class Kernel:
             '#include "kernel.h"',
             "#include <stdint.h>",
             "#include <stdlib.h>",
-            *(["#include <omp.h>"] if self.threads > 1 else []),
+            *(["#include <omp.h>"] if self.plan.threads > 1 else []),
             "",
             "#define MIN(a, b) ((a) < (b) ? (a) : (b))",
             "",
@@ -101,14 +94,16 @@ class Kernel:
     def buffer_bytes(self) -> int:
         """The bytes of all buffers."""
         return sum(
-            self._words(copy, self.buffer(copy)) * self._word(copy)[1] * (self.threads if self._private(copy) else 1)
+            self._words(copy, self.buffer(copy))
+            * self._word(copy)[1]
+            * (self.plan.threads if self.plan.private(copy) else 1)
             for copy in self.plan.copies
         )
 
     def _allocate(self, copy: Copy, layout: Layout, every: list[Layout]) -> None:
         """Write the allocation of a buffer; where there is no memory the function returns 1."""
         out, word = self._out, self._word(copy)[0]
-        times = f" * {self.threads}" if self._private(copy) else ""
+        times = f" * {self.plan.threads}" if self.plan.private(copy) else ""
         out.add(
             f"{word} *{layout.array}All = aligned_alloc({LINE}, sizeof({word}) * {self._words(copy, layout)}L{times});"
         )
@@ -118,43 +113,48 @@ class Kernel:
     def _run(self, place: int, layouts: dict[int, Layout], buffers: dict[Copy, Layout], tiles: Tile) -> None:
         """Write the loops from `place` on, with the copies before each."""
         plan, out = self.plan, self._out
-        here, layouts = [copy for copy in plan.copies if copy.place == place], dict(layouts)
-        made = []
+        here, outside = [copy for copy in plan.copies if copy.place == place], layouts
+        layouts = dict(outside)
+        self._steps_known(place)
         for copy in here:
-            layout = buffers[copy]
-            thread = f" + omp_get_thread_num() * {self._words(copy, layout)}L" if self._private(copy) else ""
-            out.add(f"{self._word(copy)[0]} *const restrict {layout.array} = {layout.array}All{thread};")
-            write_copy(out, plan, copy, layouts[copy.tensor], layout)
-            made.append((copy, layouts[copy.tensor], layout))
-            layouts[copy.tensor] = layout
+            own = f" + thread * {self._words(copy, buffers[copy])}L" if plan.private(copy) else ""
+            array = buffers[copy].array
+            out.add(f"{self._word(copy)[0]} *const restrict {array} = {array}All{own};")
+            Copies(out, plan).write(copy, (layouts[copy.tensor], buffers[copy]))
+            layouts[copy.tensor] = buffers[copy]
         if place == plan.sums:
             tiles.layouts = [layouts[v] for v in range(len(layouts))]
             with out.block(""):
                 tiles.write()
-        elif self._parallel(place):
-            self._spread(place, layouts, buffers, tiles)
+        elif place in plan.parallel:
+            with out.block(f"if ({name(plan, place)} < {end_of(plan, place)})"):
+                self._run(place + 1, layouts, buffers, tiles)
         else:
             with loop_block(out, plan, place):
                 self._run(place + 1, layouts, buffers, tiles)
-        for copy, source, layout in reversed(made):
-            if copy.tensor == self.nest.output:
-                write_copy(out, plan, copy, source, layout, back=True)
+        self._back(here, outside, buffers)
 
-    def _spread(self, place: int, layouts: dict[int, Layout], buffers: dict[Copy, Layout], tiles: Tile) -> None:
-        """Write the loops of one axis as one loop over threads."""
-        plan, out = self.plan, self._out
-        last = place + 1
-        while last < len(self.nest.loops) and self._parallel(last) and all(c.place != last for c in plan.copies):
-            last += 1
-        places = range(place, last)
-        ends = [hoisted_end(out, plan, each) for each in places]
-        threads = prod(self.nest.loops[each].bound for each in places)
-        collapse = f" collapse({len(places)})" if len(places) > 1 else ""
-        out.add(f"#pragma omp parallel for{collapse} num_threads({threads}) schedule(static, 1)")
-        with out.blocks(len(places)):
-            for each, end in zip(places, ends, strict=True):
-                out.open(loop_head(plan, each, end))
-            self._run(last, layouts, buffers, tiles)
+    def _steps_known(self, place: int) -> None:
+        """Write the steps of a thread in the loops of its axis that are known from `place` on.
+
+        All threads run the loops around them, so that none waits for another but to copy a tile together: a word of
+        the output is always of the same thread.
+        """
+        plan, loops = self.plan, self.nest.loops
+        for number, each in enumerate(plan.parallel):
+            if plan.known_from(each) == place:
+                inside = prod(loops[i].bound for i in plan.parallel[number + 1 :])
+                step = f"thread / {inside}" if inside > 1 else "thread"
+                step = f"({step} % {loops[each].bound})" if number else f"({step})" if inside > 1 else step
+                start = [(1, start_of(plan, each))]
+                self._out.add(f"const long {name(plan, each)} = {linear([*start, (loops[each].stride, step)])};")
+
+    def _back(self, copies: list[Copy], layouts: dict[int, Layout], buffers: dict[Copy, Layout]) -> None:
+        """Write outputs back from their buffers, the innermost first."""
+        outputs = [copy for copy in copies if copy.tensor == self.nest.output]
+        sources = [layouts[copy.tensor] for copy in outputs[:1]] + [buffers[copy] for copy in outputs[:-1]]
+        for copy, source in reversed([*zip(outputs, sources, strict=True)]):
+            Copies(self._out, self.plan).write(copy, (source, buffers[copy]), back=True)
 
 
 def packed_layouts(kernel: Kernel) -> list[Layout]:

@@ -36,15 +36,43 @@ class Plan:
 
     @cached_property
     def copies(self) -> list[Copy]:
-        """The copies, in the order in which they are made."""
+        """The copies, in the order in which they are made.
+
+        A tile changes with the loops over its dims. Those that threads run as one step each change nothing.
+        """
         nest, found = self.nest, []
         for level in nest.levels("buffer"):
-            outside = range(nest.first_of(level))
+            outside = [i for i in range(nest.first_of(level)) if i not in self.parallel]
             for v, relevant in enumerate(nest.relevant):
                 if nest.keep[level][v]:
                     place = 1 + max((i for i in outside if nest.loops[i].dim in relevant), default=-1)
                     found.append(Copy(place, level, v))
         return sorted(found)
+
+    @cached_property
+    def parallel(self) -> list[int]:
+        """The places of the loops whose steps go to threads: they make different outputs."""
+        safe = separate_dims(self.nest.workload)
+        loops = self.nest.loops[: self.tile]
+        return [i for i, loop in enumerate(loops) if loop.code == "threads" and loop.dim in safe]
+
+    @property
+    def threads(self) -> int:
+        """The threads that run it."""
+        return prod(self.nest.loops[place].bound for place in self.parallel)
+
+    def private(self, copy: Copy) -> bool:
+        """Whether each thread copies a tile of its own: the level is inside the axis, each core has one."""
+        return any(place < self.nest.first_of(copy.level) for place in self.parallel)
+
+    def later(self, copy: Copy) -> list[int]:
+        """The places of the parallel loops around a level that begin after the copy."""
+        return [i for i in self.parallel if copy.place <= i < self.nest.first_of(copy.level)]
+
+    def known_from(self, place: int) -> int:
+        """The place from which on the step of a parallel loop is known: inside the loops around it over its dim."""
+        d = self.nest.loops[place].dim
+        return 1 + max((i for i in range(place) if self.nest.loops[i].dim == d and i not in self.parallel), default=-1)
 
     @cached_property
     def tile(self) -> int:
@@ -56,7 +84,7 @@ class Plan:
         nest, end = self.nest, len(self.nest.loops)
         registers, lanes = nest.levels("registers"), [i for i, loop in enumerate(nest.loops) if loop.code == "lanes"]
         first = nest.first_of(registers[0]) if registers else min(lanes, default=end)
-        first = max([first, *(nest.first_of(copy.level) for copy in self.copies)])
+        first = max([first, *(nest.first_of(level) for level in nest.levels("buffer") if any(nest.keep[level]))])
         if not nest.relevant[nest.output] <= separate_dims(nest.workload) | self._of_size_one:
             return end
         return next(place for place in range(first, end + 1) if self._statements(place) <= STATEMENTS)

@@ -172,16 +172,19 @@ def end_of(plan: Plan, place: int) -> str:
     return f"MIN({end}, {size})" if plan.cut(d, outer + 1) else end
 
 
-def loop_head(plan: Plan, place: int, end: str) -> str:
-    """The head of a loop; `end`: a variable or a number."""
-    loop, variable, outer = plan.nest.loops[place], name(plan, place), plan.outer(place)
-    start = "0" if outer is None else name(plan, outer)
-    return f"for (long {variable} = {start}; {variable} < {end}; {variable} += {loop.stride})"
+def start_of(plan: Plan, place: int) -> str:
+    """Where the steps of a loop start, as C: with the tile of the next loop outside."""
+    outer = plan.outer(place)
+    return "0" if outer is None else name(plan, outer)
 
 
-def loop_block(out: Lines, plan: Plan, place: int) -> AbstractContextManager[None]:
-    """Write a loop, its end computed before it."""
-    return out.block(loop_head(plan, place, hoisted_end(out, plan, place)))
+def loop_block(out: Lines, plan: Plan, place: int, before: str = "") -> AbstractContextManager[None]:
+    """Write a loop, its end computed before it; `before`: a line between."""
+    end, variable = hoisted_end(out, plan, place), name(plan, place)
+    if before:
+        out.add(before)
+    head = f"for (long {variable} = {start_of(plan, place)}; {variable} < {end}; "
+    return out.block(f"{head}{variable} += {plan.nest.loops[place].stride})")
 
 
 def hoisted_end(out: Lines, plan: Plan, place: int) -> str:

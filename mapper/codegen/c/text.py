@@ -11,7 +11,7 @@ _WORDS = """
     restrict return short signed sizeof static struct switch typedef union unsigned void volatile while asm typeof bool
     true false nullptr alignas alignof constexpr thread_local static_assert typeof_unqual int8_t int32_t size_t malloc
     free aligned_alloc memset main kernel plainly memory file now argc argv expected wrong total run seconds began
-    result MIN SECONDS stdin stdout stderr"""
+    result first thread MIN SECONDS stdin stdout stderr"""
 C_WORDS = frozenset(_WORDS.split())
 _TAKEN = re.compile(
     rf"{'|'.join(sorted(C_WORDS))}|[zpxrit]\d*|(in|out)\d+u?|words\d+|.*Tile\d+(All)?|omp_.*|_.*|.*_\d*|.*_end"

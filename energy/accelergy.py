@@ -20,7 +20,8 @@ import yaml
 from ..arch import Architecture, Component, Compute, Storage
 from ..workloads import Fault, InputError, read_yaml
 from .ert import Areas, Energies, apply_art, apply_ert, blank_table, component_name, read_art, read_ert
-from .estimate import CLOCK_NS, GIVEN, NODE_NM, estimate_compute, estimate_level
+from .estimate import CLOCK_NS, NODE_NM, cluster_size, estimate_compute, estimate_level
+from .given import GIVEN
 from .primitives import COMPUTE, STORAGE
 from .spec import EnergyTable
 from .store import Entry
@@ -64,7 +65,7 @@ def _sizes(component: Component) -> dict[str, object]:
     if isinstance(component, Storage):
         sizes: dict[str, object] = {"width": component.width_bits, "datawidth": component.word_bits}
         if component.capacity_bits is not None:
-            sizes["depth"] = -(-component.capacity_bits // component.width_bits)
+            sizes["depth"] = -(-component.capacity_bits * cluster_size(component) // component.width_bits)
             sizes |= {"n_banks": component.banks, "n_rdwr_ports": component.ports, "n_rw_ports": component.ports}
         return sizes
     return {"datawidth": component.word_bits} if isinstance(component, Compute) else {}

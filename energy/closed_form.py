@@ -13,6 +13,9 @@ NODE_NM = 45.0  # of the Aladdin tables
 ADDER_PJ, ADDER_IDLE_PJ, ADDER_UM2 = 0.0857, 0.0119, 179.0
 MULTIPLIER_PJ, MULTIPLIER_UM2 = 8.63, 4600.0
 
+# Floating point: of 32 bits (single precision) and of 64, an adder's and a multiplier's energy and area.
+FLOAT = {32: (7.928, 24.4, 2060.0, 2060.0), 64: (23.269, 92.938, 5120.0, 4910.0)}
+
 # Two address generators, one for reads and one for writes, which Accelergy's compound buffers carry: adders of 16
 # bits. In an access one adds and the other is idle.
 ADDRESS_GENERATORS_PJ = (ADDER_PJ + ADDER_IDLE_PJ) * 16 / 32
@@ -92,6 +95,20 @@ def integer_mac(bits: float) -> Figures:
     energy = adder(bits).read_pj + multiplier(bits).read_pj
     area = adder(bits).area_um2 + multiplier(bits).area_um2
     return Figures(energy, energy, 0.0, area, "closed form: Aladdin integer MAC, 45 nm")
+
+
+def float_mac(bits: float) -> Figures:
+    """A floating-point multiply-accumulate; other widths from that of 32 or 64 bits above them, as of integers.
+
+    >>> round(float_mac(32).read_pj, 3), round(float_mac(16).read_pj, 3)
+    (32.328, 10.064)
+    """
+    of = 32 if bits <= 32 else 64
+    add_pj, multiply_pj, add_um2, multiply_um2 = FLOAT[of]
+    part = bits / of
+    energy, area = add_pj * part + multiply_pj * part**2, add_um2 * part + multiply_um2 * part**2
+    precision = "single" if of == 32 else "double"
+    return Figures(energy, energy, 0.0, area, f"closed form: Aladdin {precision}-precision MAC, 45 nm")
 
 
 def dram(kind: str, width_bits: float) -> Figures:

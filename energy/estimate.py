@@ -1,6 +1,7 @@
 """The built-in estimate of each component: by its class, or what its own `energy` says."""
 
 import math
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Concatenate
@@ -8,26 +9,24 @@ from typing import Concatenate
 from ..arch import Architecture, Component, Compute, Storage
 from ..workloads import Fault, InputError, near
 from . import closed_form
-from .cacti import OutsideGrid, Sram, scaled, sram
+from .cacti import EnergyWarning, OutsideGrid, Sram, scaled, sram
 from .closed_form import Figures
 from .compound import INHERITED, Classes, by_name, class_faults, compound_estimate, shipped
-from .primitives import COMPUTE, STORAGE, Estimate, Memory, Value
+from .given import component_fault, given_compute, given_level
+from .primitives import COMPUTE, COMPUTE_LIKE, STORAGE, STORAGE_LIKE, Estimate, Memory, Value
 from .spec import ComputeEnergy, LevelEnergy
 
 # Leakage is a power; a cycle of this length makes it an energy where a component has no `clock_ns`. It is the clock
 # behind the closed forms.
 CLOCK_NS = 5.0
+NOTHING = Figures(0.0, 0.0, 0.0, 0.0, "a dummy: no energy")
 NODE_NM = 45.0  # where a component has no `technology_nm`
-
-
-def _fault(arch: Architecture, component: Component, message: str) -> InputError:
-    return InputError(Fault(arch.name, None, component.name, message))
 
 
 def _number(arch: Architecture, component: Component, name: str, default: float) -> float:
     value = component.attribute(name, default)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
-        raise _fault(arch, component, f"{name} must be a number greater than 0, got {value!r}")
+        raise component_fault(arch, component, f"{name} must be a number greater than 0, got {value!r}")
     return float(value)
 
 
@@ -35,7 +34,7 @@ def _node(arch: Architecture, component: Component) -> float:
     """The technology node in nm; a `technology` that is no size is a fault rather than the default."""
     named = component.attribute("technology")
     if named is not None and component.attribute("technology_nm") is None:
-        raise _fault(arch, component, f"technology must be a size such as 45nm, got {named!r}")
+        raise component_fault(arch, component, f"technology must be a size such as 45nm, got {named!r}")
     return _number(arch, component, "technology_nm", NODE_NM)
 
 
@@ -44,20 +43,32 @@ def compound_classes(arch: Architecture) -> Classes:
     return {**shipped(), **by_name(arch.components)}
 
 
-def _class(arch: Architecture, component: Component, known: Mapping[str, str]) -> str:
-    cls = known.get(component.cls.lower())
+def _class(arch: Architecture, component: Component, known: Mapping[str, str], like: Mapping[str, str]) -> str:
+    name = component.cls.lower()
+    cls = known.get(name)
+    alike = next((part for part in like if part in name), None)
+    if cls is None and alike:
+        cls = like[alike]
+        told = f"{arch.name}: {component.name}: class {component.cls} is estimated as {cls}; an ERT has its own figures"
+        warnings.warn(told, EnergyWarning, stacklevel=2)
     if cls is None:
         rule = f"for a built-in estimate the class must be one of {', '.join(dict.fromkeys(known.values()))}"
         compounds = compound_classes(arch)
         hint = near(component.cls, [*known, *compounds])
         ways = f"or compound, {', '.join(compounds)}; any other class needs its figures in `energy`, or an ERT file"
-        raise _fault(arch, component, f"{rule}; got {component.cls!r}{hint}; {ways}")
+        raise component_fault(arch, component, f"{rule}; got {component.cls!r}{hint}; {ways}")
     return cls
 
 
 def own_class_faults(arch: Architecture) -> list[Fault]:
     """What is wrong with the compound classes that `arch` defines, used or not."""
     return class_faults(by_name(arch.components), {*STORAGE, *COMPUTE})
+
+
+def cluster_size(level: Storage) -> int:
+    """How many instances share one memory, whose access is `width_bits` wide; each has `capacity_bits` of it."""
+    shared = level.attribute("cluster_size", 1)
+    return shared if isinstance(shared, int) and shared > 0 else 1
 
 
 def _sizes(arch: Architecture, component: Storage | Compute) -> dict[str, Value]:
@@ -69,7 +80,7 @@ def _sizes(arch: Architecture, component: Storage | Compute) -> dict[str, Value]
     if isinstance(component, Storage):
         sizes |= {"width_bits": component.width_bits, "banks": component.banks, "ports": component.ports}
         if component.capacity_bits is not None:
-            sizes["capacity_bits"] = component.capacity_bits
+            sizes["capacity_bits"] = component.capacity_bits * cluster_size(component)
     return sizes
 
 
@@ -110,7 +121,7 @@ def _compound(arch: Architecture, component: Storage | Compute, memory: Memory, 
     missing = [name for name in needed if name not in actions]
     if missing:
         rule = f"the class {component.cls} must have the action {', '.join(missing)} here"
-        raise _fault(arch, component, f"{rule}; it has {', '.join(actions)}")
+        raise component_fault(arch, component, f"{rule}; it has {', '.join(actions)}")
     given = _given_to(arch, component, classes)
     try:
         return compound_estimate(classes, component.cls, given, memory)
@@ -124,14 +135,16 @@ def _dram(arch: Architecture, level: Storage) -> Figures:
     if kind not in closed_form.DRAM_PJ_PER_BIT:
         choices = list(closed_form.DRAM_PJ_PER_BIT)
         hint = near(str(kind), choices)
-        raise _fault(arch, level, f"the type of a DRAM must be one of {', '.join(choices)}; got {kind!r}{hint}")
+        raise component_fault(
+            arch, level, f"the type of a DRAM must be one of {', '.join(choices)}; got {kind!r}{hint}"
+        )
     return closed_form.dram(str(kind), level.width_bits)
 
 
 def _depth(arch: Architecture, level: Storage) -> int:
     if level.capacity_bits is None:
-        raise _fault(arch, level, f"a {level.cls} must have a capacity")
-    return max(1, math.ceil(level.capacity_bits / level.width_bits))
+        raise component_fault(arch, level, f"a {level.cls} must have a capacity")
+    return max(1, math.ceil(level.capacity_bits * cluster_size(level) / level.width_bits))
 
 
 def _registers(arch: Architecture, level: Storage, cls: str) -> Figures:
@@ -139,14 +152,16 @@ def _registers(arch: Architecture, level: Storage, cls: str) -> Figures:
     depth = _depth(arch, level)
     if cls == "reg" and depth > 1:
         rule = "a register (class reg) holds one access of its width"
-        raise _fault(arch, level, f"{rule}, got {level.capacity_bits} bits of width {level.width_bits}; use regfile")
+        raise component_fault(
+            arch, level, f"{rule}, got {level.capacity_bits} bits of width {level.width_bits}; use regfile"
+        )
     return closed_form.register() if depth == 1 else closed_form.register_file(depth, level.width_bits)
 
 
 def _sram(arch: Architecture, level: Storage, memory: Memory) -> Figures:
     """The figures of an SRAM: the memory by CACTI and the two address generators of every buffer."""
     _depth(arch, level)
-    bits = level.capacity_bits or 0
+    bits = (level.capacity_bits or 0) * cluster_size(level)
     node = _node(arch, level)
     array = memory(Sram(node, bits / 8, level.width_bits, level.ports, level.banks))
     extra = scaled(closed_form.address_generators(), closed_form.NODE_NM, node)
@@ -167,7 +182,7 @@ def _guarded[C: Component, **P, E](
             return estimate(arch, component, *args, **kwargs)
         except OutsideGrid as error:
             ways = "give its figures in `energy`, or an ERT file"
-            raise _fault(arch, component, f"{error}; {ways}") from None
+            raise component_fault(arch, component, f"{error}; {ways}") from None
 
     return guarded
 
@@ -197,11 +212,23 @@ def estimate_level(arch: Architecture, level: Storage, memory: Memory = sram) ->
     An update costs a write. Raises InputError for a class, type, node or size without an estimate.
     """
     if level.attribute("energy") is not None:
-        return _given_level(arch, level)
+        return given_level(arch, level)
+    return _shared_out(_whole_level(arch, level, memory), cluster_size(level))
+
+
+def _shared_out(energy: LevelEnergy, instances: int) -> LevelEnergy:
+    """The energies of one of the instances that share a memory: leakage and area are a part of the whole."""
+    leak, area = energy.leak_pj_per_cycle / instances, energy.area_um2 / instances
+    return replace(energy, leak_pj_per_cycle=leak, area_um2=area)
+
+
+def _whole_level(arch: Architecture, level: Storage, memory: Memory) -> LevelEnergy:
     if level.cls in compound_classes(arch):
         return _compound_level(arch, level, memory)
-    cls = _class(arch, level, STORAGE)
-    if cls == "DRAM":
+    cls = _class(arch, level, STORAGE, STORAGE_LIKE)
+    if cls == "dummy":
+        figures = NOTHING
+    elif cls == "DRAM":
         figures = _dram(arch, level)  # off chip: the chip's technology says nothing of it
     elif cls == "SRAM":
         figures = _sram(arch, level, memory)
@@ -221,56 +248,11 @@ def estimate_compute(arch: Architecture, compute: Compute, memory: Memory = sram
     Raises InputError for a class or node without an estimate.
     """
     if compute.attribute("energy") is not None:
-        return _given_compute(arch, compute)
+        return given_compute(arch, compute)
     if compute.cls in compound_classes(arch):
         return _compound_compute(arch, compute, memory)
-    _class(arch, compute, COMPUTE)
+    cls = _class(arch, compute, COMPUTE, COMPUTE_LIKE)
     node = _node(arch, compute)
-    figures = scaled(closed_form.integer_mac(compute.word_bits), closed_form.NODE_NM, node)
+    mac = closed_form.float_mac if cls == "fpmac" else closed_form.integer_mac
+    figures = NOTHING if cls == "dummy" else scaled(mac(compute.word_bits), closed_form.NODE_NM, node)
     return ComputeEnergy(compute.name, figures.read_pj, 0.0, figures.area_um2, figures.source)
-
-
-GIVEN = "given in the architecture"  # the source of figures under `energy`
-
-
-def _given(
-    arch: Architecture, component: Component, needed: tuple[str, ...], known: tuple[str, ...]
-) -> dict[str, float]:
-    """The numbers under `energy` of a component, in pJ and um^2.
-
-    Raises InputError where one of `needed` is missing, for keys other than `known`, and for what is no number from 0.
-    """
-    value = component.attribute("energy")
-    try:
-        energies: dict[str, object] = dict(value)  # type: ignore[call-overload]
-    except (TypeError, ValueError):
-        raise _fault(arch, component, f"energy must be a mapping with {', '.join(known)}; got {value!r}") from None
-    bad = [f"energy must have {name}" for name in needed if name not in energies]
-    unknown = [name for name in energies if name not in known]
-    bad += [f'unknown key "{name}" in energy{near(name, known) or "; known: " + ", ".join(known)}' for name in unknown]
-    for name, figure in energies.items():
-        if isinstance(figure, bool) or not isinstance(figure, int | float) or not 0 <= figure < math.inf:
-            bad.append(f"energy.{name} must be a finite number, at least 0; got {figure!r}")
-    if bad:
-        raise InputError(Fault(arch.name, None, component.name, message) for message in bad)
-    return {name: float(figure) for name, figure in energies.items() if isinstance(figure, int | float)}
-
-
-def _given_level(arch: Architecture, level: Storage) -> LevelEnergy:
-    known = ("read_pj", "write_pj", "update_pj", "leak_pj_per_cycle", "area_um2")
-    energies = _given(arch, level, ("read_pj", "write_pj"), known)
-    return LevelEnergy(
-        level.name,
-        energies["read_pj"],
-        energies["write_pj"],
-        energies.get("update_pj", energies["write_pj"]),
-        energies.get("leak_pj_per_cycle", 0.0),
-        energies.get("area_um2", 0.0),
-        GIVEN,
-    )
-
-
-def _given_compute(arch: Architecture, compute: Compute) -> ComputeEnergy:
-    energies = _given(arch, compute, ("compute_pj",), ("compute_pj", "leak_pj_per_cycle", "area_um2"))
-    leak, area = energies.get("leak_pj_per_cycle", 0.0), energies.get("area_um2", 0.0)
-    return ComputeEnergy(compute.name, energies["compute_pj"], leak, area, GIVEN)

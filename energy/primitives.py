@@ -18,8 +18,24 @@ STORAGE = {
     "smartbuffer_rf": "regfile",
     "reg": "reg",
     "reg_storage": "reg",
+    "register": "reg",
+    "aladdin_register": "regfile",
+    "flip_flop": "reg",
+    "dummy_storage": "dummy",
+    "dummystorage": "dummy",
 }
-COMPUTE = {"intmac": "intmac", "lmac": "intmac"}
+COMPUTE = {"intmac": "intmac", "lmac": "intmac", "mac": "intmac", "fpmac": "fpmac", "dummy_compute": "dummy"}
+# Any other class is taken for that whose name it contains, the first, with a warning: `smartbuffer_metadata`, `Imac`.
+STORAGE_LIKE = {
+    "dram": "DRAM",
+    "sram": "SRAM",
+    "smartbuffer_rf": "regfile",
+    "regfile": "regfile",
+    "register": "regfile",
+    "smartbuffer": "SRAM",
+    "storage": "SRAM",
+}
+COMPUTE_LIKE = {"fpmac": "fpmac", "fp_mac": "fpmac", "mac": "intmac", "compute": "intmac"}
 
 Value = int | float | str
 Values = Mapping[str, Value]

@@ -33,6 +33,10 @@ class InputError(Exception):
         return "\n".join(map(str, self.faults))
 
 
+class InputWarning(UserWarning):
+    """Something in a file has no effect, or another than it may seem to have."""
+
+
 def option_fault(option: str, message: str) -> Fault:
     """The fault of an option of a command, or of the argument that stands for it: without a line."""
     return Fault(option, None, "", message)

@@ -11,10 +11,11 @@ from pydantic import Field
 from .checking import IntExpr, Section, check
 from .faults import Fault, InputError
 from .files import expanded
-from .reading import Document, Keys, near, path_text, read_yaml
+from .reading import Document, Keys, near, path_text
 from .shapes import ExplicitLayer, Name, ShapedLayer, key_faults, make_workload
 from .spec import Network, Workload
 from .timeloop import TIMELOOP_TAGS, read_timeloop, read_timeloop_problem
+from .yaml_files import read_yaml
 
 LIBRARY = Path(__file__).parent
 SUFFIXES = (".yaml", ".yml")

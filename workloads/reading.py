@@ -7,17 +7,14 @@ called N, Y or no), `1e3` is a number, keys are always text, and a date stays te
 import difflib
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import yaml
 
 from .faults import Fault, InputError, option_fault
-from .files import read_bytes
 
-MAX_BYTES = 16 * 2**20
 MAX_NODES = 100_000  # values in one file once its aliases are written out
 MAX_DEPTH = 100
 
@@ -77,6 +74,9 @@ class Document:
         return value
 
 
+Included = Callable[[int], Document]
+
+
 class _Loader(yaml.SafeLoader):
     """Composes YAML nodes, with the plain scalars of this module's docstring."""
 
@@ -99,8 +99,8 @@ for _name, _pattern, _first in (
 class _Builder:
     """Turns composed nodes into plain data, and collects places and faults."""
 
-    def __init__(self, source: str, tags: Collection[str]):
-        self.source, self.tags = source, tags
+    def __init__(self, source: str, tags: Collection[str], included: Included | None):
+        self.source, self.tags, self.included = source, tags, included
         self.places: dict[Keys, tuple[str, int]] = {}
         self.faults: list[Fault] = []
 
@@ -132,6 +132,8 @@ class _Builder:
     def local(self, node: yaml.Node, path: Keys) -> Any:
         """The value of a node with a local tag: `{"!tag": Name, ...}` for `!Name {...}` with Name among `tags`."""
         name = node.tag.removeprefix("!")
+        if name == "included" and self.included and isinstance(node, yaml.ScalarNode) and node.value.isdigit():
+            return self.grafted(self.included, int(node.value), path)
         if name not in self.tags:
             return self.unknown_tag(node, path)
         if isinstance(node, yaml.MappingNode):
@@ -140,17 +142,32 @@ class _Builder:
             return {"!tag": name}
         return self.fault(node, path, f"a mapping must follow the tag !{name}")
 
+    def grafted(self, included: Included, number: int, path: Keys) -> Any:
+        """What other files hold in place of a mark."""
+        try:
+            document = included(number)
+        except InputError as error:
+            self.faults += error.faults
+            return None
+        for inside, place in document.places.items():
+            self.places[(*path, *inside)] = place
+        return document.data
+
     def mapping(self, node: yaml.MappingNode, path: Keys) -> dict[str, Any]:
-        """The data of a mapping; keys that occur twice are faults."""
+        """The data of a mapping; keys that occur twice are faults.
+
+        `<<<: *base`, of Timeloop's front end, also merges mappings inside the mapping, and puts lists together.
+        """
         values: dict[str, Any] = {}
         merged: dict[str, Any] = {}
+        deep = False
         first_line: dict[str, int] = {}
         for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode):
                 self.fault(key, path, "a key must be a plain word, not a list or mapping")
                 continue
-            if key.tag == _TAG + "merge":
-                merged = self.merge(value, path) | merged
+            if key.tag == _TAG + "merge" or key.value == "<<<":
+                merged, deep = self.merge(value, path) | merged, key.value == "<<<"
                 continue
             name, line = key.value, key.start_mark.line + 1
             if name in first_line:
@@ -159,7 +176,7 @@ class _Builder:
             first_line[name] = line
             self.places[(*path, name)] = (self.source, line)
             values[name] = self.build(value, (*path, name))
-        return merged | values
+        return _deeply(merged, values) if deep else merged | values
 
     def merge(self, node: yaml.Node, path: Keys) -> dict[str, Any]:
         """The keys that `<<: *base` brings in; of several bases the first wins."""
@@ -232,58 +249,28 @@ def _compose(text: str, source: str) -> yaml.Node:
     return node
 
 
-def parse_yaml(text: str, source: str, tags: Collection[str] = ()) -> Document:
+def _deeply(base: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    """Both mappings; where both have a mapping it is put together as well, own lists come before those of the base."""
+    values = base | own
+    for key in base.keys() & own.keys():
+        if isinstance(base[key], dict) and isinstance(own[key], dict):
+            values[key] = _deeply(base[key], own[key])
+        elif isinstance(base[key], list) and isinstance(own[key], list):
+            values[key] = own[key] + base[key]
+    return values
+
+
+def parse_yaml(text: str, source: str, tags: Collection[str] = (), included: Included | None = None) -> Document:
     """The data of a YAML text; local tags in `tags` (`!Name {...}`) become `{"!tag": "Name", ...}`.
+
+    `included` gives what stands for a mark `!included N`, which a template leaves where it includes a file.
 
     Raises InputError for text that is not YAML or empty, duplicate keys, unknown tags and alias bombs.
     """
     if not text.strip():
         raise InputError(Fault(source, None, "", "the file is empty"))
-    builder = _Builder(source, tags)
+    builder = _Builder(source, tags, included)
     data = builder.build(_compose(text, source), ())
     if builder.faults:
         raise InputError(builder.faults)
     return Document(source, data, builder.places)
-
-
-def _text(path: Path) -> str:
-    content = read_bytes(path, MAX_BYTES)
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        message = f"not UTF-8 text: byte {error.start} is 0x{content[error.start]:02x}"
-        raise InputError(Fault(str(path), None, "", message)) from None
-
-
-def _documents(paths: Iterable[Path], tags: Collection[str], faults: list[Fault]) -> Iterator[Document]:
-    for path in paths:
-        try:
-            yield parse_yaml(_text(path), str(path), tags)
-        except InputError as error:
-            faults += error.faults
-
-
-def read_yaml(*paths: Path | str, tags: Collection[str] = ()) -> Document:
-    """The data of a file, or of several files whose root keys are put together.
-
-    Raises InputError with the faults of all files: those of `parse_yaml`, files that are missing, unreadable, binary or
-    huge, and a root key that two files share.
-    """
-    faults: list[Fault] = []
-    documents = list(_documents(map(Path, paths), tags, faults))
-    if len(paths) == 1 and not faults:
-        return documents[0]
-    data: dict[str, Any] = {}
-    places: dict[Keys, tuple[str, int]] = {}
-    for document in documents:
-        if not isinstance(document.data, dict):
-            faults.append(document.fault((), "a mapping at the root is expected where several files are put together"))
-            continue
-        for key in document.data.keys() & data.keys():
-            source, line = places[(key,)]
-            faults.append(document.fault((key,), f'duplicate key "{key}", first in {source}:{line}'))
-        data = document.data | data
-        places = {path: place for path, place in document.places.items() if path} | places
-    if faults:
-        raise InputError(faults)
-    return Document(" + ".join(map(str, paths)), data, places)

@@ -4,12 +4,13 @@ from dataclasses import replace
 
 from ...workloads import Document, Keys, Workload
 from ...workloads.timeloop import Reader, choices
-from ..spec import Architecture, LoopConstraint
+from ..spec import Architecture, Axis, LoopConstraint
 from .dataspaces import dataspace, keeping
 from .loops import merged, spatial, temporal
 from .scope import REFUSED, Scope
 
 ROOTS: tuple[Keys, ...] = (
+    ("constraints",),
     ("mapspace_constraints",),
     ("architecture_constraints",),
     ("arch_constraints",),
@@ -23,6 +24,11 @@ KINDS = {
     **dict.fromkeys(("datatype", "bypass", "bypassing", "dataspace"), "dataspace"),
     **dict.fromkeys(("utilization", "parallelism"), "utilization"),
 }
+
+
+def _of_both(axis: Axis) -> str:
+    """The name of the container whose fan-out over meshX and meshY an axis is a part of."""
+    return axis.name.removesuffix(f"_{axis.mesh}")
 
 
 class _Applied:
@@ -40,6 +46,10 @@ class _Applied:
             for at, axis in enumerate(level.fanout):
                 for name in (axis.name, f"{level.name}.{axis.name}", f"inter_{axis.name}_spatial"):
                     targets.setdefault(name, (number, (at,)))
+            for name in {_of_both(axis) for axis in level.fanout}:  # a container with meshX and meshY
+                both = tuple(at for at, axis in enumerate(level.fanout) if _of_both(axis) == name)
+                targets.setdefault(name, (number, both))
+                targets.setdefault(f"inter_{name}_spatial", (number, both))
         for number, level in enumerate(self.levels):
             everything = (number, tuple(range(len(level.fanout))))
             targets |= {level.name: everything, str(len(self.levels) - 1 - number): everything}
@@ -108,6 +118,20 @@ def entries(reader: Reader, root: Keys) -> list[Keys]:
         reader.mapping(root, ("version", "targets"))
         return reader.items((*root, "targets"))
     return reader.items(root)
+
+
+def kept_elsewhere(scope: Scope) -> dict[str, frozenset[str]]:
+    """What the constraint lists of a file keep, by target; faults of them are those of `apply_timeloop_constraints`."""
+    kept: dict[str, frozenset[str]] = {}
+    before, reader = len(scope.reader.faults), scope.reader
+    for path in (path for root in ROOTS for path in entries(reader, root)):
+        given = reader.value((*path, "type"))
+        target = reader.value((*path, "target"))
+        if KINDS.get(str(given)) == "dataspace" and isinstance(target, str):
+            keep, _ = dataspace(scope, path, known=("target", "type"))
+            kept[target] = kept.get(target, frozenset()) | keep
+    del reader.faults[before:]
+    return kept
 
 
 def apply_timeloop_constraints(

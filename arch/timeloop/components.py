@@ -1,14 +1,12 @@
 """Makes levels and compute units of Timeloop's components: aliases of attributes, sizes, meshes, what is refused."""
 
 import re
-from dataclasses import dataclass, replace
-from itertools import pairwise
 from math import prod
 from typing import Any
 
 from ...workloads import Keys
 from ...workloads.timeloop import Reader
-from ..spec import Axis, Compute, Storage
+from ..spec import Compute, Storage
 
 STORAGE_CLASSES = ("DRAM", "SRAM", "regfile", "smartbuffer", "storage")  # a class that contains one of these
 COMPUTE_CLASSES = ("mac", "compute")
@@ -48,26 +46,14 @@ _REFUSED: dict[str, tuple[object, ...]] = {
     "allow_overbooking": (False,),
     "vector_access_energy": (),
     "addr_gen_energy": (0, 0.0, -1),
-    "metadata_block_size": (),
-    "metadata_datawidth": (),
-    "metadata_storage_width": (),
-    "metadata_storage_depth": (),
-    "concordant_compressed_tile_traversal": (False,),
-    "tile_partition_supported": (False,),
-    "decompression_supported": (False,),
-    "compression_supported": (False,),
 }
 
-
-@dataclass
-class Part:
-    """A storage level or the compute units of a file, before the fan-outs are known."""
-
-    path: Keys
-    name: str
-    component: Storage | Compute
-    mesh_x: int = 1
-    mesh_y: int = 1
+# What an array of metadata is like, and what it may do: nothing without sparse optimizations, which decide.
+_SPARSE = (
+    *("metadata_block_size", "metadata_datawidth", "metadata_storage_width", "metadata_storage_depth"),
+    *("concordant_compressed_tile_traversal", "tile_partition_supported"),
+    *("decompression_supported", "compression_supported"),
+)
 
 
 class Attributes:
@@ -82,9 +68,15 @@ class Attributes:
                     self.paths[key] = (*path, key)
 
     def path(self, names: tuple[str, ...]) -> Keys | None:
-        """The path of the first of the aliases `names` that is given; two that disagree are a fault."""
+        """The path of the first of the aliases `names` that is given.
+
+        Two that disagree are a fault; of the width of a word Timeloop takes the first, and so do we, with a warning.
+        """
         given = [name for name in names if name in self.paths and self.value(name) is not None]
-        if len({str(self.value(name)) for name in given}) > 1:
+        if len({str(self.value(name)) for name in given}) > 1 and names == _WORD:
+            rule = f"{given[0]} is {self.value(given[0])}, which holds, as in Timeloop"
+            self.reader.warn(self.paths[given[1]], f"has no effect: {rule}")
+        elif len({str(self.value(name)) for name in given}) > 1:
             self.reader.fault(self.paths[given[1]], f"{' and '.join(given)} mean the same; give one")
         return self.paths[given[0]] if given else None
 
@@ -92,10 +84,10 @@ class Attributes:
         """The value of an attribute as it is written; None where it is not given."""
         return self.reader.value(self.paths[name]) if name in self.paths else None
 
-    def integer(self, *names: str) -> int | None:
+    def integer(self, *names: str, least: int = 1) -> int | None:
         """The integer under one of the aliases `names`; None where none is given, or with a fault."""
         path = self.path(names)
-        return None if path is None else self.reader.integer(path)
+        return None if path is None else self.reader.integer(path, least)
 
     def number(self, *names: str) -> float | None:
         """The number under one of the aliases `names`; None where none is given, or with a fault."""
@@ -114,7 +106,7 @@ class Attributes:
         values = {
             name: self.value(name)
             for name in self.paths
-            if name not in _USED and name not in _REFUSED and self.value(name) is not None
+            if name not in _USED and name not in _REFUSED and name not in _SPARSE and self.value(name) is not None
         }
         technology = self.value("technology")
         digits = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(nm)?\s*", str(technology))
@@ -157,16 +149,27 @@ def class_kind(reader: Reader, path: Keys, cls: str) -> str | None:
     return meant
 
 
+def is_dummy(level: Storage) -> bool:
+    """Whether a storage can keep nothing."""
+    return level.cls == "dummy_storage" or level.capacity_bits == 0
+
+
+def enabled(reader: Reader, path: Keys) -> None:
+    """Adds a fault where a component is switched off."""
+    if reader.value((*path, "enabled")) not in (None, True):
+        reader.fault((*path, "enabled"), f"enabled must be true, got {reader.value((*path, 'enabled'))!r}")
+
+
 def storage(reader: Reader, path: Keys, name: str, cls: str, attributes: Attributes) -> Storage:
-    """A storage level. The sizes follow Timeloop: a word has word_bits, a vector block_size words."""
+    """A storage level. The sizes follow Timeloop: a word has word_bits, a vector block_size words.
+
+    One of depth 0 holds nothing: it only carries loops, as a dummy storage does (`is_dummy`).
+    """
     attributes.refuse()
     dram = "DRAM" in cls or attributes.value("technology") == "DRAM"
     word = attributes.integer(*_WORD) or 16
     block, cluster = _block(attributes, word)
     words = _words(attributes, word, block)
-    if cluster > 1 and words != block:
-        at = attributes.path(_CLUSTER) or attributes.path(_WIDTH) or path
-        reader.fault(at, f"a cluster ({cluster} instances here) is supported for registers of depth 1 only")
     own = attributes.rest() if cluster == 1 else tuple(sorted((*attributes.rest(), ("cluster_size", cluster))))
     if not dram and all(attributes.path(names) is None for names in (_DEPTH, ("entries",), ("sizeKB",))):
         reader.fault(path, f"{name}: one of depth, entries, sizeKB is missing; only a DRAM may be unbounded")
@@ -225,7 +228,8 @@ def _product(word: int, block: int | None, cluster: int | None) -> str:
 
 def _words(attributes: Attributes, word: int, block: int) -> int | None:
     """The words of an instance; None: no attribute gives them."""
-    entries, depth, size = attributes.integer("entries"), attributes.integer(*_DEPTH), attributes.number("sizeKB")
+    entries, depth = attributes.integer("entries", least=0), attributes.integer(*_DEPTH, least=0)
+    size = attributes.number("sizeKB")
     given = {
         "entries": entries,
         "depth": None if depth is None else depth * block,
@@ -243,56 +247,3 @@ def compute(name: str, cls: str, attributes: Attributes) -> Compute:
     """The MAC units with these attributes."""
     word = attributes.integer(*_WORD) or attributes.integer("multiplier_width") or 16
     return Compute(name, cls, attributes=attributes.rest(), word_bits=word)
-
-
-def meshes(reader: Reader, path: Keys, attributes: Attributes, instances: int) -> tuple[int, int]:
-    """The sizes meshX and meshY of a component with `instances`; without either, all instances stand on X."""
-    mesh_x, mesh_y = attributes.integer("meshX"), attributes.integer("meshY")
-    if mesh_x is None and mesh_y is None:
-        return instances, 1
-    if mesh_x is not None and mesh_y is not None and instances == 1:
-        return mesh_x, mesh_y
-    given = mesh_x or mesh_y or 1
-    if instances % given or (mesh_x and mesh_y and mesh_x * mesh_y != instances):
-        product = " * ".join(f"{key} {n}" for key, n in (("meshX", mesh_x), ("meshY", mesh_y)) if n)
-        reader.fault(attributes.paths["meshX" if mesh_x else "meshY"], f"{product} does not make {instances} instances")
-        return instances, 1
-    return (mesh_x, instances // mesh_x) if mesh_x else (instances // given, given)
-
-
-def joined(reader: Reader, parts: list[Part]) -> tuple[tuple[Storage, ...], Compute | None]:
-    """The levels with the fan-out axes between consecutive parts, Y outside X as in Timeloop's nests; the MAC units."""
-    if parts and (parts[0].mesh_x, parts[0].mesh_y) != (1, 1):
-        first = parts[0]
-        reader.fault(
-            first.path, f"the outermost level must have 1 instance, {first.name} has {first.mesh_x * first.mesh_y}"
-        )
-    levels: list[Storage] = []
-    for outer, inner in pairwise(parts):
-        if not isinstance(outer.component, Storage):
-            continue
-        axes = []
-        for mesh, above, below in (("Y", outer.mesh_y, inner.mesh_y), ("X", outer.mesh_x, inner.mesh_x)):
-            if below % above:
-                reader.fault(
-                    inner.path, f"mesh{mesh} of {inner.name} ({below}) must be a multiple of {outer.name}'s ({above})"
-                )
-            elif below > above:
-                axes.append(Axis(f"{inner.name}_{mesh}", below // above, "X" if mesh == "X" else "Y"))
-        levels.append(replace(outer.component, fanout=tuple(axes)))
-    last = parts[-1].component if parts else None
-    return _folded(levels), last if isinstance(last, Compute) else None
-
-
-def _folded(levels: list[Storage]) -> tuple[Storage, ...]:
-    """`levels` without dummy storages, which only carry the spatial loops of an axis of the level outside them."""
-    folded: list[Storage] = []
-    for level in levels:
-        if level.cls != "dummy_storage" or not folded:
-            folded.append(level)
-            continue
-        name = level.name.removeprefix("inter_").removesuffix("_spatial")
-        several = len(level.fanout) > 1
-        axes = tuple(replace(axis, name=f"{name}_{axis.mesh}" if several else name) for axis in level.fanout)
-        folded[-1] = replace(folded[-1], fanout=folded[-1].fanout + axes)
-    return tuple(folded)

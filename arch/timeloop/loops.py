@@ -5,6 +5,8 @@ Its permutations are innermost first: the part before `_` is innermost, the part
 
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import product
+from math import prod
 from typing import Any
 
 from ...workloads import Keys
@@ -56,8 +58,43 @@ def spatial(
     if split is not None:
         return _split(scope, path, split, base, axes)
     if len(axes) > 1 and not ones:
-        scope.reader.fault(path, "with meshX and meshY a split must say on which of them each dim goes")
+        return _some_split(scope, path, base, axes)
     return (base,) * len(axes)
+
+
+def _some_split(scope: Scope, path: Keys, base: LoopConstraint, axes: tuple[Axis, ...]) -> tuple[LoopConstraint, ...]:
+    """What of `base` holds for each axis where no split says on which of them its dims go.
+
+    Timeloop tries all; here it is the first way that the sizes of the axes allow, X before Y. Dims without a rule may
+    go on both.
+    """
+    rules = [rule for rule in base.factors if rule.value != 1]
+    dims, across = [*dict.fromkeys(rule.dim for rule in rules)], sorted(axes, key=lambda axis: axis.mesh != "X")
+    least = {rule.dim: rule.value or _size(scope, rule.dim) for rule in rules if rule.op != "<="}
+    ways = [
+        dict(zip(dims, way, strict=True))
+        for way in product(across, repeat=len(dims))
+        if all(
+            prod(least.get(d, 1) for d, on in zip(dims, way, strict=True) if on is axis) <= axis.size for axis in axes
+        )
+    ]
+    if not ways:
+        scope.reader.fault(path, "with meshX and meshY a split must say on which of them each dim goes")
+        return (base,) * len(axes)
+    if len(ways) > 1:
+        told = ", ".join(f"{dim} on {axis.mesh}" for dim, axis in ways[0].items())
+        scope.reader.warn(path, f"has no split: {told}, of {len(ways)} ways; Timeloop tries all of them")
+    found = []
+    for axis in axes:
+        here = [rule for rule in base.factors if ways[0].get(rule.dim, axis) is axis]
+        away = [FactorRule(dim, "=", 1) for dim, on in ways[0].items() if on is not axis]
+        found.append(replace(base, factors=(*here, *away)))
+    return tuple(found)
+
+
+def _size(scope: Scope, dim: str) -> int:
+    """The size of a dim of the workload; 1 where it is unknown."""
+    return scope.workload.size(dim) if scope.workload and dim in scope.workload.dims else 1
 
 
 def _split(
@@ -126,12 +163,21 @@ def _rules(scope: Scope, path: Keys, values: dict[str, Any]) -> tuple[list[Facto
                 scope.reader.fault(at, f"a constraint has no residual, got {dim}={bound},{residual}")
             if bound == 0 and op != "=":
                 scope.reader.fault(at, f"a bound must be at least 1, got {dim}{op}0")
+            if _over_the_size(scope, dim, op, bound):
+                scope.reader.warn(at, f"{dim}{op}{bound} is over the size of {dim}: no effect, as in Timeloop")
+                continue
             rules.append(FactorRule(dim, op, bound or None))  # type: ignore[arg-type]
         if key == "factors_only" and values.get(key) is not None:
             dims = tuple(dict.fromkeys(rule.dim for rule in rules))
     rules += _fixed_by_tensors(scope, path, values)
     rules += _defaults(scope, path, rules)
     return _consistent(scope.reader, path, rules), dims
+
+
+def _over_the_size(scope: Scope, dim: str, op: str, bound: int) -> bool:
+    """Whether no mapping can have a bound that a rule asks for; Timeloop then forgets the rule."""
+    workload = scope.workload
+    return workload is not None and op != "<=" and dim in workload.dims and bound > workload.size(dim)
 
 
 def _fixed_by_tensors(scope: Scope, path: Keys, values: dict[str, Any]) -> list[FactorRule]:

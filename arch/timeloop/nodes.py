@@ -1,11 +1,13 @@
 """Reads the 0.4 dialect: a list of nodes (`!Container`, `!Component`, `!Parallel`...)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from ...workloads import Keys, Workload
 from ...workloads.timeloop import TIMELOOP_TAGS, Reader
 from ..spec import Axis, Compute, Storage
-from .components import Attributes, class_kind, compute, storage
+from .apply import kept_elsewhere
+from .components import Attributes, class_kind, compute, enabled, storage
 from .dataspaces import dataspace, keeping
 from .loops import spatial, temporal
 from .scope import Scope
@@ -23,6 +25,7 @@ class Nodes:
     levels: list[Storage] = field(default_factory=list)
     compute: Compute | None = None
     name: str = ""
+    kept: Mapping[str, frozenset[str]] = field(default_factory=dict)  # by level, what constraints elsewhere keep
 
     def walk(self, path: Keys, inherited: list[Keys]) -> None:
         """Reads the list of nodes at `path`. The attributes of a container hold for all nodes after it."""
@@ -42,9 +45,9 @@ class Nodes:
         values = self.reader.mapping(node, (*_NODE, *_EXTRA))
         for key in _EXTRA:
             if values.get(key) not in (None, [], {}):
-                self.reader.fault((*node, key), f"{key} is not supported")
-        if values.get("enabled") not in (None, True):
-            self.reader.fault((*node, "enabled"), f"enabled must be true, got {values['enabled']!r}")
+                refuse = self.reader.sparse if key == "sparse_optimizations" else self.reader.fault
+                refuse((*node, key), f"{key} is not supported")
+        enabled(self.reader, node)
         match self.tag(node):
             case "Nothing":
                 pass
@@ -111,38 +114,57 @@ class Nodes:
                     self.reader.fault((*node, "constraints", kind), f"compute units have no {kind} constraints")
             return
         level = replace(storage(self.reader, node, name, cls, attributes), cls=shown)
+        if level.capacity_bits == 0 and self.levels:
+            return  # it keeps nothing, and its fan-out is that of the level outside
         level = replace(level, temporal=temporal(self.scope, (*node, "constraints", "temporal")))
         at = (*node, "constraints", "dataspace")
         self.levels.append(keeping(self.reader, at, level, *dataspace(self.scope, at), not self.levels))
 
     def parallel(self, node: Keys, inherited: list[Keys]) -> None:
-        """Reads storages side by side as levels one after the other; each tensor is in one of them at most."""
-        start = len(self.levels)
+        """Reads storages side by side as levels one after the other; each tensor is in one branch at most."""
         homes: dict[str, str] = {}  # tensor -> the branch that keeps it
+        branches: list[tuple[range, frozenset[str]]] = []  # the levels of each, and what they keep
         for branch in self.reader.items((*node, "nodes")):
-            tag, before = self.tag(branch), len(self.levels)
-            name = str(self.reader.value((*branch, "name")) or tag)
-            keep: frozenset[str] = frozenset()
-            if tag == "Component" and self.reader.value((*branch, "spatial")) in (None, {}):
-                self.component(branch, inherited)
-                keep = self.levels[-1].keep if len(self.levels) > before else keep
-                if self.compute is not None or (len(self.levels) > before and not keep):
-                    self.reader.fault(branch, f"each branch of !Parallel is a storage with a keep list, {name} is not")
-            elif tag == "Container" and self.reader.value((*branch, "spatial")) in (None, {}):
-                self.reader.mapping((*branch, "constraints"), ("dataspace",))
-                keep = dataspace(self.scope, (*branch, "constraints", "dataspace"))[0]  # they pass all branches by
-            elif tag != "Nothing":
-                self.reader.fault(branch, f"a branch of !Parallel must be one storage without a fan-out, got {name}")
+            name = str(self.reader.value((*branch, "name")) or self.tag(branch))
+            start = len(self.levels)
+            keep = self.branch(branch, name, inherited)
+            branches.append((range(start, len(self.levels)), keep))
             for tensor in sorted(keep & homes.keys()):
                 self.reader.fault(branch, f"{tensor} is kept in two branches of !Parallel: {homes[tensor]} and {name}")
             homes |= dict.fromkeys(keep, name)
-        for index in range(start, len(self.levels)):
-            level = self.levels[index]
-            self.levels[index] = replace(level, bypass=level.bypass | (homes.keys() - level.keep))
+        for numbers, keep in branches:
+            for index in numbers:
+                level = self.levels[index]
+                self.levels[index] = replace(level, bypass=level.bypass | (homes.keys() - keep - level.keep))
+
+    def branch(self, branch: Keys, name: str, inherited: list[Keys]) -> frozenset[str]:
+        """Reads a branch of !Parallel: a storage, several inside each other, or nothing. Returns what it keeps."""
+        tag, start = self.tag(branch), len(self.levels)
+        plain = self.reader.value((*branch, "spatial")) in (None, {})
+        keep: frozenset[str] = frozenset()
+        if tag == "Component" and plain:
+            self.component(branch, inherited)
+        elif tag == "Hierarchical" and all(self.is_storage(inner) for inner in self.reader.items((*branch, "nodes"))):
+            self.walk((*branch, "nodes"), inherited)
+        elif tag == "Container" and plain:
+            self.reader.mapping((*branch, "constraints"), ("dataspace",))
+            return dataspace(self.scope, (*branch, "constraints", "dataspace"))[0]  # they pass all branches by
+        elif tag != "Nothing":
+            self.reader.fault(branch, f"a branch of !Parallel is storages without a fan-out, got {name}")
+        for level in self.levels[start:]:
+            keep |= level.keep | self.kept.get(level.name, frozenset())
+        if self.compute is not None or (len(self.levels) > start and not keep):
+            self.reader.fault(branch, f"each branch of !Parallel is a storage with a keep list, {name} is not")
+        return keep
+
+    def is_storage(self, node: Keys) -> bool:
+        """Whether a node is a component without a fan-out."""
+        return self.tag(node) == "Component" and self.reader.value((*node, "spatial")) in (None, {})
 
 
 def read_nodes(reader: Reader, root: Keys, workload: Workload | None) -> Nodes:
     """The architecture under `root` (`nodes: [...]`); faults stay in `reader`."""
-    nodes = Nodes(reader, Scope(reader, workload))
+    scope = Scope(reader, workload)
+    nodes = Nodes(reader, scope, kept=kept_elsewhere(scope))
     nodes.walk((*root, "nodes"), [])
     return nodes

@@ -9,7 +9,8 @@ from ...workloads.timeloop import REFUSED, Reader, root_faults
 from ..schema import checked_name
 from ..spec import Architecture, Compute, Storage
 from .apply import apply_timeloop_constraints
-from .components import Attributes, Part, class_kind, compute, joined, meshes, storage
+from .components import Attributes, class_kind, compute, enabled, storage
+from .fanouts import Part, joined, meshes
 from .nodes import read_nodes
 
 VERSIONS = ("0.2", "0.3", "0.4")
@@ -33,7 +34,8 @@ def _counted(reader: Reader, path: Keys) -> tuple[str, int]:
 
 def _component(reader: Reader, path: Keys, inherited: list[Keys], around: int) -> Part | None:
     """The component at `path`, an entry of a `local` list, inside `around` instances of its containers."""
-    reader.mapping(path, ("name", "class", "subclass", "attributes", "required_actions"))
+    reader.mapping(path, ("name", "class", "subclass", "attributes", "required_actions", "enabled"))
+    enabled(reader, path)
     name, count = _counted(reader, path)
     cls = reader.text((*path, "class"), required=True)
     kind = class_kind(reader, (*path, "class"), cls) if cls else None
@@ -64,7 +66,7 @@ def _tree(reader: Reader, path: Keys) -> list[Part]:
         if not nodes:
             return parts
         path = nodes[0]
-        reader.mapping(path, ("name", "attributes", "local", "subtree"))
+        reader.mapping(path, ("name", "attributes", "local", "subtree", "required_actions"))
         around *= _counted(reader, path)[1]
         inherited = [*inherited, (*path, "attributes")]
         local = (_component(reader, local, inherited, around) for local in reader.items((*path, "local")))
@@ -77,12 +79,13 @@ def _flat(reader: Reader, root: Keys) -> list[Part]:
     parts = []
     for path in [*reversed(reader.items((*root, "storage"))), (*root, "arithmetic")]:
         reader.mapping(path)
-        name = reader.text((*path, "name"), required=True) or "unnamed"
+        arithmetic = path[-1] == "arithmetic"
+        name = reader.text((*path, "name"), required=not arithmetic) or ("MAC" if arithmetic else "unnamed")
         attributes = Attributes(reader, [path])
         instances = attributes.integer("instances")
         cls = reader.text((*path, "class"))
         make: Storage | Compute
-        if path[-1] == "arithmetic":
+        if arithmetic:
             make = compute(name, cls or "mac", attributes)
         else:
             make = storage(reader, path, name, cls or str(attributes.value("technology") or "SRAM"), attributes)
@@ -93,10 +96,11 @@ def _flat(reader: Reader, root: Keys) -> list[Part]:
 
 
 def _parts_checked(reader: Reader, root: Keys, parts: list[Part]) -> None:
-    """Adds a fault where there are other compute units than the innermost component, or none."""
-    for part in parts[:-1]:
-        if isinstance(part.component, Compute):
-            reader.fault(part.path, f"compute units must come last, {part.name} does not")
+    """Puts the compute units last, wherever they stand, as Timeloop does; other numbers of them than one are faults."""
+    units = [part for part in parts if isinstance(part.component, Compute)]
+    for part in units[1:]:
+        reader.fault(part.path, f"one kind of compute units is expected, {units[0].name} stands above")
+    parts.sort(key=lambda part: isinstance(part.component, Compute))
     unknown = "class" in reader.wrong_keys  # a class at fault may have been meant for compute
     if not unknown and (not parts or not isinstance(parts[-1].component, Compute)):
         reader.fault(root, "the innermost component must be the compute units (a class with mac or compute)")
@@ -123,9 +127,9 @@ def _root(reader: Reader) -> Keys:
     reader.mapping(given[0] if given else ())
     if reader.faults:
         reader.finish()
-    for key in ("sparse_optimizations", "layout"):
+    for key, refuse in (("sparse_optimizations", reader.sparse), ("layout", reader.fault)):
         if reader.value((*given[0], key)) not in (None, [], {}):
-            reader.fault((*given[0], key), f"{key} is not supported{REFUSED[key]}")
+            refuse((*given[0], key), f"{key} is not supported{REFUSED[key]}")
     return given[0]
 
 

@@ -7,10 +7,12 @@ from pathlib import Path
 
 from ...arch import Architecture, with_codes
 from ...workloads import Document, Workload
+from ...workloads.templates import template_values
+from ...workloads.timeloop import dense_part
 from ..codegen import DATA_TYPES, Effort, Nest, predicted_seconds
 from ..exploration import load
 from ..mapping import read_mapping
-from .shared import placed_as
+from .shared import named_values, placed_as
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,8 @@ class Question:
     placement: str
     roles: dict[str, str]
     dtype: str
+    template: list[str]
+    ignore_sparsity: bool
 
     @property
     def command(self) -> list[str]:
@@ -31,7 +35,8 @@ class Question:
 
     def inputs(self) -> tuple[Architecture, Workload]:
         """Read the machine and the layer."""
-        machine, layer = load(self.arch, self.workload, [Path(name) for name in self.more])
+        with template_values(named_values(self.template)), dense_part(only=self.ignore_sparsity):
+            machine, layer = load(self.arch, self.workload, [Path(name) for name in self.more])
         assert isinstance(layer, Workload)
         return with_codes(placed_as(machine, self.placement), self.roles), layer
 

@@ -17,14 +17,14 @@ from ..exploration.transforms import transformed
 from ..model import OBJECTIVES
 from ..runtime import say
 from .changes import machine_as
-from .shared import FIX, FOUND, NOTHING_VALID, PLACEMENT, WITH, Request, echo_json, new_app
+from .shared import FIX, FOUND, NOTHING_VALID, PLACEMENT, WITH, FilesRequest, echo_json, new_app
 from .timeloop_options import reference_tables
 
 REFUSED = NOTHING_VALID
 
 
 @dataclass(frozen=True, kw_only=True)
-class CheckRequest(Request):
+class CheckRequest(FilesRequest):
     """The arguments and options of `ruby-check`."""
 
     arch: Annotated[str, typer.Argument(metavar="ARCH", help="The architecture: a library name or a path.")]

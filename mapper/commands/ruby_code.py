@@ -28,7 +28,7 @@ from ..report import Json, Result
 from ..runtime import say, tell
 from ..search import SearchOptions
 from .predicted_time import Question
-from .shared import FOUND, NOTHING_VALID, PLACEMENT, WITH, Request, echo_json, new_app, placed_as
+from .shared import FOUND, NOTHING_VALID, PLACEMENT, WITH, FilesRequest, echo_json, new_app, placed_as
 from .timeloop_options import reference_tables
 
 FAILED = NOTHING_VALID
@@ -37,7 +37,7 @@ AS = "What a level (cache, buffer, registers) or an axis (loop, threads, lanes) 
 
 
 @dataclass(frozen=True, kw_only=True)
-class CodeRequest(Request):
+class CodeRequest(FilesRequest):
     """The arguments and options of `ruby-code`."""
 
     arch: Annotated[str, typer.Argument(metavar="ARCH", help="The architecture: a library name or a path.")]
@@ -108,7 +108,8 @@ def _mapped(request: CodeRequest, arch: Architecture, layer: Workload, roles: di
         if known is None or not known.seconds or known.dtype != request.dtype:
             raise InputError(option_fault("fastest", f"{arch.name} has no times fitted for {request.dtype}: {FIT}"))
         more = [str(path) for path in request.more]
-        times = Question(request.arch, request.workload, more, request.placement, roles, request.dtype)
+        read = list(request.template), request.ignore_sparsity
+        times = Question(request.arch, request.workload, more, request.placement, roles, request.dtype, *read)
         options = replace(options, cost_model=tuple(times.command))
     found = explore(arch, layer, request.mapspace, options, table=table)
     assert isinstance(found, Result)

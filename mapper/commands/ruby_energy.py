@@ -10,12 +10,12 @@ from ...arch import Architecture, load_arch
 from ...energy import ENGINES, ComputeEnergy, EnergyTable, LevelEnergy, energy_table, write_art, write_ert
 from ..report import TextTable
 from ..runtime import say
-from .shared import FOUND, WITH, Request, echo_json, new_app
+from .shared import FOUND, WITH, FilesRequest, echo_json, new_app
 from .timeloop_options import reference_tables
 
 
 @dataclass(frozen=True, kw_only=True)
-class EnergyRequest(Request):
+class EnergyRequest(FilesRequest):
     """The arguments and options of `ruby-energy`."""
 
     arch: Annotated[str, typer.Argument(help="The architecture: a library name or a path.")]

@@ -40,7 +40,7 @@ from .shared import (
     TILE,
     WIRE,
     WITH,
-    Request,
+    FilesRequest,
     echo_json,
     new_app,
     placed_as,
@@ -51,7 +51,7 @@ HAND = "hand"  # the origin, in a store, of mappings that nobody searched for
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelRequest(Request):
+class ModelRequest(FilesRequest):
     """The arguments and options of `ruby-model`."""
 
     arch: Annotated[str, typer.Argument(help="an architecture: a file, or a name of the library")]

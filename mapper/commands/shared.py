@@ -5,21 +5,25 @@ import json
 import signal
 import threading
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import MISSING, dataclass, fields
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import MISSING, dataclass, field, fields
 from functools import wraps
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
 from ...arch import PLACEMENTS, Architecture, placed
 from ...energy import CacheWarning, EnergyWarning
-from ...workloads import InputError, unknown_choice
+from ...workloads import Fault, InputError, option_fault, unknown_choice
+from ...workloads.templates import template_values
+from ...workloads.timeloop import InputWarning, dense_part
 from ..model import InternalError, RoundingWarning
 from ..runtime import StoreWarning, refused, say, tell
 
 WITH = "A Timeloop file to read together with ARCH (constraints, ERT...), repeatable"
+TEMPLATE = "NAME=VALUE of a name in the files' {{...}}, repeatable."
+SPARSITY = "Count the dense part of sparse designs."
 PLACEMENT = "even, uneven: of tensors in each memory but the outermost; else as ARCH says."
 FIX = 'Only mappings with this: "LEVEL: C=8 order=M,C keep=Inputs", or a file of transforms.'
 LEAKAGE = "Charge what every instance leaks in every cycle."
@@ -28,7 +32,7 @@ TILE = "Length of a hop, from one place of an array to the next."
 DRAIN = "Charge a read for each word of an output that moves up to the next level that keeps it."
 STORE = "A file of mappings found before: begin with its own, add what is found."
 HOP = "Instead of both: pJ per word and hop, as Timeloop's energy_per_hop."
-PRINTED_WARNINGS = (EnergyWarning, CacheWarning, RoundingWarning, StoreWarning)
+PRINTED_WARNINGS = (EnergyWarning, CacheWarning, InputWarning, RoundingWarning, StoreWarning)
 FOUND, NOTHING_VALID, BAD_INPUT, INTERNAL, INTERRUPTED = 0, 1, 2, 70, 130
 MODEL_FAILED = 1
 
@@ -94,14 +98,44 @@ class Request:
     given: frozenset[str] = frozenset()  # the names of the fields that the command line sets
 
 
+@dataclass(frozen=True, kw_only=True)
+class FilesRequest(Request):
+    """The input of a command that reads Timeloop's files, with how they are read."""
+
+    template: Annotated[list[str], typer.Option("--template", help=TEMPLATE)] = field(default_factory=list)
+    ignore_sparsity: Annotated[bool, typer.Option("--ignore-sparsity", help=SPARSITY)] = False
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Read files so meanwhile. Raises InputError for a value that is not NAME=VALUE."""
+        with template_values(named_values(self.template)), dense_part(only=self.ignore_sparsity):
+            yield
+
+
+def named_values(given: Sequence[str]) -> dict[str, str]:
+    """Read `--template NAME=VALUE`. Raises InputError with every fault."""
+    values, faults = dict[str, str](), list[Fault]()
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name.isidentifier():
+            faults.append(option_fault("template", f"reads NAME=VALUE, got {text!r}"))
+        elif values.setdefault(name, value) != value:
+            faults.append(option_fault("template", f"{name} has two values: {values[name]} and {value}"))
+    if faults:
+        raise InputError(faults)
+    return values
+
+
 def new_app[R: Request](request: type[R], function: Callable[[R], int]) -> typer.Typer:
     """Make the app of a command; its help text is the docstring of `function`. `new_app(R, f)()` runs the command and
     exits with its status."""
     hints = get_type_hints(request, include_extras=True) | {"context": typer.Context}
-    options = [field for field in fields(request) if field.name != "given"]
+    options = [option for option in fields(request) if option.name != "given"]
 
     def run(context: typer.Context, **values: Any) -> int:
-        return function(request(given=_on_command_line(context), **values))
+        made = request(given=_on_command_line(context), **values)
+        with made.reading() if isinstance(made, FilesRequest) else nullcontext():
+            return function(made)
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = [inspect.Parameter("context", keyword, annotation=typer.Context)]

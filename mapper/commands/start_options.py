@@ -8,7 +8,7 @@ import typer
 
 from ...workloads import Fault, InputError, collect, option_fault
 from ..exploration import Beginnings, level_names
-from .shared import STORE, Request
+from .shared import STORE, FilesRequest
 
 _SEARCH = "Search"  # the panel of --help
 SEARCHES = (
@@ -31,7 +31,7 @@ def _option(field: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StartRequest(Request):
+class StartRequest(FilesRequest):
     """The options that say what a search begins with."""
 
     store: Annotated[Path | None, typer.Option(help=STORE, rich_help_panel=_SEARCH)] = None

@@ -24,7 +24,15 @@ RULES = {"victory", "give_up", "valid"}  # of a random search, which the file th
 # Keys without a counterpart here: they change Timeloop's own output, its threads or its draws.
 IDLE = (
     *("version", "live_status", "diagnostics", "out_prefix", "sync_interval", "log_interval", "log_stats", "log_all"),
-    *("log_suboptimal", "log_orojenesis_mappings", "log_mappings_yaml", "log_mappings_verbose", "log_all_mappings"),
+    *(
+        "log_oaves",
+        "log_oaves_mappings",
+        "log_suboptimal",
+        "log_orojenesis_mappings",
+        "log_mappings_yaml",
+        "log_mappings_verbose",
+        "log_all_mappings",
+    ),
     *("filter_revisits", "max_permutations_per_if_visit", "penalize_consecutive_bypass_fails", "emit_whoop_nest"),
 )
 
@@ -92,7 +100,7 @@ def _mapper(reader: Reader, options: FileOptions, taken: Collection[str]) -> Non
         if key in mapper and "objective" not in taken:
             _metric(reader, key, options)
     for key, option in NUMBERS.items():
-        unlimited = key == "search_size" and reader.value(("mapper", key)) == 0
+        unlimited = key != "num_threads" and reader.value(("mapper", key)) == 0
         value = None if unlimited or option in taken else reader.integer(("mapper", key))
         options.given |= {} if value is None else {option: value}
     if mapper.get("max_temporal_loops_in_a_mapping") not in (None, -1):

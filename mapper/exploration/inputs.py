@@ -62,10 +62,15 @@ def _path(given: Spec, what: str, kind: str) -> str:
 
 
 def _common(workload: Workload | Network | None) -> Workload | None:
-    """Return a layer if all layers have its dims and tensors, for constraints on all dims or tensors; else None."""
+    """Return a layer if all layers have its dims and tensors, for constraints on all dims or tensors; else None.
+
+    Its sizes are the largest of all, as a constraint over the size of a dim in every layer has no effect.
+    """
     layers = layers_of(workload) if workload else []
     same = {(layer.dims, tuple((tensor.name, tensor.dims) for tensor in layer.tensors)) for layer in layers}
-    return layers[0] if len(same) == 1 else None
+    if len(same) != 1:
+        return None
+    return replace(layers[0], sizes=tuple(map(max, zip(*(layer.sizes for layer in layers), strict=True))))
 
 
 def layers_of(workload: Workload | Network) -> list[Workload]:

@@ -132,11 +132,9 @@ class _Mapping:
             self.bounds.put(path, slot, factor)
 
     def spatial(self, path: Keys, target: str) -> None:
-        """The first `split` loops of the permutation go to mesh X, the others to Y; with one axis all go to it."""
+        """The first `split` loops of the permutation (without: all) go to mesh X, the others to Y; one axis takes all."""
         factors, inner_first = self.loops(path)
         split = self.reader.integer((*path, "split"), least=0)
-        if split is not None and split > len(self.dims):
-            self.reader.fault((*path, "split"), f"must be at most the {len(self.dims)} dims, got {split}")
         split = len(self.dims) if split is None else split
         if target not in self.levels:
             slots = {"": self.axes[target]}

@@ -126,7 +126,7 @@ def test_without_constraints_nothing_changes():
         ("target: glb, type: temporal, factors: M<=0", "at least 1"),
         ("target: glb, type: temporal, factor: M=1", 'unknown key "factor"'),
         ("target: glb, type: temporal, default_max_factor: 2", "together with the workload"),
-        ("target: glb, type: spatial, factors: M=2", "a split must say"),
+        ("target: glb, type: spatial, factors: M=99", "a split must say"),
         ("target: spad, type: spatial, factors: M=2", "there is no fan-out"),
         ("target: glb, type: bypass, bypass: [A], keep: [A]", "both kept and bypassed"),
         ("target: DRAM, type: bypass, bypass: [A]", "keeps every tensor"),

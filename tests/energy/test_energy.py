@@ -283,7 +283,7 @@ def test_energy_of_the_architecture_wins():
 
 
 BAD = [
-    (Storage("A", "SRMA", capacity_bits=1024), "DRAM, SRAM, regfile, reg; got 'SRMA'; did you mean \"sram\"?"),
+    (Storage("A", "SRMA", capacity_bits=1024), "DRAM, SRAM, regfile, reg, dummy; got 'SRMA'; did you mean \"sram\"?"),
     (Storage("A", "SRAM"), "A: a SRAM must have a capacity"),
     (replace(DRAM, attributes=(("type", "LPDDR5"),)), "LPDDR4, LPDDR, DDR3, GDDR5, HBM2; got 'LPDDR5'"),
     (glb(131072, 64, 1, node=7), "technology_nm must be 16 to 130"),
@@ -310,7 +310,7 @@ def test_bad_input(level, words):
 
 def test_every_fault_at_once():
     """All bad components are told together, the compute units too."""
-    arch = Architecture("test", (Storage("A", "SRAM"), Storage("B", "odd")), Compute("C", "fpmac"))
+    arch = Architecture("test", (Storage("A", "SRAM"), Storage("B", "odd")), Compute("C", "divider"))
     with pytest.raises(InputError) as error:
         default_table(arch)
     assert [fault.path for fault in error.value.faults] == ["A", "B", "C"]

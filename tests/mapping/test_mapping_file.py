@@ -143,7 +143,7 @@ def test_architecture_bypass_is_the_default():
         ("K=0", "K=0 K=2", "two factors of K"),
         ("K=0", "K<=6", "a mapping has = only"),
         ("K=0", "K:6", "a factor is written DIM=BOUND"),
-        ("split: 1", "split: 4", "must be at most the 3 dims, got 4"),
+        ("split: 1", "split: -4", "must be at least 0, got -4"),
         ("split: 1", "split: 2", "GLB.RF_X has 4 instances on mesh X, the loops need 16"),
         ("bypass: [B]", "bypass: [A]", "A is both kept and bypassed"),
         ("bypass: [B]", "bypass: [C]", "unknown tensor 'C'"),

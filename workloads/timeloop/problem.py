@@ -3,13 +3,15 @@
 from pathlib import Path
 from typing import Any
 
-from ..reading import Document, Keys
+from ..reading import Document, Keys, near
 from ..shapes import size_faults, word
 from ..spec import Rank, Tensor, Term, Workload
+from .roots import warn_idle
 from .values import Reader, choices
 
 _SHAPE = ("name", "version", "dimensions", "coefficients", "data_spaces")
 _PROBLEM = ("version", "name", "shape", "instance")
+_NOTES = ("notes", "dnn_name")  # for readers
 _DENSITY = ("densities", "common_densities", "commonDensity", "common_density")
 # What Timeloop takes when a problem names no shape: dims, coefficients, and the ranks of each tensor.
 CNN_LAYER: dict[str, Any] = {
@@ -54,7 +56,7 @@ class _Problem:
         """The paths of the sizes and coefficients by name: under `instance`, or beside `shape`."""
         problem = self.reader.mapping(("problem",))
         if "instance" in problem:
-            self.reader.mapping(("problem",), _PROBLEM)
+            self.reader.mapping(("problem",), (*_PROBLEM, *_NOTES))
             return {key: ("problem", "instance", key) for key in self.reader.mapping(("problem", "instance"))}
         return {key: ("problem", key) for key in problem if key not in _PROBLEM}
 
@@ -71,38 +73,30 @@ class _Problem:
         for path in self.reader.items((*self.shape_path, "coefficients")):
             self.reader.mapping(path, ("name", "default"))
             name = self.reader.text((*path, "name"), required=True)
-            default = self.reader.integer((*path, "default"))
+            default = self.reader.integer((*path, "default"), least=0)
             if name is not None:
                 self.coefs[self.name((*path, "name"), name)] = 1 if default is None else default
 
     def sizes(self) -> tuple[int, ...]:
         """The size of each dim; the coefficients that an instance gives replace the defaults."""
         sizes: dict[str, int] = {}
+        idle = list[str]()
         for name, path in self.bounds().items():
             if name in _DENSITY:
-                self.dense(path)
+                _dense(self.reader, path)
             elif name in self.dims or name in self.coefs:
-                value = self.reader.integer(path)
-                (sizes if name in self.dims else self.coefs)[name] = value or 1
+                value = self.reader.integer(path, least=1 if name in self.dims else 0)
+                (sizes if name in self.dims else self.coefs)[name] = 1 if value is None else value
+            elif meant := near(name, (*self.dims, *self.coefs)):
+                self.reader.fault(path, f"unknown dimension or coefficient {name!r}{meant}")
             else:
-                known = (*self.dims, *self.coefs)
-                self.reader.fault(path, f"unknown dimension or coefficient {name!r}{choices(name, known)}")
+                idle.append(f"problem.instance.{name}, which the shape does not use")
         for dim in self.dims:
             if dim not in sizes:
                 self.reader.fault(("problem", "instance"), f"the size of dimension {dim} is missing")
+        if idle and not self.reader.faults:
+            warn_idle(self.reader.document.source, idle)
         return tuple(sizes.get(dim, 1) for dim in self.dims)
-
-    def dense(self, path: Keys) -> None:
-        """Adds a fault where a density is not 1: a number, a mapping by tensor, or the `density` of a distribution."""
-        value = self.reader.value(path)
-        if isinstance(value, dict):
-            for key in value:
-                if key != "distribution":
-                    self.dense((*path, key))
-        elif value not in (None, 1, 1.0):
-            self.reader.fault(
-                path, f"densities below 1 are not supported: this model is of dense workloads, got {value!r}"
-            )
 
     def tensors(self) -> tuple[Tensor, ...]:
         """The tensors of the shape, of which one is the output."""
@@ -162,17 +156,35 @@ class _Problem:
             summed[dim] = summed.get(dim, 0) + coef
         if not terms:
             self.reader.fault(path, "a rank has at least one term")
+        for dim in [dim for dim, coef in summed.items() if not coef]:
+            if len(summed) > 1:
+                del summed[dim]  # as Timeloop counts it: the dim moves nothing here
+                self.reader.warn(path, f"{dim} has the coefficient 0 and is left out; without dilation write 1")
+            else:
+                self.reader.fault(path, f"the only dim, {dim}, has the coefficient 0")
         return tuple(Term(dim, coef) for dim, coef in summed.items())
 
     def coef(self, path: Keys, given: Any) -> int:
         """The value of a coefficient, given as a number or by its name."""
         if isinstance(given, int) and not isinstance(given, bool):
-            if given < 1:
-                self.reader.fault(path, f"a coefficient must be at least 1, got {given}")
-            return max(1, given)
+            if given < 0:
+                self.reader.fault(path, f"a coefficient must be at least 0, got {given}")
+            return max(0, given)
         if str(given) not in self.coefs:
             self.reader.fault(path, f"unknown coefficient {given!r}{choices(str(given), self.coefs)}")
         return self.coefs.get(str(given), 1)
+
+
+def _dense(reader: Reader, path: Keys) -> None:
+    """Adds a fault where a density is not 1: a number, a mapping by tensor, or the `density` of a distribution."""
+    value = reader.value(path)
+    if isinstance(value, dict):
+        for key in value:
+            if key != "distribution":
+                _dense(reader, (*path, key))
+    elif value not in (None, 1, 1.0):
+        rule = "densities below 1 are not supported: this model is of dense workloads"
+        reader.sparse(path, f"{rule}, got {value!r}")
 
 
 def read_timeloop_problem(document: Document) -> Workload:

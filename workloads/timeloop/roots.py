@@ -1,39 +1,66 @@
 """Puts Timeloop's files together into a document and checks their root keys."""
 
+import warnings
+from collections.abc import Iterable
 from pathlib import Path
 
-from ..faults import Fault, InputError
-from ..reading import Document, near, read_yaml
-from .values import TIMELOOP_TAGS
+from ..faults import Fault, InputError, InputWarning
+from ..reading import Document, near
+from ..yaml_files import read_yaml
+from .values import TIMELOOP_TAGS, Reader
 
 ROOTS = (
     *("architecture", "arch", "problem", "mapping", "mapper", "mapspace", "variables", "ERT", "ART"),
-    *("mapspace_constraints", "architecture_constraints", "arch_constraints"),
+    *("mapspace_constraints", "architecture_constraints", "arch_constraints", "constraints"),
 )
-_OWN_CLASSES = "; leave the file out (docs/energy.md lists the classes known by name), or give the energies as an ERT"
+# Root keys that say nothing of counts: of Accelergy's energies, of how Timeloop's front end runs, its own marks.
+IDLE = {
+    "dumped_by_timeloop_front_end": "",
+    "globals": "the environment of Timeloop's front end",
+    "components": "energies are estimated here, or given as an ERT",
+    "compound_components": "energies are estimated here, or given as an ERT",
+    "primitive_components": "energies are estimated here, or given as an ERT",
+    "model": "it steers Timeloop's own output",
+    "ERT_summary": "",
+    "ART_summary": "",
+}
 REFUSED = {
     "sparse_optimizations": ": this model is of dense workloads",
     "layout": ": data layouts are not modelled",
-    "globals": "; write the values out",
-    "model": ": it steers Timeloop's own output",
-    "components": f": Accelergy's compound classes are not read{_OWN_CLASSES}",
-    "compound_components": _OWN_CLASSES,
-    "primitive_components": _OWN_CLASSES,
 }
 
 
 def root_faults(document: Document) -> list[Fault]:
-    """The faults of root keys of a Timeloop file that are not read, each with its reason or near names."""
-    faults = []
+    """The faults of root keys of a Timeloop file that are not read, each with its reason or near names.
+
+    Keys without an effect on counts are warned of. A key with "ignore" in it is the front end's way to say so.
+    """
+    faults, idle = [], []
     for key in document.data if isinstance(document.data, dict) else ():
         name = key.replace("-", "_")
-        if name in REFUSED:
-            if document.data[key] not in (None, [], {}):
-                faults.append(document.fault((key,), f"{name} is not supported{REFUSED[name]}"))
+        if "ignore" in name or ((name in IDLE or name in REFUSED) and document.data[key] in (None, [], {})):
+            continue
+        if name == "sparse_optimizations":
+            reader = Reader(document)
+            reader.sparse((key,), f"{name} is not supported{REFUSED[name]}")
+            faults += reader.faults
+            if not reader.faults:
+                idle.append(f"{key} (the dense part is counted)")
+        elif name in REFUSED:
+            faults.append(document.fault((key,), f"{name} is not supported{REFUSED[name]}"))
+        elif name in IDLE:
+            idle += [f"{key} ({IDLE[name]})"] if IDLE[name] else []
         elif name not in ROOTS:
             hint = near(name, ROOTS) or f"; known: {', '.join(ROOTS)}"
             faults.append(document.fault((key,), f'unknown root key "{key}"{hint}'))
+    if idle and not faults:
+        warn_idle(document.source, idle)
     return faults
+
+
+def warn_idle(source: str, keys: Iterable[str]) -> None:
+    """Warn of keys of a file that have no effect on counts, in one line."""
+    warnings.warn(f"{source}: without effect on counts: {', '.join(dict.fromkeys(keys))}", InputWarning, stacklevel=2)
 
 
 def read_timeloop(*paths: Path | str) -> Document:

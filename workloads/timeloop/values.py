@@ -2,12 +2,15 @@
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping
+import warnings
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from ..expressions import arithmetic
-from ..faults import Fault, InputError
-from ..reading import Document, Keys, near
+from ..faults import Fault, InputError, InputWarning
+from ..reading import Document, Keys, near, path_text
 from ..shapes import MAX_WORDS
 
 # The local tags of the 0.4 dialect, for `read_yaml(..., tags=TIMELOOP_TAGS)`.
@@ -15,6 +18,19 @@ TIMELOOP_TAGS = ("Component", "Container", "Element", "Hierarchical", "Nothing",
 
 _SEPARATOR = re.compile(r"[\s,;]+(?=[A-Za-z_])")
 _FACTOR = re.compile(r"([A-Za-z_]\w*?)(<=|>=|=)?(\d+)(?:,(\d+))?")
+
+
+_DENSE: ContextVar[bool] = ContextVar("_DENSE", default=False)
+
+
+@contextmanager
+def dense_part(*, only: bool = True) -> Iterator[None]:
+    """Read the dense part of sparse designs meanwhile: what sparsity would save is left out, with a warning."""
+    token = _DENSE.set(only)
+    try:
+        yield
+    finally:
+        _DENSE.reset(token)
 
 
 class Factor(NamedTuple):
@@ -51,6 +67,18 @@ def underscored(document: Document) -> Document:
     return Document(document.source, data, {tuple(map(key, path)): at for path, at in document.places.items()})
 
 
+def _computed(value: Any, names: Mapping[str, int | float]) -> int | float | str:
+    """`value` as a number, or a text that says what is wrong with it."""
+    if isinstance(value, str):
+        try:
+            value = arithmetic(value, names)
+        except ValueError as error:
+            return str(error)
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+        return f"{value!r} is none"
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value
+
+
 class Reader:
     """Takes values from a document and collects their faults; `finish` raises them all."""
 
@@ -58,12 +86,13 @@ class Reader:
         self.document = underscored(document)
         self.faults: list[Fault] = []
         self.wrong_keys: set[str | int] = set()  # the last key of each path that has a fault
+        self.sparse_keys: list[str] = []  # that are left out
         self.names: dict[str, int | float] = {}
         variables = self.value(("variables",))
         if isinstance(variables, dict):
             for name in variables:
                 if isinstance(variables[name], int | float | str) and name != "version":
-                    value = self._computed(variables[name])
+                    value = _computed(variables[name], self.names)
                     self.names |= {} if isinstance(value, str) else {name: value}
 
     def fault(self, path: Keys, message: str) -> None:
@@ -71,8 +100,26 @@ class Reader:
         self.faults.append(self.document.fault(path, message))
         self.wrong_keys.update(path[-1:])
 
+    def warn(self, path: Keys, message: str) -> None:
+        """Warns of what the value at `path` does, where that is not what it may seem."""
+        source, line, text = self.document.location(path)
+        place = source if line is None else f"{source}:{line}"
+        warnings.warn(": ".join(part for part in (place, text, message) if part), InputWarning, stacklevel=2)
+
+    def sparse(self, path: Keys, message: str) -> None:
+        """Adds the fault of something that sparse designs say, or notes it where the dense part is asked for."""
+        if _DENSE.get():
+            self.sparse_keys.append(path_text(path))
+        else:
+            self.fault(path, f"{message}; --ignore-sparsity counts the dense part")
+
     def finish(self) -> None:
-        """Raises InputError where there are faults."""
+        """Raises InputError where there are faults; warns of what is left out."""
+        if self.sparse_keys:
+            keys = ", ".join(dict.fromkeys(self.sparse_keys))
+            told = f"{self.document.source}: the dense part is counted, as if these were not there: {keys}"
+            warnings.warn(told, InputWarning, stacklevel=2)
+            self.sparse_keys.clear()
         if self.faults:
             raise InputError(dict.fromkeys(self.faults))
 
@@ -104,23 +151,12 @@ class Reader:
             self.fault(path, f"must be a list, got {value!r}")
         return [(*path, index) for index in range(len(value))] if isinstance(value, list) else []
 
-    def _computed(self, value: Any) -> int | float | str:
-        """`value` as a number, or a text that says what is wrong with it."""
-        if isinstance(value, str):
-            try:
-                value = arithmetic(value, self.names)
-            except ValueError as error:
-                return str(error)
-        if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
-            return f"{value!r} is none"
-        return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value
-
     def number(self, path: Keys, least: float = 0.0) -> float | None:
         """The number (or arithmetic expression of the file's `variables`) at `path`; None: absent or at fault."""
         value = self.value(path)
         if value is None:
             return None
-        number = self._computed(value)
+        number = _computed(value, self.names)
         if isinstance(number, str):
             self.fault(path, f"must be a number, got {value!r}: {number}")
             return None

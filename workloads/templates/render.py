@@ -1,0 +1,90 @@
+"""Renders templates, within limits of time, memory and size."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from ..faults import Fault, InputError
+
+SECONDS = 20.0  # by the clock
+OUTPUT = 1 << 24  # characters
+WORKER = Path(__file__).with_name("worker.py")
+Values = Mapping[str, str | int | float]
+_VALUES: ContextVar[Values | None] = ContextVar("_VALUES", default=None)
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """The YAML that a template makes, and the files whose content stands for each of its marks `!included N`."""
+
+    text: str
+    included: tuple[tuple[tuple[Path, ...], str, bool], ...] = ()  # files, keys within, whether there may be several
+    search: tuple[Path, ...] = ()  # the folders that the template added
+
+
+@contextmanager
+def template_values(values: Values) -> Iterator[None]:
+    """Give values to the names of all templates that are read meanwhile."""
+    token = _VALUES.set(values)
+    try:
+        yield
+    finally:
+        _VALUES.reset(token)
+
+
+def is_template(text: str) -> bool:
+    """Whether a text has marks of Jinja."""
+    return any(mark in text for mark in ("{{", "{%", "{#"))
+
+
+def rendered(path: Path, folders: tuple[Path, ...] = (), search: tuple[Path, ...] = ()) -> Rendered:
+    """Render the template at `path`.
+
+    It may read below `folders`; without them below the folder above its own, and below the current folder if it is
+    there. Raises InputError: jinja2 is not installed, a name without a value, a file that is missing or elsewhere,
+    no end after a few seconds, too much text.
+    """
+    if find_spec("jinja2") is None:
+        rule = "is a template: it needs the package jinja2, pip install 'ruby-map[templates]'"
+        raise InputError(Fault(str(path), None, "", rule))
+    whole = path.resolve()
+    folders = folders or folders_of(whole)
+    request = {
+        "path": str(whole),
+        "folders": [*map(str, folders)],
+        "search": [*map(str, search)],
+        "values": dict(_VALUES.get() or {}),
+    }
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", str(WORKER)],
+            input=json.dumps(request),
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise InputError(Fault(str(path), None, "", f"the template is not done after {SECONDS:g} s")) from None
+    if done.returncode:
+        raise InputError(Fault(str(path), None, "", "the template takes too much time or memory")) from None
+    answer = json.loads(done.stdout)
+    if "fault" in answer:
+        file = str(path) if answer["file"] in ("", str(whole)) else answer["file"]
+        raise InputError(Fault(file, answer["line"], "", answer["fault"]))
+    if len(answer["text"]) > OUTPUT:
+        raise InputError(Fault(str(path), None, "", f"makes {len(answer['text']):,} characters, over {OUTPUT:,}"))
+    included = tuple((tuple(map(Path, files)), keys, several) for files, keys, several in answer["included"])
+    return Rendered(answer["text"], included, tuple(map(Path, answer["search"])))
+
+
+def folders_of(path: Path) -> tuple[Path, ...]:
+    """The folders that a template at an absolute `path` may read."""
+    here = Path.cwd()
+    return (path.parent.parent, here) if path.is_relative_to(here) else (path.parent.parent,)

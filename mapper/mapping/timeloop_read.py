@@ -132,7 +132,7 @@ class _Mapping:
             self.bounds.put(path, slot, factor)
 
     def spatial(self, path: Keys, target: str) -> None:
-        """The first `split` loops of the permutation (without: all) go to mesh X, the others to Y; one axis takes all."""
+        """The first `split` loops of the permutation (else all) go to mesh X, the others to Y; one axis takes all."""
         factors, inner_first = self.loops(path)
         split = self.reader.integer((*path, "split"), least=0)
         split = len(self.dims) if split is None else split

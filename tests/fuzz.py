@@ -67,6 +67,7 @@ OPTIONS = {
     "ruby-sweep": [["--json"], ["--out", "swept"], ["--limit", "0"]],
     "ruby-store": [["--json"]],
     "ruby-check": [["--json"], ["--with", "w.yaml"]],
+    "ruby-export": [["--out", "out"], ["--out", "out", "--format", "timeloop-0.4"], ["--format", "x", "--out", "y"]],
     "ruby-import": [["--dim", "N=2"], ["--dim", "N=99999999999999999999"], ["--out", "net.yaml"]],
 }  # fmt: skip
 
@@ -306,6 +307,10 @@ def cases() -> list[Case]:
     begun = ("eyeriss_like", "w.yaml", "--start-from", "m.yaml", "--search", "evolve")
     found.append(Case("ruby-map", begun, mapping, ("m.yaml",)))
     found += [Case("ruby-store", ("s.db", "import", "l.jsonl"), {"l.jsonl": held()}, ("l.jsonl",))] * 2
+    exported = ("eyeriss_like", "w.yaml", "m.yaml", "--out", "out")
+    found.append(Case("ruby-export", exported, mapping, ("m.yaml", "w.yaml")))
+    front = {"a.yaml": FRONT_END, "w.yaml": small}
+    found += [Case("ruby-map", ("a.yaml", "w.yaml", "--template", "depth=8"), front, ("a.yaml",))] * 2
     found += [Case("ruby-import", ("m.onnx",), {"m.onnx": model}, ("m.onnx",)) for model in models()]
     return found
 
@@ -460,6 +465,31 @@ transforms:
 - {transform: keep, level: scratchpad, tensors: [Inputs, Weights]}
 - {transform: pad, dim: N, size: 8}
 """
+FRONT_END = b"""
+globals: {environment_variables: {A: 1}}
+architecture:
+  version: 0.4
+  nodes:
+  - !Container {name: system, attributes: {technology: 45nm}}
+  - !Component {name: DRAM, class: DRAM, attributes: {datawidth: 16, width: 64}}
+  - !Container {name: PE, spatial: {meshX: 4, meshY: 2}, constraints: {spatial: {factors: [M=2]}}}
+  - !Parallel
+    nodes:
+    - !Component {name: A, class: smartbuffer_RF, attributes: {depth: '{{depth}}', width: 16, datawidth: 16}}
+    - !Hierarchical
+      nodes:
+      - !Component {name: B, class: storage, attributes: {depth: 0}}
+      - !Component {name: C, class: regfile, attributes: {depth: 4, width: 32, word_bits: 8, block_size: 1}}
+  - !Component {name: MAC, class: Imac}
+constraints:
+  targets:
+  - {target: A, type: dataspace, keep: [Weights]}
+  - {target: C, type: dataspace, keep: [Inputs]}
+mapper: {timeout: 0, victory_condition: 0, search_size: null}
+# {% for i in range(2) %}
+x{{i}}_ignore: 1
+# {% endfor %}
+"""
 COMPOUND = b"""
 name: k
 technology: 45nm
@@ -609,6 +639,7 @@ def load() -> None:
     """Import the commands, and let no search take long: a file may ask for one of a billion mappings."""
     from ruby_map.mapper.commands import ruby_check as command_check
     from ruby_map.mapper.commands import ruby_energy as command_energy
+    from ruby_map.mapper.commands import ruby_export as command_export
     from ruby_map.mapper.commands import ruby_import as command_import
     from ruby_map.mapper.commands import ruby_map as command_map
     from ruby_map.mapper.commands import ruby_model as command_model
@@ -631,6 +662,7 @@ def load() -> None:
             "ruby-energy": command_energy.main,
             "ruby-store": command_store.main,
             "ruby-sweep": command_sweep.main,
+            "ruby-export": command_export.main,
             "ruby-import": command_import.main,
             "ruby-check": command_check.main,
         }

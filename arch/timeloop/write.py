@@ -19,9 +19,23 @@ def _faults(arch: Architecture) -> list[str]:
             faults.append(f"{level.name}: a width of {level.width_bits} bits for words of {level.word_bits}")
         if level.capacity_bits is not None and level.capacity_bits % level.word_bits:
             faults.append(f"{level.name}: a capacity of {level.capacity_bits} bits for words of {level.word_bits}")
+        if level.memory:
+            faults.append(f"{level.of_memory}: uneven placement")
         if any(axis.systolic for axis in level.fanout):
             faults.append(f"{level.name}: systolic axes")
     return faults
+
+
+def checked(arch: Architecture) -> None:
+    """Raises ValueError with all that Timeloop's dialects cannot express."""
+    faults = _faults(arch)
+    if faults:
+        raise ValueError(f"{arch.name} cannot be written for Timeloop: {'; '.join(faults)}")
+
+
+def dummy_name(axis: Axis) -> str:
+    """The name of the dummy storage that carries the loops of an axis."""
+    return f"inter_{axis.name}_spatial"
 
 
 def _plain(value: object) -> Any:
@@ -36,7 +50,7 @@ def _attributes(component: Storage | Compute) -> Entry:
     return attributes
 
 
-def _storage(level: Storage) -> Entry:
+def storage_entry(level: Storage) -> Entry:
     """The class and the attributes of a level."""
     shared = level.attribute("cluster_size", 1)
     row = level.width_bits // (shared if isinstance(shared, int) else 1)  # of one instance
@@ -56,6 +70,12 @@ def _storage(level: Storage) -> Entry:
     return classed | {"attributes": _attributes(level) | attributes}
 
 
+def compute_entry(compute: Compute) -> Entry:
+    """The class and the attributes of the compute units."""
+    attributes = _attributes(compute) | {"datawidth": compute.word_bits}
+    return _classed(compute.cls, "compute") | {"attributes": attributes}
+
+
 def _classed(cls: str, wanted: str) -> Entry:
     """`cls` as the class where Timeloop takes it for `wanted`, else as the subclass of the class `wanted`."""
     return {"class": cls} if kind(cls) == wanted else {"class": wanted, "subclass": cls}
@@ -71,27 +91,23 @@ def _placed(name: str, entry: Entry, inside: list[Axis]) -> Entry:
     return {**{"name": f"{name}[0..{instances - 1}]"}, **entry, "attributes": attributes}
 
 
-def write_timeloop_arch(arch: Architecture) -> dict[str, Any]:
+def write_timeloop_arch(arch: Architecture, dummies: bool = False) -> dict[str, Any]:
     """The architecture as a Timeloop 0.3 tree; constraints are left out.
 
     One axis per mesh becomes a plain fan-out with meshX and meshY, in which Timeloop nests X inside Y. Where several
-    axes of a level share a mesh, each gets a dummy storage `inter_AXIS_spatial` that only carries its loops.
-    Raises ValueError with all that the dialect cannot express.
+    axes of a level share a mesh, or everywhere with `dummies`, each axis gets a dummy storage `inter_AXIS_spatial` that
+    only carries its loops. Raises ValueError with all that the dialect cannot express.
     """
-    faults = _faults(arch)
-    if faults:
-        raise ValueError(f"{arch.name} cannot be written as a Timeloop tree: {'; '.join(faults)}")
+    checked(arch)
     dummy = {"class": "dummy_storage", "attributes": {"word_bits": 1, "width": 1, "block_size": 1, "depth": 1}}
     local: list[Entry] = []
     inside: list[Axis] = []
     for level in arch.levels:
-        local.append(_placed(level.name, _storage(level), inside))
-        shared = len({axis.mesh for axis in level.fanout}) < len(level.fanout)
+        local.append(_placed(level.name, storage_entry(level), inside))
+        shared = dummies or len({axis.mesh for axis in level.fanout}) < len(level.fanout)
         for axis in level.fanout:
-            if shared:
-                local.append(_placed(f"inter_{axis.name}_spatial", dummy, inside))
+            if shared and axis.size > 1:
+                local.append(_placed(dummy_name(axis), dummy, inside))
             inside = [*inside, axis]
-    compute = _classed(arch.compute.cls, "compute")
-    compute["attributes"] = _attributes(arch.compute) | {"datawidth": arch.compute.word_bits}
-    local.append(_placed(arch.compute.name, compute, inside))
+    local.append(_placed(arch.compute.name, compute_entry(arch.compute), inside))
     return {"architecture": {"version": 0.3, "subtree": [{"name": arch.name, "local": local}]}}

@@ -48,6 +48,11 @@ def ruby_import() -> None:
     _begin(".ruby_import")
 
 
+def ruby_export() -> None:
+    """Run `ruby-export`."""
+    _begin(".ruby_export")
+
+
 def ruby_energy() -> None:
     """Run `ruby-energy`."""
     _begin(".ruby_energy")

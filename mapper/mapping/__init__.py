@@ -18,7 +18,7 @@ from .batch import (
 from .outline import Outline, read_outline
 from .pareto import covered, frontier, staircase, uncovered_by_earlier
 from .timeloop_read import read_mapping
-from .timeloop_write import mapping_yaml, write_mapping
+from .timeloop_write import mapping_yaml, write_mapping, write_mapping_of_axes
 
 __all__ = [
     "Bools",
@@ -43,4 +43,5 @@ __all__ = [
     "uncovered_by_earlier",
     "unique_rows",
     "write_mapping",
+    "write_mapping_of_axes",
 ]

@@ -1,10 +1,12 @@
 """Mappings as Timeloop writes them: entries of target, type, factors, permutation, split, keep and bypass."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import yaml
 
+from ...arch import Axis
 from .batch import Ints, MappingBatch
 
 Entry = dict[str, Any]
@@ -95,6 +97,34 @@ def write_mapping(batch: MappingBatch) -> list[Entry]:
                 raise ValueError(f"{place.name} has loops above its first tensor")
             if batch.arch.levels[place.level].fanout:
                 entries += _spatial(batch, place.level, slot + 1, factors, residuals)
+    return entries + [_kept(batch, stack) for stack in batch.arch.stacks[1:]]
+
+
+def write_mapping_of_axes(batch: MappingBatch, target: Callable[[Axis], str], dummies: bool) -> list[Entry]:
+    """The entries of a batch of one with an entry for each axis, `target(axis)`, in Timeloop's nesting.
+
+    With `dummies` the targets are dummy storages, which have temporal loops of bound 1 and keep nothing. Raises
+    ValueError for uneven placement, which Timeloop does not have.
+    """
+    if any(len(stack) > 1 for stack in batch.arch.stacks):
+        raise ValueError("uneven placement cannot be written for Timeloop")
+    names, factors, residuals = batch.workload.dims, batch.factors[0], batch.residuals[0]
+    entries: list[Entry] = []
+    for slot, place in enumerate(batch.arch.slots):
+        if place.axis is not None and place.axis.size == 1:
+            continue  # no fan-out: Timeloop has no level for it
+        if place.axis is None:
+            entries.append(_temporal(batch, place.level, slot, factors, residuals))
+            continue
+        own: Entry = {"target": target(place.axis)}
+        split = len(names) if place.axis.mesh == "X" else 0
+        bounds, order = _factors(names, factors[slot], residuals[slot]), _permutation(list(names))
+        entries.append(own | {"type": "spatial", "factors": bounds, "permutation": order, "split": split})
+        if dummies:
+            ones = " ".join(f"{name}=1" for name in names)
+            entries.append(own | {"type": "temporal", "factors": ones, "permutation": order})
+            bypassed = [tensor.name for tensor in batch.workload.tensors]
+            entries.append(own | {"type": "bypass", "keep": [], "bypass": bypassed})
     return entries + [_kept(batch, stack) for stack in batch.arch.stacks[1:]]
 
 

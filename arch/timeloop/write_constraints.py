@@ -1,0 +1,91 @@
+"""Writes the constraints of an architecture for a workload, as Timeloop's lists and as those of its nodes."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...workloads import Workload
+from ..spec import Architecture, Axis, LoopConstraint, Storage
+from .write import dummy_name
+
+Entry = dict[str, Any]
+ALL_X = 999  # a split over any number of dims
+
+
+def constraint_faults(arch: Architecture) -> list[str]:
+    """What of the constraints of an architecture Timeloop cannot express."""
+    faults, axes = [], sum(axis.size > 1 for level in arch.levels for axis in level.fanout)
+    taken = [level.name for level in arch.levels]
+    for axis in (axis for level in arch.levels for axis in level.fanout):
+        if axis.name in taken:
+            faults.append(f"{axis.name}: an axis with the name of another axis or level")
+        taken.append(axis.name)
+    for level in arch.levels:
+        if level.temporal.max_loops is not None:
+            faults.append(f"{level.name}: at most {level.temporal.max_loops} loops")
+    for slot in arch.slots:
+        if slot.spatial and slot.constraint.min_utilization and axes > 1:
+            faults.append(f"{slot.name}: a utilization of one of several axes")
+    return faults
+
+
+def write_timeloop_constraints(arch: Architecture, workload: Workload) -> dict[str, Any]:
+    """The constraints as the root key `architecture_constraints` beside a tree in which each axis has a dummy storage.
+
+    Dims that a constraint leaves out have bounds of 1. Raises ValueError with all that Timeloop cannot express.
+    """
+    if faults := constraint_faults(arch):
+        raise ValueError(f"constraints of {arch.name} cannot be written for Timeloop: {'; '.join(faults)}")
+    return {"architecture_constraints": {"version": 0.3, "targets": [*_targets(arch, workload)]}}
+
+
+def _targets(arch: Architecture, workload: Workload) -> Iterator[Entry]:
+    names = [tensor.name for tensor in workload.tensors]
+    for number, level in enumerate(arch.levels):
+        if entry := temporal_entry(level.temporal, workload):
+            yield {"target": level.name, "type": "temporal", **entry}
+        if number and (entry := kept_entry(level, workload)):
+            yield {"target": level.name, "type": "dataspace", **entry}
+        for axis in (axis for axis in level.fanout if axis.size > 1):
+            yield {"target": dummy_name(axis), "type": "spatial", **axis_entry(axis, workload)}
+            ones = " ".join(f"{dim}=1" for dim in workload.dims)
+            yield {"target": dummy_name(axis), "type": "temporal", "factors": ones}
+            yield {"target": dummy_name(axis), "type": "dataspace", "keep": [], "bypass": names}
+            if axis.constraint.min_utilization:
+                yield {"target": dummy_name(axis), "type": "utilization", "min": axis.constraint.min_utilization}
+
+
+def temporal_entry(constraint: LoopConstraint, workload: Workload) -> Entry:
+    """Factors and order of the temporal loops of a level; permutations are innermost first, free dims at `_`."""
+    entry = _factors(constraint, workload)
+    inner = [dim for dim in reversed(constraint.innermost) if dim in workload.dims]
+    outer = [dim for dim in reversed(constraint.outermost) if dim in workload.dims]
+    if inner or outer:
+        entry["permutation"] = [*inner, *(["_", *outer] if outer else [])]
+    return entry
+
+
+def axis_entry(axis: Axis, workload: Workload) -> Entry:
+    """Factors of an axis, with the split that puts all its dims on its mesh."""
+    return _factors(axis.constraint, workload) | {"split": ALL_X if axis.mesh == "X" else 0}
+
+
+def kept_entry(level: Storage, workload: Workload) -> Entry:
+    """The tensors that a level must keep and those that pass it by."""
+    names = [tensor.name for tensor in workload.tensors]
+    keep, bypass = ([name for name in names if name in some] for some in (level.keep, level.bypass))
+    return {"keep": keep, "bypass": bypass} if keep or bypass else {}
+
+
+def _factors(constraint: LoopConstraint, workload: Workload) -> Entry:
+    rules = {rule.dim: rule for rule in constraint.factors}
+    words = [
+        f"{rule.dim}{rule.op}{0 if rule.value is None else rule.value}"
+        for rule in constraint.factors
+        if rule.dim in workload.dims
+    ]
+    if constraint.dims is not None:
+        words += [f"{dim}=1" for dim in workload.dims if dim not in constraint.dims and dim not in rules]
+    entry: Entry = {"factors": " ".join(words)} if words else {}
+    if constraint.remainders is not None:
+        entry["remainders"] = 2 if constraint.remainders else 1
+    return entry

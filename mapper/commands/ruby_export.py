@@ -1,0 +1,98 @@
+"""`ruby-export ARCH LAYER [MAPPING] --out DIR` writes a machine, a layer and a mapping as files of other tools."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+import yaml
+
+from ...arch import Architecture
+from ...arch.timeloop import (
+    NodeDumper,
+    dummy_name,
+    write_timeloop_arch,
+    write_timeloop_constraints,
+    write_timeloop_nodes,
+)
+from ...workloads import Fault, InputError, Workload, unknown_choice, written_together
+from ...workloads.timeloop import write_timeloop_problem
+from ..exploration import evaluate, load
+from ..mapping import MappingBatch, write_mapping_of_axes
+from ..runtime import say, tell
+from .shared import FOUND, WITH, FilesRequest, new_app
+
+Documents = dict[str, Mapping[str, Any]]  # by the name of the file
+
+
+def _tree(arch: Architecture, layer: Workload, batch: MappingBatch | None) -> Documents:
+    """What Timeloop's own binaries read: a 0.3 tree, in which each axis has a dummy storage."""
+    files: Documents = {
+        "arch.yaml": write_timeloop_arch(arch, dummies=True),
+        "problem.yaml": write_timeloop_problem(layer),
+        "constraints.yaml": write_timeloop_constraints(arch, layer),
+    }
+    if batch is not None:
+        files["mapping.yaml"] = {"mapping": write_mapping_of_axes(batch, dummy_name, dummies=True)}
+    return files
+
+
+def _nodes(arch: Architecture, layer: Workload, batch: MappingBatch | None) -> Documents:
+    """What Timeloop's front end reads: 0.4 nodes with their constraints, in which each axis is a container."""
+    problem = write_timeloop_problem(layer)["problem"]
+    files: Documents = {
+        "arch.yaml": write_timeloop_nodes(arch, layer),
+        "problem.yaml": {"problem": {"version": 0.4, **problem}},
+    }
+    if batch is not None:
+        entries = write_mapping_of_axes(batch, lambda axis: axis.name, dummies=False)
+        kept = {"type": "dataspace"}  # which the front end does not know as bypass
+        files["mapping.yaml"] = {"mapping": [{**e, **kept} if e["type"] == "bypass" else e for e in entries]}
+    return files
+
+
+FORMATS: dict[str, Callable[[Architecture, Workload, MappingBatch | None], Documents]] = {
+    "timeloop": _tree,
+    "timeloop-0.4": _nodes,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportRequest(FilesRequest):
+    """The arguments and options of `ruby-export`."""
+
+    arch: Annotated[str, typer.Argument(metavar="ARCH", help="The architecture: a library name or a path.")]
+    workload: Annotated[str, typer.Argument(metavar="LAYER", help="A layer: a name or a path.")]
+    mapping: Annotated[str, typer.Argument(metavar="[MAPPING]", help="A mapping file.")] = ""
+    out: Annotated[Path, typer.Option(help="The folder to write; other files in it stay.")]
+    form: Annotated[str, typer.Option("--format", help=f"{', '.join(FORMATS)}.")] = "timeloop"
+    more: Annotated[list[Path], typer.Option("--with", help=WITH)] = field(default_factory=list)
+
+
+def export(request: ExportRequest) -> int:
+    """Write ARCH with its constraints, LAYER, and MAPPING if given, as files of another tool.
+
+    Exit status: 0 written, 2 bad input or something that the other tool cannot express.
+    """
+    if request.form not in FORMATS:
+        raise InputError(unknown_choice("format", request.form, FORMATS))
+    arch, layer = load(request.arch, request.workload, request.more)
+    if not isinstance(layer, Workload):
+        raise InputError(Fault(layer.name, None, "", "files are of one layer; name one, as NETWORK/LAYER"))
+    result = evaluate(arch, layer, request.mapping) if request.mapping else None
+    if result is not None and result.hint:
+        tell("\n".join([f"warning: {request.mapping} is not valid on {arch.name}:", *result.hint.splitlines()]))
+    try:
+        files = FORMATS[request.form](arch, layer, None if result is None else result.batch)
+    except ValueError as error:
+        raise InputError(Fault(request.arch, None, "", str(error))) from None
+    with written_together(request.out, "mapping.yaml", "make room and run the same command again") as part:
+        for name, document in files.items():
+            text = yaml.dump(document, Dumper=NodeDumper, sort_keys=False, default_flow_style=None, width=120)
+            (part / name).write_text(text, encoding="utf-8")
+    say(f"{layer.name} on {arch.name}: {', '.join(files)} in {request.out}")
+    return FOUND
+
+
+main = new_app(ExportRequest, export)

@@ -6,6 +6,7 @@ address generators that the built-in estimates add.
 
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -27,6 +28,8 @@ from .spec import EnergyTable
 from .store import Entry
 
 PROGRAM = "accelergy"
+CONFIG = Path(".config") / "accelergy" / "accelergy_config.yaml"  # in the home
+EXPONENTS = {16: 5, 32: 8, 64: 11}  # bits of the exponent of floats (IEEE 754)
 TIMEOUT_S = 1800  # CACTI takes seconds for each new memory
 AREA = "area_um2"  # of a stored entry, beside the actions
 OUTPUTS = ("ERT", "ART", "ERT_summary", "ART_summary")
@@ -68,7 +71,11 @@ def _sizes(component: Component) -> dict[str, object]:
             sizes["depth"] = -(-component.capacity_bits * cluster_size(component) // component.width_bits)
             sizes |= {"n_banks": component.banks, "n_rdwr_ports": component.ports, "n_rw_ports": component.ports}
         return sizes
-    return {"datawidth": component.word_bits} if isinstance(component, Compute) else {}
+    if not isinstance(component, Compute):
+        return {}
+    bits = component.word_bits  # `width` is what the Aladdin plug-in asks of integer units, the others of floats
+    exponent = EXPONENTS.get(bits, max(2, bits // 4))
+    return {"datawidth": bits, "width": bits, "exponent": exponent, "mantissa": bits - exponent}
 
 
 def _component(component: Component, instances: int, version: str) -> dict[str, object]:
@@ -114,7 +121,10 @@ def description(arch: Architecture, version: str, known: Collection[str] = ()) -
     if refused:
         raise InputError(refused)
     local = [_component(part, number, version) for part, number in asked if part.name not in known]
-    return {"architecture": {"version": float(version), "subtree": [{"name": "system", "local": local}]}}
+    system: dict[str, object] = {"name": "system"}
+    if version == "0.4":  # which asks each node for them, though every component has its own
+        system["attributes"] = {"technology": f"{NODE_NM:g}nm", "global_cycle_seconds": float(f"{CLOCK_NS:g}e-9")}
+    return {"architecture": {"version": float(version), "subtree": [{**system, "local": local}]}}
 
 
 class _Quoted(yaml.SafeDumper):
@@ -131,9 +141,11 @@ def quoted(data: object) -> str:
 
 def _config(program: str, version: str, folder: Path) -> None:
     """Writes a configuration into `folder`, as parallel first runs of Accelergy race to make the one in the home."""
-    path, users = folder / "accelergy_config.yaml", Path.home() / ".config" / "accelergy" / "accelergy_config.yaml"
+    path, users = folder / CONFIG, Path.home() / CONFIG
+    path.parent.mkdir(parents=True)  # some plug-ins look in the home, which `folder` is; Accelergy where it runs
+    path.symlink_to(folder / CONFIG.name)
     if users.is_file():
-        shutil.copyfile(users, path)
+        shutil.copyfile(users, folder / CONFIG.name)
         return
     share = Path(program).resolve().parent.parent / "share" / "accelergy"
     paths = {
@@ -141,7 +153,7 @@ def _config(program: str, version: str, folder: Path) -> None:
         "estimator_plug_ins": [str(share / "estimation_plug_ins")],
         "primitive_components": [str(share / "primitive_component_libs")],
     }
-    path.write_text(quoted(paths), encoding="utf-8")
+    (folder / CONFIG.name).write_text(quoted(paths), encoding="utf-8")
 
 
 def _run(program: str, task: dict[str, Any], folder: Path) -> None:
@@ -152,18 +164,21 @@ def _run(program: str, task: dict[str, Any], folder: Path) -> None:
     (folder / "arch.yaml").write_text(quoted(task), encoding="utf-8")
     (folder / "out").mkdir()
     log = folder / "log.txt"
+    packages = os.environ.get("PYTHONUSERBASE", str(Path.home() / ".local"))  # where pip install --user puts them
+    own = {**os.environ, "HOME": str(folder), "PYTHONUSERBASE": packages}
     command = [program, "arch.yaml", "-o", "out", "-p", "6", "-f", *OUTPUTS]
     try:
         with log.open("wb") as file:
             done = subprocess.run(
-                command, cwd=folder, stdout=file, stderr=subprocess.STDOUT, timeout=TIMEOUT_S, check=False
+                command, cwd=folder, stdout=file, stderr=subprocess.STDOUT, timeout=TIMEOUT_S, check=False, env=own
             )
     except subprocess.TimeoutExpired:
         raise _fault(f"not done after {TIMEOUT_S} s; its log: {log}") from None
     missing = [name for name in OUTPUTS if not (folder / "out" / f"{name}.yaml").is_file()]
     if done.returncode or missing:
         lines = [line for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
-        ending = f"; its last words: {' / '.join(lines[-3:])}" if lines else ""
+        reasons = [line.split("ERROR")[-1].strip() for line in lines if "Can not find an e" in line]  # ...stimator for
+        ending = f"; its last words: {' / '.join(reasons[:1] or lines[-3:])}" if lines else ""
         what = f"exit status {done.returncode}" if done.returncode else f"no {', '.join(missing)} written"
         raise _fault(f"{program}: {what}; its log: {log}{ending}")
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import yaml
 from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch
 from ruby_map.energy import energy_table
 from ruby_map.energy.accelergy import description, quoted
+from ruby_map.energy.closed_form import ADDRESS_GENERATORS_PJ
 from ruby_map.workloads import InputError
 
 STAND_IN = """#!{python}
@@ -239,3 +241,23 @@ def test_nothing_is_kept_of_a_dummy(install, tmp_path):
     install("0.4", "dummy")
     refused(load_arch("eyeriss_like"))
     assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.skipif(shutil.which("accelergy") is None, reason="needs the program accelergy on PATH (docs/energy.md)")
+@pytest.mark.parametrize("name", ["eyeriss_like", "simba_like"])
+def test_accelergy_itself(name, monkeypatch):
+    """SRAM and MACs as ours but for the address generators; register files without the width of their register."""
+    monkeypatch.setenv("RUBY_MAP_CACHE", "")
+    arch = load_arch(name)
+    theirs, ours = energy_table(arch, engine="accelergy"), energy_table(arch)
+    assert theirs.compute.compute_pj == pytest.approx(ours.compute.compute_pj, rel=1e-4)
+    for level, found, own in zip(arch.levels, theirs.levels, ours.levels, strict=True):
+        added = own.read_pj - found.read_pj
+        if level.cls == "SRAM":
+            assert added == pytest.approx(ADDRESS_GENERATORS_PJ, rel=1e-2)
+        elif level.cls == "regfile":
+            bits = 0.009 * (level.width_bits - 1)  # which the plug-in of 0.3 has, and that of 0.4 has not
+            known = [0.0, ADDRESS_GENERATORS_PJ, ADDRESS_GENERATORS_PJ + bits]  # the first: one register, no address
+            assert min(abs(added - more) for more in known) < 1e-3
+        else:
+            assert added == pytest.approx(0, abs=1e-6)

@@ -8,7 +8,7 @@ from .machine import Machine, described, measured_machine
 from .machine_file import machine_yaml
 from .nest import Loop, Nest
 from .program import Backend, Measurement, ProgramError, compared, compiler, compiler_version, memory_faults, run
-from .reference import Array, expected, operands, tolerance
+from .reference import Array, expected, operands
 
 __all__ = [
     "Sample",
@@ -38,5 +38,4 @@ __all__ = [
     "memory_faults",
     "operands",
     "run",
-    "tolerance",
 ]

@@ -1,5 +1,6 @@
 """Times of programs, predicted: a sum of terms, each with the seconds that one of it takes, fitted to measured runs."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +9,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from numpy.typing import NDArray
 
+from ...workloads import Fault, InputError
 from .data_types import DataType
 from .effort import Effort
 from .nest import Nest
@@ -78,11 +80,24 @@ def predicted(weights: Mapping[str, float], effort: Effort) -> float:
 
 
 def predicted_seconds(effort: Effort) -> float | None:
-    """The same by the calibration of its machine; None where there is none, or it is of another data type."""
-    calibration = effort.nest.arch.calibration
+    """The same by the calibration of its machine; None where there is none, or it is of another data type.
+
+    Raises InputError for terms that no program has, times that are not finite, and weights that are all 0.
+    """
+    arch, calibration = effort.nest.arch, effort.nest.arch.calibration
     if calibration is None or not calibration.seconds or calibration.dtype != effort.kind.name:
         return None
-    return predicted(dict(calibration.seconds), effort)
+    faults = [
+        Fault(arch.name, None, f"calibration.seconds.{name}", f"unknown term; known: {', '.join(effort.terms)}")
+        for name, _ in calibration.seconds
+        if name not in effort.terms
+    ]
+    seconds = predicted(dict(calibration.seconds), effort)
+    if not 0 <= seconds < math.inf or not any(weight for _, weight in calibration.seconds):
+        faults.append(Fault(arch.name, None, "calibration.seconds", f"a program would take {seconds:g} s by these"))
+    if faults:
+        raise InputError(faults)
+    return seconds
 
 
 def _weights(terms: Floats, seconds: Floats) -> Floats:

@@ -18,9 +18,10 @@ class DataType:
     output_bytes: int
 
     @property
-    def exact(self) -> bool:
-        """Whether sums of small numbers have no rounding."""
-        return np.issubdtype(self.numpy_output, np.integer)
+    def exact_bits(self) -> int:
+        """Whole numbers below 2**bits are exact sums: of floats the bits of the mantissa."""
+        kind = np.dtype(self.numpy_output)
+        return kind.itemsize * 8 - 1 if np.issubdtype(kind, np.integer) else int(np.finfo(kind).nmant) + 1
 
 
 DATA_TYPES = {

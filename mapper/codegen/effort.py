@@ -49,9 +49,10 @@ class Effort:
             **self._waits(),
         }
         caches = CacheLines(plan, self._layouts, self.kind)
-        for level in self.nest.arch.levels:
+        for stack in self.nest.arch.stacks:  # of uneven placement: one memory
+            level = self.nest.arch.levels[stack[0]]
             if level.capacity_bits is not None and level.code != "registers":
-                found[f"{level.name} line"] = caches.fetched(level)
+                found[f"{level.of_memory} line"] = caches.fetched(level)
         return found
 
     @cached_property

@@ -11,7 +11,7 @@ from ...workloads import Fault
 from .c import Kernel, check_files, compile_c
 from .data_types import DataType
 from .nest import Nest, separate_dims
-from .plain import Plain
+from .plain import Plain, title
 from .program import Measurement, measured, memory_faults, need, run, thread_faults
 
 TYPES = {"float32": "f32", "float64": "f64", "int8": "i8", "int32": "i32"}  # of NumPy: of Exo
@@ -86,7 +86,7 @@ def _schedule(nest: Nest, kind: DataType) -> str:
     steps = [f"layer = {step}" for step in _steps(plain)]
     used = [each for each in ("divide_loop", "parallelize_loop", "reorder_loops") if f"{each}(" in "".join(steps)]
     lines = [
-        f'"""{nest.workload.name} on {nest.arch.name}, in {kind.name}, as a schedule for Exo.',
+        f'"""{title(nest, kind)}, as a schedule for Exo.',
         "",
         "python3 schedule.py: checks the schedule, prints its loops, and writes them as C to layer.c and layer.h.",
         '"""',

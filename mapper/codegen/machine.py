@@ -61,7 +61,7 @@ def described(cpus: Path = CPUS, info: Path = INFO, vector_bytes: int | None = N
     if not caches:
         raise ProgramError(f"{cpus} says nothing of caches: write the architecture by hand")
     model = _line(text, "model name") or platform.processor() or platform.machine()
-    return Machine(model, len(os.sched_getaffinity(0)), bytes_, registers, caches)
+    return Machine(model, _cores(cpus), bytes_, registers, caches)
 
 
 def measured_machine(machine: Machine) -> Machine:
@@ -71,7 +71,7 @@ def measured_machine(machine: Machine) -> Machine:
     with TemporaryDirectory(prefix="ruby-machine-") as name:
         folder = Path(name)
         (folder / "probe.c").write_text(PROBE.replace("BYTES", str(machine.vector_bytes)))
-        run([compiler(), *FLAGS.split(), "-o", "probe", "probe.c"], folder, "the compiler fails")
+        run([*compiler(), *FLAGS.split(), "-o", "probe", "probe.c"], folder, "the compiler fails")
         lines = run(["./probe", *map(str, sizes.values())], folder, "the measurement fails").split()
     peak, *rates = map(float, lines)
     rounded = tuple((level, _rounded(rate)) for level, rate in zip(sizes, rates, strict=True))
@@ -89,23 +89,40 @@ def _line(text: str, key: str) -> str:
     return found[1].strip() if found else ""
 
 
+def _siblings(cpus: Path, number: int) -> str:
+    """The hardware threads of the core of a processor, as a list; the processor itself where nothing is known."""
+    path = cpus / f"cpu{number}" / "topology" / "thread_siblings_list"
+    return path.read_text().strip() if path.exists() else str(number)
+
+
+def _cores(cpus: Path) -> int:
+    """The cores on which this process may run; hardware threads of one core are one."""
+    return len({_siblings(cpus, number) for number in os.sched_getaffinity(0)})
+
+
+def _told(path: Path) -> int:
+    """The whole number in a file; 0 where there is none."""
+    text = path.read_text().strip() if path.exists() else ""
+    return int(text) if text.isdigit() else 0
+
+
 def _caches(cpus: Path) -> Sequence[Cache]:
     """The caches of the first processor that hold data."""
-    found = []
+    found, threads = [], _number(_siblings(cpus, 0))
     for folder in sorted((cpus / "cpu0/cache").glob("index*")):
         told = {
             name: (folder / name).read_text().strip() for name in ("level", "type", "size") if (folder / name).exists()
         }
-        if told.get("type") in ("Data", "Unified") and (size := re.fullmatch(r"(\d+)([KMG]?)", told.get("size", ""))):
-            line = folder / "coherency_line_size"
-            shared, ways = folder / "shared_cpu_list", folder / "ways_of_associativity"
+        size = re.fullmatch(r"([1-9]\d*)([KMG]?)", told.get("size", ""))
+        if told.get("type") in ("Data", "Unified") and size and told.get("level"):
+            shared = folder / "shared_cpu_list"
             found.append(
                 Cache(
                     f"L{told['level']}",
                     int(size[1]) * UNITS.get(size[2], 1),
-                    int(line.read_text()) if line.exists() else 64,
-                    _number(shared.read_text()) if shared.exists() else 1,
-                    int(ways.read_text()) if ways.exists() else 0,
+                    _told(folder / "coherency_line_size") or 64,
+                    -(-_number(shared.read_text()) // threads) if shared.exists() else 1,
+                    _told(folder / "ways_of_associativity"),
                 )
             )
     return found

@@ -1,6 +1,7 @@
 """The plain algorithm of a workload as Python text: names, sizes and indices, for back ends that schedule it."""
 
 import builtins
+import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from functools import cached_property
 from itertools import chain
 
 from .c import C_WORDS, linear
+from .data_types import DataType
 from .nest import Nest, extents
 
 LINE = 100  # characters of a line
@@ -18,6 +20,12 @@ _OWN = """
     output p parallelize_loop path plain proc rename reorder_loops sch scheduled seconds seq size stride sys time tvm
     wrong"""
 _TAKEN = re.compile(rf"{'|'.join({*_OWN.split(), *C_WORDS, *dir(builtins)})}|v_.*|_.*|.*_\d*")
+
+
+def title(nest: Nest, kind: DataType) -> str:
+    """The layer, machine and data type in the words of a docstring, whatever their names hold."""
+    text = f"{nest.workload.name} on {nest.arch.name}, in {kind.name}"
+    return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,11 +1,13 @@
 """What all back ends share: a program is files, which compute the output of drawn operands and take their time."""
 
 import os
+import shlex
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
+from math import prod
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol
@@ -16,7 +18,7 @@ from ...arch import Architecture
 from ...workloads import Fault, Workload
 from .data_types import DataType
 from .nest import Nest
-from .reference import Array, expected, operands, tolerance
+from .reference import Array, expected, operands
 
 COMPILERS = ("cc", "gcc", "clang")
 SECONDS = 600  # that a compiler or a program may take
@@ -31,8 +33,8 @@ class Measurement:
     """A run of a program."""
 
     correct: bool
-    error: float  # the largest difference from NumPy's output, relative to the sum of magnitudes
-    tolerance: float  # the largest allowed; 0: none
+    wrong: int  # words that are not those of NumPy
+    words: int  # of the output
     seconds: float  # of the fastest run
     runs: int
     macs: int
@@ -83,13 +85,12 @@ def compared(
     output: Array, inputs: Mapping[str, Array], seconds: Sequence[float], nest: Nest, kind: DataType
 ) -> Measurement:
     """Judge an output, row-major, by NumPy. Raises ProgramError for an output of another size."""
-    sums, magnitudes = expected(nest.workload, inputs)
+    sums = expected(nest.workload, inputs)
     if output.size != sums.size:
         raise ProgramError(f"the program wrote {output.size:,} words, not {sums.size:,}")
     difference = np.abs(output.reshape(sums.shape).astype(np.float64) - sums)
-    error = float(np.max(difference / np.maximum(magnitudes, np.finfo(np.float64).tiny), initial=0.0))
-    allowed = tolerance(nest.workload, kind)
-    return Measurement(bool(error <= allowed), error, allowed, min(seconds), len(seconds), nest.workload.macs)
+    wrong = int(np.count_nonzero(difference != 0))  # NaN is
+    return Measurement(wrong == 0, wrong, sums.size, min(seconds), len(seconds), nest.workload.macs)
 
 
 def need(package: str, extra: str) -> None:
@@ -98,19 +99,22 @@ def need(package: str, extra: str) -> None:
         raise ProgramError(f"schedule.py needs the extra {extra}: pip install 'ruby-map[{extra}]'")
 
 
-def compiler() -> str:
-    """Return the C compiler: $CC, or the first of cc, gcc, clang. Raises ProgramError where there is none."""
+def compiler() -> list[str]:
+    """Return the C compiler: $CC, words as a shell reads them, or the first of cc, gcc, clang.
+
+    Raises ProgramError where there is none.
+    """
     given = os.environ.get("CC", "")
-    for name in (given,) if given else COMPILERS:
-        if path := shutil.which(name):
-            return path
+    for words in (shlex.split(given),) if given else ([name] for name in COMPILERS):
+        if words and (path := shutil.which(words[0])):
+            return [os.path.abspath(path), *words[1:]]
     named = f"$CC is {given!r}, which is not found" if given else f"none of {', '.join(COMPILERS)} is found"
     raise ProgramError(f"no C compiler: {named}; install gcc or clang")
 
 
 def compiler_version() -> str:
     """Return the first line of what the compiler says of itself. Raises ProgramError."""
-    return run([compiler(), "--version"], Path.cwd(), "the compiler fails").splitlines()[0]
+    return run([*compiler(), "--version"], Path.cwd(), "the compiler fails").splitlines()[0]
 
 
 def run(command: Sequence[str], folder: Path, problem: str, environment: Mapping[str, str] | None = None) -> str:
@@ -145,13 +149,19 @@ def thread_faults(arch: Architecture) -> list[Fault]:
     return [Fault(arch.name, None, "code", f"threads run one axis at most; these say so: {', '.join(axes)}")]
 
 
+def _check_bytes(workload: Workload) -> int:
+    """What an einsum may need: each tensor with an axis for each of its dims, in float64, and once more."""
+    words = sum(prod(workload.size(dim) for dim in tensor.dims) for tensor in workload.tensors)
+    return 16 * words
+
+
 def memory_faults(workload: Workload, kind: DataType, buffer_bytes: int = 0) -> list[Fault]:
     """Say where the tensors and buffers of a program are more than half of this machine's memory."""
     have = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     sizes = {
         tensor.name: workload.tensor_words(tensor) * (kind.output_bytes if tensor.output else kind.operand_bytes)
         for tensor in workload.tensors
-    } | {"buffers": buffer_bytes}
+    } | {"buffers": buffer_bytes, "NumPy's check": _check_bytes(workload)}
     if sum(sizes.values()) <= have / 2:
         return []
     told = ", ".join(f"{name} {size / 2**30:,.3g} GiB" for name, size in sizes.items() if size)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from math import prod
+from string import ascii_letters
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -15,23 +16,36 @@ Array = NDArray[np.generic]
 
 
 def operands(workload: Workload, kind: DataType, seed: int = 0) -> dict[str, Array]:
-    """Draw the inputs of a workload: whole numbers from -8 to 7, or floats from -1 to 1, by tensor."""
+    """Draw the inputs of a workload, by tensor: whole numbers, none of them 0, so small that no sum is rounded.
+
+    A product too few or too many then shows, however many there are, and sums in any order are equal.
+    """
     random = np.random.default_rng(seed)
+    inputs = [tensor for tensor in workload.tensors if not tensor.output]
+    most = largest(workload, kind)
     found: dict[str, Array] = {}
-    for tensor in workload.tensors:
-        if not tensor.output:
-            shape = extents(tensor, workload)
-            drawn = random.integers(-8, 8, shape) if kind.exact else random.uniform(-1, 1, shape)
-            found[tensor.name] = drawn.astype(kind.numpy)
+    for tensor in inputs:
+        drawn = random.integers(1, most + 1, extents(tensor, workload))
+        found[tensor.name] = (drawn * random.choice([-1, 1], drawn.shape)).astype(kind.numpy)
     return found
 
 
-def expected(workload: Workload, arrays: Mapping[str, Array]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The output, and how large the sum of the magnitudes is that it adds up.
+def largest(workload: Workload, kind: DataType) -> int:
+    """The largest magnitude of operands whose sums are exact: of n products of k factors n m**k is below 2**bits.
 
-    An einsum over views of the inputs that have an axis for each dim, in float64: whole numbers up to 2**53 are exact.
+    1 where no magnitude is small enough: sums of so many signs drawn at random stay far below n.
     """
-    letters = {dim: chr(ord("a") + d) for d, dim in enumerate(workload.dims)}
+    factors = sum(not tensor.output for tensor in workload.tensors)
+    terms = workload.macs // prod(workload.size(dim) for dim in workload.output.dims)
+    return next((most for most in (8, 4, 2) if terms * most**factors < 2**kind.exact_bits), 1)
+
+
+def expected(workload: Workload, arrays: Mapping[str, Array]) -> NDArray[np.float64]:
+    """The output, by an einsum in float64 over views of the inputs that have an axis for each dim.
+
+    Whole numbers up to 2**53 are exact.
+    """
+    letters = dict(zip(workload.dims, ascii_letters, strict=False))
     inputs = [tensor for tensor in workload.tensors if not tensor.output]
     views = [_by_dim(tensor, workload, arrays[tensor.name].astype(np.float64)) for tensor in inputs]
     terms = ["".join(letters[dim] for dim in _dims(tensor, workload)) for tensor in inputs]
@@ -39,24 +53,7 @@ def expected(workload: Workload, arrays: Mapping[str, Array]) -> tuple[NDArray[n
         if not any(dim in tensor.dims for tensor in inputs):  # each of its steps adds the same product
             views, terms = [*views, np.ones(size)], [*terms, letters[dim]]
     rule = f"{','.join(terms)}->{''.join(letters[dim] for dim in _dims(workload.output, workload))}"
-    sums, magnitudes = (
-        _by_rank(workload, np.einsum(rule, *factors, optimize="greedy"))
-        for factors in (views, [np.abs(view) for view in views])
-    )
-    return sums, magnitudes
-
-
-def tolerance(workload: Workload, kind: DataType) -> float:
-    """The largest error of a sum of n products, in any order, relative to the sum of their magnitudes: n + 1 roundings.
-
-    Source: N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 3.1: gamma of n + 1, doubled
-    where the reference rounds as much. 0 for whole numbers.
-    """
-    if kind.exact:
-        return 0.0
-    terms = workload.macs // prod(workload.size(dim) for dim in workload.output.dims) + 1
-    rounding = terms * float(np.finfo(np.dtype(kind.numpy_output)).eps) / 2
-    return 2 * rounding / (1 - rounding)
+    return _by_rank(workload, np.einsum(rule, *views, optimize="greedy"))
 
 
 def _dims(tensor: Tensor, workload: Workload) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 from ...workloads import Fault
 from .data_types import DataType
 from .nest import Nest, separate_dims
-from .plain import Plain
+from .plain import Plain, title
 from .program import Measurement, measured, memory_faults, need, thread_faults
 
 WIDEST = 64  # words of a vector: of longer ones LLVM makes endless code
@@ -89,7 +89,7 @@ def _schedule(nest: Nest, kind: DataType) -> str:
     names = ", ".join(plain.arrays[v] for v in plain.inputs)
     threads = prod(nest.loops[place].bound for place in _parallel(nest))
     lines = [
-        f'"""{nest.workload.name} on {nest.arch.name}, in {kind.name}, as a schedule for TVM.',
+        f'"""{title(nest, kind)}, as a schedule for TVM.',
         "",
         "python3 schedule.py: compares the scheduled with the plain loops on small whole numbers, and times them.",
         f"python3 schedule.py FILES...: reads {names} from files, writes the output to the last, and times it.",

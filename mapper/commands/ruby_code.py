@@ -1,5 +1,6 @@
 """`ruby-code ARCH LAYER [MAPPING] --out DIR` writes a mapping as a program; `--run` runs it beside NumPy."""
 
+import math
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, override
@@ -32,6 +33,9 @@ from .shared import FOUND, NOTHING_VALID, PLACEMENT, WITH, FilesRequest, echo_js
 from .timeloop_options import reference_tables
 
 FAILED = NOTHING_VALID
+# What a folder of this command may hold: the files of all back ends, and what compiling and running them leaves.
+WRITTEN = {"kernel.c", "kernel.h", "check.c", "layer.c", "layer.h", "layer.d", "Makefile", "schedule.py", "program"}
+WRITTEN |= {"mapping.yaml"}
 FIT = "ruby-machine ARCH LAYER... fits them"
 AS = "What a level (cache, buffer, registers) or an axis (loop, threads, lanes) becomes: NAME=ROLE, repeatable."
 
@@ -82,6 +86,8 @@ def code(request: CodeRequest) -> int:
     if faults := backend.faults(nest, kind):
         raise InputError(faults)
     files = {**backend.files(nest, kind), "mapping.yaml": mapping_yaml(result.batch)}
+    for name in WRITTEN - files.keys():
+        (request.out / name).unlink(missing_ok=True)  # of an earlier program
     with written_together(request.out, "mapping.yaml", "make room and run the same command again") as part:
         for name, text in files.items():
             (part / name).write_text(text)
@@ -134,6 +140,8 @@ def _checked(request: CodeRequest) -> dict[str, str]:
         faults += [option_fault(name.replace("_", "-"), "is for the search; a mapping is given") for name in given]
     if request.fastest and "objective" in request.given:
         faults.append(option_fault("objective", "is of our model; --fastest minimises the predicted time"))
+    if request.seed < 0:
+        faults.append(option_fault("seed", f"must be at least 0, got {request.seed}"))
     faults += _folder_faults(request.out)
     if faults:
         raise InputError(faults)
@@ -146,9 +154,11 @@ def _folder_faults(folder: Path) -> list[Fault]:
         return []
     if not folder.is_dir():
         return [option_fault("out", f"{folder} is no folder")]
-    names = sorted(path.name for path in folder.iterdir())
-    if not names or "mapping.yaml" in names:
+    names = sorted(path.name for path in folder.iterdir() if path.name not in WRITTEN or path.is_dir())
+    ours = not any(folder.iterdir()) or any((folder / name).is_file() for name in ("kernel.c", "schedule.py"))
+    if ours and not names:
         return []
+    names = names or sorted(path.name for path in folder.iterdir())
     return [option_fault("out", f"{folder} has other files: {', '.join(names[:3])}; name a new folder")]
 
 
@@ -182,7 +192,8 @@ class _Written:
         if not isinstance(self.ran, Measurement) or known is None or known.peak_gflops is None:
             return None
         same = known.dtype == self.request.dtype
-        return self.ran.gflops / known.peak_gflops / self.effort.threads if same else None
+        share = self.ran.gflops / known.peak_gflops / self.effort.threads if same else math.inf
+        return share if math.isfinite(share) else None
 
     @property
     def cycles(self) -> float:
@@ -215,12 +226,10 @@ class _Written:
 
 
 def _measured_text(ran: Measurement) -> str:
-    allowed = (
-        "exactly" if ran.tolerance == 0 else f"to {ran.error:.2g} of the sums' magnitudes, {ran.tolerance:.2g} allowed"
-    )
-    equal = "equals NumPy" if ran.correct else "WRONG: is not what NumPy computes"
+    wrong = f"WRONG: {ran.wrong:,} of {ran.words:,} words are not what NumPy computes"
+    equal = "equals NumPy in every word" if ran.correct else wrong
     seconds = f"{ran.seconds * 1e3:,.4g} ms, the least of {ran.runs} runs"
-    return f"output       {equal}, {allowed}\ntime         {seconds}\nrate         {ran.gflops:,.4g} GFLOP/s"
+    return f"output       {equal}\ntime         {seconds}\nrate         {ran.gflops:,.4g} GFLOP/s"
 
 
 main = new_app(CodeRequest, code)

@@ -1,11 +1,10 @@
 """`ruby-machine > cpu.yaml` writes the processor at hand as an architecture; with layers, it fits times to programs."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 import yaml
@@ -79,6 +78,8 @@ def _check(request: MachineRequest) -> None:
         faults += [option_fault(name.replace("_", "-"), rule) for name in given]
     if request.vector_bytes not in (None, 16, 32, 64):
         faults.append(option_fault("vector-bytes", f"must be 16, 32 or 64; got {request.vector_bytes}"))
+    if request.seed < 0:
+        faults.append(option_fault("seed", f"must be at least 0, got {request.seed}"))
     if request.dtype not in DATA_TYPES:
         faults.append(option_fault("dtype", f"must be one of {', '.join(DATA_TYPES)}; got {request.dtype}"))
     if faults:
@@ -97,8 +98,9 @@ def _measured(request: MachineRequest) -> str:
 
 def _calibrated(request: MachineRequest) -> str:
     """Return the text of ARCH with the fitted calibration in the place of its own."""
-    every = [load(request.arch, layer) for layer in request.layers or []]
     text = _text(request.arch)
+    _with_section(text, request.arch, {"measured_on": "here", "dtype": request.dtype})  # before minutes are spent
+    every = [load(request.arch, layer) for layer in request.layers or []]
     for _, layer in every:
         if not isinstance(layer, Workload):
             raise InputError(Fault(layer.name, None, "", "programs are of layers; name them, as NETWORK/LAYER"))
@@ -116,8 +118,39 @@ def _calibrated(request: MachineRequest) -> str:
         ],
         "seconds": fitted(samples, request.seed),
     }
-    rest = re.sub(r"^calibration:.*\n?(?:[ \t#].*\n?|\n)*", "", text, flags=re.MULTILINE)
-    return rest.rstrip() + "\n" + yaml.safe_dump({"calibration": section}, sort_keys=False, width=110)
+    return _with_section(text, request.arch, section)
+
+
+def _with_section(text: str, source: str, section: dict[str, Any]) -> str:
+    """Return the text of an architecture with another calibration at its end; comments and other keys stay.
+
+    Raises InputError for a text that such lines cannot be added to: a mapping in braces, the end mark `...`.
+    """
+    try:
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.YAMLError:
+        root = None  # told below, by the reader of all files
+    lines = text.splitlines()
+    for key, value in root.value if isinstance(root, yaml.MappingNode) else []:
+        if key.value == "calibration":
+            del lines[key.start_mark.line : _last_line(value) + 1]
+    made = "\n".join(lines).rstrip() + "\n" + yaml.safe_dump({"calibration": section}, sort_keys=False, width=110)
+    try:
+        parse_arch(parse_yaml(made, source))
+    except InputError as error:
+        rule = "a calibration cannot be written at the end of this file: write it in block style, without braces"
+        raise InputError([Fault(source, None, "calibration", rule), *error.faults]) from None
+    return made
+
+
+def _last_line(node: yaml.Node) -> int:
+    """Return the line on which the last value within a node ends."""
+    inside = [child for pair in node.value for child in pair] if isinstance(node, yaml.MappingNode) else []
+    inside = node.value if isinstance(node, yaml.SequenceNode) else inside
+    if not inside or getattr(node, "flow_style", False):
+        end = node.end_mark
+        return int(end.line - 1 if end.column == 0 and end.line > node.start_mark.line else end.line)
+    return max(map(_last_line, inside))
 
 
 def _text(arch: str) -> str:
@@ -133,7 +166,8 @@ def _samples(arch: Architecture, layers: Sequence[Workload], request: MachineReq
     backend, kind, samples = BACKENDS["c"], DATA_TYPES[request.dtype], list[Sample]()
     for layer in layers:
         for mapspace in SPACES:
-            batch = drawn(arch, layer, mapspace, request.samples // len(SPACES), request.seed)
+            number = request.samples // len(SPACES) + (request.samples % len(SPACES) if mapspace == SPACES[0] else 0)
+            batch = drawn(arch, layer, mapspace, number, request.seed)
             for i in range(len(batch)):
                 nest = Nest.of(batch.take([i]))
                 if faults := backend.faults(nest, kind):

@@ -85,3 +85,31 @@ def test_no_compiler(folder, monkeypatch):
     done = run(machine)
     assert done.exit_code == 1
     assert "no C compiler" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        "calibration: {\n  measured_on: x, dtype: float32\n}\n",
+        '"calibration": {measured_on: x, dtype: float32}\n',
+        "calibration :\n  measured_on: x\n  dtype: float32\n",
+    ],
+)
+def test_any_form_of_the_section_is_replaced(folder, known):
+    """And the comment of the next key stays."""
+    text = machine_yaml(described(), "cpu").replace("name: cpu\n", "")
+    after = "# of what follows\nname: cpu\n"
+    (folder / "odd.yaml").write_text(text.rstrip() + "\n" + known + after)
+    done = run(machine, "odd.yaml", "tiny.yaml", "--samples", 10)
+    assert done.exit_code == 0, done.output
+    assert after in done.stdout
+    (folder / "again.yaml").write_text(done.stdout)
+    assert load_arch("again.yaml").calibration.seconds
+
+
+def test_a_file_that_nothing_can_be_added_to(folder):
+    """It is said before programs run."""
+    (folder / "odd.yaml").write_text(machine_yaml(described(), "cpu") + "...\n")
+    done = run(machine, "odd.yaml", "tiny.yaml", "--samples", 10)
+    assert done.exit_code == 2
+    assert "a calibration cannot be written at the end of this file" in done.stderr

@@ -36,5 +36,6 @@ def compile_c(folder: Path, threads: int = 1) -> None:
     """Compile check.c and kernel.c as the Makefile does. Raises ProgramError with the compiler's message."""
     flags = os.environ.get("CFLAGS", FLAGS)
     parallel = ["-fopenmp"] if threads > 1 else []
-    command = [compiler(), *flags.split(), *parallel, "-o", "program", "check.c", "kernel.c", "-lm"]
+    (folder / "program").unlink(missing_ok=True)  # that of an earlier kernel
+    command = [*compiler(), *flags.split(), *parallel, "-o", "program", "check.c", "kernel.c", "-lm"]
     run(command, folder, "the compiler fails")

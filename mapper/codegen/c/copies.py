@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from .layouts import Layout, name
 from .plan import Copy, Plan
 from .registers import end_of, loop_block
-from .text import Lines, linear
+from .text import Lines, dim_name, linear
 
 ENOUGH = 8  # steps of a loop that threads share
 
@@ -80,7 +80,7 @@ class Copies:
     def _packed(self, copy: Copy, layouts: Layouts, *, back: bool) -> None:
         """Copy in the order of the loops, whose variables have the names that they have outside this block."""
         out, plan, nest, (source, target) = self.out, self.plan, self.plan.nest, layouts
-        sizes, dims = nest.workload.sizes, nest.workload.dims
+        sizes, dims = nest.workload.sizes, [dim_name(dim) for dim in nest.workload.dims]
         inside = [*reversed(target.inside.items())]
         steps = [nest.loops[place].bound for place in target.loops]
         lines = _share([*steps, *(min(nest.tile(d, plan.tile), sizes[d]) for d, _ in inside)], self._shared(copy))

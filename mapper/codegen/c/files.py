@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from ....workloads import Workload
 from ..nest import extents
 from .kernel import Kernel
-from .text import Lines, linear
+from .text import Lines, dim_name, linear
 
 # The mapping says what are lanes: the compiler makes no vectors of its own, so that idle lanes are idle.
 FLAGS = "-O2 -march=native -std=gnu11 -fno-tree-vectorize -fno-tree-slp-vectorize"
@@ -141,19 +141,26 @@ def _from_files(out: Lines, arrays: _Arrays, call: str) -> None:
     for place, v in enumerate(arrays.inputs, 1):
         out.add(f'file(argv[{place}], "rb", {arrays.names[v]}, {arrays.words[v]}, sizeof({arrays.types[v]}));')
     v = arrays.output
+    words, name = arrays.words[v], arrays.names[v]
     out.add(
-        call, f'file(argv[{len(arrays.names)}], "wb", {arrays.names[v]}, {arrays.words[v]}, sizeof({arrays.types[v]}));'
+        f"for (long i = 0; i < {words}; ++i) {name}[i] = 1;",
+        call,
+        f"for (long i = 0; i < {words}; ++i) {name}[i] -= 1;  /* what it added */",
+        f'file(argv[{len(arrays.names)}], "wb", {arrays.names[v]}, {arrays.words[v]}, sizeof({arrays.types[v]}));',
     )
 
 
 def _by_itself(out: Lines, arrays: _Arrays, call: str) -> None:
-    """Write the comparison with plain loops, on numbers from -2 to 2."""
+    """Write the comparison with plain loops, on numbers from -2 to 2 but 0, added to an output of 1, 2 and 3."""
     v = arrays.output
     for each in arrays.inputs:
-        step = f"{arrays.names[each]}[i] = (i * 7 + i / 13 + {each}) % 5 - 2;"
+        drawn = f"const int r = (i * 7 + i / 13 + {each}) % 4 - 2;"
+        step = f"{{ {drawn} {arrays.names[each]}[i] = r + (r >= 0); }}"
         out.add(f"for (long i = 0; i < {arrays.words[each]}; ++i) {step}")
+    begin = f"{arrays.names[v]}[i] = expected[i] = i % 3 + 1;"  # which the kernel adds to
     out.add(
         f"{arrays.types[v]} *expected = memory({arrays.words[v]}, sizeof({arrays.types[v]}));",
+        f"for (long i = 0; i < {arrays.words[v]}; ++i) {begin}",
         f"plainly({', '.join([*(arrays.names[each] for each in arrays.inputs), 'expected'])});",
         call,
         "long wrong = 0;",
@@ -173,13 +180,14 @@ def _plainly(out: Lines, workload: Workload, arrays: _Arrays) -> None:
         tensor = workload.tensors[v]
         sizes, terms, stride = extents(tensor, workload), list[tuple[int, str]](), 1
         for rank, size in zip(reversed(tensor.ranks), reversed(sizes), strict=True):
-            terms += [(stride * term.coef, f"{term.dim}_") for term in rank]
+            terms += [(stride * term.coef, f"{dim_name(term.dim)}_") for term in rank]
             stride *= size
         return f"{arrays.names[v]}[{linear(terms)}]"
 
     with out.block(f"static void plainly({', '.join(named)})"), out.blocks(len(workload.dims)):
         for dim, size in zip(workload.dims, workload.sizes, strict=True):
-            out.open(f"for (long {dim}_ = 0; {dim}_ < {size}; ++{dim}_)")
+            index = f"{dim_name(dim)}_"
+            out.open(f"for (long {index} = 0; {index} < {size}; ++{index})")
         value = " * ".join(f"({arrays.types[arrays.output]}){word(v)}" for v in arrays.inputs) or "1"
         out.add(f"{word(arrays.output)} += {value};")
     out.add("")

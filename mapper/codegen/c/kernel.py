@@ -58,8 +58,9 @@ class Kernel:
     def _beginning(self, widths: set[int]) -> list[str]:
         """The lines before the function: headers, and the types of vectors."""
         kind, nest = self.kind, self.nest
+        shown = nest.workload.name + nest.arch.name
         lines = [
-            f"/* {nest.workload.name} on {nest.arch.name}, in {kind.name}. */",
+            f"/* {nest.workload.name} on {nest.arch.name}, in {kind.name}. */".replace("*/", "* /", shown.count("*/")),
             '#include "kernel.h"',
             "#include <stdint.h>",
             "#include <stdlib.h>",

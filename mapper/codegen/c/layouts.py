@@ -6,7 +6,7 @@ from math import prod
 from ....workloads import Rank
 from ..nest import extents
 from .plan import Copy, Plan
-from .text import linear
+from .text import dim_name, linear
 
 LINE = 64  # bytes of a cache line
 
@@ -34,7 +34,7 @@ class Layout:
 
 def name(plan: Plan, place: int) -> str:
     """The variable of a loop: where its step begins, counted from the beginning of the dim."""
-    return f"{plan.nest.workload.dims[plan.nest.loops[place].dim]}_{place}"
+    return f"{dim_name(plan.nest.workload.dims[plan.nest.loops[place].dim])}_{place}"
 
 
 def whole(plan: Plan, v: int, array: str) -> Layout:

@@ -16,6 +16,12 @@ C_WORDS = frozenset(_WORDS.split())
 _TAKEN = re.compile(
     rf"{'|'.join(sorted(C_WORDS))}|[zpxrit]\d*|(in|out)\d+u?|words\d+|.*Tile\d+(All)?|omp_.*|_.*|.*_\d*|.*_end"
 )
+_FREE = re.compile(r"[A-Z]\d?|[A-Z]\w*[a-z]\w*")
+
+
+def dim_name(dim: str) -> str:
+    """The beginning of the names of a dim's variables; those that begin with `_` are C's own."""
+    return f"d{dim}" if dim.startswith("_") else dim
 
 
 class Lines:
@@ -57,15 +63,17 @@ class Lines:
 
 
 def array_names(names: Iterable[str]) -> list[str]:
-    """Names of arrays in C: as given, with `Array` behind where C or the program may have the name already.
+    """Names of arrays in C: as given, with `Array` behind where C, a header or the program may have the name already.
 
-    >>> array_names(["Weights", "double", "M_1", "doubleArray", "_A"])
-    ['Weights', 'doubleArray', 'M_1Array', 'doubleArrayArray', 'a_A']
+    No header has a name of one capital, or of a capital and small letters.
+
+    >>> array_names(["Weights", "A", "double", "M_1", "EOF", "doubleArray", "_A"])
+    ['Weights', 'A', 'doubleArray', 'M_1Array', 'EOFArray', 'doubleArrayArray', 'a_AArray']
     """
     found = list[str]()
     for name in names:
         name = f"a{name}" if name.startswith(("_", "omp_")) else name  # no ending makes such a name free
-        while name in found or _TAKEN.fullmatch(name):
+        while name in found or _TAKEN.fullmatch(name) or not (name.endswith("Array") or _FREE.fullmatch(name)):
             name += "Array"
         found.append(name)
     return found

@@ -4,9 +4,10 @@ from .checking import FloatExpr, IntExpr, Section, check
 from .faults import Fault, InputError, collect, option_fault
 from .files import expanded, read_bytes, write_whole, written_together
 from .load import library_workloads, load_workload, shaped
+from .named_shapes import SHAPES
 from .onnx import import_onnx, network_yaml
 from .reading import Document, Keys, near, parse_yaml, unknown_choice
-from .shapes import SHAPES, size_faults
+from .shapes import size_faults
 from .spec import Network, Rank, Tensor, Term, Workload
 from .yaml_files import read_yaml
 

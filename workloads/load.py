@@ -131,8 +131,8 @@ def shaped(
     name: str = "",
     /,
     *,
-    stride: int | tuple[int, int] | None = None,
-    dilation: int | tuple[int, int] | None = None,
+    stride: int | tuple[int, ...] | None = None,
+    dilation: int | tuple[int, ...] | None = None,
     word_bits: Mapping[str, int] | None = None,
     **sizes: int,
 ) -> Workload:

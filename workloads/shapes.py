@@ -1,14 +1,14 @@
 """Makes a `Workload` of a layer in its explicit form, or of a named shape, which abbreviates that form."""
 
 import keyword
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from .checking import IntExpr, Section
 from .expressions import linear
+from .named_shapes import SHAPES, Shape, transposed_faults, transposed_sizes
 from .reading import Keys, near
 from .spec import Rank, Tensor, Term, Workload
 
@@ -28,15 +28,15 @@ def word(text: str) -> str:
     return text
 
 
-def _pair(value: object) -> tuple[object, ...]:
-    return tuple(value) if isinstance(value, list) else (value, value)
+def _steps(value: object) -> tuple[object, ...]:
+    return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
 Size = Annotated[IntExpr, Field(ge=1, lt=MAX_WORDS)]
 Bits = Annotated[IntExpr, Field(ge=1, le=1024)]
 Name = Annotated[str, AfterValidator(_name)]
 Word = Annotated[str, AfterValidator(word)]
-Pair = Annotated[tuple[Size, Size], BeforeValidator(_pair)]  # height, width; `2` stands for `[2, 2]`
+Steps = Annotated[tuple[Size, ...], BeforeValidator(_steps)]  # one per window, or one for all
 
 Located = tuple[Keys, str]  # the path to a value and what is wrong with it
 
@@ -64,46 +64,9 @@ class ShapedLayer(Section):
     name: Name | None = None
     shape: str
     sizes: dict[str, Size]
-    stride: Pair | None = None
-    dilation: Pair | None = None
+    stride: Steps | None = None
+    dilation: Steps | None = None
     word_bits: dict[str, Bits] = {}
-
-
-@dataclass(frozen=True)
-class Shape:
-    """The dims and projections that all layers of one shape share; the output is the tensor Outputs."""
-
-    dims: tuple[str, ...]
-    projections: Mapping[str, tuple[str, ...]]
-    one_by_default: frozenset[str] = frozenset()
-    left_out_at_one: frozenset[str] = frozenset()  # dims that only some layers have: no loops for the others
-    windows: bool = False  # has stride and dilation
-
-
-# In every shape Weights is the operand that belongs to the model, Inputs the one that comes with the data; M counts
-# output features and N the batch, so that constraints written for convolutions mean the same for matrix products.
-SHAPES: Mapping[str, Shape] = {
-    "conv2d": Shape(
-        dims=("N", "G", "M", "C", "P", "Q", "R", "S"),  # M and C per group
-        projections={
-            "Weights": ("G", "M", "C", "R", "S"),
-            "Inputs": ("N", "G", "C", "P*stride_h + R*dilation_h", "Q*stride_w + S*dilation_w"),
-            "Outputs": ("N", "G", "M", "P", "Q"),
-        },
-        one_by_default=frozenset("NG"),
-        left_out_at_one=frozenset("G"),
-        windows=True,
-    ),
-    "matmul": Shape(
-        dims=("M", "N", "K"),
-        projections={"Weights": ("M", "K"), "Inputs": ("N", "K"), "Outputs": ("N", "M")},
-    ),
-    "batched_matmul": Shape(
-        dims=("B", "M", "N", "K"),
-        projections={"Weights": ("B", "M", "K"), "Inputs": ("B", "N", "K"), "Outputs": ("B", "N", "M")},
-    ),
-    "rank1": Shape(dims=("D",), projections={"Inputs": ("D",), "Outputs": ("D",)}),
-}
 
 
 def _shape_faults(layer: ShapedLayer) -> Iterator[Located]:
@@ -112,18 +75,48 @@ def _shape_faults(layer: ShapedLayer) -> Iterator[Located]:
         yield ("shape",), f"must be one of {', '.join(SHAPES)}; got {layer.shape!r}{near(layer.shape, SHAPES)}"
         return
     for dim in layer.sizes:
-        if dim not in shape.dims:
-            yield ("sizes", dim), f'unknown dim "{dim}"; {layer.shape} has {", ".join(shape.dims)}'
-    missing = [dim for dim in shape.dims if dim not in layer.sizes and dim not in shape.one_by_default]
+        if dim not in shape.names:
+            yield ("sizes", dim), f'unknown dim "{dim}"; {layer.shape} has {", ".join(shape.names)}'
+    missing = [dim for dim in shape.names if dim not in layer.sizes and dim not in shape.one_by_default]
     if missing:
-        yield ("sizes",), f"the size of {', '.join(missing)} is missing; {layer.shape} has {', '.join(shape.dims)}"
+        yield ("sizes",), f"the size of {', '.join(missing)} is missing; {layer.shape} has {', '.join(shape.names)}"
     for tensor in layer.word_bits:
         if tensor not in shape.projections:
             names = ", ".join(shape.projections)
             yield ("word_bits", tensor), f'unknown tensor "{tensor}"; {layer.shape} has {names}'
     for key in ("stride", "dilation"):
-        if getattr(layer, key) is not None and not shape.windows:
+        has = shape.windows and not (shape.transposed and key == "dilation")
+        if getattr(layer, key) is not None and not has:
             yield (key,), f"{layer.shape} has no {key}"
+
+
+def _steps_of(given: tuple[int, ...] | None, shape: Shape) -> tuple[int, ...]:
+    """A stride or dilation for each window of a shape, of one for all or one for each."""
+    given = given or (1,)
+    return given * len(shape.windows) if len(given) == 1 else given
+
+
+def _value_faults(layer: ShapedLayer) -> Iterator[Located]:
+    """The faults of values that do not go together, in a layer without `_shape_faults`."""
+    shape = SHAPES[layer.shape]
+    for key, given in (("stride", layer.stride), ("dilation", layer.dilation)):
+        if given is not None and len(given) not in (1, len(shape.windows)):
+            wanted = f"one number, or {len(shape.windows)} are" if len(shape.windows) > 1 else "one number is"
+            yield (key,), f"{wanted} expected for {layer.shape}, got {len(given)}"
+            return
+    for dim, message in transposed_faults(shape, layer.sizes, _steps_of(layer.stride, shape)):
+        yield ("sizes", dim), message
+    for dim, size in _nest_sizes(layer, shape).items():
+        if size >= MAX_WORDS:
+            yield ("sizes",), f"a size of {dim} below 2**62 is expected, got {size:.3g}"
+
+
+def _nest_sizes(layer: ShapedLayer, shape: Shape) -> dict[str, int]:
+    """The size of each dim of the nest; strides of a transposed convolution are within."""
+    sizes = {dim: layer.sizes.get(dim, 1) for dim in shape.dims}
+    for name, dim in shape.multiplies.items():
+        sizes[dim] *= layer.sizes.get(name, 1)
+    return transposed_sizes(shape, sizes, _steps_of(layer.stride, shape))
 
 
 def key_faults(data: object) -> list[Located]:
@@ -144,14 +137,14 @@ def key_faults(data: object) -> list[Located]:
 
 
 def _expand(layer: ShapedLayer) -> ExplicitLayer:
-    """The explicit form of a layer without `_shape_faults`."""
+    """The explicit form of a layer without `_shape_faults` and `_value_faults`."""
     shape = SHAPES[layer.shape]
-    sizes = {dim: layer.sizes.get(dim, 1) for dim in shape.dims}
+    sizes = _nest_sizes(layer, shape)
+    strides = _steps_of(None if shape.transposed else layer.stride, shape)
+    dilations = _steps_of(layer.dilation, shape)
     absent = {dim for dim in shape.left_out_at_one if sizes[dim] == 1}
-    coefficients = {}
-    if shape.windows:
-        (stride_h, stride_w), (dilation_h, dilation_w) = layer.stride or (1, 1), layer.dilation or (1, 1)
-        coefficients = {"stride_h": stride_h, "stride_w": stride_w, "dilation_h": dilation_h, "dilation_w": dilation_w}
+    coefficients = {f"stride_{axis}": step for axis, step in zip(shape.windows, strides, strict=True)}
+    coefficients |= {f"dilation_{axis}": step for axis, step in zip(shape.windows, dilations, strict=True)}
     tensors = {
         tensor: TensorSection(
             projection=tuple(rank for rank in ranks if rank not in absent),
@@ -219,7 +212,7 @@ def make_workload(layer: ExplicitLayer | ShapedLayer, default_name: str = "") ->
     """The workload of a layer, and the faults of the layer; None where there are any."""
     shape, sizes_key = "", "dims"
     if isinstance(layer, ShapedLayer):
-        if faults := list(_shape_faults(layer)):
+        if faults := list(_shape_faults(layer)) or list(_value_faults(layer)):
             return None, faults
         shape, sizes_key, layer = layer.shape, "sizes", _expand(layer)
     if faults := list(_layer_faults(layer)):

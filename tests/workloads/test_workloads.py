@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from ruby_map.arch.fit import SHAPE_DIMS
-from ruby_map.workloads import Network, Workload, library_workloads, load_workload, shaped
+from ruby_map.workloads import SHAPES, Network, Workload, library_workloads, load_workload, shaped
 
 DOCS = Path(__file__).parents[2] / "docs" / "workloads.md"
 
@@ -150,13 +150,13 @@ def test_stride_and_dilation_pair_with_their_dims() -> None:
 
 def test_shape_dims_are_the_dims_of_all_shapes() -> None:
     """The public vocabulary that constraints may name."""
-    assert frozenset("NGMCPQRSKBD") == SHAPE_DIMS
+    assert frozenset("NGMCOPQTRSKBD") == SHAPE_DIMS
 
 
 def test_roles_of_every_shape() -> None:
     """Every shape writes Outputs, whose ranks are single dims, and reads Inputs."""
-    shapes = {"conv2d": "MCPQRS", "matmul": "MNK", "batched_matmul": "BMNK", "rank1": "D"}
-    for shape, dims in shapes.items():
+    for shape, entry in SHAPES.items():
+        dims = [dim for dim in entry.names if dim not in entry.one_by_default]
         workload = shaped(shape, **dict.fromkeys(dims, 2))
         assert workload.shape == shape
         assert workload.output.name == "Outputs"

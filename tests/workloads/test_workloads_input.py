@@ -25,7 +25,8 @@ BAD = {
         '2: sise: unknown key "sise"; did you mean "sizes"?',
     ],
     "shape: conv2\nsizes: {D: 3}": [
-        "1: shape: must be one of conv2d, matmul, batched_matmul, rank1; got 'conv2'; did you mean \"conv2d\"?"
+        "1: shape: must be one of conv2d, matmul, batched_matmul, attention_scores, attention_context, conv1d, conv3d, "
+        "transposed_conv2d, rank1; got 'conv2'; did you mean \"conv2d\"?"
     ],
     "shape: conv2d\nsizes:\n  M: 1\n  C: 1\n  P: 1\n  R: 1": [f"2: sizes: the size of Q, S is missing; {CONV}"],
     "shape: rank1\nsizes:\n  D: 3\n  E: 4": ['4: sizes.E: unknown dim "E"; rank1 has D'],

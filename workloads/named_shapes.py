@@ -78,9 +78,11 @@ def transposed_sizes(shape: Shape, sizes: Mapping[str, int], stride: tuple[int, 
 
         M s_h s_w output channels (phase by phase), P / s_h by Q / s_w outputs, a filter of R / s_h by S / s_w,
 
-    with the words of weights and outputs of the transposed one, and its MACs: N G M C P Q R S / (s_h s_w), which is
-    each input word times the whole filter. P, Q are the outputs, R, S the filter, as the layer is published; the
-    strides must divide them (`transposed_faults`), as phases with unlike filters or outputs are no single loop nest.
+    with the words of weights and outputs of the transposed one. MACs are N G M C P Q R S / (s_h s_w), a part of the
+    filter per output, zeros beyond the edges of the inputs among them, as in every convolution here; where P and Q are
+    s_h and s_w times the inputs, that is each input word times the whole filter. P, Q are the outputs, R, S the filter,
+    as the layer is published; the strides must divide them (`transposed_faults`), as phases with unlike filters or
+    outputs are no single loop nest.
     """
     found = dict(sizes)
     for (output, window), step in zip(shape.transposed, stride, strict=False):  # none where it is not transposed

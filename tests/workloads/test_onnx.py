@@ -183,15 +183,65 @@ def test_dynamic_dims_are_asked_for_by_name_and_taken(tmp_path):
 
 
 @needs_onnx
+def test_convolution_of_three_spatial_dims(tmp_path):
+    """The first of a 3-D ResNet: 16 frames, which the stride leaves alone."""
+    layer = conv_layer(tmp_path, [1, 3, 16, 112, 112], [64, 3, 3, 7, 7], pads=[1, 3, 3] * 2, strides=[1, 2, 2])
+    sizes = {"M": 64, "C": 3, "O": 16, "P": 56, "Q": 56, "T": 3, "R": 7, "S": 7}
+    assert layer == {"shape": "conv3d", "sizes": sizes, "stride": [1, 2, 2]}
+
+
+# data, weights (C, M per group, filter), attributes; sizes and the rest of the layer
+TRANSPOSED = {
+    "doubled": ([1, 8, 7, 7], [8, 4, 2, 2], {"strides": [2, 2]},
+                {"M": 4, "C": 8, "P": 14, "Q": 14, "R": 2, "S": 2}, {"stride": [2, 2]}),
+    "cropped": ([1, 8, 7, 7], [8, 4, 4, 4], {"strides": [2, 2], "pads": [1, 1, 1, 1]},
+                {"M": 4, "C": 8, "P": 14, "Q": 14, "R": 4, "S": 4}, {"stride": [2, 2]}),
+    "grouped, one spatial dim": ([2, 8, 5], [8, 3, 6], {"strides": [3], "group": 2},
+                                 {"N": 2, "G": 2, "M": 3, "C": 4, "P": 1, "Q": 18, "R": 1, "S": 6}, {"stride": [1, 3]}),
+}  # fmt: skip
+
+
+def transposed(tmp_path, x, w, **attributes):
+    """The model of one ConvTranspose."""
+    path = save(tmp_path, [node("ConvTranspose", "XW", name="up", **attributes)], {"X": x}, {"Y": None}, {"W": w})
+    return import_onnx(path)
+
+
+@needs_onnx
+@pytest.mark.parametrize("name", TRANSPOSED)
+def test_transposed_convolutions(name, tmp_path):
+    """Output and whole filter with the stride; MACs are inputs times filter where the output is cropped to stride x."""
+    x, w, attributes, sizes, more = TRANSPOSED[name]
+    found = transposed(tmp_path, x, w, **attributes)
+    assert found.layers == (("up", {"shape": "transposed_conv2d", "sizes": sizes, **more}, 1),)
+    if name != "grouped, one spatial dim":
+        assert found.macs == np.prod(x) * np.prod(w[1:])
+    else:
+        assert found.macs == 2 * 2 * 3 * 4 * 18 * 2
+
+
+@needs_onnx
 def test_what_multiplies_and_has_no_layer_is_named(tmp_path):
-    """A transposed convolution is work left out: told by name, apart from the harmless rest."""
-    nodes = [node("Conv", ["X", "W"], "a"), node("ConvTranspose", ["a", "V"], "Y", name="up")]
-    path = save(tmp_path, nodes, {"X": [1, 3, 8, 8]}, {"Y": [1, 2, 8, 8]}, {"W": [4, 3, 3, 3], "V": [4, 2, 3, 3]})
-    assert import_onnx(path).heavy == ("ConvTranspose up: no layer of ours is like it",)
-    volume = save(tmp_path, [node("Conv", ["X", "W"], "a"), node("Conv", ["V", "F"], "Y", name="3d")],
-                  {"X": [1, 3, 8, 8], "V": [1, 2, 4, 4, 4]}, {"Y": [1, 2, 2, 2, 2]},
-                  {"W": [4, 3, 3, 3], "F": [2, 2, 3, 3, 3]})  # fmt: skip
-    assert import_onnx(volume).heavy == ("Conv 3d: 3 spatial dims",)
+    """Work left out is told by name, apart from the harmless rest: strides that do not divide, four spatial dims."""
+    nodes = [node("Conv", ["X", "W"], "a"), node("ConvTranspose", ["a", "V"], "Y", name="up", strides=[2, 2])]
+    path = save(tmp_path, nodes, {"X": [1, 3, 8, 8]}, {"Y": [1, 2, 13, 13]}, {"W": [4, 3, 3, 3], "V": [4, 2, 3, 3]})
+    assert import_onnx(path).heavy == ("ConvTranspose up: its stride does not divide its output and filter",)
+    for name, attributes, weights, why in (
+        ("dilated", {"dilations": [2, 2]}, [3, 2, 3, 3], "a dilated one has no shape here"),
+        ("cube", {}, [3, 2, 3, 3, 3], "3 spatial dims"),
+    ):
+        nodes = [node("Conv", ["X", "W"], "a"), node("ConvTranspose", ["Z", "V"], "Y", name=name, **attributes)]
+        data = {"X": [1, 3, 8, 8], "Z": [1, 3] + [8] * (len(weights) - 2)}
+        path = save(tmp_path, nodes, data, {"Y": None}, {"W": [4, 3, 3, 3], "V": weights})
+        assert import_onnx(path).heavy == (f"ConvTranspose {name}: {why}",)
+    volume = save(tmp_path, [node("Conv", ["X", "W"], "a"), node("Conv", ["V", "F"], "Y", name="4d")],
+                  {"X": [1, 3, 8, 8], "V": [1, 2, 4, 4, 4, 4]}, {"Y": [1, 2, 2, 2, 2, 2]},
+                  {"W": [4, 3, 3, 3], "F": [2, 2, 3, 3, 3, 3]})  # fmt: skip
+    assert import_onnx(volume).heavy == ("Conv 4d: 4 spatial dims",)
+    wrong = [node("ConvTranspose", "XW", name="w", group=2)]
+    path = save(tmp_path, wrong, {"X": [1, 3, 8, 8]}, {"Y": [1, 4, 10, 10]}, {"W": [3, 2, 3, 3]})
+    with pytest.raises(InputError, match="do not go together in 2 groups"):
+        import_onnx(path)
 
 
 @needs_onnx

@@ -84,7 +84,7 @@ def scattered(inputs: Array, weights: Array, stride: tuple[int, int]) -> Array:
 def test_transposed_conv2d(
     sizes: dict[str, int], stride: tuple[int, int], image: tuple[int, int], taps: tuple[int, int]
 ) -> None:
-    """The nest, phase by phase, gives every word that scattering the inputs gives; MACs are inputs times filter."""
+    """The nest, phase by phase, gives every word that scattering the inputs gives; a part of the filter each."""
     (down, right), (rows, columns), (high, wide) = stride, image, taps
     filters = {"R": down * high, "S": right * wide}
     outputs = {"P": down * (rows - 1 + high), "Q": right * (columns - 1 + wide)}  # all, nothing cropped

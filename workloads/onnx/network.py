@@ -11,11 +11,13 @@ import yaml
 
 from ..faults import Fault, InputError
 from ..load import shaped
+from ..spec import Workload
 from .graph import Graph, Node, read_graph
 
 Layer = dict[str, Any]  # as a network file has it: shape, sizes, stride, dilation
+Sizes = tuple[int, ...]
 
-# Operations that multiply and have no shape here: what is left out with them is work.
+# Operations that multiply and are not read, or in other domains not: what is left out with them is work.
 _INNER = ("If", "Loop", "Scan")
 HEAVY = {
     "Attention",
@@ -43,7 +45,7 @@ class Imported:
 
     @property
     def macs(self) -> int:
-        return sum(count * prod(layer["sizes"].values()) for _, layer, count in self.layers)
+        return sum(count * _workload(layer).macs for _, layer, count in self.layers)
 
 
 def import_onnx(path: Path, dims: Mapping[str, int] | None = None) -> Imported:
@@ -114,40 +116,76 @@ def _whole_numbers(values: object) -> bool:
     return isinstance(values, list) and all(isinstance(value, int) for value in values)
 
 
+def _workload(layer: Layer, name: str = "") -> Workload:
+    options: dict[str, Any] = {key: tuple(layer[key]) for key in ("stride", "dilation") if key in layer}
+    return shaped(layer["shape"], name, **options, **layer["sizes"])
+
+
 def _check(graph: Graph, node: Node, layer: Layer) -> None:
     """Raises InputError where the layer cannot stand in a network file."""
-    options: dict[str, Any] = {key: tuple(layer[key]) for key in ("stride", "dilation") if key in layer}
     try:
-        shaped(layer["shape"], node.name, **options, **layer["sizes"])
+        _workload(layer, node.name)
     except InputError as error:
         raise graph.fault(node, "; ".join(f"{fault.path}: {fault.message}" for fault in error.faults)) from None
 
 
 def _convolution(graph: Graph, node: Node, data: str, weights: str) -> Layer | str:
-    """The layer of a Conv: data N C H W, weights M C/group R S, one or two spatial dims; the output gives padding."""
+    """The layer of a Conv: data N C (D) H W, weights M C/group (T) R S, up to three spatial dims.
+
+    The output gives the padding.
+    """
     inputs, filters = graph.shape(data, node), graph.shape(weights, node)
-    spatial = len(filters) - 2
-    if spatial not in (1, 2):
-        return f"{node.op} {node.name}: {spatial} spatial dims"
+    if not 3 <= len(filters) <= 5:
+        return f"{node.op} {node.name}: {len(filters) - 2} spatial dims"
     output = graph.shape(node.output, node)
+    _agree(graph, node, inputs, filters, output, (filters[0], filters[1]))
+    return _windows(graph, node, "conv3d" if len(filters) == 5 else "conv2d", filters, output)
+
+
+def _transposed(graph: Graph, node: Node, data: str, weights: str) -> Layer | str:
+    """The layer of a ConvTranspose: data N C H W, weights C M/group R S, one or two spatial dims."""
+    inputs, filters = graph.shape(data, node), graph.shape(weights, node)
+    if not 3 <= len(filters) <= 4:
+        return f"{node.op} {node.name}: {len(filters) - 2} spatial dims"
+    output, groups = graph.shape(node.output, node), node.attributes.get("group", 1)
+    _agree(graph, node, inputs, filters, output, (filters[1] * groups, filters[0] // max(groups, 1)))
+    per_group = (filters[1] * groups, filters[0] // groups, *filters[2:])
+    layer = _windows(graph, node, "transposed_conv2d", per_group, output)
+    if "dilation" in layer:
+        return f"{node.op} {node.name}: a dilated one has no shape here"
+    steps = zip(layer.get("stride", (1, 1)), ("PR", "QS"), strict=True)
+    if any(layer["sizes"][dim] % step for step, dims in steps for dim in dims):
+        return f"{node.op} {node.name}: its stride does not divide its output and filter"
+    return layer
+
+
+def _agree(graph: Graph, node: Node, inputs: Sizes, filters: Sizes, output: Sizes, channels: tuple[int, int]) -> None:
+    """Raises InputError unless the shapes of a convolution go together; its channels: outputs, inputs per group."""
     groups = node.attributes.get("group", 1)
+    given = f"data {inputs}, weights {filters}, output {output}"
     if not len(inputs) == len(output) == len(filters):
-        raise graph.fault(node, f"data {inputs}, weights {filters}, output {output} differ in their number of dims")
-    if groups < 1 or inputs[1] != filters[1] * groups or filters[0] % groups or output[1] != filters[0]:
-        given = f"data {inputs}, weights {filters}, output {output}"
+        raise graph.fault(node, f"{given} differ in their number of dims")
+    made, read = channels
+    if groups < 1 or inputs[1] != read * groups or made % groups or output[1] != made:
         raise graph.fault(node, f"the channels of {given} do not go together in {groups} groups")
     if "kernel_shape" in node.attributes and tuple(node.attributes["kernel_shape"]) != filters[2:]:
         raise graph.fault(node, f"kernel_shape is {node.attributes['kernel_shape']}, the weights are {filters}")
-    height = (1,) * (2 - spatial)  # one spatial dim: the height is 1
-    sizes = {"N": inputs[0], "G": groups, "M": filters[0] // groups, "C": filters[1]}
-    sizes |= dict(zip("PQRS", (*height, *output[2:], *height, *filters[2:]), strict=True))
-    layer: Layer = {"shape": "conv2d", "sizes": {d: n for d, n in sizes.items() if n > 1 or d not in "NG"}}
+
+
+def _windows(graph: Graph, node: Node, shape: str, filters: Sizes, output: Sizes) -> Layer:
+    """The layer of filters M C/group (T) R S; where there is one spatial dim, the height is 1."""
+    groups, spatial = node.attributes.get("group", 1), len(filters) - 2
+    height = (1,) * max(0, 2 - spatial)
+    sizes = {"N": output[0], "G": groups, "M": filters[0] // groups, "C": filters[1]}
+    names = "OPQTRS" if spatial == 3 else "PQRS"
+    sizes |= dict(zip(names, (*height, *output[2:], *height, *filters[2:]), strict=True))
+    layer: Layer = {"shape": shape, "sizes": {d: n for d, n in sizes.items() if n > 1 or d not in "NG"}}
     for key, attribute in (("stride", "strides"), ("dilation", "dilations")):
-        pair = [*height, *node.attributes.get(attribute, (1,) * spatial)]
-        if len(pair) != 2:
-            raise graph.fault(node, f"{attribute} are {pair}, {spatial} are expected")
-        if pair != [1, 1]:
-            layer[key] = pair
+        steps = [*height, *node.attributes.get(attribute, (1,) * spatial)]
+        if len(steps) != spatial + len(height):
+            raise graph.fault(node, f"{attribute} are {steps[len(height) :]}, {spatial} are expected")
+        if any(step != 1 for step in steps):
+            layer[key] = steps
     return layer
 
 
@@ -196,6 +234,7 @@ Kind = Callable[[Graph, Node, str, str], Layer | str]
 # operation: how it becomes a layer, and which of its inputs are the data and the weights
 OPERATIONS: Mapping[str, tuple[Kind | None, int, int]] = {
     "Conv": (_convolution, 0, 1),
+    "ConvTranspose": (_transposed, 0, 1),
     "ConvInteger": (_convolution, 0, 1),
     "QLinearConv": (_convolution, 0, 3),
     "Gemm": (_gemm, 0, 1),

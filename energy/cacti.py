@@ -157,6 +157,29 @@ def _other_banks(sram: Sram) -> Figures | None:
     return None
 
 
+def _below(sram: Sram) -> Figures | None:
+    """An SRAM that is smaller or narrower than the grid, scaled down from its edge; None where it is not.
+
+    By the rules of Accelergy's CACTI plug-in for memories that CACTI refuses: with the share of the width the energies
+    of an access fall to 0.3, with that of the depth by the power 0.78; leakage and area are linear in both.
+    """
+    points = [p for p in grid() if (p.tech_nm, p.ports, p.banks) == (sram.tech_nm, sram.ports, 1)]
+    least, narrowest = min(p.capacity_bytes for p in points), min(p.width_bits for p in points)
+    width, depth = max(sram.width_bits, narrowest), sram.capacity_bytes * 8 / sram.width_bits
+    deeper = max(depth, least * 8 / width)
+    edge = replace(sram, width_bits=width, capacity_bytes=deeper * width / 8, banks=1)
+    known = None if (width, deeper) == (sram.width_bits, depth) else _size(edge)
+    if known is None:
+        return None
+    narrow, shallow = sram.width_bits / width, depth / deeper
+
+    def value(name: str) -> float:
+        access = (0.7 * narrow + 0.3) * shallow**0.78
+        return float(getattr(known, name) * (access if name in ("read_pj", "write_pj") else narrow * shallow))
+
+    return figures(value, f"below the CACTI grid, scaled down from {edge}")
+
+
 def _nearest(sram: Sram) -> Figures:
     """The nearest point of the grid, with a warning; OutsideGrid where even that is far."""
     points = (p for p in grid() if (p.tech_nm, p.ports) == (sram.tech_nm, sram.ports))
@@ -169,7 +192,7 @@ def _nearest(sram: Sram) -> Figures:
 def _at_node(sram: Sram) -> tuple[Figures, bool]:
     """Figures of an SRAM at a node of the grid, and whether they are those of a neighbour."""
     exact = _size(sram)
-    return (exact, False) if exact else (_other_banks(sram) or _nearest(sram), True)
+    return (exact, False) if exact else (_other_banks(sram) or _below(sram) or _nearest(sram), True)
 
 
 def _check(sram: Sram) -> None:
@@ -185,9 +208,10 @@ def sram(wanted: Sram) -> Figures:
     """Figures of an SRAM, tagged with how they were found.
 
     A point of the grid is taken as it is. Between points figures are interpolated (logarithms, over capacity, width,
-    banks and node). Where the grid has no such number of banks at that size the nearest number is taken, and up to a
-    factor 2 outside in capacity or width the nearest point, both with an EnergyWarning; a node up to a factor 2 outside
-    is scaled. Raises OutsideGrid beyond, and for ports other than 1 and 2.
+    banks and node). Where the grid has no such number of banks at that size the nearest number is taken; below the
+    grid figures are scaled down from its edge; up to a factor 2 over it the nearest point is taken, all with an
+    EnergyWarning. A node up to a factor 2 outside is scaled. Raises OutsideGrid beyond, and for ports other than 1
+    and 2.
 
     >>> sram(Sram(45, 131072, 64, ports=2, banks=32)).read_pj
     74.0954

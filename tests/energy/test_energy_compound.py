@@ -227,7 +227,7 @@ def test_expressions_are_computed_where_they_are_used():
         ),
         ("class: smart_buffer, depth: 64, ports: 3", "memory.class: ports must be one of 1, 2; got 3; used by BUF"),
         ("class: vector_mac, depth: 64, attributes: {lanes: 0}", "read, write"),
-        ("class: smart_buffer, depth: 2, width_bits: 32", r"components.yaml:\d+: .*no SRAM of 8 B x 32 b"),
+        ("class: smart_buffer, depth: 4194304, width_bits: 32", r"components.yaml:\d+: .*no SRAM of 16777216 B x 32 b"),
     ],
 )
 def test_a_component_that_does_not_fit_its_class(level, words):

@@ -63,7 +63,7 @@ def rendered(path: Path, folders: tuple[Path, ...] = (), search: tuple[Path, ...
     }
     try:
         done = subprocess.run(
-            [sys.executable, "-I", str(WORKER)],
+            [sys.executable, "-P", str(WORKER)],  # not its folder, but the packages of this process
             input=json.dumps(request),
             capture_output=True,
             text=True,
@@ -72,8 +72,11 @@ def rendered(path: Path, folders: tuple[Path, ...] = (), search: tuple[Path, ...
         )
     except subprocess.TimeoutExpired:
         raise InputError(Fault(str(path), None, "", f"the template is not done after {SECONDS:g} s")) from None
+    if done.returncode < 0:  # ended by a limit
+        raise InputError(Fault(str(path), None, "", "the template takes too much time or memory"))
     if done.returncode:
-        raise InputError(Fault(str(path), None, "", "the template takes too much time or memory")) from None
+        last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise InputError(Fault(str(path), None, "", f"the template cannot be rendered: {last}"))
     answer = json.loads(done.stdout)
     if "fault" in answer:
         file = str(path) if answer["file"] in ("", str(whole)) else answer["file"]

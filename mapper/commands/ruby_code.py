@@ -86,11 +86,11 @@ def code(request: CodeRequest) -> int:
     if faults := backend.faults(nest, kind):
         raise InputError(faults)
     files = {**backend.files(nest, kind), "mapping.yaml": mapping_yaml(result.batch)}
-    for name in WRITTEN - files.keys():
-        (request.out / name).unlink(missing_ok=True)  # of an earlier program
     with written_together(request.out, "mapping.yaml", "make room and run the same command again") as part:
         for name, text in files.items():
             (part / name).write_text(text)
+    for name in WRITTEN - files.keys():
+        (request.out / name).unlink(missing_ok=True)  # of an earlier program
     ran = _run(request, backend, nest, kind) if request.run else None
     written = _Written(request, result, files, Effort(nest, kind), ran)
     if request.as_json:

@@ -181,10 +181,12 @@ def _below(sram: Sram) -> Figures | None:
 
 
 def _nearest(sram: Sram) -> Figures:
-    """The nearest point of the grid, with a warning; OutsideGrid where even that is far."""
+    """The nearest point of the grid, where that is far an SRAM below the grid by its edge; OutsideGrid for others."""
     points = (p for p in grid() if (p.tech_nm, p.ports) == (sram.tech_nm, sram.ports))
     point = min(points, key=lambda point: _distance(sram, point))
     if _distance(sram, point)[0] > math.log2(FARTHEST) + 1e-9:
+        if smaller := _below(sram):
+            return smaller
         raise OutsideGrid(f"no SRAM of {sram}: the nearest known is {point}")
     return replace(grid()[point], source=f"outside the CACTI grid, its nearest point: {point}")
 
@@ -192,7 +194,7 @@ def _nearest(sram: Sram) -> Figures:
 def _at_node(sram: Sram) -> tuple[Figures, bool]:
     """Figures of an SRAM at a node of the grid, and whether they are those of a neighbour."""
     exact = _size(sram)
-    return (exact, False) if exact else (_other_banks(sram) or _below(sram) or _nearest(sram), True)
+    return (exact, False) if exact else (_other_banks(sram) or _nearest(sram), True)
 
 
 def _check(sram: Sram) -> None:
@@ -208,10 +210,10 @@ def sram(wanted: Sram) -> Figures:
     """Figures of an SRAM, tagged with how they were found.
 
     A point of the grid is taken as it is. Between points figures are interpolated (logarithms, over capacity, width,
-    banks and node). Where the grid has no such number of banks at that size the nearest number is taken; below the
-    grid figures are scaled down from its edge; up to a factor 2 over it the nearest point is taken, all with an
-    EnergyWarning. A node up to a factor 2 outside is scaled. Raises OutsideGrid beyond, and for ports other than 1
-    and 2.
+    banks and node). Where the grid has no such number of banks at that size the nearest number is taken; up to a
+    factor 2 outside in capacity or width the nearest point; further below figures are scaled down from the edge, all
+    with an EnergyWarning. A node up to a factor 2 outside is scaled. Raises OutsideGrid beyond, and for ports other
+    than 1 and 2.
 
     >>> sram(Sram(45, 131072, 64, ports=2, banks=32)).read_pj
     74.0954

@@ -165,7 +165,8 @@ def judged(name: str, runs: dict[str, dict[str, Any]], seed: int) -> Row:
 
 
 def rank(one, other) -> float:  # type: ignore[no-untyped-def]
-    return float(spearmanr(one, other).statistic)
+    found = float(spearmanr(one, other).statistic)
+    return 0.0 if np.isnan(found) else found  # where all are equal
 
 
 def optima(arch: Architecture, layer: Workload, seconds: float) -> Row:

@@ -72,11 +72,10 @@ def rendered(path: Path, folders: tuple[Path, ...] = (), search: tuple[Path, ...
         )
     except subprocess.TimeoutExpired:
         raise InputError(Fault(str(path), None, "", f"the template is not done after {SECONDS:g} s")) from None
-    if done.returncode < 0:  # ended by a limit
-        raise InputError(Fault(str(path), None, "", "the template takes too much time or memory"))
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-        raise InputError(Fault(str(path), None, "", f"the template cannot be rendered: {last}"))
+        why = "takes too much time or memory" if done.returncode < 0 else f"cannot be rendered: {last}"
+        raise InputError(Fault(str(path), None, "", f"the template {why}"))
     answer = json.loads(done.stdout)
     if "fault" in answer:
         file = str(path) if answer["file"] in ("", str(whole)) else answer["file"]

@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from ..faults import Fault, InputError
 
@@ -54,13 +55,24 @@ def rendered(path: Path, folders: tuple[Path, ...] = (), search: tuple[Path, ...
         rule = "is a template: it needs the package jinja2, pip install 'ruby-map[templates]'"
         raise InputError(Fault(str(path), None, "", rule))
     whole = path.resolve()
-    folders = folders or folders_of(whole)
     request = {
         "path": str(whole),
-        "folders": [*map(str, folders)],
+        "folders": [*map(str, folders or folders_of(whole))],
         "search": [*map(str, search)],
         "values": dict(_VALUES.get() or {}),
     }
+    answer = _answered(path, request)
+    if "fault" in answer:
+        file = str(path) if answer["file"] in ("", str(whole)) else answer["file"]
+        raise InputError(Fault(file, answer["line"], "", answer["fault"]))
+    if len(answer["text"]) > OUTPUT:
+        raise InputError(Fault(str(path), None, "", f"makes {len(answer['text']):,} characters, over {OUTPUT:,}"))
+    included = tuple((tuple(map(Path, files)), keys, several) for files, keys, several in answer["included"])
+    return Rendered(answer["text"], included, tuple(map(Path, answer["search"])))
+
+
+def _answered(path: Path, request: Mapping[str, object]) -> dict[str, Any]:
+    """What the process that renders `path` answers. Raises InputError where it ends without an answer."""
     try:
         done = subprocess.run(
             [sys.executable, "-P", str(WORKER)],  # not its folder, but the packages of this process
@@ -76,14 +88,8 @@ def rendered(path: Path, folders: tuple[Path, ...] = (), search: tuple[Path, ...
         last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
         why = "takes too much time or memory" if done.returncode < 0 else f"cannot be rendered: {last}"
         raise InputError(Fault(str(path), None, "", f"the template {why}"))
-    answer = json.loads(done.stdout)
-    if "fault" in answer:
-        file = str(path) if answer["file"] in ("", str(whole)) else answer["file"]
-        raise InputError(Fault(file, answer["line"], "", answer["fault"]))
-    if len(answer["text"]) > OUTPUT:
-        raise InputError(Fault(str(path), None, "", f"makes {len(answer['text']):,} characters, over {OUTPUT:,}"))
-    included = tuple((tuple(map(Path, files)), keys, several) for files, keys, several in answer["included"])
-    return Rendered(answer["text"], included, tuple(map(Path, answer["search"])))
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
 
 
 def folders_of(path: Path) -> tuple[Path, ...]:

@@ -21,6 +21,9 @@ from ..model.figures import counts_by_memory
 from ..report import (
     Json,
     Result,
+    beside,
+    beside_json,
+    beside_text,
     comparison,
     comparison_json,
     difference_json,
@@ -70,6 +73,9 @@ class ModelRequest(FilesRequest):
         bool, typer.Option("--simulate", help="execute the nest element by element too, and show both")
     ] = False
     explained: Annotated[bool, typer.Option("--explain", help="why each count is what it is, symbolically")] = False
+    beside: Annotated[
+        Path | None, typer.Option(metavar="STATS", help="Timeloop's statistics of it: show both, and why they differ")
+    ] = None
     ert: Annotated[Path | None, typer.Option(help="energy per action, a file of Accelergy")] = None
     art: Annotated[Path | None, typer.Option(help="area per component, a file of Accelergy")] = None
     more: Annotated[list[Path], typer.Option("--with", help=WITH)] = field(default_factory=list)
@@ -127,6 +133,7 @@ def _clashes(request: ModelRequest) -> list[Fault]:
             two and (request.simulated or request.explained),
             "are for one mapping; two are compared",
         ),
+        "--beside": (two and request.beside is not None, "is for one mapping; two are compared"),
         "--set": (bool(request.other and request.changes), "changes one mapping; leave out the second"),
         "--transforms": (
             request.transforms and (two or request.json or request.simulated or request.explained),
@@ -205,6 +212,8 @@ def _model_json(result: Result, batch: MappingBatch, request: ModelRequest) -> J
         values["simulated"] = comparison_json(*_simulated(result, batch))
     if request.explained:
         values["explanation"] = _explanation(batch, request).splitlines()
+    if request.beside:
+        values["timeloop"] = beside_json(beside(result, request.beside))
     return values
 
 
@@ -218,6 +227,7 @@ def _model_text(result: Result, batch: MappingBatch, request: ModelRequest) -> s
         parts.append("\n".join(["\nthis mapping is not valid:", *misfits(batch)]))
     parts += [f"\n{counts}"] if counts else []
     parts += [f"\n{_explanation(batch, request)}"] if request.explained else []
+    parts += [f"\n{beside_text(beside(result, request.beside))}"] if request.beside else []
     return "\n".join(parts)
 
 

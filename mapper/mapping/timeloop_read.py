@@ -46,7 +46,7 @@ class _Mapping:
         self.seen: dict[tuple[str, int], Keys] = {}  # (type, slot) -> the entry that described it
         self.levels = {name: stack[-1] for name, stack in self.kept.memories.items()}  # the last has the fanout
         self.temporal_slots = [number for number, slot in enumerate(arch.slots) if not slot.spatial]
-        self.axes = axis_slots(arch)
+        self.axes = {name: {"": slot} for name, slot in axis_slots(arch).items()} | axis_pairs(arch)
 
     def entry(self, path: Keys) -> None:
         """Take in one entry of the list."""
@@ -137,7 +137,7 @@ class _Mapping:
         split = self.reader.integer((*path, "split"), least=0)
         split = len(self.dims) if split is None else split
         if target not in self.levels:
-            slots = {"": self.axes[target]}
+            slots = self.axes[target]
         else:
             axes = self.arch.levels[self.levels[target]].fanout
             first = self.temporal_slots[self.levels[target]] + 1
@@ -203,13 +203,25 @@ def axis_slots(arch: Architecture) -> dict[str, int]:
     return slots
 
 
+def axis_pairs(arch: Architecture) -> dict[str, dict[str, int]]:
+    """The slots by mesh of the two axes of one container, by the names that it and its dummy storage have."""
+    slots, pairs, levels = axis_slots(arch), dict[str, dict[str, int]](), [level.name for level in arch.levels]
+    for name, slot in slots.items():
+        twin = name.removesuffix("_X") + "_Y"
+        if name.endswith("_X") and twin in slots and arch.slots[slot].level == arch.slots[slots[twin]].level:
+            both = {"X": slot, "Y": slots[twin]}
+            names = (name[:-2], f"inter_{name[:-2]}_spatial")
+            pairs |= {known: both for known in names if known not in slots and known not in levels}
+    return pairs
+
+
 def read_mapping(source: Document | Path | str, arch: Architecture, workload: Workload) -> MappingBatch:
     """The one mapping of a file (root key `mapping`, or a list alone), checked against `arch` and `workload`.
 
-    Targets are levels, and axes by name (`PE_column`, `shared_glb.PE_column`, `inter_PE_column_spatial`). Of a memory
-    with uneven placement `keep` lists tensors outermost first, and `tensor` says below which one loops stand; without
-    it they stand below all. What a file leaves out: factors are 1, orders the workload's, tensors kept unless the
-    architecture bypasses them. Raises InputError with every fault.
+    Targets are levels, and axes by name (`PE_column`, `shared_glb.PE_column`, `inter_PE_column_spatial`, and `PE` for
+    `PE_X` and `PE_Y`). Of a memory with uneven placement `keep` lists tensors outermost first, and `tensor` says below
+    which one loops stand; without it they stand below all. What a file leaves out: factors are 1, orders the
+    workload's, tensors kept unless the architecture bypasses them. Raises InputError with every fault.
     """
     reader = Reader(source if isinstance(source, Document) else read_timeloop(source))
     root: Keys = () if isinstance(reader.document.data, list) else ("mapping",)

@@ -1,5 +1,6 @@
 """Results: printed, tabulated, drawn, written."""
 
+from .beside import beside, beside_json, beside_text
 from .compare import comparison, comparison_json
 from .difference import difference_json, difference_text
 from .folder import certificate_faults, write_folder, write_proof
@@ -29,6 +30,9 @@ __all__ = [
     "TextTable",
     "Why",
     "best_choice",
+    "beside",
+    "beside_json",
+    "beside_text",
     "certificate_faults",
     "comparison",
     "comparison_json",

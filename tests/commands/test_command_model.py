@@ -1,6 +1,7 @@
 """ruby-model: one mapping's counts and costs, beside the executor's, explained; and what it says of bad files."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,48 @@ def test_json_is_one_object_and_nothing_else():
     assert shown["simulated"]["equal"] is True
     assert shown["levels"]["RF"]["tensors"]["Z"]["updates"] == 420
     assert any(line.startswith("Z: updates of RF = 420") for line in shown["explanation"])
+
+
+STATISTICS = """Buffer and Arithmetic Levels
+----------------------------
+=== MACC ===
+
+    STATS
+    -----
+    Energy (total)       : 420.00 pJ
+
+Summary Stats
+-------------
+Cycles: 36
+Energy: 0.05 uJ
+Computes = 396
+"""
+
+
+def test_timeloops_statistics_beside_the_model(tmp_path):
+    """--beside shows Timeloop's figures next to ours, with the rule of each difference, as text and in the JSON."""
+    case, path = "B05_toy3_imp_spXY", tmp_path / "timeloop-model.stats.txt"
+    path.write_text(STATISTICS)
+    args = (*files(case), "--ert", GOLDEN / case / "ert.yaml", "--beside", path)
+    text = run(*args)
+    assert text.exit_code == 0, text.output
+    assert re.search(r"MACs +420 +396 +-24 +a\n", text.stdout)
+    assert "  a  Timeloop cuts averages" in text.stdout
+    shown = json.loads(run(*args, "--json").stdout)["timeloop"]
+    assert shown["figures"][0] == {
+        "level": "", "tensor": "", "figure": "MACs", "ours": 420, "timeloop": 396.0, "rules": ["truncated"]
+    }  # fmt: skip
+
+
+def test_what_beside_is_not_for(tmp_path):
+    """Two mappings, a file that is no statistics, and no file: status 2, and the file's name."""
+    case, path = "B05_toy3_imp_spXY", tmp_path / "none.txt"
+    assert "--beside: is for one mapping" in run(*files(case), files(case)[2], "--beside", path).stderr
+    missing = run(*files(case), "--beside", path)
+    assert (missing.exit_code, "none.txt: no such file" in missing.stderr) == (2, True)
+    path.write_text("nothing")
+    other = run(*files(case), "--beside", path)
+    assert (other.exit_code, other.stderr.count("none.txt: the section")) == (2, 2)
 
 
 def test_an_executor_too_slow_for_the_nest_says_so():

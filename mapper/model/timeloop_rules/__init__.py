@@ -1,0 +1,7 @@
+"""What Timeloop counts of a mapping: its own rules, to explain its statistics beside the executed counts."""
+
+from .nest import Arrays, TimeloopNest
+from .tiles import TimeloopCounts, timeloop_counts
+from .walk import Rules
+
+__all__ = ["Arrays", "Rules", "TimeloopCounts", "TimeloopNest", "timeloop_counts"]

@@ -1,0 +1,166 @@
+"""Timeloop's statistics beside our figures of a mapping: each difference with its rule, each energy taken apart."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import ceil, isclose, prod
+from pathlib import Path
+
+from ....workloads import Fault, InputError
+from ...mapping import MappingBatch
+from ...model import Costs
+from ..result import Result
+from .explanation import Explanation
+from .statistics import WORDS, StatedLevel, StatedTensor, Statistics, read_statistics
+
+NO_TENSOR = StatedTensor(0, dict.fromkeys(WORDS, 0.0))  # Timeloop leaves out what is never used
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A count by us and by Timeloop, over all instances, and the names of the rules that make them differ."""
+
+    level: str
+    tensor: str
+    name: str
+    ours: int
+    timeloop: float
+    rules: tuple[str, ...]
+
+    @property
+    def equal(self) -> bool:
+        return isclose(self.ours, self.timeloop, rel_tol=1e-12)
+
+
+@dataclass(frozen=True)
+class Energy:
+    """The energy of a component in pJ, and what Timeloop's is more by."""
+
+    component: str
+    ours: float
+    timeloop: float
+    counts: float = 0.0  # for it counts other words
+    vectors: float = 0.0  # for it reads and writes whole vectors of the instances of a cluster that are in use
+    leakage: float = 0.0  # for it charges leakage always
+
+    @property
+    def other(self) -> float:
+        """The rest: other figures per access, and what two decimals round."""
+        return self.timeloop - self.ours - self.counts - self.vectors - self.leakage
+
+
+@dataclass(frozen=True)
+class Beside:
+    """The comparison of a mapping."""
+
+    source: str
+    figures: tuple[Figure, ...]
+    energies: tuple[Energy, ...]  # the last is the total
+    too_large: str  # why nothing could be explained, else empty
+
+
+def beside(result: Result, path: Path) -> Beside:
+    """Compare the costs of a mapping with what Timeloop states of it in the file at `path`.
+
+    Raises InputError where that is none of Timeloop's statistics, or they are of another machine or layer, or the
+    machine has no counterpart there.
+    """
+    stated = read_statistics(path)
+    batch, costs = result.batch, result.costs
+    assert batch is not None
+    assert costs is not None
+    _check(stated, batch)
+    try:
+        explanation = Explanation(batch)
+    except ValueError as error:
+        raise InputError(Fault("--beside", None, "", str(error))) from error
+    visits, reason = explanation.nest.visits, ""
+    if visits > explanation.nest.MOST_VISITS:
+        reason = f"the nest has too many loops to be walked by Timeloop's rules: {visits:,} visits"
+    figures = tuple(_figures(batch, costs, stated, None if reason else explanation))
+    return Beside(stated.source, figures, tuple(_energies(result, batch, costs, stated)), reason)
+
+
+def _check(stated: Statistics, batch: MappingBatch) -> None:
+    """Raise InputError for levels and tensors that are not here; dummies and networks say nothing of tensors."""
+    levels = {level.name: level for level in batch.arch.levels}
+    tensors = {tensor.name for tensor in batch.workload.tensors}
+    faults = []
+    for name, level in stated.levels.items():
+        used = {tensor for tensor, words in level.tensors.items() if any(words.words.values())}
+        if used and name not in levels:
+            faults.append(Fault(stated.source, level.line, name, f"{batch.arch.name} has no such level"))
+            continue
+        for tensor in sorted(used - tensors):
+            line, place = level.tensors[tensor].line, f"{name}.{tensor}"
+            faults.append(Fault(stated.source, line, place, f"{batch.workload.name} has no such tensor"))
+    if faults:
+        raise InputError(faults)
+
+
+def _figures(batch: MappingBatch, costs: Costs, stated: Statistics, why: Explanation | None) -> Iterator[Figure]:
+    """Every count, MACs and cycles first."""
+    counts = costs.counts
+    macs, cycles = batch.workload.macs, int(costs.cycles[0])
+    rules = why.computes(stated.computes, macs) if why and stated.computes != macs else ()
+    yield Figure("", "", "MACs", macs, stated.computes, rules)
+    rules = why.cycles(stated.cycles, int(counts.cycles[0])) if why and stated.cycles != cycles else ()
+    yield Figure("", "", "cycles", cycles, stated.cycles, rules)
+    for i, level in enumerate(batch.arch.levels):
+        for v, tensor in enumerate(batch.workload.tensors):
+            if not batch.keep[0, i, v]:
+                continue
+            theirs = _stated(stated, level.name, tensor.name)
+            for name in WORDS:
+                ours, words = int(getattr(counts, name)[0, i, v]), theirs.words.get(name, 0.0)
+                total = words * theirs.instances
+                figure = Figure(level.name, tensor.name, name, ours, total, ())
+                if why and not figure.equal:
+                    rules = why.words((i, v), name, words, ours, theirs.instances)
+                    figure = replace(figure, rules=rules)
+                yield figure
+
+
+def _stated(stated: Statistics, level: str, tensor: str) -> StatedTensor:
+    return stated.levels.get(level, StatedLevel(0)).tensors.get(tensor, NO_TENSOR)
+
+
+def _energies(result: Result, batch: MappingBatch, costs: Costs, stated: Statistics) -> Iterator[Energy]:
+    """The energy of each component, and their sum."""
+    found = [_of_level(result, batch, costs, stated, i) for i in range(len(batch.arch.levels))]
+    macs, pj = batch.workload.macs, result.table.compute.compute_pj
+    units = next(iter(stated.levels.values()))
+    found.append(Energy(batch.arch.compute.name, macs * pj, units.energy_pj, counts=(stated.computes - macs) * pj))
+    ours, theirs = float(costs.network_energy_pj[0].sum()), stated.network_pj
+    if ours or theirs:
+        found.append(Energy("networks", ours, theirs))
+    if leak := float(costs.leak_energy_pj[0]):  # that of Timeloop stands at each level
+        found.append(Energy("leakage", leak, 0.0, leakage=-leak))
+    yield from found
+    sums = [sum(getattr(each, name) for each in found) for name in ("counts", "vectors", "leakage")]
+    yield Energy("total", float(costs.energy_pj[0]), stated.energy_pj, *sums)
+
+
+def _of_level(result: Result, batch: MappingBatch, costs: Costs, stated: Statistics, i: int) -> Energy:
+    storage, figures = batch.arch.levels[i], result.table.levels[i]
+    cluster = storage.attribute("cluster_size", 1)
+    shared = cluster if isinstance(cluster, int) else 1
+    spread = prod(
+        int(n)
+        for s, slot in enumerate(batch.arch.slots)
+        if slot.spatial and slot.level < i
+        for n in batch.factors[0, s]
+    )
+    together = spread / min(spread, batch.arch.instances(i) / shared)  # instances in use of a cluster
+    level = stated.levels.get(storage.name, StatedLevel(0))
+    counts = vectors = 0.0
+    for v, tensor in enumerate(batch.workload.tensors):
+        theirs = level.tensors.get(tensor.name, NO_TENSOR)
+        vector = storage.width_bits / storage.bits(tensor.name, tensor.word_bits)  # words
+        row = vector / shared  # of one instance
+        for name, pj in zip(WORDS, (figures.read_pj, figures.write_pj, figures.update_pj), strict=True):
+            words, ours = theirs.words.get(name, 0.0), int(getattr(costs.counts, name)[0, i, v])
+            counts += (words * theirs.instances - ours) * pj / vector
+            vectors += (ceil(words / row) / together - words / vector) * theirs.instances * pj
+    timeloop = sum(tensor.energy_pj for tensor in level.tensors.values()) + level.leak_pj
+    energy = float(costs.level_energy_pj[0, i].sum())
+    return Energy(storage.name, energy, timeloop, counts, vectors, level.leak_pj)

@@ -7,6 +7,8 @@ the last digit that Accelergy prints (docs/energy.md). Energies in pJ per access
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from .spec import BitForm
+
 NODE_NM = 45.0  # of the Aladdin tables
 
 # Of 32 bits; an adder is linear in them, a multiplier square.
@@ -95,6 +97,18 @@ def integer_mac(bits: float) -> Figures:
     energy = adder(bits).read_pj + multiplier(bits).read_pj
     area = adder(bits).area_um2 + multiplier(bits).area_um2
     return Figures(energy, energy, 0.0, area, "closed form: Aladdin integer MAC, 45 nm")
+
+
+def bit_form(bits: int, floating: bool, scale: float) -> BitForm:
+    """The energy of a MAC by the bits of its factors and of its sum, `scale` times that of 45 nm.
+
+    An array multiplier adds a row of partial products as wide as one factor for each bit of the other, so a product of
+    8 by 4 bits costs half of 8 by 8; of equal factors it is Aladdin's square law (docs/energy.md).
+    """
+    of = 32 if bits <= 32 else 64
+    add_pj, multiply_pj = FLOAT[of][:2] if floating else (ADDER_PJ, MULTIPLIER_PJ)
+    of = of if floating else 32
+    return BitForm(bits, scale * add_pj / of, scale * multiply_pj / of**2)
 
 
 def float_mac(bits: float) -> Figures:

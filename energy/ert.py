@@ -204,6 +204,7 @@ def apply_ert(table: EnergyTable, energies: Energies, path: Path | str, source: 
     compute = replace(
         table.compute,
         compute_pj=energy(mac, "compute"),
+        by_bits=None,
         leak_pj_per_cycle=energy(mac, "leak"),
         source=_joined(source, table.compute),
     )

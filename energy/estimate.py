@@ -253,6 +253,10 @@ def estimate_compute(arch: Architecture, compute: Compute, memory: Memory = sram
         return _compound_compute(arch, compute, memory)
     cls = _class(arch, compute, COMPUTE, COMPUTE_LIKE)
     node = _node(arch, compute)
+    if cls == "dummy":
+        return ComputeEnergy(compute.name, 0.0, 0.0, 0.0, NOTHING.source)
     mac = closed_form.float_mac if cls == "fpmac" else closed_form.integer_mac
-    figures = NOTHING if cls == "dummy" else scaled(mac(compute.word_bits), closed_form.NODE_NM, node)
-    return ComputeEnergy(compute.name, figures.read_pj, 0.0, figures.area_um2, figures.source)
+    whole = mac(compute.word_bits)
+    figures = scaled(whole, closed_form.NODE_NM, node)
+    form = closed_form.bit_form(compute.word_bits, cls == "fpmac", figures.read_pj / whole.read_pj)
+    return ComputeEnergy(compute.name, figures.read_pj, 0.0, figures.area_um2, figures.source, form)

@@ -1,6 +1,8 @@
 """Energy per action and area per instance of every component of an architecture."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from ..workloads import Workload
 
 
 @dataclass(frozen=True)
@@ -17,14 +19,38 @@ class LevelEnergy:
 
 
 @dataclass(frozen=True)
+class BitForm:
+    """The energy of a MAC by its bits: an adder is linear in those of the sum, a multiplier in those of each factor."""
+
+    word_bits: int  # of tensors that have no width of their own
+    adder_pj: float  # per bit of the sum
+    multiplier_pj: float  # per bit of one factor and bit of the other
+
+    def pj(self, workload: Workload) -> float:
+        """The energy of one MAC. Of several inputs the two widest are multiplied, a single one with itself."""
+        inputs = sorted((t.word_bits or self.word_bits for t in workload.tensors if not t.output), reverse=True)
+        factors = (*inputs, *inputs)[:2] if len(inputs) < 2 else inputs[:2]
+        total = workload.output.word_bits or self.word_bits
+        return self.adder_pj * total + self.multiplier_pj * factors[0] * factors[1]
+
+
+@dataclass(frozen=True)
 class ComputeEnergy:
     """The figures of a MAC unit: pJ per MAC, um^2 per instance."""
 
     name: str
-    compute_pj: float
+    compute_pj: float  # of a layer whose tensors have no widths of their own
     leak_pj_per_cycle: float
     area_um2: float
     source: str
+    # of the closed forms; without it every MAC costs `compute_pj`. State on disk may be from before this
+    by_bits: BitForm | None = field(default=None, metadata={"later": True})
+
+    def mac_pj(self, workload: Workload) -> float:
+        """The energy of one MAC of a layer, by the bits of its tensors where they have widths of their own."""
+        if self.by_bits is None or all(tensor.word_bits is None for tensor in workload.tensors):
+            return self.compute_pj
+        return self.by_bits.pj(workload)
 
 
 @dataclass(frozen=True)

@@ -148,7 +148,7 @@ def evaluate(
         if storage.limited:
             cycles = xp.maximum(cycles, level_cycles[:, level])
     energy = level_energies(nest, counts, table)
-    compute = workload.macs * table.compute.compute_pj
+    compute = workload.macs * table.compute.mac_pj(workload)
     leak = xp.zeros(len(batch))
     if options.leakage:
         leak = floats(cycles) * options.leak_pj_per_cycle(arch, table)

@@ -21,6 +21,7 @@ from .loop_nest import loop_nest
 from .network_edp import LayerNeeds, LeastSum
 from .show import Shown
 from .why import Why
+from .widths import mac_line, narrow_sums
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -130,6 +131,11 @@ class Result(Shown):
         return ideal(self.arch, self.workload, self.table, self.costs.options if self.costs else None)
 
     @property
+    def warnings(self) -> list[str]:
+        """What a reader should know before using the figures: partial sums that lose bits."""
+        return [] if self.batch is None else narrow_sums(self.batch, self.valid_costs)
+
+    @property
     def valid_costs(self) -> Costs:
         """The costs of the mapping. Raises ValueError where there is no mapping."""
         if self.costs is None:
@@ -150,7 +156,7 @@ class Result(Shown):
         if self.batch is None:
             parts.append("no valid mapping found" + (f"\n{self.hint}" if self.hint else ""))
         else:
-            parts += [loop_nest(self.batch), tables.level_table(self.batch, self.valid_costs), self._totals()]
+            parts += [loop_nest(self.batch), tables.level_table(self.batch, self.valid_costs), _totals(self)]
             parts += [front_table(self.front, self.axes, self.cycles, self.energy_pj)] if self.front else []
         parts += [answer_text(self.answer)] if self.answer else []
         if self.statistics.evaluated:
@@ -168,9 +174,13 @@ class Result(Shown):
             parts += proof.front_proof_parts(self.front, self.proof)
         return parts if self.why is None else [*parts, str(self.why)]
 
-    def _totals(self) -> str:
-        hint = f"\nhint         {self.hint}" if self.hint and self.mapspace else ""
-        return tables.totals(self, self.valid_costs.options) + _bound_by(self) + hint
+
+def _totals(result: Result) -> str:
+    """The totals, what is to be said of the widths of words, what sets the cycles, and the hint."""
+    line = mac_line(result.arch, result.workload, result.table)
+    widths = "".join(f"\n{each}" for each in [line, *(f"warning      {text}" for text in result.warnings)] if each)
+    hint = f"\nhint         {result.hint}" if result.hint and result.mapspace else ""
+    return tables.totals(result, result.valid_costs.options) + widths + _bound_by(result) + hint
 
 
 def _bound_by(result: Result) -> str:

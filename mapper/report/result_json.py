@@ -39,6 +39,8 @@ def result_json(result: Result | NetworkResult) -> Json:
         "mapping": write_mapping(result.batch) if result.batch is not None else None,
         "search": _search_json(result.statistics, result.strategy),
     }
+    if result.warnings:
+        whole |= {"warnings": result.warnings}
     if result.known is not None:
         whole |= result.known.json() if result.found else result.known.json() | {"origin": None}
     if result.answer is not None:

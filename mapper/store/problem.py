@@ -59,7 +59,7 @@ class Problem:
             [level.read_pj, level.write_pj, level.update_pj, level.leak_pj_per_cycle if leaks else 0]
             for level in self.table.levels
         ]
-        mac = [self.table.compute.compute_pj, self.table.compute.leak_pj_per_cycle if leaks else 0]
+        mac = [self.table.compute.mac_pj(work), self.table.compute.leak_pj_per_cycle if leaks else 0]
         return digest(
             {
                 "model": self.model,

@@ -123,7 +123,8 @@ def test_a_table_through_files_costs_the_same(case, tmp_path):
     write_ert(told, tmp_path / "ert.yaml")
     write_art(told, tmp_path / "art.yaml")
     back = energy_table(arch, tmp_path / "ert.yaml", tmp_path / "art.yaml")
-    for one, other in zip((*told.levels, told.compute), (*back.levels, back.compute), strict=True):
+    mac = replace(told.compute, by_bits=None)  # an ERT has one figure for all widths
+    for one, other in zip((*told.levels, mac), (*back.levels, back.compute), strict=True):
         assert replace(other, source=one.source) == one
     leaking = CostOptions(leakage=True)
     one, other = evaluate(batch, told, leaking), evaluate(batch, back, leaking)

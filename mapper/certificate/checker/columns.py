@@ -48,7 +48,7 @@ class Columns:
         self.arch, self.workload, self.groups = problem.arch, problem.workload, problem.groups
         self.columns: list[list[Floats]] = [[] for _ in self.groups]  # per group # (row,) each
         self._known: list[dict[bytes, int]] = [{} for _ in self.groups]
-        self.macs_pj = self.workload.macs * problem.table.compute.compute_pj
+        self.macs_pj = self.workload.macs * problem.table.compute.mac_pj(self.workload)
         self.leak_pj = leakage_pj(problem.arch, problem.table) if problem.costs.leakage else 0.0
         macs = len(self.arch.levels)
         self.cycles = self.product(partial(_steps, macs=macs), "steps")

@@ -42,7 +42,7 @@ def ideal(arch: Architecture, workload: Workload, table: EnergyTable, costs: Cos
     one access can serve (all below one instance), where that is cheapest.
     """
     least = _Least.of(arch, workload, table, costs)
-    energy = workload.macs * table.compute.compute_pj + sum(map(least.tensor_pj, workload.tensors))
+    energy = workload.macs * table.compute.mac_pj(workload) + sum(map(least.tensor_pj, workload.tensors))
     compute = -(-workload.macs // least.arch.instances(len(least.arch.levels)))
     return Ideal(max(compute, *map(least.cycles, range(len(least.arch.levels)))), energy)
 
@@ -52,7 +52,7 @@ def least_between(
 ) -> float:
     """Part of the energy of `ideal`, in pJ: all but what the outermost level hands out, and what is handed to MACs."""
     least = _Least.of(arch, workload, table, costs)
-    energy = workload.macs * table.compute.compute_pj
+    energy = workload.macs * table.compute.mac_pj(workload)
     for tensor in workload.tensors:
         touched = touched_words(workload, tensor)
         kept = [level for level in least.kept(tensor) if level]

@@ -51,7 +51,7 @@ class Relaxation:
         self._products = Products(self.groups, merged=not self.sketch)
         self.columns: list[list[Floats]] = self._products.columns  # per group
         temporal = [s for s, slot in enumerate(self.arch.slots) if not slot.spatial]
-        self.compute_pj = self.workload.macs * self.table.compute.compute_pj
+        self.compute_pj = self.workload.macs * self.table.compute.mac_pj(self.workload)
         self.leak_pj = self.costs.leak_pj_per_cycle(self.arch, self.table)
         self.cycles = self._products.of(lambda g: g.steps())
         self.charges = [

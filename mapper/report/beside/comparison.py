@@ -127,7 +127,7 @@ def _stated(stated: Statistics, level: str, tensor: str) -> StatedTensor:
 def _energies(result: Result, batch: MappingBatch, costs: Costs, stated: Statistics) -> Iterator[Energy]:
     """The energy of each component, and their sum."""
     found = [_of_level(result, batch, costs, stated, i) for i in range(len(batch.arch.levels))]
-    macs, pj = batch.workload.macs, result.table.compute.compute_pj
+    macs, pj = batch.workload.macs, result.table.compute.mac_pj(batch.workload)
     units = next(iter(stated.levels.values()))
     found.append(Energy(batch.arch.compute.name, macs * pj, units.energy_pj, counts=(stated.computes - macs) * pj))
     ours, theirs = float(costs.network_energy_pj[0].sum()), stated.network_pj

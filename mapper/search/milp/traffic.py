@@ -31,7 +31,7 @@ class Traffic:
         steps = total(factors.temporal(level, factors.dims) for level in range(len(arch.levels)))
         waits = [self._products(flow.charges) for flow in flows(arch, workload, keep, task.costs)]
         energies = self._products(charges(arch, workload, task.table, keep, task.costs))
-        fixed = workload.macs * task.table.compute.compute_pj
+        fixed = workload.macs * task.table.compute.mac_pj(workload)
         leak = task.costs.leak_pj_per_cycle(arch, task.table)
         energies += [Product(Form({}, log(fixed)))] if fixed else []
         energies += [Product(self.cycles + log(leak))] if leak else []

@@ -1,11 +1,11 @@
 """Energy and area per action, each figure with its source."""
 
-from .cacti import EnergyWarning
 from .ert import read_art, read_ert, write_art, write_ert
+from .grid import EnergyWarning
 from .spec import ComputeEnergy, EnergyTable, LevelEnergy
 from .stacks import as_written, stacked_table
 from .store import CacheWarning
-from .table import ENGINES, area_um2, default_table, energy_table
+from .table import ENGINES, area_um2, default_table, energy_table, no_energies
 
 __all__ = [
     "ENGINES",
@@ -18,6 +18,7 @@ __all__ = [
     "as_written",
     "default_table",
     "energy_table",
+    "no_energies",
     "read_art",
     "read_ert",
     "write_art",

@@ -4,99 +4,15 @@ Between two capacities or widths the logarithm of a figure is interpolated in th
 grow by powers. `leave_one_out` measures how far that is from CACTI; docs/energy.md has the errors.
 """
 
-import csv
 import math
-import statistics
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import cache
-from importlib import resources
-from typing import override
+from dataclasses import replace
 
 from .closed_form import Figures, figures
-
-FIGURES = ("read_pj", "write_pj", "leak_uw", "area_um2")
-FARTHEST = 2.0  # a size up to this factor outside the grid takes the nearest point, with a warning
-
-
-class EnergyWarning(UserWarning):
-    """Says that a figure is that of a neighbouring memory."""
-
-
-class OutsideGrid(ValueError):
-    """An SRAM or a technology node is too far outside the grid for any figure."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sram:
-    """The attributes of an SRAM that CACTI takes."""
-
-    tech_nm: float
-    capacity_bytes: float
-    width_bits: float
-    ports: int = 2  # read/write ports
-    banks: int = 1
-
-    @override
-    def __str__(self) -> str:
-        size = f"{self.capacity_bytes:.10g} B x {self.width_bits:g} b"
-        return f"{size}, {self.ports} port(s), {self.banks} bank(s), {self.tech_nm:g} nm"
-
-
-Grid = dict[Sram, Figures]
-
-
-@cache
-def grid() -> Grid:
-    """All points of the shipped grid."""
-    text = resources.files(__package__).joinpath("cacti_sram.csv").read_text(encoding="utf-8")
-    rows = csv.DictReader(line for line in text.splitlines() if not line.startswith("#"))
-    points = {}
-    for row in rows:
-        sizes = (int(row[name]) for name in ("tech_nm", "capacity_bytes", "width_bits", "rw_ports", "banks"))
-        points[Sram(*sizes)] = figures(lambda name, row=row: float(row[name]), "CACTI grid")  # type: ignore[misc]
-    return points
-
-
-@cache
-def nodes() -> tuple[float, ...]:
-    """The technology nodes of the grid in nm, smallest first."""
-    return tuple(sorted({point.tech_nm for point in grid()}))
-
-
-@cache
-def exponents() -> dict[str, float]:
-    """The exponent of each figure in the technology node: figure ~ node ** exponent.
-
-    It is the median over the grid, from its largest node to its smallest. That of leakage is 0: in CACTI it follows the
-    kind of transistor rather than the node.
-    """
-    small, large = nodes()[0], nodes()[-1]
-    pairs = [
-        (known, grid()[replace(point, tech_nm=large)]) for point, known in grid().items() if point.tech_nm == small
-    ]
-    return {
-        name: 0.0
-        if name == "leak_uw"
-        else statistics.median(math.log(getattr(b, name) / getattr(a, name)) for a, b in pairs)
-        / math.log(large / small)
-        for name in FIGURES
-    }
-
-
-def scaled(known: Figures, from_nm: float, to_nm: float) -> Figures:
-    """Figures at another node by the `exponents` of the grid. Raises OutsideGrid beyond FARTHEST times its nodes."""
-    if from_nm == to_nm:
-        return known
-    low, high = nodes()[0] / FARTHEST, nodes()[-1] * FARTHEST
-    if not low <= to_nm <= high:
-        raise OutsideGrid(f"technology_nm must be {low:g} to {high:g} for a figure to be told, got {to_nm:g}")
-
-    def value(name: str) -> float:
-        return float(getattr(known, name) * (to_nm / from_nm) ** exponents()[name])
-
-    return figures(value, f"{known.source}, scaled from {from_nm:g} to {to_nm:g} nm")
+from .grid import FARTHEST, EnergyWarning, Grid, OutsideGrid, Sram, around, grid, nodes
+from .macros import of_macros
+from .nodes import scaled
 
 
 def _blend(low: Figures, high: Figures, share: float) -> Figures:
@@ -106,12 +22,6 @@ def _blend(low: Figures, high: Figures, share: float) -> Figures:
         return float(getattr(low, name) ** (1 - share) * getattr(high, name) ** share)
 
     return figures(value, "interpolated in the CACTI grid")
-
-
-def _around(value: float, known: list[float]) -> tuple[float, float, float]:
-    """The neighbours of `value` among the sorted `known`, and how far it is between them in logarithms, 0 to 1."""
-    low, high = max(x for x in known if x <= value), min(x for x in known if x >= value)
-    return low, high, 0.0 if low == high else math.log(value / low) / math.log(high / low)
 
 
 def _with(sram: Sram, name: str, value: float) -> Sram:
@@ -128,7 +38,7 @@ def _between(points: Grid, sram: Sram, names: tuple[str, ...]) -> Figures | None
     value, known = getattr(sram, name), sorted({getattr(point, name) for point in points})
     if not known or not known[0] <= value <= known[-1]:
         return None
-    low, high, share = _around(value, known)
+    low, high, share = around(value, known)
     below, above = (_between(points, _with(sram, name, size), rest) for size in (low, high))
     if below is None or above is None:
         return None
@@ -180,6 +90,24 @@ def _below(sram: Sram) -> Figures | None:
     return figures(value, f"below the CACTI grid, scaled down from {edge}")
 
 
+def _above(sram: Sram) -> Figures | None:
+    """An SRAM larger or wider than the grid, of macros from its edge; None where it is neither."""
+    points = [p for p in grid() if (p.tech_nm, p.ports, p.banks) == (sram.tech_nm, sram.ports, 1)]
+    most, widest = max(p.capacity_bytes for p in points), max(p.width_bits for p in points)
+    for halved in range(3):  # where the grid has no memory so wide of this capacity, it has a narrower one
+        parts = max(1.0, sram.width_bits / widest) * 2**halved
+        macros = max(1.0, sram.capacity_bytes / parts / most)
+        edge = replace(sram, width_bits=sram.width_bits / parts, capacity_bytes=sram.capacity_bytes / parts / macros)
+        known = None if parts == macros == 1 else _size(edge) or _other_banks(edge)
+        if known is not None:
+            break
+    else:
+        return None
+    whole = of_macros(known, sram.tech_nm, sram.ports, edge.width_bits, macros, parts)
+    made = [f"{macros:g} macros" if macros > 1 else "", f"{parts:g} parts side by side" if parts > 1 else ""]
+    return replace(whole, source=f"above the CACTI grid: {', '.join(filter(None, made))} of {edge}, and wires")
+
+
 def _nearest(sram: Sram) -> Figures:
     """The nearest point of the grid, where that is far an SRAM below the grid by its edge; OutsideGrid for others."""
     points = (p for p in grid() if (p.tech_nm, p.ports) == (sram.tech_nm, sram.ports))
@@ -194,7 +122,7 @@ def _nearest(sram: Sram) -> Figures:
 def _at_node(sram: Sram) -> tuple[Figures, bool]:
     """Figures of an SRAM at a node of the grid, and whether they are those of a neighbour."""
     exact = _size(sram)
-    return (exact, False) if exact else (_other_banks(sram) or _nearest(sram), True)
+    return (exact, False) if exact else (_other_banks(sram) or _above(sram) or _nearest(sram), True)
 
 
 def _check(sram: Sram) -> None:
@@ -220,7 +148,7 @@ def sram(wanted: Sram) -> Figures:
     """
     _check(wanted)
     inside = min(max(wanted.tech_nm, nodes()[0]), nodes()[-1])
-    low, high, share = _around(inside, list(nodes()))
+    low, high, share = around(inside, list(nodes()))
     lower = replace(wanted, tech_nm=low)
     known, neighbour = _at_node(lower)
     if low != high:

@@ -9,10 +9,12 @@ from typing import Concatenate
 from ..arch import Architecture, Component, Compute, Storage
 from ..workloads import Fault, InputError, near
 from . import closed_form
-from .cacti import EnergyWarning, OutsideGrid, Sram, scaled, sram
+from .cacti import sram
 from .closed_form import Figures
 from .compound import INHERITED, Classes, by_name, class_faults, compound_estimate, shipped
 from .given import component_fault, given_compute, given_level
+from .grid import EnergyWarning, OutsideGrid, Sram
+from .nodes import scaled
 from .primitives import COMPUTE, COMPUTE_LIKE, STORAGE, STORAGE_LIKE, Estimate, Memory, Value
 from .spec import ComputeEnergy, LevelEnergy
 
@@ -20,6 +22,10 @@ from .spec import ComputeEnergy, LevelEnergy
 # behind the closed forms.
 CLOCK_NS = 5.0
 NOTHING = Figures(0.0, 0.0, 0.0, 0.0, "a dummy: no energy")
+WAYS_OUT = (
+    "give its figures in `energy`, or an ERT with --ert (ruby-energy --energy hwcomponents --write-ert makes one by "
+    "CACTI), or go without energies, --no-energy"
+)
 NODE_NM = 45.0  # where a component has no `technology_nm`
 
 
@@ -55,7 +61,7 @@ def _class(arch: Architecture, component: Component, known: Mapping[str, str], l
         rule = f"for a built-in estimate the class must be one of {', '.join(dict.fromkeys(known.values()))}"
         compounds = compound_classes(arch)
         hint = near(component.cls, [*known, *compounds])
-        ways = f"or compound, {', '.join(compounds)}; any other class needs its figures in `energy`, or an ERT file"
+        ways = f"or compound, {', '.join(compounds)}; or {WAYS_OUT}"
         raise component_fault(arch, component, f"{rule}; got {component.cls!r}{hint}; {ways}")
     return cls
 
@@ -181,8 +187,7 @@ def _guarded[C: Component, **P, E](
         try:
             return estimate(arch, component, *args, **kwargs)
         except OutsideGrid as error:
-            ways = "give its figures in `energy`, or an ERT file"
-            raise component_fault(arch, component, f"{error}; {ways}") from None
+            raise component_fault(arch, component, f"{error}; {WAYS_OUT}") from None
 
     return guarded
 

@@ -10,8 +10,8 @@ from importlib import metadata
 from typing import Any
 
 from ..workloads import Fault, InputError
-from .cacti import FIGURES, Sram
 from .closed_form import Figures, figures
+from .grid import FIGURES, Sram
 from .store import Entry
 
 MODULE, DISTRIBUTION = "hwcomponents_cacti", "hwcomponents-cacti"

@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from . import closed_form
-from .cacti import Sram, scaled
 from .closed_form import Figures
+from .grid import Sram
+from .nodes import scaled
 
 # What a class is to the built-in estimates, with the names of the Timeloop and Accelergy exercises. In lower case.
 STORAGE = {

@@ -60,3 +60,5 @@ class EnergyTable:
     arch: str
     levels: tuple[LevelEnergy, ...]
     compute: ComputeEnergy
+    # False: nobody knows the figures, all are 0 and results show none. State on disk may be from before this
+    counted: bool = field(default=True, metadata={"later": True})

@@ -19,7 +19,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import typer
-from ruby_map.energy.cacti import FIGURES, EnergyWarning, Sram, sram
+from ruby_map.energy.cacti import sram
+from ruby_map.energy.grid import FIGURES, EnergyWarning, Sram
 from ruby_map.energy.hwcomponents import MODULE, cacti_memory
 
 RECORDED = Path(__file__).parent / "results" / "energy_interpolation.csv"

@@ -1,5 +1,6 @@
 """The arguments and options of `ruby-map`, and the search options that they make."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +14,7 @@ from ..model import OBJECTIVES, CostOptions
 from ..report import certificate_faults
 from ..runtime import KINDS
 from ..search import ENGINES, STRATEGIES, SearchOptions, ignored_options, read_patience
-from .shared import DRAIN, FIX, HOP, LEAKAGE, PLACEMENT, TILE, WIRE, WITH
+from .shared import DRAIN, FIX, HOP, LEAKAGE, NO_ENERGY, PLACEMENT, TILE, WIRE, WITH, energy_clashes
 from .start_options import StartRequest
 from .timeloop_options import FileOptions
 
@@ -25,8 +26,8 @@ NAME = "a library name (see --list) or a path"
 
 
 @dataclass(frozen=True, kw_only=True)
-class MapRequest(StartRequest):
-    """The arguments and options of `ruby-map`."""
+class SearchRequest(StartRequest):
+    """The arguments of `ruby-map`, and the options of its search."""
 
     arch: Annotated[str, typer.Argument(metavar="ARCH", help=f"The architecture: {NAME}.")] = ""
     workload: Annotated[
@@ -92,8 +93,6 @@ class MapRequest(StartRequest):
     names: Annotated[bool, typer.Option("--list", help="Print the library's names and stop.", rich_help_panel=_OUT)] = (
         False
     )
-    ert: Annotated[Path | None, typer.Option(help="Accelergy energy table.", rich_help_panel=_ENERGY)] = None
-    art: Annotated[Path | None, typer.Option(help="Accelergy area table.", rich_help_panel=_ENERGY)] = None
     distinct: Annotated[
         bool,
         typer.Option("--distinct", help="Orders that differ in unit loops only count once.", rich_help_panel=_SPACE),
@@ -134,16 +133,8 @@ class MapRequest(StartRequest):
     more: Annotated[
         list[Path], typer.Option("--with", help=f"{WITH}; mapper keys are options.", rich_help_panel=_SPACE)
     ] = field(default_factory=list)
-    leakage: Annotated[bool, typer.Option("--leakage", help=LEAKAGE, rich_help_panel=_ENERGY)] = False
-    wire_pj_per_bit_mm: Annotated[float, typer.Option(help=WIRE, rich_help_panel=_ENERGY)] = 0.0
-    tile_mm: Annotated[float, typer.Option(help=TILE, rich_help_panel=_ENERGY)] = 0.0
-    hop_pj: Annotated[float, typer.Option(help=HOP, rich_help_panel=_ENERGY)] = 0.0
-    drain_reads: Annotated[bool, typer.Option("--drain-reads", help=DRAIN, rich_help_panel=_ENERGY)] = False
 
-    @property
-    def costs(self) -> CostOptions:
-        """The costs beside accesses and MACs."""
-        return CostOptions(self.leakage, self.wire_pj_per_bit_mm, self.tile_mm, self.hop_pj, self.drain_reads)
+    no_energy: Annotated[bool, typer.Option("--no-energy", help=NO_ENERGY, rich_help_panel=_ENERGY)] = False
 
     def options(self, files: FileOptions, faults: list[Fault]) -> SearchOptions:
         """Make the search options from the command line and the Timeloop `files`; appends faults to `faults`."""
@@ -155,6 +146,9 @@ class MapRequest(StartRequest):
             cost_model=self.cost_model, cost_timeout=self.cost_timeout,
         )  # fmt: skip
         options = replace(options, **files.search)
+        if self.no_energy:
+            chosen = "objective" in {*self.given, *files.search}
+            options = _for_delay(self.given, options, chosen, faults)
         if self.quick:
             options = replace(options, strategy="evolve", time_limit=QUICK)
             taken = [
@@ -174,3 +168,32 @@ class MapRequest(StartRequest):
             faults += quick if self.quick else why_faults(options)
             faults += [option_fault("why", "needs a search; leave out --size")] if self.size else []
         return options
+
+
+@dataclass(frozen=True, kw_only=True)
+class MapRequest(SearchRequest):
+    """The arguments and options of `ruby-map`: those of a search, and what is charged."""
+
+    ert: Annotated[Path | None, typer.Option(help="Accelergy energy table.", rich_help_panel=_ENERGY)] = None
+    art: Annotated[Path | None, typer.Option(help="Accelergy area table.", rich_help_panel=_ENERGY)] = None
+    leakage: Annotated[bool, typer.Option("--leakage", help=LEAKAGE, rich_help_panel=_ENERGY)] = False
+    wire_pj_per_bit_mm: Annotated[float, typer.Option(help=WIRE, rich_help_panel=_ENERGY)] = 0.0
+    tile_mm: Annotated[float, typer.Option(help=TILE, rich_help_panel=_ENERGY)] = 0.0
+    hop_pj: Annotated[float, typer.Option(help=HOP, rich_help_panel=_ENERGY)] = 0.0
+    drain_reads: Annotated[bool, typer.Option("--drain-reads", help=DRAIN, rich_help_panel=_ENERGY)] = False
+
+    @property
+    def costs(self) -> CostOptions:
+        """The costs beside accesses and MACs."""
+        return CostOptions(self.leakage, self.wire_pj_per_bit_mm, self.tile_mm, self.hop_pj, self.drain_reads)
+
+
+def _for_delay(given: Collection[str], options: SearchOptions, chosen: bool, faults: list[Fault]) -> SearchOptions:
+    """Search for delay; objectives that were `chosen` may be no others."""
+    faults += energy_clashes(given)
+    options = options if chosen else replace(options, objective="delay")
+    for name, listed in (("objective", options.objectives), ("front", options.axes)):
+        if any(OBJECTIVES[each].powers[0] for each in listed if each in OBJECTIVES):
+            got = ", ".join(listed)
+            faults.append(option_fault(name, f"energies are not known (--no-energy), delay is; got {got}"))
+    return options

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ...arch import Architecture
-from ...energy import EnergyTable, energy_table
+from ...energy import EnergyTable
 from ...workloads import Workload
 from ..certificate import FRONT, Certificate, read_certificate
 from ..certificate.checker import Refused, Verified, VerifiedStage, verify
@@ -18,7 +18,7 @@ from ..model import OBJECTIVES
 from ..runtime import say
 from .changes import machine_as
 from .shared import FIX, FOUND, NOTHING_VALID, PLACEMENT, WITH, FilesRequest, echo_json, new_app
-from .timeloop_options import reference_tables
+from .timeloop_options import energies
 
 REFUSED = NOTHING_VALID
 
@@ -45,7 +45,7 @@ def check(request: CheckRequest) -> int:
     certificate = read_certificate(request.certificate)
     machine, work = load(request.arch, request.workload, request.more)
     machine = machine_as(machine, work, request.placement, request.fix)
-    table = energy_table(machine, *reference_tables(request.arch, request.more, request.ert, None))
+    table = energies(machine, request.arch, request.more, request.ert, None)
     layers = layers_of(work)
     began, verified, layer = time.process_time(), [], ""
     try:

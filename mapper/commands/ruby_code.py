@@ -8,7 +8,6 @@ from typing import Annotated, override
 import typer
 
 from ...arch import Architecture, with_codes
-from ...energy import energy_table
 from ...workloads import Fault, InputError, Workload, option_fault, unknown_choice, written_together
 from ..codegen import (
     BACKENDS,
@@ -30,7 +29,7 @@ from ..runtime import say, tell
 from ..search import SearchOptions
 from .predicted_time import Question
 from .shared import FOUND, NOTHING_VALID, PLACEMENT, WITH, FilesRequest, echo_json, new_app, placed_as
-from .timeloop_options import reference_tables
+from .timeloop_options import energies
 
 FAILED = NOTHING_VALID
 # What a folder of this command may hold: the files of all back ends, and what compiling and running them leaves.
@@ -105,7 +104,7 @@ def code(request: CodeRequest) -> int:
 
 def _mapped(request: CodeRequest, arch: Architecture, layer: Workload, roles: dict[str, str]) -> Result:
     """Count the mapping that is given, or search one."""
-    table = energy_table(arch, *reference_tables(request.arch, request.more, request.ert, None))
+    table = energies(arch, request.arch, request.more, request.ert, None)
     if request.mapping:
         return evaluate(arch, layer, request.mapping, table=table)
     options = SearchOptions(objective=request.objective, time_limit=request.time_limit, seed=request.seed)

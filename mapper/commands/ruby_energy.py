@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 
 from ...arch import Architecture, load_arch
-from ...energy import ENGINES, ComputeEnergy, EnergyTable, LevelEnergy, energy_table, write_art, write_ert
+from ...energy import ENGINES, ComputeEnergy, EnergyTable, LevelEnergy, write_art, write_ert
 from ..report import TextTable
 from ..runtime import say
 from .shared import FOUND, WITH, FilesRequest, echo_json, new_app
-from .timeloop_options import reference_tables
+from .timeloop_options import energies
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,9 +34,7 @@ def ruby_energy(request: EnergyRequest) -> int:
     Exit status: 0 found, 2 bad input.
     """
     machine = load_arch(request.arch, more=request.more)
-    table = energy_table(
-        machine, *reference_tables(request.arch, request.more, request.ert, request.art), request.engine
-    )
+    table = energies(machine, request.arch, request.more, request.ert, request.art, request.engine)
     if request.to_ert:
         write_ert(table, request.to_ert)
     if request.to_art:

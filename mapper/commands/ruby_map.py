@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from ...arch import Architecture, library_archs
-from ...energy import EnergyTable, energy_table
+from ...energy import EnergyTable, no_energies
 from ...workloads import (
     Fault,
     InputError,
@@ -41,7 +41,7 @@ from .changes import machine_as
 from .map_request import NAME, MapRequest
 from .progress import progress, steps
 from .shared import BAD_INPUT, FOUND, INTERRUPTED, MODEL_FAILED, NOTHING_VALID, echo_json, new_app
-from .timeloop_options import FileOptions, file_options, reference_tables
+from .timeloop_options import FileOptions, energies, file_options
 
 OTHERS = {"import": "MODEL.onnx", "model": "ARCH WORKLOAD MAPPING", "energy": "ARCH", "sweep": "SWEEP.yaml"}
 OTHERS |= {"check": "ARCH WORKLOAD CERTIFICATE", "store": "FILE list"}
@@ -164,7 +164,9 @@ def ruby_map(request: MapRequest) -> int:
 
 
 def _table(arch: Architecture, request: MapRequest) -> EnergyTable:
-    return energy_table(arch, *reference_tables(request.arch, request.more, request.ert, request.art))
+    if request.no_energy:
+        return no_energies(arch)
+    return energies(arch, request.arch, request.more, request.ert, request.art)
 
 
 def _list(as_json: bool) -> int:

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from ...arch import Architecture
-from ...energy import EnergyTable, energy_table
+from ...energy import EnergyTable, no_energies
 from ...workloads import Fault, InputError, Workload, collect, option_fault, unknown_choice
 from ..codegen import DATA_TYPES, Effort, Nest, predicted_seconds
 from ..exploration import evaluate, load, misfits
@@ -38,6 +38,7 @@ from .shared import (
     FOUND,
     HOP,
     LEAKAGE,
+    NO_ENERGY,
     NOTHING_VALID,
     PLACEMENT,
     TILE,
@@ -45,10 +46,11 @@ from .shared import (
     WITH,
     FilesRequest,
     echo_json,
+    energy_clashes,
     new_app,
     placed_as,
 )
-from .timeloop_options import reference_tables
+from .timeloop_options import energies
 
 HAND = "hand"  # the origin, in a store, of mappings that nobody searched for
 
@@ -79,6 +81,7 @@ class ModelRequest(FilesRequest):
     ert: Annotated[Path | None, typer.Option(help="energy per action, a file of Accelergy")] = None
     art: Annotated[Path | None, typer.Option(help="area per component, a file of Accelergy")] = None
     more: Annotated[list[Path], typer.Option("--with", help=WITH)] = field(default_factory=list)
+    no_energy: Annotated[bool, typer.Option("--no-energy", help=NO_ENERGY)] = False
     placement: Annotated[str, typer.Option(help=PLACEMENT)] = ""
     leakage: Annotated[bool, typer.Option("--leakage", help=LEAKAGE)] = False
     wire_pj_per_bit_mm: Annotated[float, typer.Option(help=WIRE)] = 0.0
@@ -101,7 +104,10 @@ def model(request: ModelRequest) -> int:
     _check_store(request)
     machine, layer = load(request.arch, request.workload, request.more)
     machine = placed_as(machine, request.placement)
-    table = energy_table(machine, *reference_tables(request.arch, request.more, request.ert, request.art))
+    if request.no_energy:
+        table = no_energies(machine)
+    else:
+        table = energies(machine, request.arch, request.more, request.ert, request.art)
     if not isinstance(layer, Workload):
         raise InputError(Fault(layer.name, None, "", "a mapping is of one layer; name one, as NETWORK/LAYER"))
     if faults := _clashes(request):
@@ -140,7 +146,8 @@ def _clashes(request: ModelRequest) -> list[Fault]:
             "prints one mapping as it is, in YAML and nothing else",
         ),
     }
-    return [Fault(name, None, "", rule) for name, (wrong, rule) in rules.items() if wrong]
+    found = [Fault(name, None, "", rule) for name, (wrong, rule) in rules.items() if wrong]
+    return found + (energy_clashes(request.given) if request.no_energy else [])
 
 
 def _show_changes(before: Result, layer: Workload, costs: CostOptions, request: ModelRequest) -> int:

@@ -5,7 +5,7 @@ import json
 import signal
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import MISSING, dataclass, field, fields
 from functools import wraps
@@ -30,8 +30,10 @@ LEAKAGE = "Charge what every instance leaks in every cycle."
 WIRE = "Charge wires between levels, pJ per bit and mm; with --tile-mm."
 TILE = "Length of a hop, from one place of an array to the next."
 DRAIN = "Charge a read for each word of an output that moves up to the next level that keeps it."
+NO_ENERGY = "Nothing is known of energies: search for delay, show cycles and counts."
 STORE = "A file of mappings found before: begin with its own, add what is found."
 HOP = "Instead of both: pJ per word and hop, as Timeloop's energy_per_hop."
+CHARGES = ("leakage", "wire_pj_per_bit_mm", "tile_mm", "hop_pj")  # of options
 PRINTED_WARNINGS = (EnergyWarning, CacheWarning, InputWarning, RoundingWarning, StoreWarning)
 FOUND, NOTHING_VALID, BAD_INPUT, INTERNAL, INTERRUPTED = 0, 1, 2, 70, 130
 MODEL_FAILED = 1
@@ -110,6 +112,12 @@ class FilesRequest(Request):
         """Read files so meanwhile. Raises InputError for a value that is not NAME=VALUE."""
         with template_values(named_values(self.template)), dense_part(only=self.ignore_sparsity):
             yield
+
+
+def energy_clashes(given: Collection[str]) -> list[Fault]:
+    """What of the options `given` says something of energies, where --no-energy says that nothing is known."""
+    names = [name for name in (*CHARGES, "ert", "art", "beside") if name in given]
+    return [option_fault(name.replace("_", "-"), "says something of energies: leave out --no-energy") for name in names]
 
 
 def named_values(given: Sequence[str]) -> dict[str, str]:

@@ -15,7 +15,7 @@ from ..model import OBJECTIVES
 from .answer import minimised
 from .frames import layer_rows
 from .network_result import NetworkResult
-from .pictures import draw_convergence, draw_convergences, draw_energy, draw_front, draw_layers
+from .pictures import draw_convergence, draw_convergences, draw_cycles, draw_energy, draw_front, draw_layers
 from .result import Result
 from .result_json import result_json
 
@@ -57,7 +57,8 @@ def _write(result: Result | NetworkResult, folder: Path) -> None:
         _write_network(result, folder)
     else:
         _write_layer(result, folder)
-        draw_energy(result).savefig(folder / "energy.png", dpi=DPI)
+        if result.table.counted:
+            draw_energy(result).savefig(folder / "energy.png", dpi=DPI)
         draw_convergence(result).savefig(folder / "convergence.png", dpi=DPI)
         if result.axes:
             draw_front(result).savefig(folder / "front.png", dpi=DPI)
@@ -78,7 +79,8 @@ def _write_network(network: NetworkResult, folder: Path) -> None:
     head = list(dict.fromkeys(name for row in sorted(rows, key=len, reverse=True) for name in row))
     _write_csv(folder / "layers.csv", head, [[row.get(name) for name in head] for row in rows])
     if network.found:
-        draw_layers(network).savefig(folder / "layers.png", dpi=DPI)
+        draw = draw_layers if network.layers[0][0].table.counted else draw_cycles
+        draw(network).savefig(folder / "layers.png", dpi=DPI)
     draw_convergences(network).savefig(folder / "convergence.png", dpi=DPI)
 
 

@@ -8,6 +8,7 @@ from .network_result import NetworkResult
 from .result import Result
 from .roofline import roofline_point
 from .show import Rows
+from .uncounted import without_energies
 
 Row = dict[str, object]
 
@@ -35,7 +36,7 @@ def level_rows(result: Result) -> Rows:
         rows.append(_row("leakage", None, None, {}, leak))
     if costs.options.network:
         rows.append(_row("network", None, None, {}, float(costs.network_energy_pj[0].sum())))
-    return rows
+    return rows if result.table.counted else [dict(without_energies(row)) for row in rows]
 
 
 def _row(level: str, tensor: str | None, instances: int | None, words: Mapping[str, object], energy_pj: float) -> Row:
@@ -44,7 +45,8 @@ def _row(level: str, tensor: str | None, instances: int | None, words: Mapping[s
 
 def layer_rows(network: NetworkResult) -> Rows:
     """Make a row per layer with figures of one occurrence; without costs where there is no mapping."""
-    return list(_layers(network))
+    rows = list(_layers(network))
+    return rows if network.layers[0][0].table.counted else [dict(without_energies(row)) for row in rows]
 
 
 def _layers(network: NetworkResult) -> Iterator[Row]:

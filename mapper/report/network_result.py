@@ -126,7 +126,8 @@ class NetworkResult(Shown):
     @override
     def _title(self) -> str:
         what = f"{self.name} on {self.layers[0][0].arch.name}, {len(self.layers)} layers"
-        return f"{what}: EDP {self.edp:.4g} pJ cycles" if self.found else f"{what}: not all have a mapping"
+        found = self.found and tables.figure(self, self.layers[0][0].table.counted)
+        return f"{what}: {found or 'not all have a mapping'}"
 
     @override
     def _parts(self) -> list[str | tables.TextTable]:
@@ -135,7 +136,7 @@ class NetworkResult(Shown):
         parts: list[str | tables.TextTable] = [f"{self.name} on {self.layers[0][0].arch.name}"]
         if mapped:
             rows = [(r.workload.name, count, r.cycles, r.energy_pj, r.utilization) for r, count in mapped]
-            parts.append(tables.layer_table(rows))
+            parts.append(tables.layer_table(rows, self.layers[0][0].table.counted))
         parts += [
             f"{result.workload.name} counts for {', '.join(names)} too: the same dims and tensors"
             for (result, _), names in zip(self.layers, self.alike, strict=False)
@@ -154,7 +155,7 @@ class NetworkResult(Shown):
         if self.missing:
             parts.append(f"interrupted: {self.missing} layers were not searched")
         if self.found:
-            parts.append(tables.totals(self, self.layers[0][0].valid_costs.options))
+            parts.append(tables.totals(self, mapped[0][0].valid_costs.options, mapped[0][0].table.counted))
         whole = self.statistics
         counted = "; seconds of the searches alone, without starts and waits" if Ended.BUDGET in whole.ended else ""
         parts.append(tables.search_line(whole) + counted)

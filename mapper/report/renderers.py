@@ -18,6 +18,10 @@ def _no_mapping(result: Result) -> str:
     return "" if result.found else "no valid mapping was found"
 
 
+def _no_energy(result: Result) -> str:
+    return _no_mapping(result) or ("" if result.table.counted else "energies are not known")
+
+
 def _no_trace(result: Result) -> str:
     return _no_mapping(result) or ("" if result.statistics.trace else "this mapping was not searched for")
 
@@ -31,15 +35,19 @@ def _layers_missing(network: NetworkResult) -> str:
     return "" if network.found else "not all layers have a mapping"
 
 
+def _no_energies(network: NetworkResult) -> str:
+    return _layers_missing(network) or ("" if network.layers[0][0].table.counted else "energies are not known")
+
+
 OF_LAYER: tuple[Renderer[Result], ...] = (
-    Drawing("energy", draw_energy, _no_mapping),
+    Drawing("energy", draw_energy, _no_energy),
     Drawing("convergence", draw_convergence, _no_trace),
     Drawing("usage", draw_usage, _no_mapping),
     Drawing("roofline", draw_roofline, _no_mapping),
     Drawing("front", draw_front, _no_front),
 )
 OF_NETWORK: tuple[Renderer[NetworkResult], ...] = (
-    Drawing("energy", draw_energy, _layers_missing),
+    Drawing("energy", draw_energy, _no_energies),
     Drawing("cycles", draw_cycles, _layers_missing),
     Drawing("convergence", draw_convergences, _layers_missing),
     Drawing("roofline", draw_roofline, _layers_missing),

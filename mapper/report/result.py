@@ -145,7 +145,7 @@ class Result(Shown):
     @override
     def _title(self) -> str:
         what = f"{self.workload.name} on {self.arch.name}"
-        return f"{what}: EDP {self.edp:.4g} pJ cycles" if self.found else f"{what}: no valid mapping found"
+        return f"{what}: {tables.figure(self, self.table.counted)}" if self.found else f"{what}: no valid mapping found"
 
     @override
     def _parts(self) -> list[str | tables.TextTable]:
@@ -156,7 +156,8 @@ class Result(Shown):
         if self.batch is None:
             parts.append("no valid mapping found" + (f"\n{self.hint}" if self.hint else ""))
         else:
-            parts += [loop_nest(self.batch), tables.level_table(self.batch, self.valid_costs), _totals(self)]
+            parts += [loop_nest(self.batch), tables.level_table(self.batch, self.valid_costs, self.table.counted)]
+            parts.append(_totals(self))
             parts += [front_table(self.front, self.axes, self.cycles, self.energy_pj)] if self.front else []
         parts += [answer_text(self.answer)] if self.answer else []
         if self.statistics.evaluated:
@@ -180,7 +181,7 @@ def _totals(result: Result) -> str:
     line = mac_line(result.arch, result.workload, result.table)
     widths = "".join(f"\n{each}" for each in [line, *(f"warning      {text}" for text in result.warnings)] if each)
     hint = f"\nhint         {result.hint}" if result.hint and result.mapspace else ""
-    return tables.totals(result, result.valid_costs.options) + widths + _bound_by(result) + hint
+    return tables.totals(result, result.valid_costs.options, result.table.counted) + widths + _bound_by(result) + hint
 
 
 def _bound_by(result: Result) -> str:

@@ -13,18 +13,23 @@ from .answer import answer_json
 from .front import front_json
 from .network_result import NetworkResult
 from .result import Result
+from .uncounted import without_energies
 from .why import Why
 
 Json = dict[str, object]
 
 
 def result_json(result: Result | NetworkResult) -> Json:
-    """Write a result as the object of `--json`: whole numbers are integers; costs are null where there is no mapping.
+    """Write a result as the object of `--json`: whole numbers are integers; costs are null where there is no mapping,
+    energies and areas also where the table has none.
 
     Counts are totals over all instances; energies are in pJ, areas in um2, EDP in pJ * cycles.
     """
-    if isinstance(result, NetworkResult):
-        return _network_json(result)
+    whole = _network_json(result) if isinstance(result, NetworkResult) else _layer_json(result)
+    return whole if _layers(result)[0][0].table.counted else dict(without_energies(whole))
+
+
+def _layer_json(result: Result) -> Json:
     whole: Json = {
         "arch": result.arch.name,
         "workload": result.workload.name,

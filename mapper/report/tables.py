@@ -49,8 +49,11 @@ class TextTable:
         return f"<table>{title}<thead>{line('th', self.head)}</thead><tbody>{body}</tbody></table>"
 
 
-def level_table(batch: MappingBatch, costs: Costs) -> TextTable:
-    """Tabulate reads, fills, updates and energy of the single mapping of `batch`, per level and kept tensor."""
+def level_table(batch: MappingBatch, costs: Costs, energies: bool = True) -> TextTable:
+    """Tabulate reads, fills, updates and energy of the single mapping of `batch`, per level and kept tensor.
+
+    Without `energies` those columns are left out.
+    """
     total = float(costs.energy_pj[0])
     unit, size = energy_unit(total)
     counts, rows = costs.counts, []
@@ -68,23 +71,28 @@ def level_table(batch: MappingBatch, costs: Costs) -> TextTable:
     if costs.options.network:
         rows.append(["network", "", "", "", "", "", "", *_share(float(costs.network_energy_pj[0].sum()), size, total)])
     head = ["level", "instances", "tensor", "tile words", "reads", "fills", "updates", f"energy [{unit}]", "share"]
-    return TextTable(head, _blank_repeats(rows), left=(0, 2))
+    end = len(head) if energies else -2
+    return TextTable(head[:end], [row[:end] for row in _blank_repeats(rows)], left=(0, 2))
 
 
-def layer_table(rows: Iterable[tuple[str, int, int, float, float]]) -> TextTable:
-    """Tabulate layers, a row each: name, count, cycles, energy in pJ (both of one occurrence), utilisation."""
+def layer_table(rows: Iterable[tuple[str, int, int, float, float]], energies: bool = True) -> TextTable:
+    """Tabulate layers, a row each: name, count, cycles, energy in pJ (both of one occurrence), utilisation.
+
+    Without `energies` their columns are left out.
+    """
     rows = list(rows)
     unit, size = energy_unit(max(energy for _, _, _, energy, _ in rows))
     time = sum(count * cycles for _, count, cycles, _, _ in rows)
     total = sum(count * energy for _, count, _, energy, _ in rows)
     lines = [
-        [name, f"{count}", f"{cycles:,}", f"{used:.1%}", f"{energy / size:,.4g}", f"{cycles * energy:.4g}",
-         f"{count * cycles / time:.1%}", f"{count * energy / total if total else 0.0:.1%}"]
+        [name, f"{count}", f"{cycles:,}", f"{used:.1%}", f"{count * cycles / time:.1%}", f"{energy / size:,.4g}",
+         f"{cycles * energy:.4g}", f"{count * energy / total if total else 0.0:.1%}"]
         for name, count, cycles, energy, used in rows
     ]  # fmt: skip
-    head = ["layer", "count", "cycles", "utilisation", f"energy [{unit}]", "EDP [pJ cycles]"]
+    head = ["layer", "count", "cycles", "utilisation", "share of cycles"]
+    head += [f"energy [{unit}]", "EDP [pJ cycles]", "share of energy"] if energies else []
     title = "per layer, once; shares of the network with counts"
-    return TextTable([*head, "share of cycles", "share of energy"], lines, left=(0,), title=title)
+    return TextTable(head, [line[: len(head)] for line in lines], left=(0,), title=title)
 
 
 class Totals(Protocol):
@@ -108,20 +116,23 @@ class Totals(Protocol):
     def fill_drain(self) -> tuple[int, int] | None: ...
 
 
-def totals(sums: Totals, options: CostOptions) -> str:
+def totals(sums: Totals, options: CostOptions, energies: bool) -> str:
     """Print the totals, a line each, with how far each is above its lower bound, and what `options` count."""
     cycles, energy_pj, best = sums.cycles, sums.energy_pj, sums.ideal
     macs, zeros = sums.macs, sums.ineffectual_macs
     unit, size = energy_unit(energy_pj)
     edp, per_mac = cycles * energy_pj, energy_pj / macs
+    of_energy = [
+        ("energy", f"{energy_pj / size:,.5g} {unit} ({per_mac:,.4g} pJ per MAC)", _over(energy_pj, best.energy_pj)),
+        ("EDP", f"{edp:.5g} pJ cycles", _over(edp, best.edp)),
+    ]
+    charges = [("area", f"{sums.area_um2 / 1e6:,.4g} mm2", ""), ("network", options.network_text, "")]
     lines = [
         ("cycles", f"{cycles:,}", _over(cycles, best.cycles)),
         ("utilisation", f"{sums.utilization:.1%}", ""),
-        ("energy", f"{energy_pj / size:,.5g} {unit} ({per_mac:,.4g} pJ per MAC)", _over(energy_pj, best.energy_pj)),
-        ("EDP", f"{edp:.5g} pJ cycles", _over(edp, best.edp)),
+        *(of_energy if energies else [("energy", "not known", "")]),
         ("MACs", f"{macs:,}", f", {zeros:,} of them on the zeros of padding ({zeros / macs:.1%})" if zeros else ""),
-        ("area", f"{sums.area_um2 / 1e6:,.4g} mm2", ""),
-        ("network", options.network_text, ""),
+        *(charges if energies else []),
     ]
     if options.drain_reads:
         lines.append(("drain reads", "counted", ""))
@@ -129,6 +140,11 @@ def totals(sums: Totals, options: CostOptions) -> str:
         waits, computing = sums.fill_drain
         lines.insert(1, ("fill, drain", f"{waits:,} of the {computing:,} cycles of the array", ""))
     return "\n".join(f"{name:<12} {value}{over}" for name, value, over in lines)
+
+
+def figure(sums: Totals, energies: bool) -> str:
+    """The one figure of a title: EDP, or cycles where energies are not known."""
+    return f"EDP {sums.cycles * sums.energy_pj:.4g} pJ cycles" if energies else f"{sums.cycles:,} cycles"
 
 
 def search_line(statistics: Statistics) -> str:

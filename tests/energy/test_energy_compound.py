@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from ruby_map.arch import load_arch, parse_arch
 from ruby_map.energy import closed_form, default_table, energy_table
 from ruby_map.energy.accelergy import description
-from ruby_map.energy.cacti import Sram, sram
+from ruby_map.energy.cacti import sram
+from ruby_map.energy.grid import Sram
 from ruby_map.workloads import InputError, parse_yaml
 
 BUFFER = """
@@ -227,7 +228,7 @@ def test_expressions_are_computed_where_they_are_used():
         ),
         ("class: smart_buffer, depth: 64, ports: 3", "memory.class: ports must be one of 1, 2; got 3; used by BUF"),
         ("class: vector_mac, depth: 64, attributes: {lanes: 0}", "read, write"),
-        ("class: smart_buffer, depth: 4194304, width_bits: 32", r"components.yaml:\d+: .*no SRAM of 16777216 B x 32 b"),
+        ("class: smart_buffer, depth: 64, banks: 128", r"banks must be at most 64"),
     ],
 )
 def test_a_component_that_does_not_fit_its_class(level, words):

@@ -5,7 +5,8 @@ import statistics
 from pathlib import Path
 
 import pytest
-from ruby_map.energy.cacti import FIGURES, grid, sram
+from ruby_map.energy.cacti import sram
+from ruby_map.energy.grid import FIGURES, grid
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "experiments" / "energy_interpolation.py"

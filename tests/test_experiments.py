@@ -15,7 +15,8 @@ from .conftest import needs_compiler
 FOLDER = Path(__file__).parent.parent / "experiments"
 RESULTS = FOLDER / "results"
 SHARED = ("common", "networks", "searches")
-OWN_TESTS = ("energy_interpolation", "default_answers", "design_sets")  # have test files of their own
+# have test files of their own
+OWN_TESTS = ("energy_interpolation", "cacti_grid", "cacti_macros", "default_answers", "design_sets")
 SCRIPTS = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in (*SHARED, *OWN_TESTS))
 
 

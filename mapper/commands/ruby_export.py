@@ -1,6 +1,6 @@
 """`ruby-export ARCH LAYER [MAPPING] --out DIR` writes a machine, a layer and a mapping as files of other tools."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 import yaml
 
-from ...arch import Architecture
+from ...arch import Architecture, Storage
 from ...arch.timeloop import (
     NodeDumper,
     dummy_name,
@@ -16,14 +16,17 @@ from ...arch.timeloop import (
     write_timeloop_constraints,
     write_timeloop_nodes,
 )
+from ...arch.zigzag import write_zigzag_accelerator, write_zigzag_mapping
+from ...energy import energy_table
 from ...workloads import Fault, InputError, Workload, unknown_choice, written_together
 from ...workloads.timeloop import write_timeloop_problem
+from ...workloads.zigzag import write_zigzag_workload
 from ..exploration import evaluate, load
 from ..mapping import MappingBatch, write_mapping_of_axes
 from ..runtime import say, tell
 from .shared import FOUND, WITH, FilesRequest, new_app
 
-Documents = dict[str, Mapping[str, Any]]  # by the name of the file
+Documents = dict[str, Any]  # by the name of the file
 
 
 def _tree(arch: Architecture, layer: Workload, batch: MappingBatch | None) -> Documents:
@@ -52,9 +55,47 @@ def _nodes(arch: Architecture, layer: Workload, batch: MappingBatch | None) -> D
     return files
 
 
+def _zigzag(arch: Architecture, layer: Workload, batch: MappingBatch | None) -> Documents:
+    """ZigZag's files: the machine with its energies, the layer, and how a mapping spreads it."""
+    table, tensors = energy_table(arch), layer.tensors
+    energies = {each.name: (each.read_pj, each.write_pj) for each in table.levels}
+    kept = {
+        level.name: [t.name for v, t in enumerate(tensors) if _keeps(batch, i, v, level, t.name)]
+        for i, level in enumerate(arch.levels)
+    }
+    axes = [(slot.axis.name, s) for s, slot in enumerate(arch.slots) if slot.axis]
+    bounds = {} if batch is None else {name: batch.factors[0, s].tolist() for name, s in axes}
+    spread = {name: dict(zip(layer.dims, each, strict=True)) for name, each in bounds.items()}
+    windows = any(len(rank) > 1 for tensor in tensors for rank in tensor.ranks)
+    return {
+        "accelerator.yaml": write_zigzag_accelerator(arch, energies, table.compute.mac_pj(layer), kept),
+        "workload.yaml": write_zigzag_workload(layer, _widths(arch, layer, kept)),
+        "mapping.yaml": write_zigzag_mapping(arch, spread, windows),
+    }
+
+
+def _widths(arch: Architecture, layer: Workload, kept: Mapping[str, Collection[str]]) -> dict[str, int]:
+    """The bits of each tensor, which ZigZag has once. Raises ValueError where levels have different ones."""
+    found: dict[str, int] = {}
+    for tensor in layer.tensors:
+        keepers = [level for level in arch.levels if tensor.name in kept[level.name]]
+        bits = {level.name: level.bits(tensor.name, tensor.word_bits) for level in keepers}
+        if len(set(bits.values())) > 1:
+            shown = ", ".join(f"{name} {n}" for name, n in bits.items())
+            raise ValueError(f"words of {tensor.name} have one width in ZigZag; here {shown} bits")
+        found[tensor.name] = next(iter(bits.values()))
+    return found
+
+
+def _keeps(batch: MappingBatch | None, level: int, v: int, storage: Storage, tensor: str) -> bool:
+    """Whether a mapping keeps a tensor at a level; without one, whether the level may."""
+    return tensor not in storage.bypass if batch is None else bool(batch.keep[0, level, v])
+
+
 FORMATS: dict[str, Callable[[Architecture, Workload, MappingBatch | None], Documents]] = {
     "timeloop": _tree,
     "timeloop-0.4": _nodes,
+    "zigzag": _zigzag,
 }
 
 

@@ -118,7 +118,7 @@ def _whole_numbers(values: object) -> bool:
 
 def _workload(layer: Layer, name: str = "") -> Workload:
     options: dict[str, Any] = {key: tuple(layer[key]) for key in ("stride", "dilation") if key in layer}
-    return shaped(layer["shape"], name, **options, **layer["sizes"])
+    return shaped(layer["shape"], name, word_bits=layer.get("word_bits"), **options, **layer["sizes"])
 
 
 def _check(graph: Graph, node: Node, layer: Layer) -> None:

@@ -1,0 +1,244 @@
+"""ZigZag's accelerator and mapping files: dense machines of one core read as architectures, and written."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from ...workloads import Document, Fault, InputError, Keys, Section, check
+
+Positive = Annotated[int, Field(ge=1)]
+Cost = Annotated[float, Field(ge=0)]
+OPERANDS = {"I1": "Inputs", "I2": "Weights", "O": "Outputs"}
+# ZigZag's dims of a convolution, and those of its matrix product, in the names of our shapes
+DIMS = {
+    "B": ("N",), "G": ("G", "B"), "K": ("M",), "C": ("C", "K"), "OY": ("P",), "OX": ("Q",), "FY": ("R",), "FX": ("S",),
+    "OZ": ("O",), "FZ": ("T",), "D0": ("N",), "D1": ("M",), "D2": ("K",),
+}  # fmt: skip
+RELEVANT = {"Inputs": "NGBCKPQRSOT", "Weights": "MGBCKRST", "Outputs": "NGBMPQO"}
+
+
+class _Port(Section):
+    name: str
+    type: Literal["read", "write", "read_write"]
+    bandwidth_min: Positive
+    bandwidth_max: Positive
+    allocation: tuple[str, ...]
+
+
+class _Memory(Section):
+    size: Positive
+    r_cost: Cost | None = None
+    w_cost: Cost | None = None
+    area: Cost | None = None
+    latency: int = 1
+    mem_type: str = "sram"
+    auto_cost_extraction: bool = False
+    operands: tuple[Literal["I1", "I2", "O"], ...]
+    ports: tuple[_Port, ...]
+    served_dimensions: tuple[str, ...]
+    force_double_buffering: bool = False
+
+
+class _Array(Section):
+    dimensions: tuple[str, ...]
+    sizes: tuple[Positive, ...]
+    is_imc: bool = False
+    input_precision: tuple[int, ...] = ()
+    unit_energy: Cost | None = None
+    unit_area: Cost | None = None
+    imc_type: str | None = None
+    adc_resolution: float | None = None
+    bit_serial_precision: float | None = None
+    cells_size: int | None = None
+    cells_area: float | None = None
+
+
+class _Accelerator(Section):
+    name: str
+    memories: dict[str, _Memory]
+    operational_array: _Array
+    dataflows: dict[str, Any] | None = None
+
+
+class _Mapping(Section):
+    name: str
+    spatial_mapping: dict[str, tuple[str, ...]] | None = None
+    memory_operand_links: dict[str, str] = {}
+    spatial_mapping_hint: dict[str, Any] | None = None
+    temporal_ordering: tuple[tuple[Any, Any], ...] = ()
+
+
+class _Mappings(Section):
+    entries: tuple[_Mapping, ...]
+
+
+def is_zigzag_accelerator(document: Document) -> bool:
+    """Whether a YAML file is an accelerator as ZigZag has it."""
+    return isinstance(document.data, dict) and {"memories", "operational_array"} <= document.data.keys()
+
+
+@dataclass(frozen=True)
+class Spread:
+    """What an array dimension may be spread over: our dims, and how far each."""
+
+    dims: tuple[str, ...] = ()
+    factors: tuple[str, ...] = ()
+
+
+def read_zigzag_mapping(document: Document, entry: str = "default") -> dict[str, Spread]:
+    """The spatial mapping of one entry of a mapping file, by array dimension. Raises InputError with every fault."""
+    if not isinstance(document.data, list):
+        raise InputError(document.fault((), "a list of mappings is expected, each with a name"))
+    faults: list[Fault] = []
+    found: dict[str, Spread] | None = None
+    for index in range(len(document.data)):
+        try:
+            mapping = check(document, _Mapping, (index,))
+            spreads = _spreads(document, (index, "spatial_mapping"), mapping.spatial_mapping or {})
+            found = spreads if mapping.name == entry else found
+        except InputError as error:
+            faults += error.faults
+    if not faults and found is None:
+        faults.append(document.fault((), f"no mapping named {entry} is there"))
+    if faults or found is None:
+        raise InputError(faults)
+    return found
+
+
+def _spreads(document: Document, at: Keys, spatial: Mapping[str, tuple[str, ...]]) -> dict[str, Spread]:
+    found, faults = {}, []
+    for dimension, texts in spatial.items():
+        dims: list[str] = []
+        factors = []
+        for number, text in enumerate(texts):
+            name, _, size = (part.strip() for part in text.partition(","))
+            if name not in DIMS or not size.isdigit():
+                known = ", ".join(DIMS)
+                faults.append(
+                    document.fault((*at, dimension, number), f'"K, 16" is expected, with {known}; got {text!r}')
+                )
+                continue
+            dims += DIMS[name]
+            factors += [f"{dim}<={size}" for dim in DIMS[name]]
+        found[dimension] = Spread(tuple(dict.fromkeys(dims)), tuple(factors))
+    if faults:
+        raise InputError(faults)
+    return found
+
+
+def read_zigzag_accelerator(document: Document, spreads: Mapping[str, Spread] | None = None) -> dict[str, Any]:
+    """An accelerator as the data of an architecture file. Raises InputError with all that is wrong or unknown here.
+
+    A memory becomes a level, an array dimension an axis between the memories that serve it and those that do not. Where
+    served dimensions of two memories are not inside one another, the inner one gets a copy for each element of the
+    dimensions that are left out, each with its share of an access; `spreads` must say that all copies hold the same.
+    """
+    accelerator = check(document, _Accelerator)
+    faults = list(_faults(document, accelerator))
+    if faults:
+        raise InputError(faults)
+    array = dict(zip(accelerator.operational_array.dimensions, accelerator.operational_array.sizes, strict=True))
+    inner_first = enumerate(accelerator.memories.items())
+    shared = {name: prod(array[d] for d in memory.served_dimensions) for name, memory in accelerator.memories.items()}
+    memories = [each for _, each in sorted(inner_first, key=lambda pair: (-shared[pair[1][0]], -pair[0]))]
+    served, levels, inside = [], [], set(array)
+    for number, (name, memory) in enumerate(memories):
+        wanted = set(memory.served_dimensions)
+        lost = [d for d in memory.served_dimensions if d in wanted - inside]
+        faults += _copied(document, name, memory, lost, spreads)
+        inside &= wanted
+        served.append(set(inside))
+        levels.append(_level(name, memory, number == 0, prod(array[d] for d in lost)))
+    if faults:
+        raise InputError(faults)
+    axes = {name: _axis(name, size, at, (spreads or {}).get(name)) for at, (name, size) in enumerate(array.items())}
+    for level, here, further in zip(levels, served, [*served[1:], set()], strict=True):
+        if fanout := [axes[name] for name in array if name in here - further]:
+            level["fanout"] = fanout
+    compute: dict[str, Any] = {"name": "MAC", "class": "intmac"}
+    precision = accelerator.operational_array.input_precision
+    compute["word_bits"] = max(precision) if precision else 8
+    if (energy := accelerator.operational_array.unit_energy) is not None:
+        compute["energy"] = {"compute_pj": energy}
+    return {"name": accelerator.name, "levels": levels, "compute": compute}
+
+
+def _faults(document: Document, accelerator: _Accelerator) -> Iterable[Fault]:
+    """What has no counterpart here, and names that are none."""
+    array = accelerator.operational_array
+    if array.is_imc or array.imc_type or array.cells_size:
+        yield document.fault(("operational_array",), "computing in memory has no counterpart here")
+    if len(array.dimensions) != len(array.sizes) or len(set(array.dimensions)) != len(array.dimensions):
+        yield document.fault(("operational_array", "sizes"), "a size for each of the dimensions is expected, each once")
+    for name, memory in accelerator.memories.items():
+        at: Keys = ("memories", name)
+        for number, dimension in enumerate(memory.served_dimensions):
+            if dimension not in array.dimensions:
+                known = ", ".join(array.dimensions)
+                yield document.fault(
+                    (*at, "served_dimensions", number), f"unknown dimension {dimension!r}; known: {known}"
+                )
+        if not memory.ports:
+            yield document.fault((*at, "ports"), "a port is expected")
+    if not accelerator.memories:
+        yield document.fault(("memories",), "a memory is expected")
+        return
+    outermost = list(accelerator.memories)[-1]
+    missing = [each for each in OPERANDS if each not in accelerator.memories[outermost].operands]
+    if missing:
+        rule = f"the outermost memory must hold all operands, {outermost} lacks {', '.join(missing)}"
+        yield document.fault(("memories", outermost, "operands"), rule)
+    beside = [d for d in array.dimensions if d not in accelerator.memories[outermost].served_dimensions]
+    if beside:
+        rule = f"the outermost memory must serve the whole array, {outermost} does not serve {', '.join(beside)}"
+        yield document.fault(("memories", outermost, "served_dimensions"), rule)
+
+
+def _copied(
+    document: Document, name: str, memory: _Memory, lost: list[str], spreads: Mapping[str, Spread] | None
+) -> Iterable[Fault]:
+    """What stands against copies of a memory over dimensions that it serves together."""
+    tensors = [OPERANDS[operand] for operand in memory.operands]
+    for dimension in lost:
+        spread = None if spreads is None else spreads.get(dimension, Spread())
+        moved = spread and sorted({dim for dim in spread.dims for tensor in tensors if dim in RELEVANT[tensor]})
+        if spread is None or moved:
+            why = (
+                "give a mapping file that says so" if spread is None else f"it is spread over {', '.join(moved or [])}"
+            )
+            rule = f"stands beside another memory: copies are equal only where {dimension} has no dim of its operands"
+            yield document.fault(("memories", name, "served_dimensions"), f"{rule}; {why}")
+
+
+def _level(name: str, memory: _Memory, outermost: bool, copies: int) -> dict[str, Any]:
+    """A memory as a level; each of several `copies` has its share of the energies."""
+    width = max(port.bandwidth_max for port in memory.ports)
+    word = 8 if width % 8 == 0 else width
+    level: dict[str, Any] = {"name": name, "class": "DRAM" if "dram" in name.lower() else "SRAM"}
+    level |= {} if outermost else {"capacity_bits": memory.size}
+    level |= {"width_bits": width, "word_bits": word}
+    if memory.force_double_buffering:
+        level["multiple_buffering"] = 2
+    for key, kinds in (("read_bandwidth", ("read", "read_write")), ("write_bandwidth", ("write", "read_write"))):
+        bits = sum(port.bandwidth_max for port in memory.ports if port.type in kinds)
+        if bits and memory.served_dimensions:
+            level[key] = bits / word
+    tensors = [OPERANDS[operand] for operand in dict.fromkeys(memory.operands)]
+    if not outermost:
+        level["keep"] = tensors
+        level["bypass"] = [tensor for tensor in OPERANDS.values() if tensor not in tensors]
+    if memory.r_cost is not None and memory.w_cost is not None and not memory.auto_cost_extraction:
+        read, write = memory.r_cost / copies, memory.w_cost / copies
+        level["energy"] = {"read_pj": read, "write_pj": write, "update_pj": write}
+    return level
+
+
+def _axis(name: str, size: int, number: int, spread: Spread | None) -> dict[str, Any]:
+    axis: dict[str, Any] = {"name": name, "size": size, "mesh": "XY"[number % 2]}
+    if spread is not None:
+        axis |= {"dims": list(spread.dims)}
+        axis |= {"factors": list(spread.factors)} if spread.factors else {}
+    return axis

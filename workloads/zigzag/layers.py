@@ -1,0 +1,201 @@
+"""ZigZag's workload files: convolutions and matrix products read as layers of named shapes, and written."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from ..checking import Section, check
+from ..faults import Fault, InputError
+from ..named_shapes import SHAPES
+from ..onnx import Imported
+from ..reading import Document, Keys
+from ..spec import Workload
+
+_OPERAND = r"(\w)((?:\[\w+\])+)"
+_EQUATION = re.compile(rf"O((?:\[\w+\])+)\s*\+?\s*=\s*{_OPERAND}\s*\*\s*{_OPERAND}\s*")
+_RELATION = re.compile(r"(\w+)\s*=\s*(?:(\d+)\s*\*\s*)?(\w+)\s*\+\s*(?:(\d+)\s*\*\s*)?(\w+)")
+MULTIPLIES = ("Conv", "Gemm", "Conv_downsample")
+SHAPE_OF = {0: "matmul", 1: "conv1d", 2: "conv2d", 3: "conv3d"}  # by the number of windows
+TENSORS = {"W": "Weights", "I": "Inputs", "O": "Outputs"}
+# what ZigZag calls the dims of a convolution
+NAMES = {"N": "B", "G": "G", "M": "K", "C": "C", "P": "OY", "Q": "OX", "R": "FY", "S": "FX", "O": "OZ", "T": "FZ"}
+
+Positive = Annotated[int, Field(ge=1)]
+
+
+class _Layer(Section):
+    id: int
+    name: str | None = None
+    operator_type: str
+    equation: str
+    dimension_relations: tuple[str, ...] = ()
+    loop_dims: tuple[str, ...]
+    loop_sizes: tuple[Positive, ...]
+    operand_precision: dict[str, int]
+    operand_source: dict[str, int] = {}
+    pr_loop_dims: tuple[str, ...] | None = None
+    pr_loop_sizes: tuple[int, ...] | None = None
+    padding: tuple[tuple[int, ...], ...] | None = None
+
+
+def is_zigzag_workload(document: Document) -> bool:
+    """Whether a YAML file is a list of layers as ZigZag has them."""
+    data = document.data
+    return isinstance(data, list) and any(isinstance(each, dict) and "operator_type" in each for each in data)
+
+
+def read_zigzag_workload(document: Document, name: str) -> Imported:
+    """The convolutions and matrix products of a workload, equal ones counted; what else there is is left out.
+
+    Dims get the names of our shapes by their part in the equation, whatever they are called. Raises InputError with
+    every fault: values of the wrong kind, and products that are neither.
+    """
+    faults: list[Fault] = []
+    layers: dict[str, tuple[str, dict[str, Any], int]] = {}
+    left_out: Counter[str] = Counter()
+    for index, data in enumerate(document.data):
+        at: Keys = (index,)
+        if not isinstance(data, dict) or data.get("operator_type") not in MULTIPLIES:
+            kind = data.get("operator_type") if isinstance(data, dict) else None
+            left_out[str(kind)] += 1
+            continue
+        try:
+            layer = check(document, _Layer, at)
+            made = _made(document, at, layer)
+        except InputError as error:
+            faults += error.faults
+            continue
+        first, _, count = layers.get(str(made), (layer.name or f"layer_{layer.id}", made, 0))
+        layers[str(made)] = (first, made, count + 1)
+    if not faults and not layers:
+        faults.append(document.fault((), "no convolution and no matrix product is there"))
+    if faults:
+        raise InputError(faults)
+    return Imported(name, document.source, tuple(layers.values()), dict(left_out), ())
+
+
+def _made(document: Document, at: Keys, layer: _Layer) -> dict[str, Any]:
+    """A layer as a network file has it."""
+    sizes = dict(zip(layer.loop_dims, layer.loop_sizes, strict=False))
+    found = _EQUATION.fullmatch(layer.equation)
+    faults = []
+    if len(layer.loop_dims) != len(layer.loop_sizes) or len(sizes) != len(layer.loop_dims):
+        faults.append(document.fault((*at, "loop_sizes"), "a size for each of the loop_dims is expected, each once"))
+    if found is None or {found[2], found[4]} != {"W", "I"}:
+        rule = "an equation O[..] += W[..] * I[..] is expected for a product"
+        raise InputError([*faults, document.fault((*at, "equation"), f"{rule}, got {layer.equation!r}")])
+    operands = {"O": found[1], found[2]: found[3], found[4]: found[5]}
+    indices = {op: [each.upper() for each in re.findall(r"\w+", text)] for op, text in operands.items()}
+    windows = []
+    for number, text in enumerate(layer.dimension_relations):
+        relation = _RELATION.fullmatch(text.strip())
+        if relation is None:
+            faults.append(
+                document.fault((*at, "dimension_relations", number), f"ix=2*ox+1*fx is expected, got {text!r}")
+            )
+        else:
+            windows.append(_Window(relation))
+    if faults:
+        raise InputError(faults)
+    return _shaped(document, at, layer, indices, sizes, windows)
+
+
+class _Window:
+    """`ix = 2*ox + 1*fx`: an output's step and a filter's make an input's."""
+
+    def __init__(self, relation: "re.Match[str]") -> None:
+        self.input, first, second = (relation[number].upper() for number in (1, 3, 5))
+        self.dims = {first: int(relation[2] or 1), second: int(relation[4] or 1)}
+
+
+def _shaped(
+    document: Document,
+    at: Keys,
+    layer: _Layer,
+    indices: dict[str, list[str]],
+    sizes: dict[str, int],
+    windows: list[_Window],
+) -> dict[str, Any]:
+    """The named shape of an equation, with sizes by the part that each dim has in it."""
+    inputs = [(d, window) for d in indices["I"] for window in windows if window.input == d]
+    parts = _parts(indices, {d for _, window in inputs for d in window.dims})
+    outs = [next((d for d in w.dims if d in indices["O"]), None) for _, w in inputs]
+    filters = [next((d for d in w.dims if d in indices["W"]), None) for _, w in inputs]
+    unknown = sorted({d for each in indices.values() for d in each} - sizes.keys() - {w.input for w in windows})
+    several = [f"{', '.join(dims)} (as {part})" for part, dims in parts.items() if len(dims) > 1]
+    wrong = [f"{d} has no size" for d in unknown] + [f"several dims have one part: {each}" for each in several]
+    wrong += ["an output and a filter dim make each input dim"] * (None in outs or None in filters or len(inputs) > 3)
+    if wrong:
+        raise InputError(
+            document.fault((*at, "equation"), f"is no convolution or product of ours: {each}") for each in wrong
+        )
+    shape = "batched_matmul" if not inputs and parts["G"] else SHAPE_OF[len(inputs)]
+    axes = {1: ("P", "R"), 2: ("PQ", "RS"), 3: ("OPQ", "TRS")}.get(len(inputs), ("", ""))
+    renamed = {"G": "B", "C": "K"} if not inputs else {}
+    made = {renamed.get(part, part): sizes[dims[0]] for part, dims in parts.items() if dims}
+    made |= {name: sizes[str(d)] for names, ds in zip(axes, (outs, filters), strict=True)
+             for name, d in zip(names, ds, strict=True)}  # fmt: skip
+    every = {dim: 1 for dim in SHAPES[shape].dims if dim not in SHAPES[shape].one_by_default} | made
+    values: dict[str, Any] = {"shape": shape, "sizes": every}
+    for key, ds in (("stride", outs), ("dilation", filters)):
+        steps = [window.dims[str(d)] for (_, window), d in zip(inputs, ds, strict=True)]
+        if any(step != 1 for step in steps):
+            values[key] = steps
+    bits = {TENSORS[op]: n for op, n in layer.operand_precision.items() if op in TENSORS and n > 0}
+    return values | ({"word_bits": bits} if bits else {})
+
+
+def _parts(indices: dict[str, list[str]], windowed: set[str]) -> dict[str, list[str]]:
+    """The dims without a window by their part: in all operands G, in outputs and weights M, ..."""
+    every = dict.fromkeys(d for op in "OWI" for d in indices[op] if d not in windowed)
+    where = {"OWI": "G", "OW": "M", "OI": "N", "WI": "C"}
+    parts: dict[str, list[str]] = {part: [] for part in where.values()}
+    for d in every:
+        owners = "".join(op for op in "OWI" if d in indices[op])
+        if owners in where:
+            parts[where[owners]].append(d)
+    return parts
+
+
+def write_zigzag_workload(workload: Workload, bits: dict[str, int]) -> list[dict[str, Any]]:
+    """A layer in ZigZag's form; `bits` are those of each tensor. Raises ValueError for what is no such product."""
+    named = {tensor.name: tensor for tensor in workload.tensors}
+    if set(named) != set(TENSORS.values()):
+        raise ValueError(f"{workload.name}: tensors other than {', '.join(TENSORS.values())}")
+    names = NAMES if any(len(rank) > 1 for rank in named["Inputs"].ranks) else {}
+    relations: list[str] = []
+    terms = {op: "".join(_indices(named[tensor].ranks, names, relations)) for op, tensor in TENSORS.items()}
+    dims = [names.get(dim, dim) for dim in workload.dims]
+    return [
+        {
+            "id": 0,
+            "name": workload.name,
+            "operator_type": "Conv" if relations else "Gemm",
+            "equation": f"O{terms['O']}+=W{terms['W']}*I{terms['I']}",
+            "dimension_relations": relations,
+            "loop_dims": dims,
+            "loop_sizes": list(workload.sizes),
+            "operand_precision": {op: bits[tensor] for op, tensor in TENSORS.items()} | {"O_final": bits["Outputs"]},
+            "operand_source": {"I": 0, "W": 0},
+        }
+    ]
+
+
+def _indices(ranks: Any, names: dict[str, str], relations: list[str]) -> Iterator[str]:
+    """`[k][iy]`, and the relations of windows."""
+    for rank in ranks:
+        if len(rank) == 1:
+            if rank[0].coef != 1:
+                raise ValueError(f"a dim with a step of {rank[0].coef} alone in a rank")
+            yield f"[{names.get(rank[0].dim, rank[0].dim).lower()}]"
+            continue
+        if len(rank) > 2:
+            raise ValueError("a rank of more than two dims")
+        first, second = rank
+        out, window = (names.get(each.dim, each.dim).lower() for each in (first, second))
+        inside = "i" + out[1:]
+        relations.append(f"{inside}={first.coef}*{out}+{second.coef}*{window}")
+        yield f"[{inside}]"

@@ -402,3 +402,44 @@ def test_without_onnx_the_message_says_what_to_install(tmp_path, monkeypatch):
     result = CliRunner().invoke(APP, [str(tmp_path / "model.onnx")])
     assert result.exit_code == 2
     assert "pip install 'ruby-map[onnx]'" in result.stderr
+
+
+@needs_onnx
+def test_attention_is_its_two_products(tmp_path):
+    """Grouped queries with keys of the past: scores and their sums of values, with the MACs of both."""
+    shapes = {"Q": [2, 8, 5, 16], "K": [2, 4, 3, 16], "V": [2, 4, 3, 32], "PK": [2, 4, 7, 16], "PV": [2, 4, 7, 32]}
+    path = save(
+        tmp_path, [node("Attention", ["Q", "K", "V", "", "PK", "PV"], name="a")], shapes, {"Y": [2, 8, 5, 32]}, opset=23
+    )
+    imported = import_onnx(path)
+    assert [(name, layer["shape"], layer["sizes"], count) for name, layer, count in imported.layers] == [
+        ("a.scores", "attention_scores", {"B": 8, "H": 2, "N": 5, "M": 10, "K": 16}, 1),
+        ("a.context", "attention_context", {"B": 8, "H": 2, "N": 5, "M": 32, "K": 10}, 1),
+    ]
+    assert imported.macs == 2 * 8 * 5 * 10 * (16 + 32)
+
+
+@needs_onnx
+def test_attention_of_three_dims_has_its_heads_from_attributes(tmp_path):
+    """Heads within the last dim; without them, or with heads that do not divide, the node is at fault by name."""
+    shapes = {"Q": [1, 6, 24], "K": [1, 9, 24], "V": [1, 9, 24]}
+
+    def made(**heads):
+        return save(tmp_path, [node("Attention", "QKV", name="a", **heads)], shapes, {"Y": [1, 6, 24]}, opset=23)
+
+    (scores, _), (context, _) = layers(made(q_num_heads=3, kv_num_heads=3))
+    assert scores["sizes"] == {"B": 3, "N": 6, "M": 9, "K": 8}
+    assert context["sizes"] == {"B": 3, "N": 6, "M": 8, "K": 9}
+    with pytest.raises(InputError, match="q_num_heads"):
+        layers(made())
+    with pytest.raises(InputError, match="do not go together|divides the last"):
+        layers(made(q_num_heads=3, kv_num_heads=2))
+
+
+@needs_onnx
+def test_products_of_the_runtimes_own_domain_are_named(tmp_path):
+    """MatMulNBits and its like are left out by name as work, not among what does not multiply."""
+    nodes = [node("MatMul", "XW", "H"), node("MatMulNBits", ["H", "B"], name="quantized", domain="com.microsoft")]
+    path = save(tmp_path, nodes, {"X": [4, 8], "B": [8, 8]}, {"Y": [4, 8]}, {"W": [8, 8]})
+    imported = import_onnx(path)
+    assert imported.heavy == ("com.microsoft.MatMulNBits quantized: no layer of ours is like it",)

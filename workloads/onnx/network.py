@@ -12,6 +12,7 @@ import yaml
 from ..faults import Fault, InputError
 from ..load import shaped
 from ..spec import Workload
+from .attention import attention
 from .graph import Graph, Node, read_graph
 
 Layer = dict[str, Any]  # as a network file has it: shape, sizes, stride, dilation
@@ -20,15 +21,12 @@ Sizes = tuple[int, ...]
 # Operations that multiply and are not read, or in other domains not: what is left out with them is work.
 _INNER = ("If", "Loop", "Scan")
 HEAVY = {
-    "Attention",
-    "ConvTranspose",
-    "DeformConv",
-    "Einsum",
-    "GRU",
-    "GroupQueryAttention",
-    "LSTM",
-    "MultiHeadAttention",
-    "RNN",
+    *("Attention", "ConvTranspose", "DeformConv", "Einsum", "GRU", "LSTM", "RNN"),
+    # of the runtime's own domain
+    *("GroupQueryAttention", "MultiHeadAttention", "PackedAttention", "PackedMultiHeadAttention", "QAttention"),
+    *("SparseAttention", "LongformerAttention", "DecoderMaskedSelfAttention", "DecoderMaskedMultiHeadAttention"),
+    *("MatMulNBits", "MatMulBnb4", "MatMulFpQ4", "MatMulIntegerToFloat", "DynamicQuantizeMatMul", "FusedMatMul"),
+    *("FusedConv", "FusedGemm", "QGemm", "NhwcConv", "MoE", "QMoE"),
     *_INNER,
 }
 
@@ -61,17 +59,18 @@ def import_onnx(path: Path, dims: Mapping[str, int] | None = None) -> Imported:
     faults: list[Fault] = []
     for node in graph.nodes:
         try:
-            layer = _layer(graph, node)
+            made = _layers(graph, node)
         except InputError as error:
             faults += error.faults
             continue
-        if isinstance(layer, str):
-            heavy.append(layer)
-        elif layer is None:
+        if isinstance(made, str):
+            heavy.append(made)
+        elif not made:
             left_out[node.op] += 1
         else:
-            first, _, count = layers.get(key := repr(layer), ("", layer, 0))
-            layers[key] = (first or _unique(node.name, names), layer, count + 1)
+            for more, layer in made:
+                first, _, count = layers.get(key := repr(layer), ("", layer, 0))
+                layers[key] = (first or _unique(node.name + more, names), layer, count + 1)
     if not layers and not faults:
         faults.append(
             Fault(str(path), None, "", f"no convolution or matrix product among its {len(graph.nodes)} nodes")
@@ -90,6 +89,17 @@ def _unique(name: str, names: "Counter[str]") -> str:
         plain = f"{plain}_{names[plain]}"
     names[plain] += 1
     return plain
+
+
+def _layers(graph: Graph, node: Node) -> list[tuple[str, Layer]] | str:
+    """The layers of a node, by what to add to its name; a text about one that multiplies and is left out."""
+    if node.op == "Attention":  # of other domains it is another operation, and has their name before it
+        made = attention(graph, node)
+        for _, layer in made:
+            _check(graph, node, layer)
+        return made
+    layer = _layer(graph, node)
+    return layer if isinstance(layer, str) else [("", layer)] if layer else []
 
 
 def _layer(graph: Graph, node: Node) -> Layer | str | None:

@@ -1,6 +1,7 @@
 """Energy per action and area per instance of every component of an architecture."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 
 from ..workloads import Workload
 
@@ -62,3 +63,11 @@ class EnergyTable:
     compute: ComputeEnergy
     # False: nobody knows the figures, all are 0 and results show none. State on disk may be from before this
     counted: bool = field(default=True, metadata={"later": True})
+
+    def asked_by(self, layers: Iterable[Workload]) -> "EnergyTable":
+        """The table as far as layers ask for it: without MACs by their bits where no tensor has a width of its own.
+
+        State on disk from before there was such a form is then of the same problem.
+        """
+        widths = any(tensor.word_bits is not None for layer in layers for tensor in layer.tensors)
+        return self if widths else replace(self, compute=replace(self.compute, by_bits=None))

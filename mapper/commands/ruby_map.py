@@ -128,7 +128,11 @@ class Job:
             return status if store is None or store.complete else BAD_INPUT
 
     def _checkpoint(self, folder: Path) -> Checkpoint:
-        problem: dict[str, object] = {"arch": self.arch, "workload": self.work, "energies": self.table}
+        problem: dict[str, object] = {
+            "arch": self.arch,
+            "workload": self.work,
+            "energies": self.table.asked_by(layers_of(self.work)),
+        }
         problem |= {"mapspace": self.mapspace, "pad": self.request.pad, "distinct": self.distinct}
         problem |= {"costs": self.request.costs}
         if self.request.im2col:

@@ -85,14 +85,15 @@ def layer_table(rows: Iterable[tuple[str, int, int, float, float]], energies: bo
     time = sum(count * cycles for _, count, cycles, _, _ in rows)
     total = sum(count * energy for _, count, _, energy, _ in rows)
     lines = [
-        [name, f"{count}", f"{cycles:,}", f"{used:.1%}", f"{count * cycles / time:.1%}", f"{energy / size:,.4g}",
-         f"{cycles * energy:.4g}", f"{count * energy / total if total else 0.0:.1%}"]
+        [name, f"{count}", f"{cycles:,}", f"{used:.1%}", f"{energy / size:,.4g}", f"{cycles * energy:.4g}",
+         f"{count * cycles / time:.1%}", f"{count * energy / total if total else 0.0:.1%}"]
         for name, count, cycles, energy, used in rows
     ]  # fmt: skip
-    head = ["layer", "count", "cycles", "utilisation", "share of cycles"]
-    head += [f"energy [{unit}]", "EDP [pJ cycles]", "share of energy"] if energies else []
+    head = ["layer", "count", "cycles", "utilisation", f"energy [{unit}]", "EDP [pJ cycles]"]
+    head += ["share of cycles", "share of energy"]
+    shown = range(len(head)) if energies else (0, 1, 2, 3, 6)
     title = "per layer, once; shares of the network with counts"
-    return TextTable(head, [line[: len(head)] for line in lines], left=(0,), title=title)
+    return TextTable([head[at] for at in shown], [[line[at] for at in shown] for line in lines], left=(0,), title=title)
 
 
 class Totals(Protocol):

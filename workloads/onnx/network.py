@@ -98,8 +98,8 @@ def _layers(graph: Graph, node: Node) -> list[tuple[str, Layer]] | str:
         for _, layer in made:
             _check(graph, node, layer)
         return made
-    layer = _layer(graph, node)
-    return layer if isinstance(layer, str) else [("", layer)] if layer else []
+    single = _layer(graph, node)
+    return single if isinstance(single, str) else [("", single)] if single else []
 
 
 def _layer(graph: Graph, node: Node) -> Layer | str | None:

@@ -191,8 +191,9 @@ class MapRequest(SearchRequest):
 def _for_delay(given: Collection[str], options: SearchOptions, chosen: bool, faults: list[Fault]) -> SearchOptions:
     """Search for delay; objectives that were `chosen` may be no others."""
     faults += energy_clashes(given)
-    options = options if chosen else replace(options, objective="delay")
-    for name, listed in (("objective", options.objectives), ("front", options.axes)):
+    if not chosen and options.cost_model is None:  # whose answers are minimised otherwise
+        options = replace(options, objective="delay")
+    for name, listed in (("objective", options.objectives if chosen else ()), ("front", options.axes)):
         if any(OBJECTIVES[each].powers[0] for each in listed if each in OBJECTIVES):
             got = ", ".join(listed)
             faults.append(option_fault(name, f"energies are not known (--no-energy), delay is; got {got}"))

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from ...arch import Architecture
-from ...energy import EnergyTable
-from ...workloads import Workload
+from ...energy import EnergyTable, no_energies
+from ...workloads import InputError, Workload
 from ..certificate import FRONT, Certificate, read_certificate
 from ..certificate.checker import Refused, Verified, VerifiedStage, verify
 from ..exploration import alike, layers_of, load
@@ -17,7 +17,7 @@ from ..exploration.transforms import transformed
 from ..model import OBJECTIVES
 from ..runtime import say
 from .changes import machine_as
-from .shared import FIX, FOUND, NOTHING_VALID, PLACEMENT, WITH, FilesRequest, echo_json, new_app
+from .shared import FIX, FOUND, NOTHING_VALID, PLACEMENT, WITH, FilesRequest, echo_json, energy_clashes, new_app
 from .timeloop_options import energies
 
 REFUSED = NOTHING_VALID
@@ -32,6 +32,7 @@ class CheckRequest(FilesRequest):
     certificate: Annotated[Path, typer.Argument(metavar="CERTIFICATE", help="The file that --certificate wrote.")]
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object and nothing else.")] = False
     ert: Annotated[Path | None, typer.Option(help="Accelergy energy table, if one was given.")] = None
+    no_energy: Annotated[bool, typer.Option("--no-energy", help="Of a search with this option.")] = False
     more: Annotated[list[Path], typer.Option("--with", help=WITH)] = field(default_factory=list)
     placement: Annotated[str, typer.Option(help=PLACEMENT)] = ""
     fix: Annotated[list[str], typer.Option(help=FIX)] = field(default_factory=list)
@@ -45,7 +46,12 @@ def check(request: CheckRequest) -> int:
     certificate = read_certificate(request.certificate)
     machine, work = load(request.arch, request.workload, request.more)
     machine = machine_as(machine, work, request.placement, request.fix)
-    table = energies(machine, request.arch, request.more, request.ert, None)
+    if request.no_energy:
+        if faults := energy_clashes(request.given):
+            raise InputError(faults)
+        table = no_energies(machine)
+    else:
+        table = energies(machine, request.arch, request.more, request.ert, None)
     layers = layers_of(work)
     began, verified, layer = time.process_time(), [], ""
     try:

@@ -1,9 +1,11 @@
 """--no-energy: delay and counts of machines whose energies nobody knows."""
 
 import json
+import sys
 
 import pytest
 import yaml
+from ruby_map.mapper.commands.ruby_check import main as check
 from ruby_map.mapper.commands.ruby_map import main as ruby_map
 from ruby_map.mapper.commands.ruby_model import main as model
 from ruby_map.mapper.exploration import explore
@@ -111,3 +113,22 @@ def test_the_delay_is_that_of_a_search_with_energies():
     known = explore("toy_6pe", "rank1_100", "ruby-s", SearchOptions(objective="delay"))
     shown = json.loads(run(ruby_map, "toy_6pe", "rank1_100", "--no-energy", "--json").stdout)
     assert shown["cycles"] == known.cycles
+
+
+def test_the_proof_is_verified_without_energies(files):
+    """A certificate of such a search is verified with --no-energy, and refused with energies."""
+    proof, ask = files / "proof.json", ("toy_6pe", "rank1_100")
+    assert run(ruby_map, *ask, "--no-energy", "--certificate", proof).exit_code == 0
+    assert run(check, *ask, proof, "--no-energy").exit_code == 0
+    assert run(check, *ask, proof).exit_code == 1
+    assert run(check, *ask, proof, "--no-energy", "--ert", files / "arch.yaml").exit_code == 2
+
+
+def test_a_cost_model_needs_no_energies(files):
+    """A search by a user's cost model on a machine without energies minimises its answers."""
+    script = files / "cost.py"
+    script.write_text("import sys\nfor line in sys.stdin:\n    print(len(line), flush=True)\n")
+    found = run(ruby_map, files / "arch.yaml", files / "mm.yaml", "--no-energy", "--samples", 20, "--search", "random",
+                "--cost-model", f"{sys.executable} {script}")  # fmt: skip
+    assert found.exit_code == 0, found.output
+    assert "cost model" in found.stdout

@@ -129,9 +129,6 @@ def _check(sram: Sram) -> None:
     ports = sorted({point.ports for point in grid()})
     if sram.ports not in ports:
         raise OutsideGrid(f"ports must be one of {', '.join(map(str, ports))}; got {sram.ports}")
-    most = max(point.banks for point in grid()) * FARTHEST
-    if sram.banks > most:
-        raise OutsideGrid(f"banks must be at most {most:g} for a figure to be told, got {sram.banks}")
 
 
 def sram(wanted: Sram) -> Figures:

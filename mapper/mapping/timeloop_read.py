@@ -4,7 +4,7 @@ A bound P and its residual R stand as `M=4,2`. Residuals are derived here, so a 
 is tiled upwards from the innermost loop, with ceil(tiles / P) tiles left outside each.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +44,7 @@ class _Mapping:
         self.order = np.tile(np.arange(len(self.dims), dtype=np.int8)[::-1], (len(arch.levels), 1))
         self.kept = Kept(reader, arch, self.tensors)
         self.seen: dict[tuple[str, int], Keys] = {}  # (type, slot) -> the entry that described it
+        self.alone: set[int] = set()  # axes with a spatial entry of their own, which a level's does not speak of
         self.levels = {name: stack[-1] for name, stack in self.kept.memories.items()}  # the last has the fanout
         self.temporal_slots = [number for number, slot in enumerate(arch.slots) if not slot.spatial]
         self.axes = {name: {"": slot} for name, slot in axis_slots(arch).items()} | axis_pairs(arch)
@@ -139,11 +140,12 @@ class _Mapping:
         if target not in self.levels:
             slots = self.axes[target]
         else:
-            axes = self.arch.levels[self.levels[target]].fanout
             first = self.temporal_slots[self.levels[target]] + 1
-            slots = {axis.mesh if len(axes) > 1 else "": first + at for at, axis in enumerate(axes)}
+            every = enumerate(self.arch.levels[self.levels[target]].fanout, first)
+            axes = {slot: axis for slot, axis in every if slot not in self.alone}
+            slots = {axis.mesh if len(axes) > 1 else "": slot for slot, axis in axes.items()}
             if len(slots) < len(axes) and any(factor.bound > 1 for factor in factors.values()):
-                names = ", ".join(axis.name for axis in axes)
+                names = ", ".join(axis.name for axis in axes.values())
                 self.reader.fault((*path, "target"), f"several axes of {target} share a mesh; name one of {names}")
                 return
         for slot in slots.values():
@@ -191,6 +193,13 @@ def _ordered(mapping: _Mapping) -> _Mapping:
     return mapping
 
 
+def _named_axes(reader: Reader, entries: Iterable[Keys], axes: Mapping[str, Mapping[str, int]]) -> set[int]:
+    """The slots of the axes that have a spatial entry of their own."""
+    spatial = [path for path in entries if reader.value((*path, "type")) == "spatial"]
+    targets = (str(reader.value((*path, "target"))) for path in spatial)
+    return {slot for name in targets for slot in axes.get(name, {}).values()}
+
+
 def axis_slots(arch: Architecture) -> dict[str, int]:
     """The slot of each fanout axis, by every name that a file may give it."""
     slots: dict[str, int] = {}
@@ -228,6 +237,7 @@ def read_mapping(source: Document | Path | str, arch: Architecture, workload: Wo
     mapping = _Mapping(reader, stacked(arch, workload), workload)
     if reader.value(root) is None:
         reader.fault((), 'the key "mapping" with a list is expected')
+    mapping.alone = _named_axes(reader, reader.items(root), mapping.axes)
     for path in mapping.in_turn(reader.items(root)):
         mapping.entry(path)
     if not reader.faults:

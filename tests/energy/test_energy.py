@@ -222,6 +222,7 @@ def test_banks_between_two_of_the_grid():
     [
         (Sram(45, 2048, 64, 2, 8), "for 1 bank"),
         (Sram(45, 131072, 64, 2, 64), "for 32 bank"),
+        (Sram(45, 131072, 64, 2, 256), "for 32 bank"),
         (Sram(45, 256, 64, 2, 1), "nearest point: 512 B x 64 b"),
         (Sram(45, 16384, 512, 2, 1), "above the CACTI grid: 2 parts side by side of 8192 B x 256 b"),
         (Sram(45, 2**27, 64, 2, 1), "above the CACTI grid: 2 macros of 67108864 B x 64 b"),
@@ -242,7 +243,6 @@ def test_slightly_outside_is_a_warning(wanted, words):
         Sram(6.9, 131072, 64, 2, 1),
         Sram(180, 131072, 64, 2, 1),
         Sram(45, 131072, 64, 3, 1),
-        Sram(45, 131072, 64, 2, 128),
     ],
     ids=str,
 )

@@ -228,7 +228,7 @@ def test_expressions_are_computed_where_they_are_used():
         ),
         ("class: smart_buffer, depth: 64, ports: 3", "memory.class: ports must be one of 1, 2; got 3; used by BUF"),
         ("class: vector_mac, depth: 64, attributes: {lanes: 0}", "read, write"),
-        ("class: smart_buffer, depth: 64, banks: 128", r"banks must be at most 64"),
+        ("class: smart_buffer, depth: 64, technology: 3nm", r"components.yaml:\d+: .*technology_nm must be 7 to 130"),
     ],
 )
 def test_a_component_that_does_not_fit_its_class(level, words):

@@ -276,3 +276,13 @@ def test_nothing_but_input_errors(data):
     except InputError as error:
         told = error.faults
     assert len(told)
+
+
+def test_a_level_speaks_of_the_axes_that_have_no_entry_of_their_own():
+    """A dummy storage named as a target takes its axis; the spatial entry of the level is about the other one."""
+    rest = ("target: DRAM, type: temporal, factors: M=1 N=4 K=6", "target: RF, type: temporal, factors: M=5 N=1 K=1")
+    batch = read(
+        entries("target: GLB, type: spatial, factors: M=2", "target: PE, type: spatial, factors: N=2", *rest), SAME
+    )
+    spread = {SAME.slots[s].axis.name: batch.factors[0, s].tolist() for s, slot in enumerate(SAME.slots) if slot.axis}
+    assert spread == {"PE_column": [2, 1, 1], "PE": [1, 2, 1]}

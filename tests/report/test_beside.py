@@ -7,6 +7,7 @@ from functools import cache
 import pytest
 from ruby_map.energy.table import energy_table
 from ruby_map.mapper.exploration import evaluate
+from ruby_map.mapper.model.timeloop_rules import Rules, TimeloopNest, timeloop_counts
 from ruby_map.mapper.report.beside import beside, beside_json, beside_text
 from ruby_map.mapper.report.beside.explanation import KNOWN
 from ruby_map.workloads import InputError
@@ -113,6 +114,20 @@ def test_statistics_of_other_files_are_not_explained(compared):
     assert "not by Timeloop's rules" in beside_text(found)
 
 
+def test_fills_of_older_versions(compared):
+    """Statistics in which first visits of partial sums are fills, as older versions have them, are explained."""
+    name = "B09_toy3_imp_psum_spill"
+    levels = json.loads(json.dumps(expected(name)["timeloop"]["levels_per_instance"]))
+    tiles = timeloop_counts(TimeloopNest(mapped(name)), Rules(first_fills=True)).tiles
+    output = mapped(name).workload.output.name
+    for at, level in enumerate(mapped(name).arch.levels[1:], 1):
+        v = [tensor.name for tensor in mapped(name).workload.tensors].index(output)
+        levels[level.name][output]["fills"] = tiles[at, v].fills
+    rules = {rule for each in compared(name, statistics(name, levels)).figures for rule in each.rules}
+    assert "first_fills" in rules
+    assert "unknown" not in rules
+
+
 def test_text_and_values_say_the_same(compared):
     """The text has a letter for each rule, the values its name."""
     found = compared("C14_conv_perf_linktransfer")
@@ -154,8 +169,6 @@ def test_files_that_are_not_of_this_mapping(change, message, compared):
 
 def test_a_nest_of_many_loops_is_compared_and_not_explained(compared, monkeypatch):
     """A nest that takes too long to walk is compared all the same, and the text says why nothing is explained."""
-    from ruby_map.mapper.model.timeloop_rules import TimeloopNest
-
     monkeypatch.setattr(TimeloopNest, "MOST_VISITS", 0)
     name = "C14_conv_perf_linktransfer"
     found = compared(name, statistics(name))

@@ -162,4 +162,4 @@ def _words(tile: Tile, tensor: Tensor, outermost: bool, rules: Rules) -> None:
         return
     tile.updates = whole(tile.content)
     tile.reads = whole(tile.content + tile.peers - tile.partition)
-    tile.fills = whole(filled - (0 if outermost else tile.partition))
+    tile.fills = whole(filled - (0 if outermost or rules.first_fills else tile.partition))

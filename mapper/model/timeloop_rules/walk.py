@@ -22,6 +22,7 @@ class Rules:
     jumps: bool = True  # a window whose step changes is read whole
     samples: bool = True  # of the steps of a loop only the first, second and last are taken
     truncated: bool = True  # the average of used instances is cut to a whole number
+    first_fills: bool = False  # as older versions do: the first visit of a partial sum is a fill, too
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
 from math import isclose, prod
 from typing import get_args
 
@@ -19,6 +19,7 @@ KNOWN = {
     "jumps": "a window whose step changes, as where a loop begins anew, Timeloop reads whole, not its new words alone",
     "samples": "of the steps of a loop Timeloop takes the first, the second and a remainder's last for all",
     "truncated": "Timeloop cuts averages (instances in use, words of an instance) to whole numbers",
+    "first_fills": "older versions of Timeloop count a fill for the first visit of each partial sum, too",
     "elements": "Timeloop takes the first element of an array for all, also for those with the remainders of a loop",
     "bounds": "Timeloop counts cycles from the full bounds wherever a loop has a remainder",
     "bandwidth": "Timeloop's bandwidths wait for the average instance, rounded up by tensor; ours for the busiest",
@@ -65,8 +66,8 @@ class Explanation:
         """All rules; a mapping does not say whether neighbours pass words on, nor how an array is written."""
         written: tuple[Arrays, ...] = ("meshes", "nested")
         for arrays in written:
-            yield arrays, Rules()
-            yield arrays, Rules(links=False)
+            for links, first_fills in product((True, False), (False, True)):
+                yield arrays, Rules(links, first_fills=first_fills)
 
     def _removed(self, total: Callable[[Files], float], stated: float, ours: int) -> tuple[str, ...]:
         """The fewest rules without which Timeloop would count as we do."""
@@ -75,7 +76,7 @@ class Explanation:
             return ("unknown",)
         arrays, rules = whole
         names = ["nested"] * (self.nests[arrays].blocks != self.nests["one"].blocks)
-        names += [name for name in ("links", "jumps", "truncated") if getattr(rules, name)]
+        names += [name for name in ("links", "jumps", "truncated", "first_fills") if getattr(rules, name)]
         names += ["samples"] * (self._steps <= STEPS)
         for many in range(1, len(names) + 1):
             for some in combinations(names, many):

@@ -77,8 +77,8 @@ def _below(sram: Sram) -> Figures | None:
     least, narrowest = min(p.capacity_bytes for p in points), min(p.width_bits for p in points)
     width, depth = max(sram.width_bits, narrowest), sram.capacity_bytes * 8 / sram.width_bits
     deeper = max(depth, least * 8 / width)
-    edge = replace(sram, width_bits=width, capacity_bytes=deeper * width / 8, banks=1)
-    known = None if (width, deeper) == (sram.width_bits, depth) else _size(edge)
+    edge = replace(sram, width_bits=width, capacity_bytes=max(least, deeper * width / 8), banks=1)
+    known = None if (width, deeper) == (sram.width_bits, depth) else _size(edge) or _above(edge)
     if known is None:
         return None
     narrow, shallow = sram.width_bits / width, depth / deeper
@@ -90,6 +90,9 @@ def _below(sram: Sram) -> Figures | None:
     return figures(value, f"below the CACTI grid, scaled down from {edge}")
 
 
+ALWAYS = 256  # bits: words as wide are in the grid at all capacities
+
+
 def _above(sram: Sram) -> Figures | None:
     """An SRAM larger or wider than the grid, of macros from its edge; None where it is neither."""
     points = [p for p in grid() if (p.tech_nm, p.ports, p.banks) == (sram.tech_nm, sram.ports, 1)]
@@ -99,6 +102,8 @@ def _above(sram: Sram) -> Figures | None:
         macros = max(1.0, sram.capacity_bytes / parts / most)
         edge = replace(sram, width_bits=sram.width_bits / parts, capacity_bytes=sram.capacity_bytes / parts / macros)
         known = None if parts == macros == 1 else _size(edge) or _other_banks(edge)
+        if known is None and sram.width_bits > ALWAYS:
+            known = _below(edge)
         if known is not None:
             break
     else:

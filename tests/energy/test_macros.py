@@ -100,3 +100,13 @@ def test_smaller_nodes_by_hand():
     with pytest.warns(EnergyWarning):
         ratio = scaled(known, 32, 7).read_pj / scaled(known, 32, 16).read_pj
     assert ratio == pytest.approx(0.065358 / 0.120272, rel=1e-3)
+
+
+@given(planes, banks, st.floats(5, 30), st.floats(0, 13))
+def test_every_size_has_figures(plane, number, power, wide):
+    """From a word of 32 B to 1 GiB, from 1 to 8192 bits: each figure is a positive number, with its source."""
+    width = 2**wide
+    wanted = Sram(plane[0], max(2**power, width / 8), width, plane[1], number)
+    found = told(wanted)
+    assert all(getattr(found, name) > 0 for name in FIGURES)
+    assert found.source

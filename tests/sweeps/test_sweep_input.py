@@ -305,11 +305,11 @@ def test_bad_stop_rules_and_energies_are_faults_of_the_file(faults, text, path, 
 
 def test_a_sweep_without_an_estimate_for_any_design_is_told_before_anything_runs(faults, plan):
     """Refused with the first design's reason where none has energies; where one has, the others fail on their own."""
-    text = "parameters: {levels.shared_glb.banks: [BANKS]}\n"
-    (told,) = faults(text.replace("BANKS", "1000, 2000"))
-    assert "banks must be at most" in told[2]
-    assert told[2].endswith("(design 0: levels.shared_glb.banks 1000)")
-    assert plan(text.replace("BANKS", "1000, 2")).points == 2
+    text = "parameters: {levels.shared_glb.ports: [PORTS]}\n"
+    (told,) = faults(text.replace("PORTS", "3, 4"))
+    assert "ports must be one of 1, 2" in told[2]
+    assert told[2].endswith("(design 0: levels.shared_glb.ports 3)")
+    assert plan(text.replace("PORTS", "3, 2")).points == 2
 
 
 def test_a_table_that_lacks_a_component_is_told_before_anything_runs(faults, tmp_path):

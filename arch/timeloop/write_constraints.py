@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...workloads import Workload
-from ..spec import Architecture, Axis, LoopConstraint, Storage
+from ..spec import Architecture, Axis, FactorRule, LoopConstraint, Slot, Storage
 from .write import dummy_name
 
 Entry = dict[str, Any]
 ALL_X = 999  # a split over any number of dims
 
 
-def constraint_faults(arch: Architecture) -> list[str]:
-    """What of the constraints of an architecture Timeloop cannot express."""
+def constraint_faults(arch: Architecture, workload: Workload) -> list[str]:
+    """What of the constraints of an architecture Timeloop cannot express, or would pass over."""
     faults, axes = [], sum(axis.size > 1 for level in arch.levels for axis in level.fanout)
     taken = [level.name for level in arch.levels]
     for axis in (axis for level in arch.levels for axis in level.fanout):
@@ -23,9 +23,26 @@ def constraint_faults(arch: Architecture) -> list[str]:
         if level.temporal.max_loops is not None:
             faults.append(f"{level.name}: at most {level.temporal.max_loops} loops")
     for slot in arch.slots:
-        if slot.spatial and slot.constraint.min_utilization and axes > 1:
+        if slot.axis is not None and slot.axis.size > 1 and slot.constraint.min_utilization and axes > 1:
             faults.append(f"{slot.name}: a utilization of one of several axes")
+        faults += [f"{slot.name}: {fault}" for fault in _rule_faults(slot, workload)]
     return faults
+
+
+def _rule_faults(slot: Slot, workload: Workload) -> Iterator[str]:
+    """Rules that no bound meets, most of which Timeloop forgets or never gets to see."""
+    dims = slot.constraint.dims
+    for rule in slot.constraint.factors:
+        if rule.dim not in workload.dims:
+            continue
+        size = workload.size(rule.dim)
+        if rule.value is not None and rule.value > size and rule.op != "<=":
+            yield f"{rule} where {rule.dim} has {size}"
+        elif (rule.value or size) > 1 and rule.op != "<=":
+            if dims is not None and rule.dim not in dims:
+                yield f"{rule} beside dims without {rule.dim}"
+            elif slot.axis is not None and slot.axis.size == 1:
+                yield f"{rule} on an axis of 1"
 
 
 def write_timeloop_constraints(arch: Architecture, workload: Workload) -> dict[str, Any]:
@@ -33,25 +50,29 @@ def write_timeloop_constraints(arch: Architecture, workload: Workload) -> dict[s
 
     Dims that a constraint leaves out have bounds of 1. Raises ValueError with all that Timeloop cannot express.
     """
-    if faults := constraint_faults(arch):
+    if faults := constraint_faults(arch, workload):
         raise ValueError(f"constraints of {arch.name} cannot be written for Timeloop: {'; '.join(faults)}")
     return {"architecture_constraints": {"version": 0.3, "targets": [*_targets(arch, workload)]}}
 
 
 def _targets(arch: Architecture, workload: Workload) -> Iterator[Entry]:
     names = [tensor.name for tensor in workload.tensors]
+    innermost = arch.levels[0].name
     for number, level in enumerate(arch.levels):
+        innermost = level.name
         if entry := temporal_entry(level.temporal, workload):
             yield {"target": level.name, "type": "temporal", **entry}
         if number and (entry := kept_entry(level, workload)):
             yield {"target": level.name, "type": "dataspace", **entry}
         for axis in (axis for axis in level.fanout if axis.size > 1):
+            innermost = dummy_name(axis)
             yield {"target": dummy_name(axis), "type": "spatial", **axis_entry(axis, workload)}
             ones = " ".join(f"{dim}=1" for dim in workload.dims)
             yield {"target": dummy_name(axis), "type": "temporal", "factors": ones}
             yield {"target": dummy_name(axis), "type": "dataspace", "keep": [], "bypass": names}
-            if axis.constraint.min_utilization:
-                yield {"target": dummy_name(axis), "type": "utilization", "min": axis.constraint.min_utilization}
+    for slot in arch.slots:  # of the one axis there is: Timeloop has it at the innermost storage, for all fan-outs
+        if slot.axis is not None and slot.axis.size > 1 and slot.constraint.min_utilization:
+            yield {"target": innermost, "type": "utilization", "min": slot.constraint.min_utilization}
 
 
 def temporal_entry(constraint: LoopConstraint, workload: Workload) -> Entry:
@@ -59,8 +80,8 @@ def temporal_entry(constraint: LoopConstraint, workload: Workload) -> Entry:
     entry = _factors(constraint, workload)
     inner = [dim for dim in reversed(constraint.innermost) if dim in workload.dims]
     outer = [dim for dim in reversed(constraint.outermost) if dim in workload.dims]
-    if inner or outer:
-        entry["permutation"] = [*inner, *(["_", *outer] if outer else [])]
+    if inner or outer:  # as text: its binaries pass over a list
+        entry["permutation"] = "".join([*inner, *(["_", *outer] if outer else [])])
     return entry
 
 
@@ -76,15 +97,19 @@ def kept_entry(level: Storage, workload: Workload) -> Entry:
     return {"keep": keep, "bypass": bypass} if keep or bypass else {}
 
 
+def _value(rule: FactorRule, workload: Workload) -> int:
+    """The whole dim is 0 where it is meant exactly; a limit of 0 ends Timeloop."""
+    return rule.value or (0 if rule.op == "=" else workload.size(rule.dim))
+
+
 def _factors(constraint: LoopConstraint, workload: Workload) -> Entry:
-    rules = {rule.dim: rule for rule in constraint.factors}
+    without = [dim for dim in workload.dims if constraint.dims is not None and dim not in constraint.dims]
     words = [
-        f"{rule.dim}{rule.op}{0 if rule.value is None else rule.value}"
+        f"{rule.dim}{rule.op}{_value(rule, workload)}"
         for rule in constraint.factors
-        if rule.dim in workload.dims
+        if rule.dim in workload.dims and rule.dim not in without
     ]
-    if constraint.dims is not None:
-        words += [f"{dim}=1" for dim in workload.dims if dim not in constraint.dims and dim not in rules]
+    words += [f"{dim}=1" for dim in without]
     entry: Entry = {"factors": " ".join(words)} if words else {}
     if constraint.remainders is not None:
         entry["remainders"] = 2 if constraint.remainders else 1

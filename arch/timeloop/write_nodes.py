@@ -39,8 +39,12 @@ def write_timeloop_nodes(arch: Architecture, workload: Workload) -> dict[str, An
     Raises ValueError with all that the dialect cannot express.
     """
     checked(arch)
-    faults = constraint_faults(arch)
-    faults += [f"{slot.name}: a utilization" for slot in arch.slots if slot.constraint.min_utilization]
+    faults = constraint_faults(arch, workload)
+    faults += [
+        f"{slot.name}: a utilization"
+        for slot in arch.slots
+        if slot.constraint.min_utilization and slot.axis and slot.axis.size > 1
+    ]
     if faults:
         raise ValueError(f"constraints of {arch.name} cannot be written as nodes: {'; '.join(faults)}")
     nodes = [Node("Container", name=arch.name)]

@@ -31,6 +31,7 @@ Documents = dict[str, Any]  # by the name of the file
 
 def _tree(arch: Architecture, layer: Workload, batch: MappingBatch | None) -> Documents:
     """What Timeloop's own binaries read: a 0.3 tree, in which each axis has a dummy storage."""
+    _same_widths(arch, layer)
     files: Documents = {
         "arch.yaml": write_timeloop_arch(arch, dummies=True),
         "problem.yaml": write_timeloop_problem(layer),
@@ -43,6 +44,7 @@ def _tree(arch: Architecture, layer: Workload, batch: MappingBatch | None) -> Do
 
 def _nodes(arch: Architecture, layer: Workload, batch: MappingBatch | None) -> Documents:
     """What Timeloop's front end reads: 0.4 nodes with their constraints, in which each axis is a container."""
+    _same_widths(arch, layer)
     problem = write_timeloop_problem(layer)["problem"]
     files: Documents = {
         "arch.yaml": write_timeloop_nodes(arch, layer),
@@ -53,6 +55,18 @@ def _nodes(arch: Architecture, layer: Workload, batch: MappingBatch | None) -> D
         kept = {"type": "dataspace"}  # which the front end does not know as bypass
         files["mapping.yaml"] = {"mapping": [{**e, **kept} if e["type"] == "bypass" else e for e in entries]}
     return files
+
+
+def _same_widths(arch: Architecture, layer: Workload) -> None:
+    """Raise ValueError where a tensor has words of a width of its own, which Timeloop does not know."""
+    faults = [
+        f"words of {tensor.name} have {tensor.word_bits} bits, those of {level.name} {level.word_bits}"
+        for tensor in layer.tensors
+        for level in arch.levels
+        if tensor.word_bits and tensor.word_bits != level.word_bits and tensor.name not in level.bypass
+    ]
+    if faults:
+        raise ValueError(f"{layer.name} cannot be written for Timeloop: {'; '.join(faults)}")
 
 
 def _zigzag(arch: Architecture, layer: Workload, batch: MappingBatch | None) -> Documents:

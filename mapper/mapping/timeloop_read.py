@@ -4,7 +4,7 @@ A bound P and its residual R stand as `M=4,2`. Residuals are derived here, so a 
 is tiled upwards from the innermost loop, with ceil(tiles / P) tiles left outside each.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +23,7 @@ TYPES = {
     **dict.fromkeys(("bypass", "bypassing", "datatype", "dataspace"), "dataspace"),
 }
 _REFUSED = (
+    "stream",
     "no_reuse",
     "no_temporal_reuse",
     "no_multicast_no_reduction",
@@ -44,10 +45,10 @@ class _Mapping:
         self.order = np.tile(np.arange(len(self.dims), dtype=np.int8)[::-1], (len(arch.levels), 1))
         self.kept = Kept(reader, arch, self.tensors)
         self.seen: dict[tuple[str, int], Keys] = {}  # (type, slot) -> the entry that described it
-        self.alone: set[int] = set()  # axes with a spatial entry of their own, which a level's does not speak of
         self.levels = {name: stack[-1] for name, stack in self.kept.memories.items()}  # the last has the fanout
         self.temporal_slots = [number for number, slot in enumerate(arch.slots) if not slot.spatial]
         self.axes = {name: {"": slot} for name, slot in axis_slots(arch).items()} | axis_pairs(arch)
+        self.apart: set[int] = set()  # slots of axes that have an entry of their own
 
     def entry(self, path: Keys) -> None:
         """Take in one entry of the list."""
@@ -65,8 +66,9 @@ class _Mapping:
         if target is not None and kind is not None:
             getattr(self, kind)(path, target)
 
-    def in_turn(self, entries: Iterable[Keys]) -> list[Keys]:
+    def in_turn(self, entries: Sequence[Keys]) -> list[Keys]:
         """The entries; with uneven placement those of what is kept come before the loops that stand below it."""
+        self.apart = _apart(self.reader, entries, self.axes)
         several = any(len(stack) > 1 for stack in self.arch.stacks)
         kept = [key for key, kind in TYPES.items() if kind == "dataspace"]
         return sorted(entries, key=lambda path: several and self.reader.value((*path, "type")) not in kept)
@@ -104,8 +106,7 @@ class _Mapping:
         for dim in written:
             if dim not in self.dims:
                 self.reader.fault(at, f"unknown dimension {dim!r}{choices(dim, self.dims)}")
-        known = [dim for dim in written if dim in self.dims]
-        return factors, (*known, *(dim for dim in self.dims if dim not in known))
+        return factors, tuple(dict.fromkeys([*(dim for dim in written if dim in self.dims), *self.dims]))
 
     def checked(self, path: Keys, factor: Factor) -> Factor:
         """The factor with 0 as the dim's size, and a residual within its bound."""
@@ -141,19 +142,19 @@ class _Mapping:
             slots = self.axes[target]
         else:
             first = self.temporal_slots[self.levels[target]] + 1
-            every = enumerate(self.arch.levels[self.levels[target]].fanout, first)
-            axes = {slot: axis for slot, axis in every if slot not in self.alone}
-            slots = {axis.mesh if len(axes) > 1 else "": slot for slot, axis in axes.items()}
+            fanout = enumerate(self.arch.levels[self.levels[target]].fanout, first)
+            axes = [(slot, axis) for slot, axis in fanout if slot not in self.apart]
+            slots = {axis.mesh if len(axes) > 1 else "": slot for slot, axis in axes}
             if len(slots) < len(axes) and any(factor.bound > 1 for factor in factors.values()):
-                names = ", ".join(axis.name for axis in axes.values())
+                names = ", ".join(axis.name for _, axis in axes)
                 self.reader.fault((*path, "target"), f"several axes of {target} share a mesh; name one of {names}")
                 return
         for slot in slots.values():
             self.once(path, "spatial", slot)
         for factor in factors.values():
             mesh = "X" if inner_first.index(factor.dim) < split else "Y"
-            if slots:
-                self.bounds.put(path, slots.get("", slots.get(mesh, 0)), factor)
+            if (place := slots.get("", slots.get(mesh))) is not None:
+                self.bounds.put(path, place, factor)
             elif factor.bound > 1:
                 self.reader.fault(path, f"{target} has no fan-out below it, got {factor.dim}={factor.bound}")
 
@@ -184,6 +185,13 @@ class _Mapping:
         )
 
 
+def _apart(reader: Reader, entries: Sequence[Keys], axes: Mapping[str, Mapping[str, int]]) -> set[int]:
+    """The slots of the axes that have a spatial entry of their own."""
+    spatial = (path for path in entries if reader.value((*path, "type")) == "spatial")
+    names = (reader.value((*path, "target")) for path in spatial)
+    return {slot for name in names if isinstance(name, str) for slot in axes.get(name, {}).values()}
+
+
 def _ordered(mapping: _Mapping) -> _Mapping:
     """Give the loops of a memory that no entry orders, all of bound 1, the order of its last."""
     for stack in mapping.arch.stacks:
@@ -191,13 +199,6 @@ def _ordered(mapping: _Mapping) -> _Mapping:
             if ("temporal", mapping.temporal_slots[level]) not in mapping.seen:
                 mapping.order[level] = mapping.order[stack[-1]]
     return mapping
-
-
-def _named_axes(reader: Reader, entries: Iterable[Keys], axes: Mapping[str, Mapping[str, int]]) -> set[int]:
-    """The slots of the axes that have a spatial entry of their own."""
-    spatial = [path for path in entries if reader.value((*path, "type")) == "spatial"]
-    targets = (str(reader.value((*path, "target"))) for path in spatial)
-    return {slot for name in targets for slot in axes.get(name, {}).values()}
 
 
 def axis_slots(arch: Architecture) -> dict[str, int]:
@@ -237,7 +238,6 @@ def read_mapping(source: Document | Path | str, arch: Architecture, workload: Wo
     mapping = _Mapping(reader, stacked(arch, workload), workload)
     if reader.value(root) is None:
         reader.fault((), 'the key "mapping" with a list is expected')
-    mapping.alone = _named_axes(reader, reader.items(root), mapping.axes)
     for path in mapping.in_turn(reader.items(root)):
         mapping.entry(path)
     if not reader.faults:

@@ -1,6 +1,8 @@
 """`ruby-export` writes what Timeloop reads; read back, it is the same problem, and the mapping has the same counts."""
 
 import json
+import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch
-from ruby_map.arch.spec import LoopConstraint
+from ruby_map.arch.spec import FactorRule, LoopConstraint
 from ruby_map.arch.timeloop import (
     NodeDumper,
     dummy_name,
@@ -104,3 +106,82 @@ def test_what_timeloop_cannot_say(tmp_path):
     ):
         write_timeloop_constraints(arch, shaped("matmul", M=2, N=2, K=2))
     assert not (tmp_path / "o").exists()
+
+
+@st.composite
+def _rules(draw, spatial):
+    """A constraint of any kind, also one that no mapping meets."""
+    factors = st.builds(
+        FactorRule, st.sampled_from("MNK"), st.sampled_from(["=", "<=", ">="]), st.sampled_from([1, 2, 3, 9, None])
+    )
+    kinds = LoopConstraint(
+        tuple(draw(st.lists(factors, max_size=3, unique_by=lambda rule: (rule.dim, rule.op)))),
+        draw(st.sampled_from([None, None, ("M",), ("K", "N"), ()])),
+        min_utilization=draw(st.sampled_from([0, 0.5])) if spatial else 0,
+    )
+    first, second = sorted(draw(st.tuples(st.integers(0, 3), st.integers(0, 3))))
+    order = draw(st.permutations("MNK"))
+    return kinds if spatial else replace(kinds, outermost=tuple(order[:first]), innermost=tuple(order[second:]))
+
+
+@settings(deadline=None, max_examples=500 if DEEP else 60, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data())
+def test_constraints_are_what_timeloops_binaries_take(data):
+    """Orders as text, limits over 0, utilization at the innermost storage; what they would forget is refused.
+
+    Its parser (src/mapping/constraints.cpp) passes over an order that is a list and over factors beyond a dim, and ends
+    at a limit of 0 and at a utilization of any other storage.
+    """
+    axis = Axis("PE", data.draw(st.integers(1, 4)), constraint=data.draw(_rules(True)))
+    inside = data.draw(st.booleans())
+    levels = (
+        Storage("DRAM", "DRAM", temporal=data.draw(_rules(False)), fanout=() if inside else (axis,)),
+        Storage("RF", "regfile", capacity_bits=512, fanout=(axis,) if inside else ()),
+    )
+    arch, layer = (
+        Architecture("t", levels, Compute("MAC", "mac")),
+        shaped("matmul", M=data.draw(st.integers(1, 5)), N=3, K=2),
+    )
+    try:
+        rules = write_timeloop_constraints(arch, layer)
+    except ValueError:
+        return
+    tree = write_timeloop_arch(arch, dummies=True)
+    innermost = tree["architecture"]["subtree"][0]["local"][-2]["name"].split("[")[0]
+    for entry in rules["architecture_constraints"]["targets"]:
+        assert isinstance(entry.get("permutation", ""), str)
+        assert all(re.fullmatch(r"[MNK](=\d+|[<>]=[1-9]\d*)", factor) for factor in entry.get("factors", "").split())
+        assert entry["type"] != "utilization" or entry["target"] == innermost
+    again = read_timeloop_arch(parse_yaml(yaml.safe_dump({**tree, **rules}), "a.yaml"), layer)
+    sizes = []
+    for each in (arch, again):
+        try:
+            sizes.append(Mapspace(each, layer, "ruby").size.total)
+        except InputError:
+            sizes.append(0)
+    assert sizes[0] == sizes[1]
+
+
+@pytest.mark.parametrize(
+    ("layer", "part"),
+    [
+        (
+            "shape: matmul\nsizes: {M: 4, N: 2, K: 8}\nword_bits: {Weights: 4}",
+            "words of Weights have 4 bits, those of DRAM 16",
+        ),
+        (
+            "dims: {M0: 4}\ntensors: {A: {projection: [M0]}, Z: {projection: [M0], output: true}}",
+            "M0: the name of a dim",
+        ),
+        (
+            "dims: {M: 3000000000}\ntensors: {A: {projection: [M]}, Z: {projection: [M], output: true}}",
+            "M: 3000000000 is over",
+        ),
+    ],
+)
+@pytest.mark.parametrize("form", ["timeloop", "timeloop-0.4"])
+def test_layers_that_timeloop_cannot_read(tmp_path, layer, part, form):
+    """Words of an own width would be lost; names and sizes end its binaries (problem-shape.cpp)."""
+    (tmp_path / "layer.yaml").write_text(layer)
+    done = run(command_export, "toy_6pe", tmp_path / "layer.yaml", "--format", form, "--out", tmp_path / "o")
+    assert (done.exit_code, part in done.stderr, (tmp_path / "o").exists()) == (2, True, False)

@@ -120,6 +120,30 @@ def test_axes_are_targets(target):
     assert batch.factors[0, :, 0].tolist() == [1, 1, 2, 4, 1]
 
 
+def test_an_entry_of_a_level_leaves_out_the_axes_that_have_their_own():
+    """GLB's spatial entry means the axis above a dummy storage, that of the dummy the axis below it, in any order."""
+    own = ["target: GLB, type: spatial, factors: M=2 N=1, permutation: MNK, split: 3"]
+    dummy = ["target: PE, type: spatial, factors: M=5 K=2, permutation: NMK, split: 1", "target: PE, type: temporal"]
+    rest = ["target: RF, type: temporal, factors: N=7 K=3"]
+    arch = machine(Axis("PE_column", 4, "X"), Axis("PE", 10, "Y"))
+    for lines in (own + dummy + rest, rest + dummy + own):
+        assert read(entries(*lines), arch).factors[0].tolist() == [
+            [1, 1, 1],
+            [1, 1, 1],
+            [2, 1, 1],
+            [5, 1, 2],
+            [1, 7, 3],
+        ]
+    assert messages(entries(*own, *own, *dummy, *rest), arch)[0].startswith("a second spatial entry for GLB.PE_column")
+
+
+def test_factors_of_1_may_stand_for_axes_that_share_a_mesh():
+    """They say nothing, and leave the loops of other entries alone."""
+    lines = ["target: DRAM, type: temporal, factors: M=10 N=7 K=6"]
+    text = entries(*lines, "target: GLB, type: spatial, factors: M=1 N=1 K=1, permutation: MNK, split: 0")
+    assert read(text, SAME).factors[0].tolist() == [[10, 7, 6]] + [[1, 1, 1]] * 4
+
+
 def test_architecture_bypass_is_the_default():
     """A tensor that a level must bypass is bypassed there without a word in the file."""
     levels = (MESH.levels[0], MESH.levels[1], Storage("RF", "regfile", bypass=frozenset({"B"})))

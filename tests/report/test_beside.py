@@ -5,14 +5,19 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
+from hypothesis import given, settings
+from ruby_map.arch import Architecture, Axis, Compute, Storage
 from ruby_map.energy.table import energy_table
 from ruby_map.mapper.exploration import evaluate
+from ruby_map.mapper.mapping import read_mapping
+from ruby_map.mapper.model.counts import count
 from ruby_map.mapper.model.timeloop_rules import Rules, TimeloopNest, timeloop_counts
 from ruby_map.mapper.report.beside import beside, beside_json, beside_text
-from ruby_map.mapper.report.beside.explanation import KNOWN
-from ruby_map.workloads import InputError
+from ruby_map.mapper.report.beside.explanation import KNOWN, Explanation
+from ruby_map.workloads import InputError, Tensor, Term, Workload, parse_yaml
 
 from ..model.test_golden import CASES, GOLDEN, TIMELOOP_DIFFERS, expected, mapped
+from ..strategies import mappings, matmuls
 
 WORDS = ("reads", "fills", "updates")
 RULES = {  # of cases whose differences have one cause
@@ -118,13 +123,13 @@ def test_fills_of_older_versions(compared):
     """Statistics in which first visits of partial sums are fills, as older versions have them, are explained."""
     name = "B09_toy3_imp_psum_spill"
     levels = json.loads(json.dumps(expected(name)["timeloop"]["levels_per_instance"]))
-    tiles = timeloop_counts(TimeloopNest(mapped(name)), Rules(first_fills=True)).tiles
+    tiles = timeloop_counts(TimeloopNest(mapped(name)), Rules(first=True)).tiles
     output = mapped(name).workload.output.name
     for at, level in enumerate(mapped(name).arch.levels[1:], 1):
         v = [tensor.name for tensor in mapped(name).workload.tensors].index(output)
         levels[level.name][output]["fills"] = tiles[at, v].fills
     rules = {rule for each in compared(name, statistics(name, levels)).figures for rule in each.rules}
-    assert "first_fills" in rules
+    assert "first" in rules
     assert "unknown" not in rules
 
 
@@ -155,6 +160,13 @@ def test_other_energies_are_told(compared):
         (lambda text: "mapping: []", 'the section "Buffer and Arithmetic Levels" is missing'),
         (lambda text: text[: text.index("Summary Stats")], 'the section "Summary Stats" is missing'),
         (lambda text: text[: text.index("Cycles:")], "tells no Cycles and Energy and Computes"),
+        (lambda text: text[: text.index("Computes = ") + 12], "tells no Computes"),
+        (lambda text: text.replace("Cycles: ", "Cycles: 1.2."), "Cycles: must be a number, got '1.2."),
+        (lambda text: text.replace("Energy: ", "Energy: nan "), "Energy: must be a number, got 'nan "),
+        (
+            lambda text: text.replace("fills (per-instance)      : ", "fills (per-instance)      : x"),
+            "must be a number",
+        ),
         (lambda text: text.replace("=== GLB ===", "=== Cache ==="), "has no such level"),
         (lambda text: text.replace("    A:", "    Alpha:"), "has no such tensor"),
     ],
@@ -165,6 +177,96 @@ def test_files_that_are_not_of_this_mapping(change, message, compared):
     with pytest.raises(InputError, match=message) as raised:
         compared(name, change(statistics(name)))
     assert all("stats.txt" in str(fault) for fault in raised.value.faults)
+
+
+def test_a_sum_that_two_decimals_round_away_is_that_of_its_parts(compared):
+    """Timeloop tells the sum to 0.01 uJ, 0 of a small layer; it is more exact at the components."""
+    name = "A01_toy2_perf_MNK"
+    exact = expected(name)["timeloop"]["energy_pj"]
+    text = statistics(name)
+    rounded = text.replace(f"Energy: {exact / 1e6:.8f} uJ", f"Energy: {exact / 1e6:.2f} uJ")
+    assert rounded != text
+    *parts, total = compared(name, rounded).energies
+    assert total.timeloop == sum(each.timeloop for each in parts) == pytest.approx(exact, abs=0.1)
+    other = compared(name, text.replace(f"Energy: {exact / 1e6:.8f} uJ", "Energy: 7.00 uJ")).energies[-1]
+    assert other.timeloop == 7e6
+
+
+def test_large_counts_are_compared_and_shown_to_the_last_digit(compared):
+    """Also beyond what a float holds."""
+    name = "A01_toy2_perf_MNK"
+    found = compared(name, statistics(name, cycles=2**53 + 1))
+    (cycles,) = (each for each in found.figures if each.name == "cycles")
+    assert cycles.timeloop == 2**53 + 1
+    assert "9,007,199,254,740,993" in beside_text(found)
+    assert not replace(cycles, ours=2**53).equal
+
+
+def test_sparse_runs_are_told(compared):
+    """Cycles below the dense ones, and other energies, are of a sparse design where the file is of one."""
+    name = "A01_toy2_perf_MNK"
+    table = energy_table(mapped(name).arch, ert=GOLDEN / name / "ert.yaml")
+    twice = replace(table, compute=replace(table.compute, compute_pj=2 * table.compute.compute_pj + 1))
+    costs = evaluate(mapped(name).arch, mapped(name).workload, mapped(name), table=twice).costs
+    text = statistics(name, cycles=1)
+    sparse = text.replace("Computes = ", "Algorithmic Computes = ") + "Actual Computes = 1\n"
+    for each, rules in ((text, {"unknown"}), (sparse, {"sparse"})):
+        found = compared(name, each, table=twice, costs=costs)
+        assert {rule for figure in found.figures for rule in figure.rules} == rules
+        assert ("of a sparse design: accesses" in beside_text(found)) == (each is sparse)
+
+
+def test_statistics_of_older_versions_are_explained(compared):
+    """Partial sums that Timeloop fills also the first time, as before May 2023, are not unknown."""
+    name = "B03_toy3_perf_16pe"
+    levels = json.loads(json.dumps(expected(name)["timeloop"]["levels_per_instance"]))
+    output = next(tensor.name for tensor in mapped(name).workload.tensors if tensor.output)
+    inner = [level for level in levels if output in levels[level] and level != "DRAM"]
+    tiles = timeloop_counts(TimeloopNest(mapped(name)), Rules()).tiles
+    v = [tensor.name for tensor in mapped(name).workload.tensors].index(output)
+    names = [level.name for level in mapped(name).arch.levels]
+    for level in inner:
+        levels[level][output]["fills"] += int(tiles[names.index(level), v].partition)
+    found = compared(name, statistics(name, levels))
+    assert [(each.name, each.rules) for each in found.figures if not each.equal] == [("fills", ("first",))] * len(inner)
+    assert inner
+
+
+@settings(max_examples=40)
+@given(mappings(workloads=matmuls(most=5)))
+def test_words_served_twice_are_more_words(batch):
+    """Of what Timeloop's rules state nothing is unknown, and `nested` is said of more reads only, never of MACs."""
+    try:
+        why = Explanation(batch)
+    except ValueError:  # Timeloop ends with an error
+        return
+    stated, ours = timeloop_counts(why.nest, Rules()), count(batch)
+    if stated.computes != batch.workload.macs:
+        assert {*why.computes(stated.computes, batch.workload.macs)} <= {"truncated", "samples", "elements"}
+    for place, tile in stated.tiles.items():
+        for name in WORDS:
+            words, executed = getattr(tile, name), int(getattr(ours, name)[0][place])
+            if words * tile.instances != executed:
+                rules = why.words(place, name, words, executed, tile.instances)
+                assert "unknown" not in rules
+                assert "nested" not in rules or words * tile.instances > executed
+
+
+def test_an_array_of_any_size_takes_memory_for_its_elements_in_use():
+    """Neighbours are looked up among these."""
+    axes = Axis("Y", 1 << 20, "Y"), Axis("X", 1 << 20, "X")
+    arch = Architecture("wide", (Storage("L0", "SRAM", fanout=axes), Storage("L1", "SRAM")), Compute("MAC", "mac"))
+    tensors = (
+        Tensor("I", ((Term("P"), Term("R")),)),
+        Tensor("W", ((Term("R"),),)),
+        Tensor("O", ((Term("P"),),), output=True),
+    )
+    text = """
+    - {target: L0, type: temporal, factors: P=4, permutation: PR}
+    - {target: L0, type: spatial, factors: P=2 R=2, permutation: PR, split: 1}
+    """
+    batch = read_mapping(parse_yaml(text, "wide"), arch, Workload("conv", ("P", "R"), (8, 2), tensors))
+    assert timeloop_counts(TimeloopNest(batch), Rules()).tiles[1, 0].fills > 0
 
 
 def test_a_nest_of_many_loops_is_compared_and_not_explained(compared, monkeypatch):

@@ -212,7 +212,16 @@ def read_timeloop_problem(document: Document) -> Workload:
 
 
 def write_timeloop_problem(workload: Workload) -> dict[str, Any]:
-    """The workload as a Timeloop `problem`, coefficients by name (`Inputs_2_P`), as Timeloop wants them."""
+    """The workload as a Timeloop `problem`, coefficients by name (`Inputs_2_P`), as Timeloop wants them.
+
+    Raises ValueError for what its binaries refuse: dims of several letters, sizes and coefficients beyond an int.
+    """
+    faults = [f"{dim}: the name of a dim is one letter" for dim in workload.dims if len(dim) > 1 or not dim.isalpha()]
+    given = [*zip(workload.dims, workload.sizes, strict=True)]
+    given += [(tensor.name, term.coef) for tensor in workload.tensors for rank in tensor.ranks for term in rank]
+    faults += [f"{name}: {number} is over 2^31 - 1" for name, number in given if number >= 1 << 31]
+    if faults:
+        raise ValueError(f"{workload.name} cannot be written for Timeloop: {'; '.join(faults)}")
     coefs: dict[str, int] = {}
     spaces = []
     for tensor in workload.tensors:

@@ -43,11 +43,13 @@ class Delivery:
             return found
         wide = max(block.size_x, prod(loop.bound for loop in block.spatial if loop.mesh == "X"))
         high = max(block.size_y, prod(loop.bound for loop in block.spatial if loop.mesh == "Y"))
-        row_of = np.full(wide * high, -1, np.int64)
-        row_of[before.numbers] = np.arange(len(before.numbers))
+        order = np.argsort(before.numbers, kind="stable")  # of equal numbers the last stands
+        known = before.numbers[order]
         x, y = self.numbers % wide, self.numbers // wide
         for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1)):
             inside = (x + dx >= 0) & (x + dx < wide) & (y + dy >= 0) & (y + dy < high)
-            rows = row_of[np.where(inside, self.numbers + dx + wide * dy, 0)]
-            found |= inside & (rows >= 0) & (self.places == before.places[rows]).all(axis=1)
+            asked = self.numbers + dx + wide * dy
+            at = np.maximum(np.searchsorted(known, asked, side="right") - 1, 0)
+            same = (self.places == before.places[order[at]]).all(axis=1)
+            found |= inside & (known[at] == asked) & same
         return found

@@ -57,7 +57,7 @@ class TimeloopNest:
     writes fan-outs; "one", always as one array, which Timeloop cannot: what is read for it is as we count.
     """
 
-    MOST_VISITS = 1 << 18  # some 10 s
+    MOST_VISITS = 1 << 16  # some 10 s for a walk; eight at most where no version of Timeloop gives a count
 
     def __init__(self, batch: MappingBatch, arrays: Arrays = "meshes") -> None:
         if any(len(stack) > 1 for stack in batch.arch.stacks):
@@ -100,8 +100,12 @@ class TimeloopNest:
 
     @property
     def visits(self) -> int:
-        """How often the innermost loop is reached at most, where of each loop a few steps are taken."""
-        return prod(min(loop.bound, 2 if loop.perfect else 4) for loop in self.loops if not loop.mesh)
+        """How often the innermost loop is reached at most, where of each loop a few steps are taken.
+
+        Over an array of 1024 elements a visit takes twice the time.
+        """
+        taken = prod(min(loop.bound, 2 if loop.perfect else 4) for loop in self.loops if not loop.mesh)
+        return taken * (1 + max(block.fanout for block in self.blocks) // 1024)
 
     @cached_property
     def ends(self) -> tuple[int, ...]:

@@ -42,10 +42,15 @@ class TimeloopCounts:
     tiles: dict[tuple[int, int], Tile] = field(default_factory=dict)
 
 
-def timeloop_counts(nest: TimeloopNest, rules: Rules) -> TimeloopCounts:
-    """The counts by Timeloop's rules (native analysis of its version of March 2025), dense."""
+def walked(nest: TimeloopNest, rules: Rules) -> tuple[Walk, ...]:
+    """A walk for each tensor. It takes most of the time, and depends on `rules.of_walks` alone."""
+    return tuple(Walk(nest, tensor, rules) for tensor in nest.batch.workload.tensors)
+
+
+def timeloop_counts(nest: TimeloopNest, rules: Rules, walks: tuple[Walk, ...] = ()) -> TimeloopCounts:
+    """The counts by Timeloop's rules (native analysis of its version of March 2025), dense, from `walks` if given."""
     batch, tiles = nest.batch, dict[tuple[int, int], Tile]()
-    walks = [Walk(nest, tensor, rules) for tensor in batch.workload.tensors]
+    walks = walks or walked(nest, rules)
     for v, walk in enumerate(walks):
         for level, tile in _tiles(nest, walk, rules, v):
             tiles[level, v] = tile
@@ -162,4 +167,4 @@ def _words(tile: Tile, tensor: Tensor, outermost: bool, rules: Rules) -> None:
         return
     tile.updates = whole(tile.content)
     tile.reads = whole(tile.content + tile.peers - tile.partition)
-    tile.fills = whole(filled - (0 if outermost or rules.first_fills else tile.partition))
+    tile.fills = whole(filled - (0 if outermost or rules.first else tile.partition))

@@ -1,7 +1,7 @@
 """Timeloop's walk through a nest: which steps it takes, and what it takes them to move."""
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -22,7 +22,13 @@ class Rules:
     jumps: bool = True  # a window whose step changes is read whole
     samples: bool = True  # of the steps of a loop only the first, second and last are taken
     truncated: bool = True  # the average of used instances is cut to a whole number
-    first_fills: bool = False  # as older versions do: the first visit of a partial sum is a fill, too
+    stops: bool = False  # a window that stops or starts is read whole too: before 21 January 2025 (a12fff5)
+    first: bool = False  # partial sums are also filled the first time: before 2 May 2023 (386332b)
+
+    @property
+    def of_walks(self) -> "Rules":
+        """These without what says nothing of a walk."""
+        return replace(self, truncated=True, first=False, stops=self.stops and self.jumps)
 
 
 @dataclass
@@ -84,7 +90,7 @@ class Walk:
         if before is None:
             return [box]
         moved = step(before, box)
-        if any(moved) and self.rules.jumps:
+        if self.rules.jumps and (self.rules.stops or any(moved)):
             if seen.step is not None and moved != seen.step:
                 seen.step = None
                 return [box]

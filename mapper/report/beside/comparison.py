@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from math import ceil, isclose, prod
+from math import ceil, prod
 from pathlib import Path
 
 from ....workloads import Fault, InputError
@@ -28,7 +28,7 @@ class Figure:
 
     @property
     def equal(self) -> bool:
-        return isclose(self.ours, self.timeloop, rel_tol=1e-12)
+        return self.ours == self.timeloop
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,7 @@ class Beside:
     """The comparison of a mapping."""
 
     source: str
+    sparse: bool  # whether Timeloop's run was of a sparse design
     figures: tuple[Figure, ...]
     energies: tuple[Energy, ...]  # the last is the total
     too_large: str  # why nothing could be explained, else empty
@@ -77,7 +78,7 @@ def beside(result: Result, path: Path) -> Beside:
     if visits > explanation.nest.MOST_VISITS:
         reason = f"the nest has too many loops to be walked by Timeloop's rules: {visits:,} visits"
     figures = tuple(_figures(batch, costs, stated, None if reason else explanation))
-    return Beside(stated.source, figures, tuple(_energies(result, batch, costs, stated)), reason)
+    return Beside(stated.source, stated.sparse, figures, tuple(_energies(result, batch, costs, stated)), reason)
 
 
 def _check(stated: Statistics, batch: MappingBatch) -> None:
@@ -104,6 +105,8 @@ def _figures(batch: MappingBatch, costs: Costs, stated: Statistics, why: Explana
     rules = why.computes(stated.computes, macs) if why and stated.computes != macs else ()
     yield Figure("", "", "MACs", macs, stated.computes, rules)
     rules = why.cycles(stated.cycles, int(counts.cycles[0])) if why and stated.cycles != cycles else ()
+    if "unknown" in rules and stated.sparse and stated.cycles < cycles:
+        rules = ("sparse",)
     yield Figure("", "", "cycles", cycles, stated.cycles, rules)
     for i, level in enumerate(batch.arch.levels):
         for v, tensor in enumerate(batch.workload.tensors):
@@ -137,7 +140,12 @@ def _energies(result: Result, batch: MappingBatch, costs: Costs, stated: Statist
         found.append(Energy("leakage", leak, 0.0, leakage=-leak))
     yield from found
     sums = [sum(getattr(each, name) for each in found) for name in ("counts", "vectors", "leakage")]
-    yield Energy("total", float(costs.energy_pj[0]), stated.energy_pj, *sums)
+    yield Energy("total", float(costs.energy_pj[0]), _whole(stated, sum(each.timeloop for each in found)), *sums)
+
+
+def _whole(stated: Statistics, parts: float) -> float:
+    """The energy of all: that of `parts`, to 0.01 pJ each, if it rounds to what the file tells to 0.01 uJ."""
+    return parts if abs(parts - stated.energy_pj) < 0.0051 * 1e6 else stated.energy_pj
 
 
 def _of_level(result: Result, batch: MappingBatch, costs: Costs, stated: Statistics, i: int) -> Energy:

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
-from itertools import combinations, product
+from itertools import combinations
 from math import isclose, prod
 from typing import get_args
 
 from ...mapping import MappingBatch
-from ...model.timeloop_rules import Arrays, Rules, TimeloopCounts, TimeloopNest, timeloop_counts
+from ...model.timeloop_rules import Arrays, Rules, TimeloopCounts, TimeloopNest, Walk, timeloop_counts, walked
 
 Files = tuple[Arrays, Rules]  # how arrays are written; the rules
 
@@ -17,12 +17,14 @@ KNOWN = {
     "links": "neighbours of an array pass whole tiles on: Timeloop's memory does not read these again",
     "nested": "Timeloop serves an array inside an array for itself: a word that several of them need is read for each",
     "jumps": "a window whose step changes, as where a loop begins anew, Timeloop reads whole, not its new words alone",
+    "stops": "before 2025 Timeloop also read a window whole that starts to move or stops",
+    "first": "before May 2023 Timeloop also filled partial sums with which it begins",
     "samples": "of the steps of a loop Timeloop takes the first, the second and a remainder's last for all",
     "truncated": "Timeloop cuts averages (instances in use, words of an instance) to whole numbers",
-    "first_fills": "older versions of Timeloop count a fill for the first visit of each partial sum, too",
     "elements": "Timeloop takes the first element of an array for all, also for those with the remainders of a loop",
     "bounds": "Timeloop counts cycles from the full bounds wherever a loop has a remainder",
     "bandwidth": "Timeloop's bandwidths wait for the average instance, rounded up by tensor; ours for the busiest",
+    "sparse": "Timeloop's run was of a sparse design: its cycles are without the computes that it skips",
     "unknown": "not by Timeloop's rules for these files: other files, another version, or options of its own",
 }
 
@@ -34,6 +36,7 @@ class Explanation:
         self.nests = {arrays: TimeloopNest(batch, arrays) for arrays in get_args(Arrays)}
         self.nest = self.nests["meshes"]
         self._counts: dict[Files, TimeloopCounts] = {}
+        self._walks: dict[Files, tuple[Walk, ...]] = {}
 
     def words(self, place: tuple[int, int], figure: str, stated: float, ours: int, instances: float) -> tuple[str, ...]:
         """The rules that make a count of an instance differ: `stated` by Timeloop, `ours` of all instances."""
@@ -45,8 +48,9 @@ class Explanation:
         return self._removed(total, stated * instances, ours)
 
     def computes(self, stated: float, ours: int) -> tuple[str, ...]:
-        """The rules that make the MACs differ."""
-        return self._removed(lambda files: self._counted(files).computes, stated, ours)
+        """The rules that make the MACs differ: how words are served has no part in it."""
+        found = self._removed(lambda files: self._counted(files).computes, stated, ours)
+        return ("elements",) if "nested" in found else found
 
     def cycles(self, stated: float, steps: int) -> tuple[str, ...]:
         """The rules that make the cycles differ from ours, which are `steps` without bandwidths."""
@@ -59,15 +63,22 @@ class Explanation:
 
     def _counted(self, files: Files) -> TimeloopCounts:
         if files not in self._counts:
-            self._counts[files] = timeloop_counts(self.nests[files[0]], files[1])
+            nest, walk = self.nests[files[0]], (files[0], files[1].of_walks)
+            if walk not in self._walks:
+                self._walks[walk] = walked(nest, files[1])
+            self._counts[files] = timeloop_counts(nest, files[1], self._walks[walk])
         return self._counts[files]
 
     def _whole(self) -> Iterator[Files]:
-        """All rules; a mapping does not say whether neighbours pass words on, nor how an array is written."""
+        """All rules, of today's Timeloop first.
+
+        A mapping does not say whether neighbours pass words on, how an array is written, nor what version counted.
+        """
         written: tuple[Arrays, ...] = ("meshes", "nested")
-        for arrays in written:
-            for links, first_fills in product((True, False), (False, True)):
-                yield arrays, Rules(links, first_fills=first_fills)
+        for version in (Rules(), Rules(stops=True), Rules(stops=True, first=True)):
+            for arrays in written:
+                yield arrays, version
+                yield arrays, replace(version, links=False)
 
     def _removed(self, total: Callable[[Files], float], stated: float, ours: int) -> tuple[str, ...]:
         """The fewest rules without which Timeloop would count as we do."""
@@ -76,13 +87,14 @@ class Explanation:
             return ("unknown",)
         arrays, rules = whole
         names = ["nested"] * (self.nests[arrays].blocks != self.nests["one"].blocks)
-        names += [name for name in ("links", "jumps", "truncated", "first_fills") if getattr(rules, name)]
+        names += [name for name in ("stops", "first", "links", "jumps", "truncated") if getattr(rules, name)]
         names += ["samples"] * (self._steps <= STEPS)
         for many in range(1, len(names) + 1):
             for some in combinations(names, many):
                 fewer = replace(rules, **dict.fromkeys({*some} - {"nested"}, False))
                 if isclose(total(("one" if "nested" in some else arrays, fewer)), ours, rel_tol=1e-9):
-                    return some
+                    # A word served for each of several arrays is read more often, never less.
+                    return tuple("elements" if name == "nested" and stated < ours else name for name in some)
         return ("elements",) if self._remainders_in_space else ("samples",) if self._imperfect else ("unknown",)
 
     @cached_property

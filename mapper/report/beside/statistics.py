@@ -1,8 +1,9 @@
 """Timeloop's statistics (`timeloop-model.stats.txt`, `timeloop-mapper.stats.txt`), read."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from ....workloads import Fault, InputError, read_bytes
@@ -10,8 +11,9 @@ from ....workloads import Fault, InputError, read_bytes
 MOST = 1 << 24  # bytes: a file has a few thousand lines
 SECTIONS = ("Buffer and Arithmetic Levels", "Networks", "Operational Intensity Stats", "Summary Stats")
 TITLE = re.compile(r"^=== (\S.*?) ===$")
-VALUE = re.compile(r"^\s+(\S.*?)\s*: (-?[\d.]+(?:e[+-]?\d+)?)\b", re.IGNORECASE)
-SUMMARY = re.compile(r"^(\S.*?)\s*[:=] (-?[\d.]+(?:e[+-]?\d+)?)\b", re.IGNORECASE)
+NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:e[+-]?\d+)?(?![\w.])", re.IGNORECASE)
+VALUE = re.compile(r"^\s+(\S.*?)\s*: (.*)$")
+SUMMARY = re.compile(r"^(\S.*?)\s*[:=] (.*)$")
 TENSOR = re.compile(r"^ {4}(\S+):$")
 WORDS = ("reads", "fills", "updates")
 
@@ -21,10 +23,12 @@ class StatedTensor:
     """What is said of a tensor at a level; words per instance."""
 
     line: int
-    words: dict[str, float] = field(default_factory=dict)  # of WORDS
-    instances: float = 0.0
-    tile_words: float = 0.0
+    words: dict[str, float] = field(default_factory=dict)  # of WORDS; whole ones are exact
+    instances: float = 0
     energy_pj: float = 0.0  # of all instances
+
+    def add_energy(self, pj: float) -> None:
+        self.energy_pj += pj
 
 
 @dataclass
@@ -39,7 +43,7 @@ class StatedLevel:
 
 @dataclass
 class Statistics:
-    """What Timeloop reports of a mapping. Energies in pJ, rounded to the two decimals of the file."""
+    """What Timeloop reports of a mapping. Energies in pJ, rounded to the two decimals of the file; their sum in uJ."""
 
     source: str
     levels: dict[str, StatedLevel]  # the MAC units first
@@ -47,11 +51,13 @@ class Statistics:
     computes: float
     cycles: float
     energy_pj: float
+    sparse: bool  # whether it is of a run with sparse optimizations
 
 
 def read_statistics(path: Path) -> Statistics:
-    """Read the statistics of a mapping. Raises InputError where the file is none of Timeloop's."""
-    lines = read_bytes(path, MOST).decode(errors="replace").splitlines()
+    """Read the statistics of a mapping. Raises InputError where the file is none of Timeloop's, or cut short."""
+    text = read_bytes(path, MOST).decode(errors="replace")
+    lines = text[: text.rfind("\n") + 1].splitlines()  # a last line without an end may lack digits
     sections = {name: number for number, name in enumerate(lines) if name in SECTIONS}
     faults = [
         Fault(
@@ -66,66 +72,86 @@ def read_statistics(path: Path) -> Statistics:
     if faults:
         raise InputError(faults)
     ends = [*sorted(sections.values()), len(lines)]
-    parts = {name: (at, ends[ends.index(at) + 1]) for name, at in sections.items()}
-    start, end = parts[SECTIONS[0]]
-    levels = dict(_levels(lines, start, end))
-    networks = range(*parts.get("Networks", (0, 0)))
-    totals = dict(_summary(lines, *parts[SECTIONS[-1]]))
+    parts = {name: range(at, ends[ends.index(at) + 1]) for name, at in sections.items()}
+    numbers = _Numbers(str(path), lines)
+    levels = dict(_levels(numbers, parts[SECTIONS[0]]))
+    networks = [_network_pj(numbers, n) for n in parts.get("Networks", ())]
+    totals = dict(_summary(numbers, parts[SECTIONS[-1]]))
     missing = [key for key in ("Cycles", "Energy", "Computes") if key not in totals]
     if missing or not levels:
         what = " and ".join(missing) or "levels"
-        raise InputError(Fault(str(path), None, "", f"tells no {what}: the file may have been cut short"))
+        numbers.faults.append(Fault(str(path), None, "", f"tells no {what}: the file may have been cut short"))
+    if numbers.faults:
+        raise InputError(numbers.faults)
     return Statistics(
         source=str(path),
         levels=levels,
-        network_pj=sum(value for n in networks if (value := _network_pj(lines[n]))),
+        network_pj=sum(networks),
         computes=totals["Computes"],
         cycles=totals["Cycles"],
         energy_pj=totals["Energy"] * 1e6,
+        sparse="Actual Computes" in totals,
     )
 
 
-def _network_pj(line: str) -> float:
+@dataclass
+class _Numbers:
+    """The lines of a file, and the faults among their numbers."""
+
+    source: str
+    lines: list[str]
+    faults: list[Fault] = field(default_factory=list)
+
+    def read(self, number: int, key: str, text: str) -> float:
+        """The number that `text` begins with: a whole one is exact, also over 2^53; 0 and a fault where it is none."""
+        found = NUMBER.match(text)
+        if found is None:
+            self.faults.append(Fault(self.source, number + 1, key, f"must be a number, got {text!r}"))
+            return 0
+        value = float(found[0])
+        return int(found[0]) if found[0].lstrip("-").isdecimal() else int(value) if value.is_integer() else value
+
+
+def _network_pj(numbers: _Numbers, number: int) -> float:
     """The energy of a line of a network; 0 where it tells none of all instances."""
-    found = VALUE.match(line)
-    return float(found[2]) if found and found[1].lower().endswith("energy (total)") else 0.0
+    found = VALUE.match(numbers.lines[number])
+    return numbers.read(number, found[1], found[2]) if found and found[1].lower().endswith("energy (total)") else 0
 
 
-def _summary(lines: list[str], start: int, end: int) -> Iterator[tuple[str, float]]:
-    for line in lines[start:end]:
-        if found := SUMMARY.match(line):
-            yield {"Algorithmic Computes": "Computes", "MACCs": "Computes"}.get(found[1], found[1]), float(found[2])
+def _summary(numbers: _Numbers, section: range) -> Iterator[tuple[str, float]]:
+    names = {"Algorithmic Computes": "Computes", "MACCs": "Computes"}
+    for number in section:
+        found = SUMMARY.match(numbers.lines[number])
+        if found and found[1] in ("Cycles", "Energy", "Computes", "Actual Computes", *names):
+            yield names.get(found[1], found[1]), numbers.read(number, found[1], found[2])
 
 
-def _levels(lines: list[str], start: int, end: int) -> Iterator[tuple[str, StatedLevel]]:
+def _levels(numbers: _Numbers, section: range) -> Iterator[tuple[str, StatedLevel]]:
     """The levels by name, in the order of the file."""
-    titles = [(n, found[1]) for n in range(start, end) if (found := TITLE.match(lines[n]))]
-    for (at, name), after in zip(titles, [*(n for n, _ in titles[1:]), end], strict=True):
+    lines = numbers.lines
+    titles = [(n, found[1]) for n in section if (found := TITLE.match(lines[n]))]
+    for (at, name), after in zip(titles, [*(n for n, _ in titles[1:]), section.stop], strict=True):
         level = StatedLevel(at + 1)
         tensor: StatedTensor | None = None
         for number in range(at + 1, after):
             if found := TENSOR.match(lines[number]):
                 tensor = level.tensors.setdefault(found[1], StatedTensor(number + 1))
-            elif found := VALUE.match(lines[number]):
-                _take(level, tensor, found[1].lower(), float(found[2]))
+            elif (found := VALUE.match(lines[number])) and (take := _taker(level, tensor, found[1].lower())):
+                take(numbers.read(number, f"{name}: {found[1]}", found[2]))
         yield name, level
 
 
-def _take(level: StatedLevel, tensor: StatedTensor | None, key: str, value: float) -> None:
-    """Take in one figure. Of sparse statistics those that are called algorithmic are of the dense nest."""
+def _taker(level: StatedLevel, tensor: StatedTensor | None, key: str) -> Callable[[float], None] | None:
+    """What takes in a figure, if any does. In sparse statistics those called algorithmic are of the dense nest."""
     key = key.removeprefix("algorithmic ")
     if tensor is None:
-        if key == "energy (total)":
-            level.energy_pj = value
-        elif key == "leakage energy (total)":
-            level.leak_pj = value
-        return
+        names = {"energy (total)": "energy_pj", "leakage energy (total)": "leak_pj"}
+        return partial(setattr, level, names[key]) if key in names else None
     for name in WORDS:
         if key == f"scalar {name} (per-instance)":
-            tensor.words[name] = value
+            return partial(tensor.words.__setitem__, name)
     if key.startswith("utilized instances"):
-        tensor.instances = value  # the average stands after the most
-    elif key in ("utilized capacity", "data tile shape"):
-        tensor.tile_words = value
-    elif key in ("energy (total)", "temporal reduction energy (total)", "address generation energy (total)"):
-        tensor.energy_pj += value
+        return partial(setattr, tensor, "instances")  # the average stands after the most
+    if key in ("energy (total)", "temporal reduction energy (total)", "address generation energy (total)"):
+        return tensor.add_energy
+    return None

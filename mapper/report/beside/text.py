@@ -6,6 +6,8 @@ from .comparison import Beside, Energy
 from .explanation import KNOWN
 
 PARTS = ("counts", "vectors", "leakage", "other")
+FIGURES = "Timeloop had other figures per access; give them with --ert"
+SPARSE = "Timeloop's run was of a sparse design: accesses and computes that it skips or gates cost less"
 LARGE = 0.01  # of the total: a rest that the reader is told of
 
 
@@ -15,19 +17,24 @@ def beside_text(compared: Beside) -> str:
     letters = {name: chr(ord("a") + number) for number, name in enumerate(used)}
     rows = []
     for each in compared.figures:
-        apart = "" if each.equal else f"{each.timeloop - each.ours:+,.10g}"
+        apart = "" if each.equal else _count(each.timeloop - each.ours, "+")
         why = " ".join(letters[name] for name in each.rules)
-        rows.append([each.level, each.tensor, each.name, f"{each.ours:,}", f"{each.timeloop:,.10g}", apart, why])
+        rows.append([each.level, each.tensor, each.name, f"{each.ours:,}", _count(each.timeloop), apart, why])
     differ = sum(not each.equal for each in compared.figures)
     head = ["level", "tensor", "figure", "ours", "Timeloop", "difference", "rule"]
     verdict = f"{differ} of {len(rows)} figures differ" if differ else f"all {len(rows)} figures are equal"
     lines = [f"beside {compared.source}", table_text(head, rows, left=(0, 1, 2, 6)), verdict]
     lines += [f"  {letters[name]}  {KNOWN[name]}" for name in used]
     lines += [f"not explained: {compared.too_large}"] if compared.too_large else []
-    return "\n".join([*lines, "", *_energies(compared.energies)])
+    return "\n".join([*lines, "", *_energies(compared.energies, compared.sparse)])
 
 
-def _energies(energies: tuple[Energy, ...]) -> list[str]:
+def _count(value: float, sign: str = "") -> str:
+    """A whole number with all its digits, another one with ten."""
+    return f"{value:{sign},}" if isinstance(value, int) else f"{value:{sign},.10g}"
+
+
+def _energies(energies: tuple[Energy, ...], sparse: bool) -> list[str]:
     total = energies[-1]
     unit, size = energy_unit(max(total.ours, total.timeloop))
     rows = []
@@ -40,7 +47,7 @@ def _energies(energies: tuple[Energy, ...]) -> list[str]:
     head = [f"energy [{unit}]", "ours", "Timeloop", "its counts", "whole vectors", "leakage", "other"]
     lines = [table_text(head, rows, left=(0,))]
     if abs(total.other) > LARGE * max(total.ours, total.timeloop):
-        lines.append("other: Timeloop had other figures per access; give them with --ert")
+        lines.append(f"other: {SPARSE if sparse else FIGURES}")
     return lines
 
 

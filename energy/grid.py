@@ -7,13 +7,14 @@ from functools import cache
 from importlib import resources
 from typing import override
 
+from ..workloads import ToldWarning
 from .closed_form import Figures, figures
 
 FIGURES = ("read_pj", "write_pj", "leak_uw", "area_um2")
 FARTHEST = 2.0  # a size up to this factor outside the grid takes the nearest point, with a warning
 
 
-class EnergyWarning(UserWarning):
+class EnergyWarning(ToldWarning):
     """Says that a figure is that of a neighbouring memory."""
 
 

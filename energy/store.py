@@ -15,10 +15,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from ..workloads import ToldWarning
+
 FORMAT = 1  # of the files; others are not looked at
 
 
-class CacheWarning(UserWarning):
+class CacheWarning(ToldWarning):
     """Says that a stored estimate could not be read or written."""
 
 

@@ -5,7 +5,7 @@ Everything stands above what it imports. An arrow that a way through other boxes
 
 from dataclasses import dataclass
 
-from .house import MAY_IMPORT, ROOMS, ROOT
+from .house import PARTS, ROOMS, ROOT
 
 PICTURE = ROOT / "docs/house.svg"
 CONTENTS = {
@@ -148,11 +148,11 @@ def picture() -> str:
     """The text of the SVG file."""
     rooms = boxes(floors(ROOMS), "room", 2 * MARGIN + 22)
     frame = Box("mapper", "frame", MARGIN, MARGIN, FRAME, rooms[-1].top + HEIGHT)
-    parts = [frame, *boxes(floors(MAY_IMPORT)[:-1], "part", frame.top + frame.height + FLOOR_GAP)]
+    parts = [frame, *boxes(floors(PARTS)[:-1], "part", frame.top + frame.height + FLOOR_GAP)]
     bottom = parts[-1].top + HEIGHT
     named = {box.name: box for box in (*parts, *rooms)}
     lines = [box.svg() for box in named.values()]
-    for rule in (MAY_IMPORT, ROOMS):
+    for rule in (PARTS, ROOMS):
         for name, below in reduced(rule).items():
             lines += [arrow(named[name], named[other]) for other in sorted(below)]
     for number, text in enumerate(note(), 1):

@@ -29,8 +29,9 @@ from .house import (
     part_and_room,
 )
 
-# Modules that other rooms import by path, as their packages take long to import: sympy, jax, matplotlib.
+# Modules that other rooms import by path, as their packages take long to import (sympy, jax, matplotlib) or others do.
 BY_PATH = {"mapper/model/explain.py", "mapper/search/engines/jax_engine.py", "mapper/report/pictures/style.py"}
+BY_PATH |= {"mapper/commands/entry.py"}
 FACE = 30  # names that a folder may offer
 # What a dependency lets us import, where that is not its own name alone.
 IMPORT_NAMES = {
@@ -92,16 +93,22 @@ def test_every_room_has_its_line_and_every_line_its_room() -> None:
     assert [path.name for path in (ROOT / "mapper").glob("*.py")] == ["__init__.py"]
 
 
-def test_what_takes_long_to_import_waits() -> None:
-    """No command imports these before it needs them."""
-    modules = [f"ruby_map.mapper.commands.{path.stem}" for path in (ROOT / "mapper/commands").glob("ruby_*.py")]
-    late = {"matplotlib", "sympy", "jax", "pandas", "onnx", "scipy", "sklearn", "xgboost"}
+@pytest.mark.parametrize(
+    ("kind", "late"),
+    [
+        ("run", {"matplotlib", "sympy", "jax", "pandas", "onnx", "scipy", "sklearn", "xgboost"}),
+        ("ruby", {"numpy", "yaml", "ruby_map.workloads"}),
+    ],
+)
+def test_what_takes_long_to_import_waits(kind: str, late: set[str]) -> None:
+    """No command imports these before it needs them, and `--help` needs the fewest."""
+    modules = [f"ruby_map.mapper.commands.{path.stem}" for path in (ROOT / "mapper/commands").glob(f"{kind}_*.py")]
     script = f"import sys, {', '.join(modules)}; print(sorted({late} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
 
-FACES = [path for path in MODULES if path.name == "__init__.py" and path.parent != ROOT / "mapper"]
+FACES = [path for path in MODULES if path.name == "__init__.py" and path.parent.name not in ("mapper", "ruby_map")]
 
 
 @pytest.mark.parametrize("path", FACES, ids=module_name)

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tomllib
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PARTS = ("workloads", "arch", "energy", "mapper")
+PARTS = ("workloads", "arch", "energy", "mapper", "ruby_map")
 LEFT_OUT = (".*", "build", "dist", "*.egg-info", "__pycache__", "golden", "out")
 
 
@@ -53,7 +54,10 @@ def test_the_wheel_holds_the_four_parts_with_their_data_and_nothing_else(wheel: 
     files = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     tree = wheel.parent.parent / "tree"
     expected = {
-        f"ruby_map/{path.relative_to(tree)}" for part in PARTS for path in (tree / part).rglob("*") if path.is_file()
+        f"ruby_map/{path.relative_to(tree)}".replace("ruby_map/ruby_map/", "ruby_map/")
+        for part in PARTS
+        for path in (tree / part).rglob("*")
+        if path.is_file()
     }
     assert files == expected
 
@@ -65,6 +69,16 @@ def test_a_user_without_the_source_can_list_the_library(user: tuple[Path, Path])
     assert {"eyeriss_like", "resnet50"} <= set(listed)
     where = run([programs / "python", "-c", "import ruby_map.mapper; print(ruby_map.mapper.__file__)"], folder)
     assert Path(where).is_relative_to(programs.parent)
+
+
+def test_a_user_without_the_source_has_the_package_the_module_and_the_version(user: tuple[Path, Path]) -> None:
+    """`import ruby_map`, `python -m ruby_map` and `--version`, from an empty folder."""
+    programs, folder = user
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    shown = run([programs / "python", "-c", "import ruby_map; print(ruby_map.__version__, ruby_map.explore)"], folder)
+    assert shown.startswith(f"{version} <function explore")
+    assert run([programs / "python", "-m", "ruby_map", "--version"], folder) == f"ruby-map {version}\n"
+    assert run([programs / "ruby-code", "--version"], folder) == f"ruby-code {version}\n"
 
 
 def test_a_user_without_the_source_can_map_a_layer(user: tuple[Path, Path]) -> None:

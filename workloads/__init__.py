@@ -1,11 +1,10 @@
 """Workloads: dims, tensors, layers, networks and the library of them; and the reading of input files."""
 
 from .checking import FloatExpr, IntExpr, Section, check
-from .faults import Fault, InputError, collect, option_fault
+from .faults import Fault, InputError, ToldWarning, collect, option_fault
 from .files import expanded, read_bytes, write_whole, written_together
 from .load import library_workloads, load_workload, shaped
 from .named_shapes import SHAPES
-from .onnx import import_onnx, network_yaml
 from .reading import Document, Keys, near, parse_yaml, unknown_choice
 from .shapes import size_faults
 from .spec import Network, Rank, Tensor, Term, Workload
@@ -24,15 +23,14 @@ __all__ = [
     "Section",
     "Tensor",
     "Term",
+    "ToldWarning",
     "Workload",
     "check",
     "collect",
     "expanded",
-    "import_onnx",
     "library_workloads",
     "load_workload",
     "near",
-    "network_yaml",
     "option_fault",
     "parse_yaml",
     "read_bytes",

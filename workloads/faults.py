@@ -33,7 +33,11 @@ class InputError(Exception):
         return "\n".join(map(str, self.faults))
 
 
-class InputWarning(UserWarning):
+class ToldWarning(UserWarning):
+    """A warning that the commands print as a line on standard error."""
+
+
+class InputWarning(ToldWarning):
     """Something in a file has no effect, or another than it may seem to have."""
 
 

@@ -14,7 +14,7 @@ def _begin(module: str) -> None:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as for background jobs
             signal.signal(number, _interrupted)
     try:
-        import_module(module, __package__).main()
+        import_module(module, __package__).main(prog_name=module[1:].replace("_", "-"))  # also below python -m
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         sys.exit(INTERRUPTED)

@@ -12,7 +12,8 @@ from ...workloads.timeloop import dense_part
 from ..codegen import DATA_TYPES, Effort, Nest, predicted_seconds
 from ..exploration import load
 from ..mapping import read_mapping
-from .shared import named_values, placed_as
+from .guard import named_values
+from .shared import placed_as
 
 
 @dataclass(frozen=True)

@@ -1,59 +1,43 @@
 """`ruby-code ARCH LAYER [MAPPING] --out DIR` writes a mapping as a program; `--run` runs it beside NumPy."""
 
-import math
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, override
+from typing import Annotated
 
 import typer
 
-from ...arch import Architecture, with_codes
-from ...workloads import Fault, InputError, Workload, option_fault, unknown_choice, written_together
-from ..codegen import (
-    BACKENDS,
-    DATA_TYPES,
-    Backend,
-    DataType,
-    Effort,
-    Measurement,
-    Nest,
-    ProgramError,
-    predicted_seconds,
-)
-from ..exploration import evaluate, explore, load
-from ..mapping import mapping_yaml
-from ..mapspace import PRESETS
-from ..model import OBJECTIVES
-from ..report import Json, Result
-from ..runtime import say, tell
-from ..search import SearchOptions
-from .predicted_time import Question
-from .shared import FOUND, NOTHING_VALID, PLACEMENT, WITH, FilesRequest, echo_json, new_app, placed_as
-from .timeloop_options import energies
+from .app import PLACEMENT, WITH, FilesRequest, new_app
+from .choices import BACKENDS, DATA_TYPES, OBJECTIVES, PRESETS
+from .complete import layers, machines, one_of
 
-FAILED = NOTHING_VALID
-# What a folder of this command may hold: the files of all back ends, and what compiling and running them leaves.
-WRITTEN = {"kernel.c", "kernel.h", "check.c", "layer.c", "layer.h", "layer.d", "Makefile", "schedule.py", "program"}
-WRITTEN |= {"mapping.yaml"}
-FIT = "ruby-machine ARCH LAYER... fits them"
 AS = "What a level (cache, buffer, registers) or an axis (loop, threads, lanes) becomes: NAME=ROLE, repeatable."
 
 
 @dataclass(frozen=True, kw_only=True)
 class CodeRequest(FilesRequest):
-    """The arguments and options of `ruby-code`."""
+    """Write the loop nest of a mapping as a program that computes the layer, with its check against plain loops.
 
-    arch: Annotated[str, typer.Argument(metavar="ARCH", help="The architecture: a library name or a path.")]
-    workload: Annotated[str, typer.Argument(metavar="LAYER", help="A layer: a name or a path.")]
+    Exit status: 0 written, and with --run correct; 1 no valid mapping, no compiler, or a program that fails or is
+    wrong; 2 bad input.
+    """
+
+    arch: Annotated[
+        str, typer.Argument(autocompletion=machines, metavar="ARCH", help="The architecture: a library name or a path.")
+    ]
+    workload: Annotated[str, typer.Argument(autocompletion=layers, metavar="LAYER", help="A layer: a name or a path.")]
     mapping: Annotated[str, typer.Argument(metavar="[MAPPING]", help="A mapping file; without it, search first.")] = ""
     out: Annotated[Path, typer.Option(help="The folder to write: new, empty, or of an earlier program.")]
-    backend: Annotated[str, typer.Option(help=f"{', '.join(BACKENDS)}.")] = "c"
-    dtype: Annotated[str, typer.Option(help=f"{', '.join(DATA_TYPES)}.")] = "float32"
+    backend: Annotated[str, typer.Option(autocompletion=one_of(BACKENDS), help=f"{', '.join(BACKENDS)}.")] = "c"
+    dtype: Annotated[str, typer.Option(autocompletion=one_of(DATA_TYPES), help=f"{', '.join(DATA_TYPES)}.")] = "float32"
     roles: Annotated[list[str], typer.Option("--as", help=AS)] = field(default_factory=list)
     run: Annotated[bool, typer.Option("--run", help="Run it, compare with NumPy, and time it.")] = False
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object and nothing else.")] = False
-    mapspace: Annotated[str, typer.Option(help=f"To search: {', '.join(PRESETS)}.")] = "ruby-s"
-    objective: Annotated[str, typer.Option(help=f"Of that search: {', '.join(OBJECTIVES)}.")] = "edp"
+    mapspace: Annotated[str, typer.Option(autocompletion=one_of(PRESETS), help=f"To search: {', '.join(PRESETS)}.")] = (
+        "ruby-s"
+    )
+    objective: Annotated[
+        str, typer.Option(autocompletion=one_of(OBJECTIVES), help=f"Of that search: {', '.join(OBJECTIVES)}.")
+    ] = "edp"
     fastest: Annotated[bool, typer.Option("--fastest", help="Search for the least predicted time.")] = False
     time_limit: Annotated[float, typer.Option(help="Seconds for that search.")] = 10.0
     seed: Annotated[int, typer.Option(help="Of that search, and of the operands of --run.")] = 0
@@ -62,173 +46,4 @@ class CodeRequest(FilesRequest):
     placement: Annotated[str, typer.Option(help=PLACEMENT)] = ""
 
 
-def code(request: CodeRequest) -> int:
-    """Write the loop nest of a mapping as a program that computes the layer, with its check against plain loops.
-
-    Exit status: 0 written, and with --run correct; 1 no valid mapping, no compiler, or a program that fails or is
-    wrong; 2 bad input.
-    """
-    roles = _checked(request)
-    arch, layer = load(request.arch, request.workload, request.more)
-    arch = with_codes(placed_as(arch, request.placement), roles)
-    if not isinstance(layer, Workload):
-        raise InputError(Fault(layer.name, None, "", "a program is of one layer; name one, as NETWORK/LAYER"))
-    result = _mapped(request, arch, layer, roles)
-    if result.batch is None:
-        slow = f"no program was timed in {request.time_limit:g} s: give --time-limit more" if request.fastest else ""
-        tell(slow or str(result))
-        return NOTHING_VALID
-    if result.hint:
-        tell("\n".join([f"warning: {request.mapping} is not valid on {arch.name}:", *result.hint.splitlines()]))
-    backend, kind = BACKENDS[request.backend], DATA_TYPES[request.dtype]
-    nest = Nest.of(result.batch)
-    if faults := backend.faults(nest, kind):
-        raise InputError(faults)
-    files = {**backend.files(nest, kind), "mapping.yaml": mapping_yaml(result.batch)}
-    with written_together(request.out, "mapping.yaml", "make room and run the same command again") as part:
-        for name, text in files.items():
-            (part / name).write_text(text)
-    for name in WRITTEN - files.keys():
-        (request.out / name).unlink(missing_ok=True)  # of an earlier program
-    ran = _run(request, backend, nest, kind) if request.run else None
-    written = _Written(request, result, files, Effort(nest, kind), ran)
-    if request.as_json:
-        echo_json(written.json())
-    else:
-        say(str(written))
-    if isinstance(ran, ProgramError):
-        tell(str(ran))
-        return FAILED
-    return FOUND if ran is None or ran.correct else FAILED
-
-
-def _mapped(request: CodeRequest, arch: Architecture, layer: Workload, roles: dict[str, str]) -> Result:
-    """Count the mapping that is given, or search one."""
-    table = energies(arch, request.arch, request.more, request.ert, None)
-    if request.mapping:
-        return evaluate(arch, layer, request.mapping, table=table)
-    options = SearchOptions(objective=request.objective, time_limit=request.time_limit, seed=request.seed)
-    if request.fastest:
-        known = arch.calibration
-        if known is None or not known.seconds or known.dtype != request.dtype:
-            raise InputError(option_fault("fastest", f"{arch.name} has no times fitted for {request.dtype}: {FIT}"))
-        more = [str(path) for path in request.more]
-        read = list(request.template), request.ignore_sparsity
-        times = Question(request.arch, request.workload, more, request.placement, roles, request.dtype, *read)
-        options = replace(options, cost_model=tuple(times.command))
-    found = explore(arch, layer, request.mapspace, options, table=table)
-    assert isinstance(found, Result)
-    return found
-
-
-def _checked(request: CodeRequest) -> dict[str, str]:
-    """Return the roles of `--as`. Raises InputError with every fault of the options."""
-    faults, roles = list[Fault](), dict[str, str]()
-    choices = (("backend", BACKENDS), ("dtype", DATA_TYPES), ("mapspace", PRESETS), ("objective", OBJECTIVES))
-    for option, known in choices:
-        if getattr(request, option) not in known:
-            faults.append(unknown_choice(option, getattr(request, option), known))
-    for text in request.roles:
-        name, _, role = text.partition("=")
-        if not name or not role:
-            faults.append(option_fault("as", f"reads NAME=ROLE, got {text!r}"))
-        elif roles.setdefault(name, role) != role:
-            faults.append(option_fault("as", f"{name} has two roles: {roles[name]} and {role}"))
-    if request.mapping:
-        given = [name for name in ("mapspace", "objective", "time_limit", "fastest") if name in request.given]
-        faults += [option_fault(name.replace("_", "-"), "is for the search; a mapping is given") for name in given]
-    if request.fastest and "objective" in request.given:
-        faults.append(option_fault("objective", "is of our model; --fastest minimises the predicted time"))
-    if request.seed < 0:
-        faults.append(option_fault("seed", f"must be at least 0, got {request.seed}"))
-    faults += _folder_faults(request.out)
-    if faults:
-        raise InputError(faults)
-    return roles
-
-
-def _folder_faults(folder: Path) -> list[Fault]:
-    """Say why a folder is not written to: it is none, or has files that no program of this command has."""
-    if not folder.exists():
-        return []
-    if not folder.is_dir():
-        return [option_fault("out", f"{folder} is no folder")]
-    names = sorted(path.name for path in folder.iterdir() if path.name not in WRITTEN or path.is_dir())
-    ours = not any(folder.iterdir()) or any((folder / name).is_file() for name in ("kernel.c", "schedule.py"))
-    if ours and not names:
-        return []
-    names = names or sorted(path.name for path in folder.iterdir())
-    return [option_fault("out", f"{folder} has other files: {', '.join(names[:3])}; name a new folder")]
-
-
-def _run(request: CodeRequest, backend: Backend, nest: Nest, kind: DataType) -> Measurement | ProgramError:
-    try:
-        return backend.measured(request.out, nest, kind, request.seed)
-    except ProgramError as error:
-        return error
-
-
-@dataclass(frozen=True)
-class _Written:
-    """A program, what its mapping predicts of it, and how it ran."""
-
-    request: CodeRequest
-    result: Result
-    files: dict[str, str]
-    effort: Effort
-    ran: Measurement | ProgramError | None
-
-    @property
-    def seconds(self) -> float | None:
-        """The seconds by the machine's calibration; None where there is none for such programs."""
-        own = BACKENDS[self.request.backend].calibrated
-        return predicted_seconds(self.effort) if own else None
-
-    @property
-    def share_of_peak(self) -> float | None:
-        """The measured rate over the peak of as many cores as the program has threads; None where it is not known."""
-        known = self.result.arch.calibration
-        if not isinstance(self.ran, Measurement) or known is None or known.peak_gflops is None:
-            return None
-        same = known.dtype == self.request.dtype
-        share = self.ran.gflops / known.peak_gflops / self.effort.threads if same else math.inf
-        return share if math.isfinite(share) else None
-
-    @property
-    def cycles(self) -> float:
-        """The cycles that the model counts."""
-        return float(self.result.valid_costs.cycles[0])
-
-    def json(self) -> Json:
-        """Convert it to JSON values."""
-        values: Json = {"arch": self.result.arch.name, "workload": self.result.workload.name}
-        values |= {"backend": self.request.backend, "dtype": self.request.dtype, "folder": str(self.request.out)}
-        values |= {"files": sorted(self.files), "predicted": {"cycles": self.cycles, "seconds": self.seconds}}
-        if isinstance(self.ran, Measurement):
-            values |= {**asdict(self.ran), "gflops": self.ran.gflops, "share_of_peak": self.share_of_peak}
-        elif self.ran is not None:
-            values |= {"correct": None, "failure": str(self.ran)}
-        return values
-
-    @override
-    def __str__(self) -> str:
-        result, request = self.result, self.request
-        by = "" if self.seconds is None else f", {self.seconds * 1e3:,.4g} ms by the machine's calibration"
-        lines = [
-            f"{result.workload.name} on {result.arch.name}, {request.dtype}: {', '.join(self.files)} in {request.out}"
-        ]
-        lines.append(f"predicted    {self.cycles:,.0f} cycles{by}")
-        if isinstance(self.ran, Measurement):
-            share = "" if self.share_of_peak is None else f", {self.share_of_peak:.1%} of the peak"
-            lines.append(_measured_text(self.ran) + share)
-        return "\n".join(lines)
-
-
-def _measured_text(ran: Measurement) -> str:
-    wrong = f"WRONG: {ran.wrong:,} of {ran.words:,} words are not what NumPy computes"
-    equal = "equals NumPy in every word" if ran.correct else wrong
-    seconds = f"{ran.seconds * 1e3:,.4g} ms, the least of {ran.runs} runs"
-    return f"output       {equal}\ntime         {seconds}\nrate         {ran.gflops:,.4g} GFLOP/s"
-
-
-main = new_app(CodeRequest, code)
+main = new_app(CodeRequest, "run_code")

@@ -1,260 +1,184 @@
 """`ruby-map ARCH WORKLOAD` searches a mapspace and prints the best mapping with its costs."""
 
-import os
-from collections.abc import Callable
-from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
 
-from ...arch import Architecture, library_archs
-from ...energy import EnergyTable, no_energies
-from ...workloads import (
-    Fault,
-    InputError,
-    Network,
-    Workload,
-    collect,
-    library_workloads,
-    option_fault,
-    unknown_choice,
-)
-from ..exploration import (
-    ONE_LAYER,
-    Beginnings,
-    alike,
-    explore,
-    layers_of,
-    load,
-    one_layer_faults,
-    spaces,
-    why,
-)
-from ..exploration.transforms import chosen
-from ..mapspace import PRESETS, Mapspace
-from ..report import NetworkResult, Result, result_json, write_folder, write_proof
-from ..runtime import NAME as CHECKPOINT
-from ..runtime import Checkpoint, folder_faults, identity, say, tell
-from ..search import ANSWERED, STRATEGIES, SearchOptions, option_faults
-from ..store import Store, store_faults
-from .changes import machine_as
-from .map_request import NAME, MapRequest
-from .progress import progress, steps
-from .shared import BAD_INPUT, FOUND, INTERRUPTED, MODEL_FAILED, NOTHING_VALID, echo_json, new_app
-from .timeloop_options import FileOptions, energies, file_options
+import typer
 
-OTHERS = {"import": "MODEL.onnx", "model": "ARCH WORKLOAD MAPPING", "energy": "ARCH", "sweep": "SWEEP.yaml"}
-OTHERS |= {"check": "ARCH WORKLOAD CERTIFICATE", "store": "FILE list"}
+from .app import DRAIN, FIX, HOP, LEAKAGE, NO_ENERGY, PLACEMENT, STORE, TILE, WIRE, WITH, FilesRequest, new_app
+from .choices import CLUSTERS, ENGINES, OBJECTIVES, PRESETS, SEARCHES
+from .complete import layers, machines, one_of
+
+_SPACE, _SEARCH, _STOP, _OUT, _ENERGY = "Mapspace", "Search", "When to stop", "Output", "Energy and area"
+BOUND = 10.0  # seconds
+NAME = "a library name (see --list) or a path"
 
 
-@dataclass(frozen=True)
-class Job:
-    """The checked inputs of a search, with their files read."""
+@dataclass(frozen=True, kw_only=True)
+class StartRequest(FilesRequest):
+    """The options that say what a search begins with."""
 
-    request: MapRequest
-    arch: Architecture
-    work: Workload | Network
-    table: EnergyTable
-    mapspace: str
-    distinct: bool
-    options: SearchOptions
-    notes: tuple[str, ...]  # for the user
-    start: Beginnings | None  # mappings to begin with
-
-    @classmethod
-    def of(cls, request: MapRequest) -> "Job":
-        """Read and check everything that `request` names. Raises InputError with every fault."""
-        faults: list[Fault] = []
-        files = FileOptions()
-        if request.arch:
-            files = collect(faults, lambda: file_options(request.arch, request.more, request.given)) or files
-        mapspace = files.given.get("mapspace", request.mapspace)
-        options = request.options(files, faults)
-        if request.resume and not request.out:
-            faults.append(option_fault("resume", "needs --out, where the checkpoint is"))
-        faults += option_faults(options) + request.costs.faults()
-        faults += [] if mapspace in PRESETS else [unknown_choice("mapspace", mapspace, PRESETS)]
-        faults += folder_faults(request.out, CHECKPOINT) if request.out else []
-        faults += store_faults(request.store) if request.store else []
-        faults += [option_fault("store", "needs a search; leave out --size")] if request.store and request.size else []
-        start = collect(faults, lambda: request.beginnings(size=request.size))
-        given = {"ARCH": request.arch, "WORKLOAD": request.workload}
-        missing = [option_fault(name, f"is missing: {NAME}") for name, value in given.items() if not value]
-        loaded = None if missing else collect(faults, lambda: load(request.arch, request.workload, request.more))
-        faults += missing
-        if request.certificate and request.im2col:
-            faults.append(option_fault("im2col", "has no certificates, which are about the layer as written"))
-        if request.why and loaded and isinstance(loaded[1], Network):
-            faults.append(option_fault("why", ONE_LAYER))
-        faults += one_layer_faults(options, loaded[1]) if loaded else []
-        table = collect(faults, lambda: _table(loaded[0], request)) if loaded else None
-        machine = collect(faults, lambda: machine_as(*loaded, request.placement, request.fix)) if loaded else None
-        if faults or loaded is None or table is None or machine is None:
-            raise InputError(dict.fromkeys(faults))
-        distinct = files.given.get("distinct", request.distinct)
-        if request.fix:
-            files.notes.append(f"only mappings with {'; '.join(request.fix)}")
-        return cls(request, machine, loaded[1], table, mapspace, distinct, options, tuple(files.notes), start)
-
-    def search(self) -> int:
-        """Search, print and write; return the exit status."""
-        request = self.request
-        with ExitStack() as open_files:
-            checkpoint = open_files.enter_context(self._checkpoint(request.out)) if request.out else None
-            store = open_files.enter_context(Store(request.store)) if request.store else None
-            with progress(request.log, len(alike(layers_of(self.work))), request.budget) as show:
-                result = explore(
-                    self.arch,
-                    self.work,
-                    self.mapspace,
-                    self.options,
-                    pad=request.pad,
-                    im2col=request.im2col,
-                    distinct=self.distinct,
-                    table=self.table,
-                    costs=request.costs,
-                    progress=show,
-                    checkpoint=checkpoint,
-                    store=store,
-                    start_from=self.start,
-                    transfer_only=request.transfer_only,
-                )
-            if request.why and isinstance(result, Result) and result.found and not result.statistics.interrupted:
-                with steps(request.log, "changes") as tell_steps:
-                    result = replace(result, why=why(result, self.options, tell_steps))
-            certificate = request.certificate
-            prove = partial(write_proof, result, certificate, request.pad) if certificate else str
-            status = _show(result, request.as_json, checkpoint, prove)
-            return status if store is None or store.complete else BAD_INPUT
-
-    def _checkpoint(self, folder: Path) -> Checkpoint:
-        problem: dict[str, object] = {
-            "arch": self.arch,
-            "workload": self.work,
-            "energies": self.table.asked_by(layers_of(self.work)),
-        }
-        problem |= {"mapspace": self.mapspace, "pad": self.request.pad, "distinct": self.distinct}
-        problem |= {"costs": self.request.costs}
-        if self.request.im2col:
-            problem |= {"im2col": True}
-        if self.request.transfer_only:
-            problem |= {"transfer_only": True}  # with others to begin with it is the same problem
-        what = identity(
-            self.options, ("jobs", "cluster", "bound", "prune", "engine", "certify", "cost_timeout"), **problem
-        )
-        free = ANSWERED if self.options.cost_model else STRATEGIES[self.options.strategy].extends
-        return Checkpoint(folder, what, resume=self.request.resume, free=free)
+    store: Annotated[Path | None, typer.Option(help=STORE, rich_help_panel=_SEARCH)] = None
+    start_from: Annotated[
+        list[Path],
+        typer.Option(help="Begin with mappings from there: a store, a mapping, results.", rich_help_panel=_SEARCH),
+    ] = field(default_factory=list)
+    level_names: Annotated[
+        str, typer.Option(help="For --start-from: THERE=HERE, several with commas.", rich_help_panel=_SEARCH)
+    ] = ""
+    transfer_only: Annotated[
+        bool, typer.Option("--transfer-only", help="Answer the best of --start-from.", rich_help_panel=_SEARCH)
+    ] = False
 
 
-def ruby_map(request: MapRequest) -> int:
+@dataclass(frozen=True, kw_only=True)
+class SearchRequest(StartRequest):
+    """The arguments of `ruby-map`, and the options of its search."""
+
+    arch: Annotated[str, typer.Argument(autocompletion=machines, metavar="ARCH", help=f"The architecture: {NAME}.")] = (
+        ""
+    )
+    workload: Annotated[
+        str,
+        typer.Argument(
+            autocompletion=layers, metavar="WORKLOAD", help=f"A layer, NETWORK/LAYER, or a network: {NAME}."
+        ),
+    ] = ""
+    mapspace: Annotated[
+        str,
+        typer.Option(
+            autocompletion=one_of(PRESETS),
+            help=f"{', '.join(PRESETS)}: where bounds need not divide.",
+            rich_help_panel=_SPACE,
+        ),
+    ] = "ruby-s"
+    placement: Annotated[str, typer.Option(help=PLACEMENT, rich_help_panel=_SPACE)] = ""
+    fix: Annotated[list[str], typer.Option(help=FIX, rich_help_panel=_SPACE)] = field(default_factory=list)
+    pad: Annotated[bool, typer.Option("--pad", help="Pad dims to fill the array first.", rich_help_panel=_SPACE)] = (
+        False
+    )
+    im2col: Annotated[
+        bool, typer.Option("--im2col", help="Make matrix products of convolutions first.", rich_help_panel=_SPACE)
+    ] = False
+    size: Annotated[
+        bool, typer.Option("--size", help="Print the mapspace's size and stop.", rich_help_panel=_SPACE)
+    ] = False
+    strategy: Annotated[
+        str,
+        typer.Option(
+            "--search", autocompletion=one_of(SEARCHES), help=f"{', '.join(SEARCHES)}.", rich_help_panel=_SEARCH
+        ),
+    ] = "auto"
+    settings: Annotated[
+        str, typer.Option(help="Of that search alone: NAME=VALUE, several with commas.", rich_help_panel=_SEARCH)
+    ] = ""
+    cost_model: Annotated[
+        str | None,
+        typer.Option(help="Minimise what this command answers for each mapping.", rich_help_panel=_SEARCH),
+    ] = None
+    cost_timeout: Annotated[float, typer.Option(help="Seconds that it has for a mapping.", rich_help_panel=_SEARCH)] = (
+        60.0
+    )
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Stop after a second of evolution, without a proof.", rich_help_panel=_STOP)
+    ] = False
+    objective: Annotated[
+        str,
+        typer.Option(
+            autocompletion=one_of(OBJECTIVES),
+            help=f"What to minimise: {', '.join(OBJECTIVES)}; or a list, the first first.",
+            rich_help_panel=_SEARCH,
+        ),
+    ] = "edp"
+    seed: Annotated[int, typer.Option(help="Same seed, same answer.", rich_help_panel=_SEARCH)] = 0
+    jobs: Annotated[int, typer.Option(help="Processes; the answer does not depend on it.", rich_help_panel=_SEARCH)] = 1
+    victory: Annotated[
+        int, typer.Option(help="Valid mappings in a row without improvement.", rich_help_panel=_STOP)
+    ] = 3000
+    samples: Annotated[int | None, typer.Option(help="Mappings drawn, valid or not.", rich_help_panel=_STOP)] = None
+    time_limit: Annotated[
+        float | None, typer.Option(help="Seconds (the answer then depends on the machine).", rich_help_panel=_STOP)
+    ] = None
+    budget: Annotated[
+        str,
+        typer.Option(
+            help="In place of these: mappings (1000000) or seconds (60s) for all layers.", rich_help_panel=_STOP
+        ),
+    ] = ""
+    out: Annotated[
+        Path | None, typer.Option(help="A new folder for results and the checkpoint.", rich_help_panel=_OUT)
+    ] = None
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object and nothing else.", rich_help_panel=_OUT)] = (
+        False
+    )
+    names: Annotated[bool, typer.Option("--list", help="Print the library's names and stop.", rich_help_panel=_OUT)] = (
+        False
+    )
+    distinct: Annotated[
+        bool,
+        typer.Option("--distinct", help="Orders that differ in unit loops only count once.", rich_help_panel=_SPACE),
+    ] = False
+    front: Annotated[
+        str, typer.Option(help="Keep the Pareto front of these objectives, as energy,delay.", rich_help_panel=_SEARCH)
+    ] = ""
+    cluster: Annotated[str | None, typer.Option(help=f"Search there: {CLUSTERS}.", rich_help_panel=_SEARCH)] = None
+    engine: Annotated[
+        str,
+        typer.Option(
+            autocompletion=one_of(ENGINES),
+            help=f"{', '.join(ENGINES)}: runs the model, same answer.",
+            rich_help_panel=_SEARCH,
+        ),
+    ] = "numpy"
+    patience: Annotated[
+        str,
+        typer.Option(help="FRACTION:N, N valid mappings without an improvement by FRACTION.", rich_help_panel=_STOP),
+    ] = ""
+    target: Annotated[
+        float | None, typer.Option(help="Stop at this value of the objective, or below.", rich_help_panel=_STOP)
+    ] = None
+    bound: Annotated[
+        bool, typer.Option("--bound", help="Prove how far the best possible may be below.", rich_help_panel=_SEARCH)
+    ] = False
+    bound_seconds: Annotated[
+        float | None, typer.Option(help=f"For --bound, per layer; {BOUND:g} if not given.", rich_help_panel=_SEARCH)
+    ] = None
+    why: Annotated[
+        bool,
+        typer.Option("--why", help="Show what holds the best back: each limit relaxed alone.", rich_help_panel=_SEARCH),
+    ] = False
+    certificate: Annotated[
+        Path | None, typer.Option(help="Write the proof to this file, for ruby-check.", rich_help_panel=_OUT)
+    ] = None
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the checkpoint in --out.", rich_help_panel=_OUT)
+    ] = False
+    log: Annotated[bool, typer.Option("--log", help="Progress as lines on standard error.", rich_help_panel=_OUT)] = (
+        False
+    )
+    more: Annotated[
+        list[Path], typer.Option("--with", help=f"{WITH}; mapper keys are options.", rich_help_panel=_SPACE)
+    ] = field(default_factory=list)
+
+    no_energy: Annotated[bool, typer.Option("--no-energy", help=NO_ENERGY, rich_help_panel=_ENERGY)] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class MapRequest(SearchRequest):
     """Find the best mapping of WORKLOAD on ARCH, by exact counts.
 
     Exit status: 0 found, 1 nothing valid found or the cost model failed, 2 bad input, 130 interrupted with nothing to
     show or layers missing.
     """
-    if request.names:
-        return _list(request.as_json)
-    arch = request.arch
-    if arch in OTHERS and not os.path.exists(arch):
-        raise InputError(option_fault(arch, f"is a command of its own: ruby-{arch} {request.workload or OTHERS[arch]}"))
-    job = Job.of(request)
-    for note in job.notes:
-        tell(f"note: {note}")
-    if request.size:
-        names = chosen(pad=request.pad, im2col=request.im2col)
-        every = spaces(job.arch, job.work, job.mapspace, names, distinct=job.distinct)
-        return _size(every, job.mapspace, request.as_json)
-    return job.search()
+
+    ert: Annotated[Path | None, typer.Option(help="Accelergy energy table.", rich_help_panel=_ENERGY)] = None
+    art: Annotated[Path | None, typer.Option(help="Accelergy area table.", rich_help_panel=_ENERGY)] = None
+    leakage: Annotated[bool, typer.Option("--leakage", help=LEAKAGE, rich_help_panel=_ENERGY)] = False
+    wire_pj_per_bit_mm: Annotated[float, typer.Option(help=WIRE, rich_help_panel=_ENERGY)] = 0.0
+    tile_mm: Annotated[float, typer.Option(help=TILE, rich_help_panel=_ENERGY)] = 0.0
+    hop_pj: Annotated[float, typer.Option(help=HOP, rich_help_panel=_ENERGY)] = 0.0
+    drain_reads: Annotated[bool, typer.Option("--drain-reads", help=DRAIN, rich_help_panel=_ENERGY)] = False
 
 
-def _table(arch: Architecture, request: MapRequest) -> EnergyTable:
-    if request.no_energy:
-        return no_energies(arch)
-    return energies(arch, request.arch, request.more, request.ert, request.art)
-
-
-def _list(as_json: bool) -> int:
-    """Print the names of the library."""
-    archs, workloads = sorted(library_archs()), library_workloads()
-    if as_json:
-        echo_json({"archs": archs, "workloads": {name: list(layers) for name, layers in workloads.items()}})
-        return FOUND
-    say("\n".join(["architectures", *(f"  {name}" for name in archs), "workloads"]))
-    for name, layers in workloads.items():
-        say(f"  {name}" + (f" ({len(layers)} layers)" if layers else ""))
-        for layer in layers:
-            say(f"    {name}/{layer}")
-    return FOUND
-
-
-def _size(mapspaces: list[Mapspace], mapspace: str, as_json: bool) -> int:
-    """Print the number of mappings, valid or not, and of the choices that they combine."""
-    if not as_json:
-        for space in mapspaces:
-            say(f"{space.workload.name} on {space.arch.name}, {mapspace}: {space.size} mappings")
-            if mapspace == "auto":
-                remainders = f"remainders at {space.reason}" if space.imperfect else f"no remainders: {space.reason}"
-                say(f"  {remainders}")
-            for part, number in asdict(space.size).items():
-                say(f"  {part:<14} {number:,}")
-            say(f"  {'log10':<14} {space.size.log10:.2f}")
-        return FOUND
-    layers = [_size_json(space) for space in mapspaces]
-    echo_json(layers[0] if len(layers) == 1 else {"layers": layers})
-    return FOUND
-
-
-def _size_json(space: Mapspace) -> dict[str, object]:
-    size = space.size
-    figures = {"size": asdict(size), "log10": size.log10, "human": str(size)}
-    return {"workload": space.workload.name} | figures | {"remainders": list(space.imperfect), "reason": space.reason}
-
-
-def _show(
-    result: Result | NetworkResult, as_json: bool, checkpoint: Checkpoint | None, prove: Callable[[], str]
-) -> int:
-    """Write and print the result: if writing fails it is printed all the same, and vice versa. Returns the exit status.
-
-    `prove` writes the certificate, if asked for, or returns why there is none.
-    """
-    interrupted, faults = result.statistics.interrupted, list[Fault]()
-    some = result.found or (isinstance(result, NetworkResult) and any(layer.found for layer, _ in result.layers))
-    if checkpoint and (some or not interrupted):
-        collect(faults, lambda: _keep(result, some, checkpoint))
-    if why := collect(faults, prove):
-        tell(why)
-    collect(faults, lambda: echo_json(result_json(result)) if as_json else say(str(result)))
-    if interrupted:
-        tell(_interrupted(result, some, checkpoint))
-    failure = result.answer.failure if isinstance(result, Result) and result.answer else ""
-    if failure:
-        tell(failure)
-    if faults:
-        raise InputError(faults)
-    if failure:
-        return MODEL_FAILED
-    if not result.found:
-        return INTERRUPTED if interrupted else NOTHING_VALID
-    return FOUND
-
-
-def _keep(result: Result | NetworkResult, some: bool, checkpoint: Checkpoint) -> None:
-    """Write the folder; after a search without a mapping, remove the checkpoint instead."""
-    checkpoint.check_place()
-    if result.found or (some and result.statistics.interrupted):
-        write_folder(result, checkpoint.path.parent)
-    else:
-        checkpoint.discard()
-        tell(f"{checkpoint.path.parent}: not written, as there is no mapping")
-
-
-def _interrupted(result: Result | NetworkResult, some: bool, checkpoint: Checkpoint | None) -> str:
-    """Format the message after Ctrl-C: what is shown, and how to go on."""
-    shown = "the best so far" if some else "nothing found yet"
-    if isinstance(result, NetworkResult) and not result.found:
-        number = sum(layer.found for layer, _ in result.layers)
-        shown = f"the best so far of {number} of {len(result.layers) + result.missing} layers" if some else shown
-    return f"interrupted: {shown}" + ("; the same command with --resume goes on from here" if checkpoint else "")
-
-
-main = new_app(MapRequest, ruby_map)
+main = new_app(MapRequest, lambda request: "run_list" if request.names else "run_map")

@@ -9,58 +9,22 @@ from typing import Annotated
 
 import typer
 
-from ...arch import Architecture
-from ...energy import EnergyTable, no_energies
-from ...workloads import Fault, InputError, Workload, collect, option_fault, unknown_choice
-from ..codegen import DATA_TYPES, Effort, Nest, predicted_seconds
-from ..exploration import evaluate, load, misfits
-from ..mapping import MappingBatch
-from ..mapping.transforms import transforms_of
-from ..model import OBJECTIVES, CostOptions, Counts, TooLarge, simulate
-from ..model.figures import counts_by_memory
-from ..report import (
-    Json,
-    Result,
-    beside,
-    beside_json,
-    beside_text,
-    comparison,
-    comparison_json,
-    difference_json,
-    difference_text,
-    result_json,
-)
-from ..runtime import say
-from ..store import Found, Problem, Store, store_faults
-from .changes import changed, with_them
-from .shared import (
-    DRAIN,
-    FOUND,
-    HOP,
-    LEAKAGE,
-    NO_ENERGY,
-    NOTHING_VALID,
-    PLACEMENT,
-    TILE,
-    WIRE,
-    WITH,
-    FilesRequest,
-    echo_json,
-    energy_clashes,
-    new_app,
-    placed_as,
-)
-from .timeloop_options import energies
-
-HAND = "hand"  # the origin, in a store, of mappings that nobody searched for
+from .app import DRAIN, HOP, LEAKAGE, NO_ENERGY, PLACEMENT, TILE, WIRE, WITH, FilesRequest, new_app
+from .complete import layers, machines
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelRequest(FilesRequest):
-    """The arguments and options of `ruby-model`."""
+    """Count and cost one mapping. Status 0: valid; 1: it does not fit the machine or violates its constraints (costs
+    are shown all the same); 2: bad input, and loops that are no mapping of the workload.
+    """
 
-    arch: Annotated[str, typer.Argument(help="an architecture: a file, or a name of the library")]
-    workload: Annotated[str, typer.Argument(help="a layer: a file, or a name such as resnet50/conv1")]
+    arch: Annotated[
+        str, typer.Argument(autocompletion=machines, help="an architecture: a file, or a name of the library")
+    ]
+    workload: Annotated[
+        str, typer.Argument(autocompletion=layers, help="a layer: a file, or a name such as resnet50/conv1")
+    ]
     mapping: Annotated[str, typer.Argument(help="a mapping file (Timeloop's format, residuals as M=4,2)")]
     other: Annotated[str, typer.Argument(metavar="MAPPING_B", help="a second one: show what it changes")] = ""
     changes: Annotated[
@@ -91,184 +55,5 @@ class ModelRequest(FilesRequest):
     store: Annotated[Path | None, typer.Option(help="add the mapping, if it is valid, to this file")] = None
     objective: Annotated[str, typer.Option(help="with --store: what the mapping is meant to minimise")] = "edp"
 
-    @property
-    def costs(self) -> CostOptions:
-        """The costs beside accesses and MACs."""
-        return CostOptions(self.leakage, self.wire_pj_per_bit_mm, self.tile_mm, self.hop_pj, self.drain_reads)
 
-
-def model(request: ModelRequest) -> int:
-    """Count and cost one mapping. Status 0: valid; 1: it does not fit the machine or violates its constraints (costs
-    are shown all the same); 2: bad input, and loops that are no mapping of the workload."""
-    costs = request.costs
-    _check_store(request)
-    machine, layer = load(request.arch, request.workload, request.more)
-    machine = placed_as(machine, request.placement)
-    if request.no_energy:
-        table = no_energies(machine)
-    else:
-        table = energies(machine, request.arch, request.more, request.ert, request.art)
-    if not isinstance(layer, Workload):
-        raise InputError(Fault(layer.name, None, "", "a mapping is of one layer; name one, as NETWORK/LAYER"))
-    if faults := _clashes(request):
-        raise InputError(faults)
-    if request.other:
-        return _compare(machine, layer, table, costs, (request.mapping, request.other), request.json)
-    result = evaluate(machine, layer, request.mapping, table=table, costs=costs)
-    assert result.batch is not None
-    if request.changes:
-        return _show_changes(result, layer, costs, request)
-    if request.transforms:
-        say(transforms_of(result.batch, layer).yaml().rstrip())
-        return NOTHING_VALID if result.hint else FOUND
-    if request.json:
-        echo_json(_model_json(result, result.batch, request))
-    else:
-        say(_model_text(result, result.batch, request))
-    if request.store and not result.hint:
-        with Store(request.store) as store:
-            store.add(Problem(machine, layer, table, request.objective, costs), result.batch, Found(HAND))
-    return NOTHING_VALID if result.hint else FOUND
-
-
-def _clashes(request: ModelRequest) -> list[Fault]:
-    """List options that do not go together."""
-    two = bool(request.other or request.changes)
-    rules = {
-        "--simulate, --explain": (
-            two and (request.simulated or request.explained),
-            "are for one mapping; two are compared",
-        ),
-        "--beside": (two and request.beside is not None, "is for one mapping; two are compared"),
-        "--set": (bool(request.other and request.changes), "changes one mapping; leave out the second"),
-        "--transforms": (
-            request.transforms and (two or request.json or request.simulated or request.explained),
-            "prints one mapping as it is, in YAML and nothing else",
-        ),
-    }
-    found = [Fault(name, None, "", rule) for name, (wrong, rule) in rules.items() if wrong]
-    return found + (energy_clashes(request.given) if request.no_energy else [])
-
-
-def _show_changes(before: Result, layer: Workload, costs: CostOptions, request: ModelRequest) -> int:
-    """Show what the changes of a mapping change in its figures. Returns status 1 where the changed one is not valid."""
-    assert before.batch is not None
-    after = evaluate(
-        before.arch, before.workload, changed(before.batch, layer, request.changes), table=before.table, costs=costs
-    )
-    assert after.batch is not None
-    moved = with_them(before.batch, after.batch)
-    if request.json:
-        wrong = {"invalid": {"b": after.hint.splitlines()}} if after.hint else {}
-        echo_json(difference_json(before, after) | {"set": request.changes, "with_it": moved} | wrong)
-    else:
-        names = (request.mapping, f"{request.mapping} with " + "; ".join(request.changes))
-        say(difference_text(before, after, names))
-        if moved:
-            say("\n".join(["\nwith it, as the outermost level takes what the others leave:", *moved]))
-        if after.hint:
-            say("\n".join(["\nB is not valid:", *after.hint.splitlines()]))
-    return NOTHING_VALID if after.hint else FOUND
-
-
-def _check_store(request: ModelRequest) -> None:
-    """Raise InputError with what is wrong with the options of the store."""
-    faults = store_faults(request.store) if request.store else []
-    if request.store and request.other:
-        faults.append(option_fault("store", "takes one mapping: leave out MAPPING_B"))
-    if request.store and (request.changes or request.transforms):
-        faults.append(option_fault("store", "takes the mapping as it is: leave out --set and --transforms"))
-    if not request.store and "objective" in request.given:
-        faults.append(option_fault("objective", "goes with --store"))
-    names = request.objective.split(",")
-    faults += [unknown_choice("objective", name, OBJECTIVES) for name in names if name not in OBJECTIVES]
-    if len(set(names)) < len(names):
-        faults.append(option_fault("objective", "names one of its objectives twice"))
-    if faults:
-        raise InputError(faults)
-
-
-def _simulated(result: Result, batch: MappingBatch) -> tuple[MappingBatch, Counts, Counts]:
-    """Return the mapping, the model's and the executor's counts. Raises InputError where it is too large to execute."""
-    assert result.costs is not None
-    try:
-        truth = simulate(batch)
-        truth = truth.with_drains() if result.costs.options.drain_reads else truth
-        return batch, result.costs.counts, counts_by_memory(truth, batch.arch)
-    except TooLarge as error:
-        raise InputError(Fault("--simulate", None, "", str(error))) from error
-
-
-def _predicted(result: Result, batch: MappingBatch) -> tuple[float, str] | None:
-    """Return the seconds of a program in C by the machine's calibration, and what that is of; None without one."""
-    known = result.arch.calibration
-    if known is None or known.dtype not in DATA_TYPES:
-        return None
-    seconds = predicted_seconds(Effort(Nest.of(batch), DATA_TYPES[known.dtype]))
-    return None if seconds is None else (seconds, f"{known.dtype}, {known.measured_on}")
-
-
-def _model_json(result: Result, batch: MappingBatch, request: ModelRequest) -> Json:
-    """Convert the result, and the additions of the request, to JSON values."""
-    values = result_json(result)
-    if result.hint:
-        values["invalid"] = misfits(batch)
-    if time := _predicted(result, batch):
-        values["predicted_seconds"] = time[0]
-    if request.simulated:
-        values["simulated"] = comparison_json(*_simulated(result, batch))
-    if request.explained:
-        values["explanation"] = _explanation(batch, request).splitlines()
-    if request.beside:
-        values["timeloop"] = beside_json(beside(result, request.beside))
-    return values
-
-
-def _model_text(result: Result, batch: MappingBatch, request: ModelRequest) -> str:
-    """Format the result, and the additions of the request, as text."""
-    counts = comparison(*_simulated(result, batch)) if request.simulated else ""
-    parts = [str(result)]
-    if time := _predicted(result, batch):
-        parts.append(f"\nprogram      {time[0] * 1e3:,.4g} ms predicted for one in C ({time[1]})")
-    if result.hint:
-        parts.append("\n".join(["\nthis mapping is not valid:", *misfits(batch)]))
-    parts += [f"\n{counts}"] if counts else []
-    parts += [f"\n{_explanation(batch, request)}"] if request.explained else []
-    parts += [f"\n{beside_text(beside(result, request.beside))}"] if request.beside else []
-    return "\n".join(parts)
-
-
-def _compare(
-    machine: Architecture,
-    layer: Workload,
-    table: EnergyTable,
-    costs: CostOptions,
-    mappings: tuple[str, str],
-    json: bool,
-) -> int:
-    """Show why one mapping is better than the other. Returns status 1 where one is not valid."""
-    faults: list[Fault] = []
-    results = [
-        collect(faults, lambda path=path: evaluate(machine, layer, path, table=table, costs=costs))  # type: ignore[misc]
-        for path in mappings
-    ]
-    a, b = results
-    if a is None or b is None:
-        raise InputError(dict.fromkeys(faults))
-    wrong = {name: result.hint.splitlines() for name, result in (("a", a), ("b", b)) if result.hint}
-    if json:
-        echo_json(difference_json(a, b) | ({"invalid": wrong} if wrong else {}))
-    else:
-        say(difference_text(a, b, mappings))
-        for name, why in wrong.items():
-            say("\n".join([f"\n{name.upper()} is not valid:", *why]))
-    return NOTHING_VALID if wrong else FOUND
-
-
-def _explanation(batch: MappingBatch, request: ModelRequest) -> str:
-    from ..model.explain import explanation_text  # sympy takes long to import
-
-    return explanation_text(batch, drain_reads=request.drain_reads)
-
-
-main = new_app(ModelRequest, model)
+main = new_app(ModelRequest, "run_model")

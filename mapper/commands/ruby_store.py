@@ -1,43 +1,29 @@
 """`ruby-store FILE ACTION` lists what a store of mappings holds, shows the best, exports, imports and removes."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime, timedelta
-from math import isfinite
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ...workloads import Fault, InputError, option_fault, unknown_choice, write_whole
-from ..exploration import evaluate
-from ..model.figures import plain
-from ..report import Json, TextTable, result_json
-from ..runtime import say
-from ..search import Answer
-from ..store import DATE, Entry, Held, HeldProof, Store, export_lines, merge_lines, prune
-from .shared import FOUND, NOTHING_VALID, Request, echo_json, new_app
+from .app import Request, new_app
+from .choices import ACTIONS
+from .complete import one_of
 
-SHOWN = 12  # letters of a digest
-_NAMES = ("arch", "workload", "objective")
-# what goes with each action, beside FILE: WHAT and options
-TAKES: Mapping[str, tuple[str, ...]] = {
-    "list": (*_NAMES, "as_json"),
-    "best": ("what", *_NAMES, "as_json"),
-    "export": ("out",),
-    "import": ("what", "as_json"),
-    "prune": ("keep", "older_than", "as_json"),
-}
-_SHOWN_AS = {"as_json": "json", "older_than": "older-than", "what": "WHAT"}
 GLOB = "; * and ? stand for any characters."
 
 
 @dataclass(frozen=True, kw_only=True)
 class StoreRequest(Request):
-    """The arguments and options of `ruby-store`."""
+    """List, show, export, import and remove mappings of a store, which `ruby-map --store` fills.
+
+    Exit status: 0 done, 1 no mapping is held, 2 bad input.
+    """
 
     path: Annotated[Path, typer.Argument(metavar="FILE", help="The store.")]
-    action: Annotated[str, typer.Argument(metavar="ACTION", help=f"{', '.join(TAKES)}.")]
+    action: Annotated[
+        str, typer.Argument(metavar="ACTION", autocompletion=one_of(ACTIONS), help=f"{', '.join(ACTIONS)}.")
+    ]
     what: Annotated[
         str, typer.Argument(metavar="[WHAT]", help="best: the problem, as list shows it; import: a file of export.")
     ] = ""
@@ -51,138 +37,5 @@ class StoreRequest(Request):
     out: Annotated[Path | None, typer.Option(help="export: a file; else standard output.")] = None
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object and nothing else.")] = False
 
-    def faults(self) -> list[Fault]:
-        """List what is wrong with them."""
-        if self.action not in TAKES:
-            return [unknown_choice("ACTION", self.action, TAKES)]
-        faults = [
-            option_fault(_SHOWN_AS.get(name, name), f"does not go with {self.action}: leave it out")
-            for name in sorted(self.given - {"path", "action", *TAKES[self.action]})
-        ]
-        if self.action == "import" and not self.what:
-            faults.append(option_fault("WHAT", "is missing: a file that export has written"))
-        if self.action == "prune" and self.keep is None and self.older_than is None:
-            faults.append(option_fault("prune", "needs --keep or --older-than, which say what goes"))
-        if self.keep is not None and self.keep < 1:
-            faults.append(option_fault("keep", f"must be at least 1, got {self.keep}"))
-        if self.older_than is not None and not (isfinite(self.older_than) and 0 <= self.older_than < 1e5):
-            faults.append(option_fault("older-than", f"must be days, 0 to 100000, got {self.older_than:g}"))
-        return faults
 
-
-def ruby_store(request: StoreRequest) -> int:
-    """List, show, export, import and remove mappings of a store, which `ruby-map --store` fills.
-
-    Exit status: 0 done, 1 no mapping is held, 2 bad input.
-    """
-    if faults := request.faults():
-        raise InputError(faults)
-    with Store(request.path, new=request.action == "import") as store:
-        return ACTIONS[request.action](store, request)
-
-
-def _list(store: Store, request: StoreRequest) -> int:
-    entries = store.problems(request.arch, request.workload, request.objective)
-    if request.as_json:
-        echo_json({"problems": [_entry_json(entry) for entry in entries]})
-        return FOUND
-    head = ["problem", "machine", "layer", "objective", "mappings", "best", "from", "proven"]
-    say(str(TextTable(head, [_row(entry) for entry in entries], (0, 1, 2, 3, 6, 7))))
-    return FOUND
-
-
-def _row(entry: Entry) -> list[str]:
-    best = ["", ""] if entry.best is None else [f"{entry.best.values[0]:.6g}", str(entry.best.origins[0])]
-    proven = ", ".join(map(_proven, entry.proofs))
-    return [entry.digest[:SHOWN], entry.arch, entry.workload, entry.objective, f"{entry.number:,}", *best, proven]
-
-
-def _proven(proof: HeldProof) -> str:
-    return f"{proof.mapspace}: none below {proof.lower_bound:.6g}" + (", reached" if proof.optimal else "")
-
-
-def _entry_json(entry: Entry) -> Json:
-    names = {"problem": entry.digest, "arch": entry.arch, "workload": entry.workload, "objective": entry.objective}
-    best = None if entry.best is None else _held_json(entry.best)
-    return {**names, "mappings": entry.number, "best": best, "proofs": [asdict(proof) for proof in entry.proofs]}
-
-
-def _held_json(held: Held) -> Json:
-    origins = [asdict(origin) for origin in held.origins]
-    costs = {"values": [plain(value) for value in held.values], "energy_pj": held.energy_pj, "cycles": held.cycles}
-    return {**costs, "date": held.date, "origins": origins, "mapping": held.mapping}
-
-
-def _best(store: Store, request: StoreRequest) -> int:
-    """Show the best mapping of a problem, counted again."""
-    entry = _chosen(store, request)
-    problem = store.problem(entry.digest)
-    held = next(iter(store.checked(problem)), None)
-    if held is None:
-        say("no valid mapping is held")
-        return NOTHING_VALID
-    row, batch = held
-    result = evaluate(problem.arch, problem.workload, batch, table=problem.table, costs=problem.costs)
-    answer = Answer(problem.model, row.values[0]) if problem.answered else None
-    result = replace(result, objective=problem.objective, answer=answer)
-    if request.as_json:
-        told = {"problem": entry.digest, "origin": row.origins[0].name, "date": row.date}
-        more = {"origins": [asdict(each) for each in row.origins], "proofs": [asdict(each) for each in entry.proofs]}
-        echo_json(result_json(result) | told | more)
-        return FOUND
-    lines = [f"{origin.date}  found: {origin}" for origin in row.origins]
-    lines += [f"{proof.date}  said to be proven by {proof.origin}: {_proven(proof)}" for proof in entry.proofs]
-    by = f"the answers of {problem.model}: {row.values[0]:.6g}" if problem.answered else problem.objective
-    say("\n".join([str(result), "", f"problem {entry.digest}, best by {by}", *lines]))
-    return FOUND
-
-
-def _chosen(store: Store, request: StoreRequest) -> Entry:
-    """Return the one problem that the request names. Raises InputError where it names none or several."""
-    every = store.problems(request.arch, request.workload, request.objective)
-    found = [entry for entry in every if entry.digest.startswith(request.what)]
-    if len(found) == 1:
-        return found[0]
-    if not found:
-        raise InputError(option_fault("best", "no problem of the store is so named: `list` shows all"))
-    some = ", ".join(f"{entry.digest[:SHOWN]} ({entry.workload} on {entry.arch})" for entry in found[:8])
-    raise InputError(option_fault("best", f"{len(found)} problems are so named, say which: {some}"))
-
-
-def _export(store: Store, request: StoreRequest) -> int:
-    if request.out is None:
-        for line in export_lines(store):
-            say(line)
-    else:
-        write_whole(request.out, "".join(f"{line}\n" for line in export_lines(store)))
-    return FOUND
-
-
-def _import(store: Store, request: StoreRequest) -> int:
-    number = merge_lines(store, Path(request.what))
-    if request.as_json:
-        echo_json({"imported": number})
-    else:
-        say(f"{number:,} mappings imported; those that were held already are held once")
-    return FOUND
-
-
-def _prune(store: Store, request: StoreRequest) -> int:
-    days = request.older_than
-    before = None if days is None else (datetime.now(UTC) - timedelta(days=days)).strftime(DATE)
-    number = prune(store, request.keep, before)
-    if request.as_json:
-        echo_json({"removed": number})
-    else:
-        say(f"{number:,} mappings removed")
-    return FOUND
-
-
-ACTIONS: Mapping[str, Callable[[Store, StoreRequest], int]] = {
-    "list": _list,
-    "best": _best,
-    "export": _export,
-    "import": _import,
-    "prune": _prune,
-}
-main = new_app(StoreRequest, ruby_store)
+main = new_app(StoreRequest, "run_store")

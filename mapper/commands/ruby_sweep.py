@@ -1,29 +1,21 @@
 """`ruby-sweep SWEEP.yaml` searches every point of a sweep, resumes where it stopped, and shows the frontiers."""
 
-import time
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ..runtime import say, tell
-from ..sweeps import FAILED, Progress, SweepProgress, SweepResult, measures, sweep
-from ..sweeps import FOUND as HAS_MAPPING
-from ..sweeps import NOTHING_VALID as NOTHING
-from .progress import Part, live_line, write_line
-from .shared import FOUND, INTERRUPTED, NOTHING_VALID, Request, echo_json, new_app
-
-POINTS_FAILED = 3  # beside the statuses of all commands
-SHOWN = 10  # designs printed one by one, of those that failed and of those without a valid mapping
+from .app import Request, new_app
 
 
 @dataclass(frozen=True, kw_only=True)
 class SweepRequest(Request):
-    """The arguments and options of `ruby-sweep`."""
+    """Search every design x workload x mapspace x seed of SWEEP.yaml and show the Pareto frontiers.
+
+    Exit status: 0 every point has a mapping, 1 some have no valid one, 2 bad input, 3 some points failed,
+    130 interrupted (what is done is kept in the folder).
+    """
 
     path: Annotated[Path, typer.Argument(metavar="SWEEP.yaml", help="The sweep.")]
     out: Annotated[Path | None, typer.Option(help="Folder of the results, and of what a later run goes on from.")] = (
@@ -40,88 +32,4 @@ class SweepRequest(Request):
     log: Annotated[bool, typer.Option("--log", help="A line per point that is done, on standard error.")] = False
 
 
-def ruby_sweep(request: SweepRequest) -> int:
-    """Search every design x workload x mapspace x seed of SWEEP.yaml and show the Pareto frontiers.
-
-    Exit status: 0 every point has a mapping, 1 some have no valid one, 2 bad input, 3 some points failed,
-    130 interrupted (what is done is kept in the folder).
-    """
-    with _progress(request.log) as progress:
-        result = sweep(
-            request.path, request.out, jobs=request.jobs, limit=request.limit, fresh=request.fresh, progress=progress
-        )
-    if request.as_json:
-        echo_json(result.summary_json())
-    else:
-        say(str(result))
-    _tell(result, request.out)
-    if result.interrupted:
-        return INTERRUPTED
-    if result.count(FAILED):
-        return POINTS_FAILED
-    return NOTHING_VALID if result.count(NOTHING) else FOUND
-
-
-def _tell(result: SweepResult, out: Path | None) -> None:
-    """Print warnings, failures and an interruption to standard error."""
-    for message in dict.fromkeys(warning for outcome in result.outcomes.values() for warning in outcome.warnings):
-        tell(f"warning: {message}")
-    for status in (FAILED, NOTHING):
-        for line in _reasons(result, status, out):
-            tell(f"{status}: {line}")
-    if result.interrupted:
-        how = "nothing is kept without --out" if out is None else "the same command goes on from here"
-        tell(f"interrupted: {len(result.outcomes):,} of {result.plan.points:,} points done; {how}")
-
-
-def _reasons(result: SweepResult, status: str, out: Path | None) -> Iterator[str]:
-    """Yield the reasons of a status: a line for each of the first designs and messages, then how many are left."""
-    alike = Counter(
-        (result.plan.point(number).design, outcome.message)
-        for number, outcome in result.outcomes.items()
-        if outcome.status == status
-    )
-    for (design, message), times in list(alike.items())[:SHOWN]:
-        values = ", ".join(f"{name} {value}" for name, value in result.values[design].items())
-        points = f"{times} of {result.plan.per_design} points of design {design}" + (f" ({values})" if values else "")
-        yield f"{points}: {message}"
-    more = sum(list(alike.values())[SHOWN:])
-    if more:
-        yield f"{more:,} more points" + (f", see {out / 'results.csv'}" if out else "; with --out each is recorded")
-
-
-@contextmanager
-def _progress(log: bool) -> Iterator[Progress | None]:
-    """Show progress as log lines, or as a live line on standard error; yields None where that is no terminal."""
-    pace = _Pace()
-    if log:
-        yield lambda step: write_line(f"{pace.line(step)}; {_point_line(step)}")
-        return
-    with live_line("reading") as show:
-        yield None if show is None else lambda step: show([Part(pace.line(step))])
-
-
-class _Pace:
-    """The progress of a sweep, with an estimate of the time left."""
-
-    def __init__(self) -> None:
-        self.began, self.before = time.monotonic(), -1
-
-    def line(self, step: SweepProgress) -> str:
-        """Format how many points are done, how many failed, and the seconds left."""
-        if self.before < 0:
-            self.before = step.done - 1  # by earlier runs
-        left = (step.points - step.done) * (time.monotonic() - self.began) / (step.done - self.before)
-        bad = f", {step.failed:,} failed" if step.failed else ""
-        return f"{step.done:,} of {step.points:,} points{bad}, about {left:,.0f} s left"
-
-
-def _point_line(step: SweepProgress) -> str:
-    """Format the point of a step, and its outcome."""
-    point, outcome = step.point, step.outcome
-    has_mapping = outcome.status == HAS_MAPPING
-    text = f"EDP {measures(outcome)['edp']:.4g} pJ cycles" if has_mapping else f"{outcome.status}: {outcome.message}"
-    return f"design {point.design}, {point.workload}, {point.mapspace}, seed {point.seed}: {text}"
-
-
-main = new_app(SweepRequest, ruby_sweep)
+main = new_app(SweepRequest, "run_sweep")

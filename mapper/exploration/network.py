@@ -11,9 +11,10 @@ from math import inf
 
 import numpy as np
 
-from ..model import OBJECTIVES, InternalError
+from ..model import OBJECTIVES
 from ..model.bounds import ROUNDING
 from ..report import Result, best_choice, edp_bound
+from ..runtime import InternalError
 from ..search import STRATEGIES, Ended, Point, Recorder, stop_rules
 from .layers import Layers
 from .least_sums import LayerSums, SumRequest, SumResult, known_of, prove_sums

@@ -8,7 +8,7 @@ from .level_slots import outside
 from .nest_analysis import LoopPositions, NestAnalysis
 from .objectives import OBJECTIVES, Objective, first_objective
 from .recount import Steps, recount
-from .sanity import InternalError, check_physical
+from .sanity import check_physical
 from .simulate import TooLarge, simulate
 from .tile_sizes import TileSizes
 from .usage import array_usage, sides
@@ -19,7 +19,6 @@ __all__ = [
     "Counts",
     "DataMovement",
     "HELD",
-    "InternalError",
     "LoopPositions",
     "NestAnalysis",
     "OBJECTIVES",

@@ -8,7 +8,7 @@ from typing import Any
 from warnings import warn
 
 from ...arch import Architecture
-from ...workloads import Tensor, Workload
+from ...workloads import Tensor, ToldWarning, Workload
 from ..mapping import MappingBatch
 
 HELD = 2**53  # float64 holds every whole number up to here
@@ -17,7 +17,7 @@ MOST_CYCLES = 10_000  # of a bandwidth written as a fraction
 Rate = tuple[Any, int]  # words in so many cycles
 
 
-class RoundingWarning(UserWarning):
+class RoundingWarning(ToldWarning):
     """Mappings are ranked by figures that float64 may round."""
 
 

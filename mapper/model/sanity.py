@@ -3,12 +3,9 @@
 import numpy as np
 
 from ..mapping import MappingBatch, floats
+from ..runtime import InternalError
 from .bounds import touched_words
 from .cost import Costs
-
-
-class InternalError(RuntimeError):
-    """The model gave a figure that no execution can give; carries the mapping."""
 
 
 def check_physical(batch: MappingBatch, costs: Costs) -> None:

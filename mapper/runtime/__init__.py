@@ -3,6 +3,7 @@
 from .checkpoint import NAME, Checkpoint, Part, State, identity
 from .cluster import KINDS, check_cluster, cluster_faults
 from .deadline import Deadline, TimeUp, no_deadline
+from .internal import InternalError
 from .line_processes import LineProcesses, Reply
 from .parallel import Workers, in_order
 from .sqlite_errors import SqliteFault, StoreWarning, sqlite_fault
@@ -12,6 +13,7 @@ from .streams import refused, say, tell
 __all__ = [
     "Deadline",
     "Checkpoint",
+    "InternalError",
     "KINDS",
     "LineProcesses",
     "NAME",

@@ -3,6 +3,8 @@
 import sqlite3
 from enum import Enum
 
+from ...workloads import ToldWarning
+
 _IN_USE = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _NOT_WRITTEN = (
     sqlite3.SQLITE_FULL,
@@ -14,7 +16,7 @@ _NOT_WRITTEN = (
 )
 
 
-class StoreWarning(UserWarning):
+class StoreWarning(ToldWarning):
     """Says that a store holds something wrong, or could not be written."""
 
 

@@ -18,9 +18,8 @@ from ...energy import EnergyTable
 from ...workloads import Fault, InputError, collect
 from ..exploration import explore, load
 from ..exploration.transforms import transformed
-from ..model import InternalError
 from ..report import NetworkResult, Result, result_json
-from ..runtime import in_order
+from ..runtime import InternalError, in_order
 from .expressions import ExpressionError
 from .file import read_sweep
 from .output import write_outputs

@@ -449,7 +449,7 @@ def test_an_interrupted_network_has_no_totals(monkeypatch):
     told = result_json(result)
     assert told["edp"] is None
     assert told["layers"][0]["edp"] > 0
-    monkeypatch.setattr("ruby_map.mapper.commands.ruby_map.explore", lambda *_, **__: result)
+    monkeypatch.setattr("ruby_map.mapper.commands.run_map.explore", lambda *_, **__: result)
     assert run("eyeriss_like", "alexnet").exit_code == 130
 
 
@@ -458,7 +458,7 @@ def test_an_interrupted_network_writes_the_layers_it_has(monkeypatch, tmp_path):
     real, folder = explore, tmp_path / "out"
     command = ("eyeriss_like", "alexnet", "--search", "random", "--samples", 4096, "--out", folder)
     stop = interrupt_at(2)
-    monkeypatch.setattr("ruby_map.mapper.commands.ruby_map.explore", lambda *a, **k: real(*a, **k | {"progress": stop}))
+    monkeypatch.setattr("ruby_map.mapper.commands.run_map.explore", lambda *a, **k: real(*a, **k | {"progress": stop}))
     found = run(*command)
     assert found.exit_code == 130
     assert "interrupted: the best so far of 2 of 8 layers; the same command with --resume goes on" in found.stderr
@@ -538,22 +538,27 @@ def test_ctrl_c_reports_the_best_so_far(jobs, number):
 
 
 SCRIPTS = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]["scripts"]
-HALF_A_SECOND = """
-import sys
+STOPPED = """
+import os, signal, sys
 class Stop:
     def find_spec(self, name, path, target=None):
-        if name == "numpy":
-            raise KeyboardInterrupt
+        if name == "{package}":
+            os.kill(os.getpid(), signal.SIGINT)
 sys.meta_path.insert(0, Stop())
+from {module} import {function}
+{function}()
 """
 
 
-@pytest.mark.parametrize("script_name", sorted(SCRIPTS))
-def test_ctrl_c_while_a_command_imports_is_no_traceback(script_name):
-    """Every script of the project, interrupted before it has begun, says so and ends with 130."""
+@pytest.mark.parametrize(
+    ("script_name", "package", "arguments"),
+    [*((name, "typer", ["--help"]) for name in sorted(SCRIPTS)), ("ruby-map", "numpy", ["eyeriss_like", "rank1_100"])],
+)
+def test_ctrl_c_while_a_command_imports_is_no_traceback(script_name, package, arguments):
+    """Every script of the project, interrupted while it imports, says so and ends with 130."""
     module, function = SCRIPTS[script_name].split(":")
-    code = f"{HALF_A_SECOND}from {module} import {function}\n{function}()"
-    done = subprocess.run([sys.executable, "-c", code, "--help"], capture_output=True, text=True)
+    code = STOPPED.format(package=package, module=module, function=function)
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
 
 

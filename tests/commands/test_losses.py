@@ -20,6 +20,7 @@ from ruby_map.mapper.commands import ruby_import as command_import
 from ruby_map.mapper.commands import ruby_map as command_map
 from ruby_map.mapper.commands import ruby_model as command_model
 from ruby_map.mapper.commands import ruby_sweep as command_sweep
+from ruby_map.mapper.commands import run_map
 from ruby_map.mapper.runtime import checkpoint
 from ruby_map.mapper.runtime.parallel import in_order
 from ruby_map.mapper.runtime.state_file import StateFile
@@ -234,7 +235,7 @@ def test_truncated_state_is_one_fault_and_left_alone(runs, tmp_path, name, size)
 @pytest.mark.parametrize("name", [MAP, SWEEPS])
 def test_flipped_bytes_never_change_an_answer(runs, tmp_path, monkeypatch, name):
     """A byte anywhere: a fault, or the very answer of before where the byte means nothing."""
-    monkeypatch.setattr(command_map, "write_folder", lambda *_: None)  # pictures take half a second
+    monkeypatch.setattr(run_map, "write_folder", lambda *_: None)  # pictures take half a second
     monkeypatch.setattr(sweep_output, "write_outputs", lambda *_: None)
     rng = np.random.default_rng(None if DEEP else 0)
     whole = np.frombuffer((runs[0] / name / name).read_bytes(), np.uint8)
@@ -376,7 +377,7 @@ def test_what_the_system_does_not_give_is_a_line(monkeypatch, error, words):
     def fails(*_, **__):
         raise error
 
-    monkeypatch.setattr(command_map, "explore", fails)
+    monkeypatch.setattr(run_map, "explore", fails)
     done = run(command_map.main, *TOY)
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr.startswith(words)
@@ -391,7 +392,7 @@ def test_a_result_is_printed_where_it_cannot_be_written(tmp_path, monkeypatch):
             change(folder)
             return explore(*arguments, **named)
 
-        monkeypatch.setattr(command_map, "explore", found)
+        monkeypatch.setattr(run_map, "explore", found)
         done = run(command_map.main, *TOY, "--out", folder)
         assert done.exit_code == 2
         assert "cycles       17" in done.stdout
@@ -423,7 +424,7 @@ def test_a_search_without_a_mapping_whose_folder_is_gone(tmp_path, monkeypatch):
         shutil.rmtree(tmp_path / "out")
         return explore(*arguments, **named)
 
-    monkeypatch.setattr(command_map, "explore", found)
+    monkeypatch.setattr(run_map, "explore", found)
     (tmp_path / "tight.yaml").write_text(TIGHT)
     done = run(
         command_map.main,

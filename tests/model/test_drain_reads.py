@@ -16,7 +16,8 @@ from ruby_map.mapper.commands.ruby_model import main as ruby_model
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import CostOptions, count, evaluate, recount, simulate
 from ruby_map.mapper.model.interconnect import word_hops
-from ruby_map.mapper.model.sanity import InternalError, check_physical
+from ruby_map.mapper.model.sanity import check_physical
+from ruby_map.mapper.runtime import InternalError
 from ruby_map.mapper.runtime.checkpoint import fingerprint
 from ruby_map.mapper.search import SearchOptions
 from typer.testing import CliRunner

@@ -16,8 +16,9 @@ from ruby_map.mapper.certificate.checker import Refused, claim, verify
 from ruby_map.mapper.commands.ruby_check import main as check_main
 from ruby_map.mapper.commands.ruby_map import main
 from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.model import OBJECTIVES, CostOptions, InternalError, evaluate, recount
+from ruby_map.mapper.model import OBJECTIVES, CostOptions, evaluate, recount
 from ruby_map.mapper.model.bounds import limits as limits_file
+from ruby_map.mapper.runtime import InternalError
 from ruby_map.mapper.search import Ended, SearchOptions
 from ruby_map.mapper.search.optimal import hindrance, incumbents, keep_choice
 from ruby_map.mapper.search.optimal.certify import certified_mapping

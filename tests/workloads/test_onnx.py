@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ruby_map.mapper.commands.ruby_import import main as ruby_import
-from ruby_map.workloads import InputError, Network, import_onnx, load_workload, network_yaml
+from ruby_map.workloads import InputError, Network, load_workload
 from ruby_map.workloads.onnx import graph as onnx_graph
+from ruby_map.workloads.onnx import import_onnx, network_yaml
 from typer.testing import CliRunner
 
 APP = ruby_import

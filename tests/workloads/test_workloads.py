@@ -86,7 +86,9 @@ def test_every_name_of_the_library_loads_as_listed() -> None:
     listed = library_workloads()
     assert {"resnet50", "rank1_100", "matmul_100", "conv_3x3x64", "alexnet_conv2_paper"} <= listed.keys()
     for name, layers in listed.items():
-        assert load_workload(name).name == name
+        entry = load_workload(name)
+        assert entry.name == name
+        assert layers == (tuple(work.name for work, _ in entry.layers) if isinstance(entry, Network) else ())
         for one in layers:
             assert layer(f"{name}/{one}").name == one
 

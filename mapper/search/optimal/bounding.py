@@ -7,9 +7,8 @@ from functools import partial
 import numpy as np
 
 from ...mapping import Bools
-from ...model import InternalError
 from ...model.bounds import ROUNDING, DimGroup, Relaxation
-from ...runtime import Deadline
+from ...runtime import Deadline, InternalError
 from ..ended import BOUNDED_A_SECOND, MOST_KEPT
 from .all_choices import AllChoices, Waiting
 from .folded_choice import FoldedChoice

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...mapping import Floats, Ints
-from ...model import InternalError
-from ...runtime import Deadline, no_deadline
+from ...runtime import Deadline, InternalError, no_deadline
 
 BUCKET = 4  # sets of up to so many rows are divided into single rows at once
 FAR = 8.0  # the factor by which 0 and inf count as smaller and larger than all other values

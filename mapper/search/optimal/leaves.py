@@ -11,8 +11,9 @@ import numpy as np
 
 from ...mapping import Bools, Floats, Ints, MappingBatch
 from ...mapspace import sorted_placement
-from ...model import Costs, InternalError, evaluate, recount, validity
+from ...model import Costs, evaluate, recount, validity
 from ...model.bounds import ROUNDING, Charge, Relaxation, charges
+from ...runtime import InternalError
 from ..coverage import Coverage
 from ..recorder import Recorder
 from ..statistics import Statistics

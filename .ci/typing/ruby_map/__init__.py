@@ -1,0 +1,1 @@
+../../../ruby_map/__init__.py

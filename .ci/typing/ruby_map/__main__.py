@@ -1,0 +1,1 @@
+../../../ruby_map/__main__.py

@@ -1,0 +1,102 @@
+"""What the options of `ruby-map` say together: how to search, what to begin with, what is charged."""
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from ...workloads import Fault, InputError, collect, option_fault
+from ..exploration import Beginnings, level_names, why_faults
+from ..model import OBJECTIVES, CostOptions
+from ..report import certificate_faults
+from ..search import STRATEGIES, SearchOptions, ignored_options, read_patience
+from .ruby_map import BOUND, MapRequest
+from .shared import energy_clashes
+from .timeloop_options import FileOptions
+
+QUICK = 1.0  # second
+_TAKEN = ("strategy", "settings", "cost_model", "time_limit", "budget", "certificate")  # by --quick
+SEARCHES = (
+    "strategy",
+    "settings",
+    "cost_model",
+    "victory",
+    "samples",
+    "time_limit",
+    "budget",
+    "patience",
+    "target",
+    "engine",
+    "quick",
+)
+
+
+def _option(field: str) -> str:
+    return "search" if field == "strategy" else field.replace("_", "-")
+
+
+def search_options(request: MapRequest, files: FileOptions, faults: list[Fault]) -> SearchOptions:
+    """Make the search options from the command line and the Timeloop `files`; appends faults to `faults`."""
+    rule = collect(faults, lambda: read_patience(request.patience)) if request.patience else None
+    options = SearchOptions(
+        request.strategy, request.objective, request.victory, request.samples, request.time_limit,
+        request.jobs, request.seed,
+        patience=rule, target=request.target, front=request.front, cluster=request.cluster, budget=request.budget,
+        engine=request.engine, certify=request.certificate is not None, settings=request.settings,
+        cost_model=request.cost_model, cost_timeout=request.cost_timeout,
+    )  # fmt: skip
+    options = replace(options, **files.search)
+    if request.no_energy:
+        chosen = "objective" in {*request.given, *files.search}
+        options = _for_delay(request.given, options, chosen, faults)
+    if request.quick:
+        options = replace(options, strategy="evolve", time_limit=QUICK)
+        taken = ["search" if name == "strategy" else name.replace("_", "-") for name in _TAKEN if name in request.given]
+        faults += [option_fault("quick", f"leave out --{name}: it says itself how to search") for name in taken]
+    if request.bound or request.bound_seconds is not None:
+        options = replace(options, bound=BOUND if request.bound_seconds is None else request.bound_seconds)
+    if request.cost_model is None and "cost_timeout" in request.given:
+        faults.append(option_fault("cost-timeout", "needs --cost-model"))
+    faults += ignored_options(options, {*request.given, *(files.given if request.budget else ())})
+    if request.certificate and not request.quick:
+        proves = options.strategy in STRATEGIES and STRATEGIES[options.strategy].proves
+        faults += certificate_faults(request.certificate, proves=proves or options.bound is not None)
+    if request.why:
+        quick = [option_fault("why", "needs a proof: leave out --quick")]
+        faults += quick if request.quick else why_faults(options)
+        faults += [option_fault("why", "needs a search; leave out --size")] if request.size else []
+    return options
+
+
+def beginnings(request: MapRequest) -> Beginnings | None:
+    """Read the mappings to begin with, if any. Raises InputError with every fault."""
+    faults = list[Fault]()
+    names = collect(faults, lambda: level_names(request.level_names))
+    found = collect(faults, lambda: Beginnings.read(request.start_from, names or {})) if request.start_from else None
+    if request.start_from and request.size:
+        faults.append(option_fault("start-from", "needs a search; leave out --size"))
+    if request.transfer_only:
+        taken = [name for name in SEARCHES if name in request.given]
+        faults += [option_fault(_option(name), "goes with a search: leave out --transfer-only") for name in taken]
+    alone = [] if request.start_from else [name for name in ("level_names", "transfer_only") if name in request.given]
+    faults += [option_fault(name.replace("_", "-"), "goes with --start-from") for name in alone]
+    if faults:
+        raise InputError(faults)
+    return found
+
+
+def costs(request: MapRequest) -> CostOptions:
+    """Return the costs beside accesses and MACs."""
+    return CostOptions(
+        request.leakage, request.wire_pj_per_bit_mm, request.tile_mm, request.hop_pj, request.drain_reads
+    )
+
+
+def _for_delay(given: Collection[str], options: SearchOptions, chosen: bool, faults: list[Fault]) -> SearchOptions:
+    """Search for delay; objectives that were `chosen` may be no others."""
+    faults += energy_clashes(given)
+    if not chosen and options.cost_model is None:  # whose answers are minimised otherwise
+        options = replace(options, objective="delay")
+    for name, listed in (("objective", options.objectives if chosen else ()), ("front", options.axes)):
+        if any(OBJECTIVES[each].powers[0] for each in listed if each in OBJECTIVES):
+            got = ", ".join(listed)
+            faults.append(option_fault(name, f"energies are not known (--no-energy), delay is; got {got}"))
+    return options

@@ -1,0 +1,98 @@
+"""`ruby-check ARCH WORKLOAD CERTIFICATE` checks the proof in a file. It shares no code with the search."""
+
+import time
+from dataclasses import asdict
+
+from ...arch import Architecture
+from ...energy import EnergyTable, no_energies
+from ...workloads import InputError, Workload
+from ..certificate import FRONT, Certificate, read_certificate
+from ..certificate.checker import Refused, Verified, VerifiedStage, verify
+from ..exploration import alike, layers_of, load
+from ..exploration.transforms import transformed
+from ..model import OBJECTIVES
+from ..runtime import say
+from .changes import machine_as
+from .guard import FOUND, NOTHING_VALID, echo_json
+from .ruby_check import CheckRequest
+from .shared import energy_clashes
+from .timeloop_options import energies
+
+REFUSED = NOTHING_VALID
+
+
+def run(request: CheckRequest) -> int:
+    """Verify the certificate of a proof: its sets of chains cover the mapspace, its bounds hold, its mapping is valid.
+
+    Exit status: 0 verified, 1 refused, with the reason, 2 bad input.
+    """
+    certificate = read_certificate(request.certificate)
+    machine, work = load(request.arch, request.workload, request.more)
+    machine = machine_as(machine, work, request.placement, request.fix)
+    if request.no_energy:
+        if faults := energy_clashes(request.given):
+            raise InputError(faults)
+        table = no_energies(machine)
+    else:
+        table = energies(machine, request.arch, request.more, request.ert, None)
+    layers = layers_of(work)
+    began, verified, layer = time.process_time(), [], ""
+    try:
+        for group in alike(layers):
+            layer = layers[group[0]].name
+            verified.append(_verified(certificate, machine, layers[group[0]], table))
+    except Refused as error:
+        if request.as_json:
+            echo_json({"verified": False, "layer": layer, "reason": str(error)})
+        else:
+            say(f"refused: {layer}: {error}")
+        return REFUSED
+    seconds = time.process_time() - began
+    if request.as_json:
+        every = [asdict(layer_facts) for layer_facts in verified]
+        echo_json({"verified": True, "arch": machine.name, "layers": every, "seconds": seconds})
+    else:
+        say("\n".join([*(_line(layer_facts, machine) for layer_facts in verified), f"checked in {seconds:.1f} s"]))
+    return FOUND
+
+
+def _verified(certificate: Certificate, machine: Architecture, layer: Workload, table: EnergyTable) -> Verified:
+    """Verify the proof about a layer. Raises Refused."""
+    mine = [proof for proof in certificate.layers if proof.workload == layer.name]
+    if len(mine) != 1:
+        raise Refused("it is spoken of more than once" if mine else "nothing is said of it")
+    (layer,) = layers_of(transformed(machine, layer, ("pad",) if mine[0].pad else ()))
+    return verify(mine[0], machine, layer, table)
+
+
+def _line(facts: Verified, machine: Architecture) -> str:
+    sets = f"{facts.sets:,} sets of chains, {facts.evaluated:,} combinations one by one"
+    work = f"{facts.combinations:,} combinations: {sets}"
+    slots = ", ".join(facts.remainders) or "no slot"
+    where = f"{facts.workload} on {machine.name}, remainders at {slots}{_beside(facts)}"
+    if facts.objective == FRONT:
+        what = "the front of energy and cycles" if facts.optimal else "lower bounds of the front of energy and cycles"
+        return f"verified: {where}: {what}, {facts.points} mappings\n  {work}"
+    claims = [_claim(stage, "of these none" if i else "no mapping") for i, stage in enumerate(facts.stages)]
+    return f"verified: {where}: {', and '.join(claims)}\n  {work}"
+
+
+def _claim(stage: VerifiedStage, no_mapping: str) -> str:
+    """Format what is verified by one objective."""
+    name = OBJECTIVES[stage.objective].title
+    if stage.optimal:
+        return f"{no_mapping} has a lower {name} than {stage.value:.6g}"
+    return f"{no_mapping} has its {name} more than {1 - stage.lower_bound / stage.value:.2%} below {stage.value:.6g}"
+
+
+def _beside(facts: Verified) -> str:
+    """Format what the certificate assumes beside the files: padding, leakage, drained words, network."""
+    costs, additions = facts.costs, []
+    if facts.pad:
+        additions.append(f"dims padded to {' '.join(f'{dim}={size}' for dim, size in facts.sizes.items())}")
+    additions += ["with leakage"] if costs.leakage else []
+    additions += ["with reads of drained words"] if costs.drain_reads else []
+    additions += [f"with {costs.hop_pj:g} pJ a hop"] if costs.hop_pj else []
+    wire = costs.wire_pj_per_bit_mm * costs.tile_mm
+    additions += [f"with {wire:g} pJ a bit and hop"] if wire else []
+    return "".join(f", {words}" for words in additions)

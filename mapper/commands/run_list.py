@@ -1,0 +1,21 @@
+"""`ruby-map --list`: what the library has."""
+
+from ...arch import library_archs
+from ...workloads import library_workloads
+from ..runtime import say
+from .guard import FOUND, echo_json
+from .ruby_map import MapRequest
+
+
+def run(request: MapRequest) -> int:
+    """Print the names of the library."""
+    archs, workloads = sorted(library_archs()), library_workloads()
+    if request.as_json:
+        echo_json({"archs": archs, "workloads": {name: list(layers) for name, layers in workloads.items()}})
+        return FOUND
+    say("\n".join(["architectures", *(f"  {name}" for name in archs), "workloads"]))
+    for name, layers in workloads.items():
+        say(f"  {name}" + (f" ({len(layers)} layers)" if layers else ""))
+        for layer in layers:
+            say(f"    {name}/{layer}")
+    return FOUND

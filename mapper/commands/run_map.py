@@ -1,0 +1,241 @@
+"""`ruby-map ARCH WORKLOAD` searches a mapspace and prints the best mapping with its costs."""
+
+import os
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from ...arch import Architecture
+from ...energy import EnergyTable, no_energies
+from ...workloads import (
+    Fault,
+    InputError,
+    Network,
+    Workload,
+    collect,
+    option_fault,
+    unknown_choice,
+)
+from ..exploration import (
+    ONE_LAYER,
+    Beginnings,
+    alike,
+    explore,
+    layers_of,
+    load,
+    one_layer_faults,
+    spaces,
+    why,
+)
+from ..exploration.transforms import chosen
+from ..mapspace import PRESETS, Mapspace
+from ..report import NetworkResult, Result, result_json, write_folder, write_proof
+from ..runtime import NAME as CHECKPOINT
+from ..runtime import Checkpoint, folder_faults, identity, say, tell
+from ..search import ANSWERED, STRATEGIES, SearchOptions, option_faults
+from ..store import Store, store_faults
+from .changes import machine_as
+from .guard import BAD_INPUT, FOUND, INTERRUPTED, MODEL_FAILED, NOTHING_VALID, echo_json
+from .map_options import beginnings, costs, search_options
+from .progress import progress, steps
+from .ruby_map import NAME, MapRequest
+from .timeloop_options import FileOptions, energies, file_options
+
+OTHERS = {"import": "MODEL.onnx", "model": "ARCH WORKLOAD MAPPING", "energy": "ARCH", "sweep": "SWEEP.yaml"}
+OTHERS |= {"check": "ARCH WORKLOAD CERTIFICATE", "store": "FILE list"}
+
+
+@dataclass(frozen=True)
+class Job:
+    """The checked inputs of a search, with their files read."""
+
+    request: MapRequest
+    arch: Architecture
+    work: Workload | Network
+    table: EnergyTable
+    mapspace: str
+    distinct: bool
+    options: SearchOptions
+    notes: tuple[str, ...]  # for the user
+    start: Beginnings | None  # mappings to begin with
+
+    @classmethod
+    def of(cls, request: MapRequest) -> "Job":
+        """Read and check everything that `request` names. Raises InputError with every fault."""
+        faults: list[Fault] = []
+        files = FileOptions()
+        if request.arch:
+            files = collect(faults, lambda: file_options(request.arch, request.more, request.given)) or files
+        mapspace = files.given.get("mapspace", request.mapspace)
+        options = search_options(request, files, faults)
+        if request.resume and not request.out:
+            faults.append(option_fault("resume", "needs --out, where the checkpoint is"))
+        faults += option_faults(options) + costs(request).faults()
+        faults += [] if mapspace in PRESETS else [unknown_choice("mapspace", mapspace, PRESETS)]
+        faults += folder_faults(request.out, CHECKPOINT) if request.out else []
+        faults += store_faults(request.store) if request.store else []
+        faults += [option_fault("store", "needs a search; leave out --size")] if request.store and request.size else []
+        start = collect(faults, lambda: beginnings(request))
+        given = {"ARCH": request.arch, "WORKLOAD": request.workload}
+        missing = [option_fault(name, f"is missing: {NAME}") for name, value in given.items() if not value]
+        loaded = None if missing else collect(faults, lambda: load(request.arch, request.workload, request.more))
+        faults += missing
+        if request.certificate and request.im2col:
+            faults.append(option_fault("im2col", "has no certificates, which are about the layer as written"))
+        if request.why and loaded and isinstance(loaded[1], Network):
+            faults.append(option_fault("why", ONE_LAYER))
+        faults += one_layer_faults(options, loaded[1]) if loaded else []
+        table = collect(faults, lambda: _table(loaded[0], request)) if loaded else None
+        machine = collect(faults, lambda: machine_as(*loaded, request.placement, request.fix)) if loaded else None
+        if faults or loaded is None or table is None or machine is None:
+            raise InputError(dict.fromkeys(faults))
+        distinct = files.given.get("distinct", request.distinct)
+        if request.fix:
+            files.notes.append(f"only mappings with {'; '.join(request.fix)}")
+        return cls(request, machine, loaded[1], table, mapspace, distinct, options, tuple(files.notes), start)
+
+    def search(self) -> int:
+        """Search, print and write; return the exit status."""
+        request = self.request
+        with ExitStack() as open_files:
+            checkpoint = open_files.enter_context(self._checkpoint(request.out)) if request.out else None
+            store = open_files.enter_context(Store(request.store)) if request.store else None
+            with progress(request.log, len(alike(layers_of(self.work))), request.budget) as show:
+                result = explore(
+                    self.arch,
+                    self.work,
+                    self.mapspace,
+                    self.options,
+                    pad=request.pad,
+                    im2col=request.im2col,
+                    distinct=self.distinct,
+                    table=self.table,
+                    costs=costs(request),
+                    progress=show,
+                    checkpoint=checkpoint,
+                    store=store,
+                    start_from=self.start,
+                    transfer_only=request.transfer_only,
+                )
+            if request.why and isinstance(result, Result) and result.found and not result.statistics.interrupted:
+                with steps(request.log, "changes") as tell_steps:
+                    result = replace(result, why=why(result, self.options, tell_steps))
+            certificate = request.certificate
+            prove = partial(write_proof, result, certificate, request.pad) if certificate else str
+            status = _show(result, request.as_json, checkpoint, prove)
+            return status if store is None or store.complete else BAD_INPUT
+
+    def _checkpoint(self, folder: Path) -> Checkpoint:
+        problem: dict[str, object] = {
+            "arch": self.arch,
+            "workload": self.work,
+            "energies": self.table.asked_by(layers_of(self.work)),
+        }
+        problem |= {"mapspace": self.mapspace, "pad": self.request.pad, "distinct": self.distinct}
+        problem |= {"costs": costs(self.request)}
+        if self.request.im2col:
+            problem |= {"im2col": True}
+        if self.request.transfer_only:
+            problem |= {"transfer_only": True}  # with others to begin with it is the same problem
+        what = identity(
+            self.options, ("jobs", "cluster", "bound", "prune", "engine", "certify", "cost_timeout"), **problem
+        )
+        free = ANSWERED if self.options.cost_model else STRATEGIES[self.options.strategy].extends
+        return Checkpoint(folder, what, resume=self.request.resume, free=free)
+
+
+def run(request: MapRequest) -> int:
+    """Find the best mapping of WORKLOAD on ARCH, by exact counts.
+
+    Exit status: 0 found, 1 nothing valid found or the cost model failed, 2 bad input, 130 interrupted with nothing to
+    show or layers missing.
+    """
+    arch = request.arch
+    if arch in OTHERS and not os.path.exists(arch):
+        raise InputError(option_fault(arch, f"is a command of its own: ruby-{arch} {request.workload or OTHERS[arch]}"))
+    job = Job.of(request)
+    for note in job.notes:
+        tell(f"note: {note}")
+    if request.size:
+        names = chosen(pad=request.pad, im2col=request.im2col)
+        every = spaces(job.arch, job.work, job.mapspace, names, distinct=job.distinct)
+        return _size(every, job.mapspace, request.as_json)
+    return job.search()
+
+
+def _table(arch: Architecture, request: MapRequest) -> EnergyTable:
+    if request.no_energy:
+        return no_energies(arch)
+    return energies(arch, request.arch, request.more, request.ert, request.art)
+
+
+def _size(mapspaces: list[Mapspace], mapspace: str, as_json: bool) -> int:
+    """Print the number of mappings, valid or not, and of the choices that they combine."""
+    if not as_json:
+        for space in mapspaces:
+            say(f"{space.workload.name} on {space.arch.name}, {mapspace}: {space.size} mappings")
+            if mapspace == "auto":
+                remainders = f"remainders at {space.reason}" if space.imperfect else f"no remainders: {space.reason}"
+                say(f"  {remainders}")
+            for part, number in asdict(space.size).items():
+                say(f"  {part:<14} {number:,}")
+            say(f"  {'log10':<14} {space.size.log10:.2f}")
+        return FOUND
+    layers = [_size_json(space) for space in mapspaces]
+    echo_json(layers[0] if len(layers) == 1 else {"layers": layers})
+    return FOUND
+
+
+def _size_json(space: Mapspace) -> dict[str, object]:
+    size = space.size
+    figures = {"size": asdict(size), "log10": size.log10, "human": str(size)}
+    return {"workload": space.workload.name} | figures | {"remainders": list(space.imperfect), "reason": space.reason}
+
+
+def _show(
+    result: Result | NetworkResult, as_json: bool, checkpoint: Checkpoint | None, prove: Callable[[], str]
+) -> int:
+    """Write and print the result: if writing fails it is printed all the same, and vice versa. Returns the exit status.
+
+    `prove` writes the certificate, if asked for, or returns why there is none.
+    """
+    interrupted, faults = result.statistics.interrupted, list[Fault]()
+    some = result.found or (isinstance(result, NetworkResult) and any(layer.found for layer, _ in result.layers))
+    if checkpoint and (some or not interrupted):
+        collect(faults, lambda: _keep(result, some, checkpoint))
+    if why := collect(faults, prove):
+        tell(why)
+    collect(faults, lambda: echo_json(result_json(result)) if as_json else say(str(result)))
+    if interrupted:
+        tell(_interrupted(result, some, checkpoint))
+    failure = result.answer.failure if isinstance(result, Result) and result.answer else ""
+    if failure:
+        tell(failure)
+    if faults:
+        raise InputError(faults)
+    if failure:
+        return MODEL_FAILED
+    if not result.found:
+        return INTERRUPTED if interrupted else NOTHING_VALID
+    return FOUND
+
+
+def _keep(result: Result | NetworkResult, some: bool, checkpoint: Checkpoint) -> None:
+    """Write the folder; after a search without a mapping, remove the checkpoint instead."""
+    checkpoint.check_place()
+    if result.found or (some and result.statistics.interrupted):
+        write_folder(result, checkpoint.path.parent)
+    else:
+        checkpoint.discard()
+        tell(f"{checkpoint.path.parent}: not written, as there is no mapping")
+
+
+def _interrupted(result: Result | NetworkResult, some: bool, checkpoint: Checkpoint | None) -> str:
+    """Format the message after Ctrl-C: what is shown, and how to go on."""
+    shown = "the best so far" if some else "nothing found yet"
+    if isinstance(result, NetworkResult) and not result.found:
+        number = sum(layer.found for layer, _ in result.layers)
+        shown = f"the best so far of {number} of {len(result.layers) + result.missing} layers" if some else shown
+    return f"interrupted: {shown}" + ("; the same command with --resume goes on from here" if checkpoint else "")

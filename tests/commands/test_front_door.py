@@ -1,0 +1,118 @@
+"""What a stranger tries first: --version, --help, python -m, import ruby_map, completion of names."""
+
+import os
+import subprocess
+import sys
+from importlib.metadata import version
+
+import pytest
+import yaml
+from ruby_map.energy import ENGINES as ESTIMATES
+from ruby_map.mapper.codegen import BACKENDS, DATA_TYPES
+from ruby_map.mapper.commands import choices
+from ruby_map.mapper.commands.run_export import FORMATS
+from ruby_map.mapper.commands.run_store import ACTIONS
+from ruby_map.mapper.mapspace import PRESETS
+from ruby_map.mapper.model import OBJECTIVES
+from ruby_map.mapper.runtime import KINDS
+from ruby_map.mapper.search import ENGINES, STRATEGIES
+
+import ruby_map
+from ruby_map import mapper
+
+from ..house import PROJECT, ROOT
+
+
+def test_the_names_of_help_are_those_of_the_tables():
+    """What `--help` shows without importing anything is what there is, in the same order."""
+    tables = {
+        "PRESETS": PRESETS,
+        "SEARCHES": STRATEGIES,
+        "ENGINES": ENGINES,
+        "OBJECTIVES": OBJECTIVES,
+        "ESTIMATES": ESTIMATES,
+        "BACKENDS": BACKENDS,
+        "DATA_TYPES": DATA_TYPES,
+        "ACTIONS": ACTIONS,
+        "FORMATS": FORMATS,
+    }
+    shown = {name: value for name, value in vars(choices).items() if isinstance(value, tuple)}
+    assert shown == {name: tuple(table) for name, table in tables.items()}
+    assert choices.CLUSTERS == KINDS
+
+
+def test_the_package_offers_what_the_mapper_offers_and_the_files():
+    """`import ruby_map` has every public name, the same objects, and no others."""
+    for name in mapper.__all__:
+        assert getattr(ruby_map, name) is getattr(mapper, name)
+    assert set(mapper.__all__) < set(ruby_map.__all__) <= set(dir(ruby_map))
+    assert all(getattr(ruby_map, name) is not None for name in ruby_map.__all__)
+    assert ruby_map.__version__ == version("ruby-map") == PROJECT["version"]
+    with pytest.raises(AttributeError, match="has no attribute 'exlore'"):
+        _ = ruby_map.exlore
+
+
+def test_the_module_is_the_command():
+    """`python -m ruby_map` says what `ruby-map` says, under that name."""
+    environment = os.environ | {"COLUMNS": "100", "TERM": "dumb"}
+    usage = subprocess.run(
+        [sys.executable, "-m", "ruby_map", "--help"], capture_output=True, text=True, env=environment, check=True
+    )
+    assert "Usage: ruby-map [OPTIONS] [ARCH] [WORKLOAD]" in usage.stdout
+    bad = subprocess.run([sys.executable, "-m", "ruby_map", "nowhere", "rank1_100"], capture_output=True, text=True)
+    assert (bad.returncode, bad.stdout) == (2, "")
+    assert bad.stderr.startswith("nowhere: ")
+
+
+@pytest.mark.parametrize("name", sorted(PROJECT["scripts"]))
+def test_every_command_tells_its_version(name):
+    """`--version` wins over missing arguments."""
+    module, function = PROJECT["scripts"][name].split(":")
+    code = f"from {module} import {function}; {function}()"
+    told = subprocess.run([sys.executable, "-c", code, "--version"], capture_output=True, text=True, check=True)
+    assert (told.stdout, told.stderr) == (f"{name} {version('ruby-map')}\n", "")
+
+
+def completed(name, words, folder):
+    """What bash is offered for the last of `words`."""
+    module, function = PROJECT["scripts"][name].split(":")
+    environment = os.environ | {
+        f"_{name.upper().replace('-', '_')}_COMPLETE": "complete_bash",
+        "COMP_WORDS": " ".join([name, *words]),
+        "COMP_CWORD": str(len(words)),
+    }
+    code = f"from {module} import {function}; {function}()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, cwd=folder)
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "expected"),
+    [
+        ("ruby-map", ["eyeriss_v"], {"eyeriss_v2_like"}),
+        ("ruby-map", ["my_"], {"my_arch.yaml", "my_folder/"}),
+        ("ruby-map", ["my_folder/"], {"my_folder/net.yaml"}),
+        ("ruby-map", ["eyeriss_like", "alexnet/conv1"], {"alexnet/conv1"}),
+        ("ruby-map", ["eyeriss_like", "alexn"], {"alexnet", "alexnet_conv2_paper"}),
+        ("ruby-map", ["a", "b", "--mapspace", "ruby-"], {"ruby-s", "ruby-t"}),
+        ("ruby-map", ["a", "b", "--search", "ev"], {"evolve"}),
+        ("ruby-model", ["shi"], {"shidiannao_like"}),
+        ("ruby-energy", ["gemm"], {"gemmini_like"}),
+        ("ruby-code", ["a", "b", "--backend", ""], {"c", "exo", "tvm"}),
+        ("ruby-store", ["f.sqlite", "ex"], {"export"}),
+    ],
+)
+def test_names_are_completed(name, words, expected, tmp_path):
+    """Names of the library, files in YAML, and values of options."""
+    (tmp_path / "my_arch.yaml").write_text("")
+    (tmp_path / "my_notes.txt").write_text("")
+    (tmp_path / "my_folder").mkdir()
+    (tmp_path / "my_folder/net.yaml").write_text("")
+    assert set(completed(name, words, tmp_path)) == expected
+
+
+def test_the_citation_is_of_this_version():
+    """CITATION.cff and pyproject.toml tell one version and one licence."""
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert (cited["version"], cited["license"]) == (PROJECT["version"], PROJECT["license"])

@@ -14,6 +14,7 @@ from ..mapping import mapping_yaml
 from ..model import OBJECTIVES
 from .answer import minimised
 from .frames import layer_rows
+from .mapping_page import mapping_html
 from .network_result import NetworkResult
 from .pictures import draw_convergence, draw_convergences, draw_cycles, draw_energy, draw_front, draw_layers
 from .result import Result
@@ -88,6 +89,7 @@ def _write_layer(result: Result, folder: Path) -> None:
     assert result.batch is not None, "nothing was found, so nothing is written"
     _write_json(result, folder)
     (folder / "mapping.yaml").write_text(mapping_yaml(result.batch))
+    (folder / "mapping.html").write_text(mapping_html(result), encoding="utf-8")
     key, _ = minimised(str(result.objective))
     _write_csv(folder / "trace.csv", ["mappings", f"best_{key}"], result.statistics.trace)
     if result.axes:

@@ -280,7 +280,7 @@ def test_folder_holds_mapping_statistics_picture_and_trace(example, tmp_path):
     """What --out writes: files that can be read back, and no traces of the writing."""
     folder = tmp_path / "deep" / "results"
     write_folder(example, folder)
-    files = ["convergence.png", "energy.png", "mapping.yaml", "stats.json", "trace.csv"]
+    files = ["convergence.png", "energy.png", "mapping.html", "mapping.yaml", "stats.json", "trace.csv"]
     assert sorted(path.name for path in folder.iterdir()) == files
     assert json.loads((folder / "stats.json").read_text()) == result_json(example)
     assert yaml.safe_load((folder / "mapping.yaml").read_text())["mapping"] == result_json(example)["mapping"]

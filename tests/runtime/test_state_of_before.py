@@ -4,7 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
-from ruby_map.mapper.commands import ruby_map, ruby_sweep
+from ruby_map.mapper.commands import ruby_map, ruby_sweep, run_map
 from typer.testing import CliRunner
 
 STATE = Path(__file__).parent / "state"
@@ -43,14 +43,14 @@ def test_a_search_goes_on(tmp_path, monkeypatch):
     folder.mkdir()
     shutil.copy(STATE / "checkpoint.sqlite", folder)
     known = []
-    real = ruby_map.explore
+    real = run_map.explore
 
     def explore(*arguments, **options):
         known.append(options["checkpoint"].load(0)["statistics"]["evaluated"])
         return real(*arguments, **options)
 
     with monkeypatch.context() as patch:
-        patch.setattr(ruby_map, "explore", explore)
+        patch.setattr(run_map, "explore", explore)
         resumed = the_json(ruby_map.main, *SEARCH, "--out", folder, "--resume")
     assert resumed == the_json(ruby_map.main, *SEARCH)
     assert 0 < known[0] < 1_000_000

@@ -9,9 +9,10 @@ from ruby_map.arch import Architecture, Axis, Compute, LoopConstraint, Storage
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
 from ruby_map.mapper.certificate.checker import Refused, verify
 from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.model import CostOptions, InternalError, evaluate, validity
+from ruby_map.mapper.model import CostOptions, evaluate, validity
 from ruby_map.mapper.model.bounds import charge_bounds, ideal
 from ruby_map.mapper.model.counts import count
+from ruby_map.mapper.runtime import InternalError
 from ruby_map.mapper.search import SearchOptions
 from ruby_map.workloads import shaped
 

@@ -17,7 +17,7 @@ from ruby_map.mapper.model.bounds.dim_groups import DimGroup, RankWords, grouped
 from ruby_map.mapper.model.bounds.relaxation import Relaxation
 from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
 from ruby_map.mapper.model.recount import recount
-from ruby_map.mapper.model.sanity import InternalError
+from ruby_map.mapper.runtime import InternalError
 from ruby_map.mapper.search.ended import Ended
 from ruby_map.mapper.search.optimal.best_orders import best_orders
 from ruby_map.mapper.search.optimal.branch_and_bound import Branching

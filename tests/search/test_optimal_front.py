@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper.mapspace.mapspace import Mapspace
-from ruby_map.mapper.model import OBJECTIVES, InternalError
+from ruby_map.mapper.model import OBJECTIVES
 from ruby_map.mapper.model.bounds import Geometric
 from ruby_map.mapper.model.cost import evaluate, validity
 from ruby_map.mapper.model.recount import recount
 from ruby_map.mapper.report.front import exact_front
+from ruby_map.mapper.runtime import InternalError
 from ruby_map.mapper.search.optimal import incumbents as aims
 from ruby_map.mapper.search.optimal import optimal as optimal_file
 from ruby_map.mapper.search.optimal.branch_and_bound import Branching

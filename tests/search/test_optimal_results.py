@@ -15,9 +15,8 @@ from ruby_map.mapper.commands.ruby_map import main
 from ruby_map.mapper.exploration import layers
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model import first_objective
-from ruby_map.mapper.model.sanity import InternalError
 from ruby_map.mapper.report.proof_text import network_bound
-from ruby_map.mapper.runtime import checkpoint
+from ruby_map.mapper.runtime import InternalError, checkpoint
 from ruby_map.mapper.runtime.checkpoint import Checkpoint
 from ruby_map.mapper.search.ended import Ended
 from ruby_map.mapper.search.optimal import keep_choice

@@ -11,10 +11,10 @@ from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy, energy_table
 from ruby_map.mapper.certificate.checker import Refused, verify
 from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.model import InternalError
 from ruby_map.mapper.model.bounds import Factors, Geometric, Relaxation, ascent, charge_bounds, dim_groups
 from ruby_map.mapper.model.bounds.charge_bounds import Rewritten
 from ruby_map.mapper.model.bounds.charges import Charge
+from ruby_map.mapper.runtime import InternalError
 from ruby_map.mapper.search import SearchOptions
 from ruby_map.mapper.search.ended import Ended
 from ruby_map.mapper.search.optimal import bounding, chain_groups, hindrance, keep_choice, long_lists, sketch

@@ -1,12 +1,8 @@
 """report.html: its data, and the page itself in a headless browser, where one is found."""
 
 import base64
-import fcntl
 import json
-import os
 import re
-import shutil
-import subprocess
 from collections import Counter
 
 import pytest
@@ -15,6 +11,8 @@ from ruby_map.mapper.model.cost import CostOptions
 from ruby_map.mapper.sweeps import page as sweep_report
 from ruby_map.mapper.sweeps.page import report_html
 from ruby_map.mapper.sweeps.store import FOUND, PointOutcome
+
+from ..browser import BROWSER, MIDDLE, Page
 
 SWEEP = """
 name: "</script><b>report"
@@ -25,7 +23,6 @@ mapspaces: [pfm, ruby-s]
 seeds: [0, 1]
 search: {strategy: random, samples: 40}
 """
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
 
 
 @pytest.fixture(scope="module")
@@ -86,79 +83,6 @@ def test_the_page_asks_for_nothing_outside_itself(report):
     assert set(re.findall(r"https?://[^\"'\s]+", text)) <= {"http://www.w3.org/2000/svg"}
 
 
-class Page:
-    """One page of a headless browser, driven over its debugging pipe."""
-
-    def __init__(self, browser, folder):
-        to_child, self.write = os.pipe()
-        self.read, from_child = os.pipe()
-        ends = [fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (to_child, from_child)]
-        options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--no-first-run"]
-        options += ["--disable-dev-shm-usage", f"--user-data-dir={folder}", "--window-size=1100,1400", "about:blank"]
-        self.process = subprocess.Popen(
-            [browser, *options],
-            preexec_fn=lambda: [os.dup2(end, number) for number, end in enumerate(ends, 3)],
-            pass_fds=(3, 4),
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-        for end in (to_child, from_child, *ends):
-            os.close(end)
-        self.buffer, self.count, self.session, self.events = b"", 0, None, []
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self.call(f"{domain}.enable")
-
-    def call(self, method, **parameters):
-        self.count += 1
-        message = {"id": self.count, "method": method, "params": parameters}
-        message |= {"sessionId": self.session} if self.session else {}
-        os.write(self.write, json.dumps(message).encode() + b"\0")
-        while (answer := self.message()).get("id") != self.count:
-            self.events.append(answer)
-        assert "error" not in answer, answer
-        return answer["result"]
-
-    def message(self):
-        while b"\0" not in self.buffer:
-            more = os.read(self.read, 1 << 20)
-            assert more, "the browser has ended"
-            self.buffer += more
-        text, self.buffer = self.buffer.split(b"\0", 1)
-        return json.loads(text)
-
-    def open(self, path):
-        self.events = [event for event in self.events if event["method"] != "Page.loadEventFired"]
-        self.call("Page.navigate", url=path.as_uri())
-        while not any(event["method"] == "Page.loadEventFired" for event in self.events):
-            self.events.append(self.message())
-
-    def js(self, code):
-        """The value of an expression in the page."""
-        return self.call("Runtime.evaluate", expression=code, returnByValue=True)["result"].get("value")
-
-    def mouse(self, kind, x, y, **more):
-        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
-
-    def click(self, x, y):
-        self.mouse("mousePressed", x, y, button="left", clickCount=1)
-        self.mouse("mouseReleased", x, y, button="left", clickCount=1)
-
-    def faults(self):
-        """Errors and warnings of the page, and requests for anything but itself."""
-        told = [event for event in self.events if event["method"] in ("Runtime.exceptionThrown", "Log.entryAdded")]
-        told += [event for event in self.events if event["method"] == "Runtime.consoleAPICalled"]
-        asked = [event["params"]["request"]["url"] for event in self.events
-                 if event["method"] == "Network.requestWillBeSent"]  # fmt: skip
-        return told + [url for url in asked if not url.endswith("report.html")]
-
-    def close(self):
-        self.process.terminate()
-        self.process.wait(30)
-        os.close(self.write)
-        os.close(self.read)
-
-
 @pytest.fixture(scope="module")
 def page(report, tmp_path_factory):
     if BROWSER is None:
@@ -169,7 +93,6 @@ def page(report, tmp_path_factory):
     page.close()
 
 
-BOX = "(node => { const box = node.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; })"
 MARKS = "document.querySelectorAll('#plot .mark')"
 
 
@@ -185,7 +108,7 @@ def test_the_page_draws_every_design_without_an_error(page, report):
 
 def test_hovering_names_the_configuration(page):
     """The tooltip tells design, parameters and figures, and goes when the mouse does."""
-    x, y = page.js(f"{BOX}({MARKS}[7])")
+    x, y = page.js(f"{MIDDLE}({MARKS}[7])")
     page.mouse("mouseMoved", x, y)
     told = page.js("document.getElementById('tip').hidden ? '' : document.getElementById('tip').textContent")
     assert re.match(r"design \d, (pfm|ruby-s)\nlevels.GLB.fanout.PE.size = [2356]\narea [\d.e-]+ mm", told)
@@ -196,7 +119,7 @@ def test_hovering_names_the_configuration(page):
 
 def test_the_wheel_zooms_around_the_mouse_and_the_button_goes_back(page):
     """Marks move apart, the one under the mouse stays; the whole plot comes back."""
-    places = f"[...{MARKS}].map({BOX})"
+    places = f"[...{MARKS}].map({MIDDLE})"
     before = page.js(places)
     x, y = before[7]
     page.mouse("mouseMoved", x, y)
@@ -230,7 +153,7 @@ def test_filters_leave_what_is_asked_for(page):
 
 def test_a_click_shows_the_energy_by_layer(page):
     """Bars and a table of the design that was clicked on, marked in plot and table."""
-    x, y = page.js(f"{BOX}({MARKS}[7])")
+    x, y = page.js(f"{MIDDLE}({MARKS}[7])")
     page.click(x, y)
     assert page.js("document.querySelectorAll('#points tr.chosen').length") == 1
     assert page.js("document.querySelectorAll('#layers tbody tr').length") == 1
@@ -256,7 +179,7 @@ def test_of_three_axes_any_two_are_drawn_and_the_third_is_named(page, report, tm
             "[document.getElementById('x'), document.getElementById('y')].map(s => data.axes[s.value].name)"
         )
         assert values == wanted
-    heights = f"(n => [...{MARKS}].map({BOX}).map(place => place[n]))"
+    heights = f"(n => [...{MARKS}].map({MIDDLE}).map(place => place[n]))"
     middles = page.js("shown().sort((a, b) => a.front - b.front).map(one => one.middle)")
     for n, axis, sign in ((0, 2, 1), (1, 1, -1)):  # marks stand in the order of the figures on the chosen axes
         places = page.js(f"{heights}({n})")

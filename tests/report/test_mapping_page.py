@@ -1,0 +1,209 @@
+"""mapping.html: each step that it shows is the executor's, for any nest; the page itself in a headless browser."""
+
+import json
+import re
+from dataclasses import replace
+from itertools import product
+from math import prod
+
+import pytest
+from hypothesis import given, settings
+from ruby_map.arch import load_arch, placed
+from ruby_map.energy import energy_table, no_energies
+from ruby_map.mapper import Result, SearchOptions, explore
+from ruby_map.mapper.model import evaluate
+from ruby_map.mapper.model.simulate import _Nest
+from ruby_map.mapper.report.mapping_page import mapping_html
+from ruby_map.workloads import load_workload
+
+from ..browser import BROWSER, MIDDLE, Page
+from ..strategies import mappings
+
+QUICK = SearchOptions(strategy="random", samples=2000)
+FOUR = {
+    "convolution": ("eyeriss_like", "resnet50/conv2_x_3x3", "ruby-s"),
+    "remainders": ("simba_like", "alexnet/conv1", "ruby"),
+    "attention": ("eyeriss_like_free", "bert_base_128/scores", "ruby-s"),
+    "depthwise": ("eyeriss_like", "mobilenet_v2/block2_depthwise", "ruby-s"),
+}
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    if BROWSER is None:
+        pytest.skip("no chromium or chrome is installed")
+    page = Page(BROWSER, tmp_path_factory.mktemp("browser"))
+    yield page
+    page.close()
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """The four mappings, each with its page."""
+    folder, pages = tmp_path_factory.mktemp("four"), {}
+    for name, (arch, workload, mapspace) in FOUR.items():
+        result = explore(arch, workload, mapspace, QUICK)
+        path = folder / f"{name}.html"
+        path.write_text(mapping_html(result), encoding="utf-8")
+        pages[name] = result, path
+    return pages
+
+
+def result_of(batch):
+    """A result for any mapping, of a machine without energies."""
+    table = no_energies(batch.arch)
+    return Result(batch.arch, batch.workload, table, batch, evaluate(batch, table))
+
+
+def boxes(nest, step):
+    """Of each element of the array, in nest order, the MAC that the executor does in a step: starts and ends by dim."""
+    places = product(*(range(loop.bound) for loop in nest.spatial))
+    return [nest.box(nest.temporal, step, nest.spatial, place, nest.levels) for place in places]
+
+
+def asked(page, code):
+    """The value of an expression in the page, by way of JSON."""
+    return json.loads(page.js(f"JSON.stringify({code})"))
+
+
+def shown(page, k):
+    found = asked(page, f"places(MACS, 1e6).map(place => box(indicesOf({k}, MACS, whole), place, MACS))")
+    return [box and tuple(map(tuple, box)) for box in found]
+
+
+@settings(max_examples=40)
+@given(mappings())
+def test_every_step_is_the_executors(browser, tmp_path_factory, batch):
+    """Any nest, remainders in time and in space: so many steps, in each the MACs, and into each level the words."""
+    path = tmp_path_factory.getbasetemp() / "any.html"
+    path.write_text(mapping_html(result_of(batch)), encoding="utf-8")
+    browser.open(path)
+    nest = _Nest(batch, 10**9)
+    steps = list(nest.active_steps(nest.levels))
+    assert browser.js("total") == len(steps) == browser.js("data.steps")
+    for k in {0, len(steps) // 2, len(steps) - 1}:
+        assert tuple(asked(browser, f"indicesOf({k}, MACS, whole)")) == steps[k]
+        assert browser.js(f"stepOf(indicesOf({k}, MACS, whole), MACS, whole)") == k
+        assert shown(browser, k) == boxes(nest, steps[k])
+        check_turns(browser, steps, k)
+    if len(steps) * prod(loop.bound for loop in nest.spatial) <= 2000:
+        check_moves(browser, nest)
+    assert browser.faults() == []
+
+
+def check_turns(page, steps, k):
+    """The buttons of a loop lead to where its next round begins, and its own, or the one before."""
+    for n in range(len(steps[k])):
+        rounds = [i for i, step in enumerate(steps) if i == 0 or step[: n + 1] != steps[i - 1][: n + 1]]
+        after = next((i for i in rounds if i > k), k)
+        before = max([i for i in rounds if i < k], default=0)
+        told = [page.js(f"(go({k}), turn(inTime[{n}], {by}), state.step)") for by in (1, -1)]
+        assert told == [after, before]
+
+
+def check_moves(page, nest):
+    """The words new in each instance of a level, summed over all steps, are those that the executor fills it with."""
+    for v, tensor in enumerate(nest.workload.tensors):
+        keepers = [level for level in range(nest.levels) if nest.keep[level, v]]
+        for parent, c in zip(keepers, keepers[1:], strict=False):
+            loops = [loop for loop in nest.temporal if loop.level < c]
+            axes = [loop for loop in nest.spatial if loop.level < c]
+            traffic = nest._traffic(tensor, c, loops, axes, sum(loop.level < parent for loop in axes))
+            expected = [traffic.filled.get(at, 0) for at in product(*(range(loop.bound) for loop in axes))]
+            told = asked(
+                page,
+                f"places({c}, 1e6).map(place => Array.from({{length: total}}, (_, k) => "
+                f"held({v}, {c}, indicesOf(k, MACS, whole), place).fresh).reduce((a, b) => a + b, 0))",
+            )
+            assert told == expected
+
+
+@pytest.mark.parametrize("name", FOUR)
+def test_the_steps_of_four_mappings_are_the_executors(browser, found, name):
+    """Layers of a usual size: as many steps as the model counts, and sampled steps are those of the executor."""
+    result, path = found[name]
+    browser.open(path)
+    assert browser.js("total") == result.cycles == browser.js("data.steps")
+    nest = _Nest(result.batch, 10**18)
+    for share in (0, 0.37, 0.5, 0.93, 1):
+        k = round(share * (result.cycles - 1))
+        step = tuple(asked(browser, f"indicesOf({k}, MACS, whole)"))
+        assert shown(browser, k) == boxes(nest, step)
+    assert browser.faults() == []
+
+
+def test_uneven_placement_has_a_line_per_tensor(browser, tmp_path):
+    """A memory whose tensors sit below different loops is shown at each place, with the counts of the memory."""
+    arch = placed(load_arch("eyeriss_like"), "uneven")
+    result = explore(arch, "alexnet/conv5", "ruby-s", SearchOptions(strategy="evolve", samples=3000))
+    path = tmp_path / "uneven.html"
+    path.write_text(mapping_html(result), encoding="utf-8")
+    browser.open(path)
+    names = asked(browser, "[...document.querySelectorAll('#nest .level')].map(node => node.textContent)")
+    assert names == re.findall(r"^ *(\w+ \[.*\])$", str(result), re.MULTILINE)
+    assert browser.js("total") == result.cycles
+    assert browser.faults() == []
+
+
+def text(page, selector):
+    return page.js(f"document.querySelector({json.dumps(selector)}).textContent")
+
+
+def press(page, selector):
+    page.click(*page.js(f"{MIDDLE}(document.querySelector({json.dumps(selector)}))"))
+
+
+def test_a_reader_clicks_through_a_mapping(browser, found):
+    """Buttons, loops, slider, number and address go to steps; elements are chosen; hovering tells the counts."""
+    result, path = found["convolution"]
+    browser.open(path, "#7")
+    assert browser.js("state.step") == 7
+    assert text(browser, "#title").startswith("conv2_x_3x3 (N=1 M=64")
+    assert f"{result.cycles:,}" in text(browser, "#facts")
+    press(browser, "#next")
+    press(browser, "#next")
+    press(browser, "#back")
+    assert browser.js("state.step") == 8 == int(browser.js("document.getElementById('slider').value"))
+    press(browser, "#first")
+    assert browser.js("state.step") == 0
+    number = browser.js("data.lines.findIndex(line => line.loop === inTime.at(-2)) + 1")  # the last loop but one
+    press(browser, f"#nest :nth-child({number}) button:last-child")
+    assert browser.js("state.step") == browser.js("inTime.at(-1).bound")  # a whole round of the last
+    step = asked(browser, "indicesOf(state.step, MACS, whole)")
+    assert asked(browser, "badges.map(badge => +badge.textContent)") == step
+    press(browser, f"#nest :nth-child({number}) button")
+    assert browser.js("state.step") == 0
+    press(browser, "#last")
+    assert browser.js("state.step") == result.cycles - 1
+    browser.js("at('number').value = 5; at('number').dispatchEvent(new Event('change'))")
+    assert browser.js("state.step") == 5
+    left, top = browser.js("(({x, y}) => [x, y])(at('array').getBoundingClientRect())")
+    x, y = left + 2.5 * browser.js("cell.width"), top + 1.5 * browser.js("cell.height")
+    browser.mouse("mouseMoved", x, y)
+    assert "on PE_column" in text(browser, "#tip")
+    browser.click(x, y)
+    chosen = browser.js("elements.findIndex(one => String(one.place) === String(state.place))")
+    assert asked(browser, f"[elements[{chosen}].x, elements[{chosen}].y]") == [2, 1]
+    x, y = browser.js(f"{MIDDLE}(document.querySelector('#nest .level'))")
+    browser.mouse("mouseMoved", x, y)
+    counts = result.costs.counts
+    assert f"{int(counts.reads[0, 0, 0]):,} reads" in text(browser, "#tip")
+    press(browser, "#play")
+    assert text(browser, "#play") == "pause"
+    press(browser, "#play")
+    assert text(browser, "#play") == "play"
+    assert browser.faults() == []
+
+
+def test_the_page_asks_for_nothing_outside_itself_and_names_are_text(tmp_path):
+    """No address, no import; a name with a tag in it stays a name; without a mapping there is no page."""
+    workload = replace(load_workload("rank1_100"), name="</script><b>x")
+    result = explore("toy_6pe_linear", workload, "ruby-s", QUICK)
+    page = mapping_html(result)
+    assert "default-src 'none'" in page
+    assert not re.search(r'(src|href)\s*=\s*"', page)
+    assert set(re.findall(r"https?://[^\"'\s]+", page)) <= {"http://www.w3.org/2000/svg"}
+    assert "</script><b>" not in page
+    nothing = Result(result.arch, workload, energy_table(result.arch), None, None)
+    with pytest.raises(ValueError, match="so there is none to show"):
+        mapping_html(nothing)

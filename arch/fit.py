@@ -1,28 +1,40 @@
 """Checks that the constraints of an architecture name dims and tensors that a workload has."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from ..workloads import SHAPES, Fault, InputError, Workload, near
+from ..workloads import SHAPES, Document, Fault, InputError, Workload, near
 from .spec import Architecture, FactorRule, LoopConstraint
 
 # The dims and tensors of all shapes: constraints may name them whether a workload has them or not.
 SHAPE_DIMS = frozenset(dim for shape in SHAPES.values() for dim in shape.dims)
 SHAPE_TENSORS = frozenset(name for shape in SHAPES.values() for name in shape.projections)
 
+Misfit = tuple[str, str, str]  # the level, axis or list; the name that it may not have; what is wrong
 
-def check_fit(arch: Architecture, workload: Workload, source: str) -> None:
+
+def check_fit(arch: Architecture, workload: Workload, source: str, documents: Sequence[Document] = ()) -> None:
     """Raises InputError, with faults in `source`, where constraints of `arch` cannot hold for `workload`.
 
     Those are constraints on tensors that the workload lacks, on dims that neither it nor any shape of the library
     has, and factors over the size of a dim. A dim of another shape counts as a dim of size 1; a workload that names
-    its tensors as the shapes do need not have all of them (rank1 has no Weights).
+    its tensors as the shapes do need not have all of them (rank1 has no Weights). Faults have the lines of the names in
+    the `documents` that the architecture was read from.
     """
     known = sorted({*workload.dims, *SHAPE_DIMS})
-    faults = []
-    for place, message in (*_tensor_faults(arch, workload), *_dim_faults(arch, known), *_factor_faults(arch, workload)):
-        faults.append(Fault(source, None, place, message))
-    if faults:
-        raise InputError(faults)
+    misfits = (*_tensor_faults(arch, workload), *_dim_faults(arch, known), *_factor_faults(arch, workload))
+    if misfits:
+        raise InputError(_fault(misfit, source, documents) for misfit in misfits)
+
+
+def _fault(misfit: Misfit, source: str, documents: Sequence[Document]) -> Fault:
+    """The fault with the file and line of the wrong name, or of the level that it is about."""
+    place, word, message = misfit
+    for name in reversed(place.split(".")):  # an axis, else its level
+        for document in documents:
+            for at in document.named(name):
+                path = next(document.mentions(at, word), (*at, "name"))
+                return Fault(*document.place(path), place, message)
+    return Fault(source, None, place, message)
 
 
 def known_tensors(workload: Workload) -> frozenset[str]:
@@ -31,7 +43,7 @@ def known_tensors(workload: Workload) -> frozenset[str]:
     return SHAPE_TENSORS if SHAPE_TENSORS.issuperset(names) else names
 
 
-def _tensor_faults(arch: Architecture, workload: Workload) -> Iterator[tuple[str, str]]:
+def _tensor_faults(arch: Architecture, workload: Workload) -> Iterator[Misfit]:
     names = [tensor.name for tensor in workload.tensors]
     known = known_tensors(workload)
     for level in arch.levels:
@@ -39,7 +51,7 @@ def _tensor_faults(arch: Architecture, workload: Workload) -> Iterator[tuple[str
         for key, used in lists.items():
             for name in sorted(used - known):
                 has = f"workload {workload.name} has {', '.join(names)}"
-                yield f"{level.name}.{key}", f'unknown tensor "{name}"; {has}{near(name, names)}'
+                yield f"{level.name}.{key}", name, f'unknown tensor "{name}"; {has}{near(name, names)}'
 
 
 def _named_dims(constraint: LoopConstraint) -> set[str]:
@@ -47,20 +59,20 @@ def _named_dims(constraint: LoopConstraint) -> set[str]:
     return rules | {*(constraint.dims or ()), *constraint.outermost, *constraint.innermost}
 
 
-def _dim_faults(arch: Architecture, known: list[str]) -> Iterator[tuple[str, str]]:
+def _dim_faults(arch: Architecture, known: list[str]) -> Iterator[Misfit]:
     for slot in arch.slots:
         for dim in sorted(_named_dims(slot.constraint) - set(known)):
-            yield slot.name, f'unknown dim "{dim}"; known: {", ".join(known)}{near(dim, known)}'
+            yield slot.name, dim, f'unknown dim "{dim}"; known: {", ".join(known)}{near(dim, known)}'
 
 
 def _over(rule: FactorRule, size: int) -> bool:
     return rule.op != "<=" and rule.value is not None and rule.value > size
 
 
-def _factor_faults(arch: Architecture, workload: Workload) -> Iterator[tuple[str, str]]:
+def _factor_faults(arch: Architecture, workload: Workload) -> Iterator[Misfit]:
     for slot in arch.slots:
         for rule in slot.constraint.factors:
             size = workload.size(rule.dim)
             if _over(rule, size):
                 why = f"{size} in workload {workload.name}" if rule.dim in workload.dims else "1: it lacks this dim"
-                yield slot.name, f"a factor of at most the dim's size is expected, {why}; got {rule}"
+                yield slot.name, rule.dim, f"a factor of at most the dim's size is expected, {why}; got {rule}"

@@ -11,6 +11,7 @@ from pydantic_core import ErrorDetails
 
 from .expressions import arithmetic, is_expression
 from .faults import Fault, InputError
+from .hints import LAYER_KEYS, with_unit
 from .reading import Document, Keys, near
 
 
@@ -45,7 +46,8 @@ def _integer(value: object, info: ValidationInfo) -> int:
         return int(number)  # `1e3` and `2**10 / 2` are integers
     if isinstance(number, int) and not isinstance(number, bool):
         return number
-    raise ValueError(f"must be an integer or an arithmetic expression of one, got {_got(value, number, info)}")
+    hint = with_unit(number, info.field_name or "") if isinstance(number, str) else ""
+    raise ValueError(f"must be an integer or an arithmetic expression of one, got {_got(value, number, info)}{hint}")
 
 
 def _float(value: object, info: ValidationInfo) -> float:
@@ -126,7 +128,8 @@ def _message(error: ErrorDetails, keys: list[str], names: Mapping[str, int | flo
     if kind == "missing":
         return f'the key "{name}" is missing'
     if kind == "extra_forbidden":
-        return f'unknown key "{name}"{near(name, keys) or "; known: " + ", ".join(keys)}'
+        of_layers = f"; {LAYER_KEYS[name]}" if "sizes" in keys and name in LAYER_KEYS else ""
+        return f'unknown key "{name}"{of_layers or near(name, keys) or "; known: " + ", ".join(keys)}'
     if kind == "value_error":
         return str(context["error"])
     if kind == "literal_error":

@@ -1,6 +1,7 @@
 """Loads layers and networks from files and from the library beside this module."""
 
 import os
+import warnings
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -10,8 +11,9 @@ import yaml
 from pydantic import Field
 
 from .checking import IntExpr, Section, check
-from .faults import Fault, InputError
+from .faults import Fault, InputError, InputWarning
 from .files import expanded
+from .hints import all_channels
 from .reading import Document, Keys, near, path_text
 from .shapes import ExplicitLayer, Name, ShapedLayer, key_faults, make_workload
 from .spec import Network, Workload
@@ -71,6 +73,10 @@ def _layer(document: Document, at: Keys, default_name: str, counted: bool = Fals
     workload, faults = make_workload(layer, default_name)
     if workload is None:
         raise InputError(document.fault(at + path, message) for path, message in faults)
+    ours = Path(document.source).parent == LIBRARY  # which has layers of 16 groups of 16 channels, and means them
+    if isinstance(layer, ShapedLayer) and document.places and not ours and (told := all_channels(layer.sizes)):
+        place = ":".join(str(part) for part in document.place((*at, "sizes")) if part is not None)
+        warnings.warn(f"{place}: {told}", InputWarning, stacklevel=2)
     return workload, getattr(layer, "count", 1)
 
 

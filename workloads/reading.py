@@ -7,13 +7,14 @@ called N, Y or no), `1e3` is a number, keys are always text, and a date stays te
 import difflib
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
 from .faults import Fault, InputError, option_fault
+from .hints import meant
 
 MAX_NODES = 100_000  # values in one file once its aliases are written out
 MAX_DEPTH = 100
@@ -28,6 +29,9 @@ def path_text(path: Keys) -> str:
 
 def near(name: str, choices: Iterable[str]) -> str:
     """The end of a message about an unknown `name`: `; did you mean "resnet50"?`, or nothing."""
+    choices = list(choices)
+    if (known := meant(name, choices)) is not None:
+        return f'; did you mean "{known}"?'
     by_lower = {choice.lower(): choice for choice in choices}
     matches = difflib.get_close_matches(name.lower(), by_lower, n=1)
     return f'; did you mean "{by_lower[matches[0]]}"?' if matches else ""
@@ -66,12 +70,32 @@ class Document:
         """A fault of the value at `path`."""
         return Fault(*self.location(path), message, tuple(path))
 
+    def named(self, name: str) -> Iterator[Keys]:
+        """The paths of the mappings whose `name` is `name`, or a Timeloop name such as `name[0..15]`."""
+        for path, value in _entries(self.data, ()):
+            if path and path[-1] == "name" and isinstance(value, str) and value.split("[")[0] == name:
+                yield path[:-1]
+
+    def mentions(self, at: Keys, word: str) -> Iterator[Keys]:
+        """The paths below `at` of the keys and texts that have a word in them."""
+        for path, value in _entries(self.get(at), at):
+            if path[-1:] == (word,) or (isinstance(value, str) and word in re.findall(r"\w+", value)):
+                yield path
+
     def get(self, path: Keys) -> Any:
         """The value at `path`; KeyError, IndexError or TypeError where there is none."""
         value = self.data
         for part in path:
             value = value[part]
         return value
+
+
+def _entries(data: object, at: Keys) -> Iterator[tuple[Keys, object]]:
+    """Every value below `data`, which stands at `at`, with its path, in the order of the text."""
+    items = enumerate(data) if isinstance(data, list) else data.items() if isinstance(data, dict) else ()
+    for key, value in items:
+        yield (*at, key), value
+        yield from _entries(value, (*at, key))
 
 
 Included = Callable[[int], Document]

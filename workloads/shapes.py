@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from .checking import IntExpr, Section
 from .expressions import linear
+from .hints import of_input
 from .named_shapes import SHAPES, Shape, transposed_faults, transposed_sizes
 from .reading import Keys, near
 from .spec import Rank, Tensor, Term, Workload
@@ -76,7 +77,9 @@ def _shape_faults(layer: ShapedLayer) -> Iterator[Located]:
         return
     for dim in layer.sizes:
         if dim not in shape.names:
-            yield ("sizes", dim), f'unknown dim "{dim}"; {layer.shape} has {", ".join(shape.names)}'
+            stride = layer.stride[0] if isinstance(layer.stride, tuple) and layer.stride else layer.stride or 1
+            hint = of_input(dim, layer.sizes, stride, shape.names) or near(dim, shape.names)
+            yield ("sizes", dim), f'unknown dim "{dim}"; {layer.shape} has {", ".join(shape.names)}{hint}'
     missing = [dim for dim in shape.names if dim not in layer.sizes and dim not in shape.one_by_default]
     if missing:
         yield ("sizes",), f"the size of {', '.join(missing)} is missing; {layer.shape} has {', '.join(shape.names)}"

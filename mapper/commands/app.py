@@ -69,6 +69,19 @@ def new_app[R: Request](request: type[R], does: str | Callable[[R], str]) -> typ
     return app
 
 
+def duration(text: str) -> float:
+    """Read an option that is a time: `60`, `60s`, `5m`. Raises typer.BadParameter."""
+    try:
+        return float(text)
+    except ValueError:
+        from ..runtime import seconds_in  # not before it is needed
+
+        seconds = seconds_in(text)
+    if seconds is None:
+        raise typer.BadParameter(f'must be seconds, as 60, or a time, as 60s, 5m or 1h30m; got "{text}"')
+    return seconds
+
+
 def _print_version(context: typer.Context, asked: bool) -> None:
     """Print the version, as `ruby-map 0.1.0`, and end."""
     if asked:

@@ -3,8 +3,10 @@
 import os
 import signal
 import sys
+import time
 from importlib import import_module
 
+BEGAN = time.monotonic()  # what a watch shows begins here
 BAD_INPUT, INTERRUPTED = 2, 130  # as in shared.py, which is not imported yet
 
 

@@ -1,15 +1,17 @@
 """How a search goes while it runs: a live line on a terminal, or plain lines for a log."""
 
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...workloads import Workload
 from ..exploration import Progress, Steps
 from ..runtime import tell
 from ..search import Recorder, read_budget
 
+NAME = 16  # letters of a layer's name, where there is little room
 EVERY = 5.0  # seconds between log lines, and at each end
 
 
@@ -19,12 +21,25 @@ class Part:
 
     text: str
     rank: int = 0
+    short: str = ""  # in its place where there is little room
+
+    @property
+    def compact(self) -> "Part":
+        """The same in fewer letters, large numbers rounded."""
+        return replace(self, text=re.sub(r"\d{1,3}(?:,\d{3})+", _rounded, self.short or self.text))
+
+
+def _rounded(number: re.Match[str]) -> str:
+    """A number with commas, `12,345,678`, as `12.3M`."""
+    thousands = number[0].count(",")
+    return f"{int(number[0].replace(',', '')) / 1000**thousands:.3g}{' kMGTPE'[min(thousands, 7)]}"
 
 
 def line(layer: Workload, recorder: Recorder) -> list[Part]:
     """Evaluated, valid share, best and when, rate, what remains."""
     seen = recorder.statistics
-    parts = [Part(f"{layer.name}: {seen.evaluated:,} mappings")]
+    name = layer.name if len(layer.name) <= NAME else layer.name[: NAME - 1] + "\N{HORIZONTAL ELLIPSIS}"
+    parts = [Part(f"{layer.name}: {seen.evaluated:,} mappings", short=f"{name}: {seen.evaluated:,}")]
     parts.append(Part(f", {seen.valid / max(seen.evaluated, 1):.1%} valid", 3))
     if seen.trace:
         parts += [Part(f", best {recorder.best:.4g}"), Part(f" at {seen.trace[-1][0]:,}", 4)]
@@ -33,7 +48,9 @@ def line(layer: Workload, recorder: Recorder) -> list[Part]:
     parts.append(Part(f", {seen.rate:,.0f}/s", 2))
     if recorder.pruned:  # shown here alone: it depends on the number of processes
         parts.append(Part(f" ({recorder.pruned / recorder.bounded:.1%} of the valid ruled out by a bound)", 1))
-    return [*parts, Part(f", {remaining(recorder)}" if not seen.ended else f", ended by: {seen.stopped_by}")]
+    left = f", ended by: {seen.stopped_by}" if seen.ended else f", {remaining(recorder)}"
+    short = re.sub("the best possible at most", "gap", re.sub(" below, [0-9,]+ sets open", "", left))
+    return [*parts, Part(left, short=short)]
 
 
 def text_of(parts: Iterable[Part]) -> str:
@@ -42,10 +59,12 @@ def text_of(parts: Iterable[Part]) -> str:
 
 
 def shortened(parts: Sequence[Part], width: int) -> str:
-    """The line in one line of the terminal: parts of the least rank go first, then the end."""
+    """The line in one line of the terminal: parts of the least rank go first, then letters and digits, then the end."""
     for rank in sorted({part.rank for part in parts} - {0}):
         if len(text_of(parts)) > width:
             parts = [part for part in parts if part.rank != rank]
+    if len(text_of(parts)) > width:
+        parts = [part.compact for part in parts]
     text = text_of(parts)
     return text if len(text) <= width else text[: width - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
@@ -84,8 +103,9 @@ class Progressing:
             return own
         if self.budget:
             done = sum(evaluated for evaluated, _ in self.seen.values())
-            return [Part(f"{done:,} of {self.budget:,} mappings; "), *own]
-        return [Part(f"{sum(over for _, over in self.seen.values())} of {self.layers} layers; "), *own]
+            return [Part(f"{done:,} of {self.budget:,} mappings; ", short=f"{done:,} of {self.budget:,}; "), *own]
+        over = sum(over for _, over in self.seen.values())
+        return [Part(f"{over} of {self.layers} layers; ", short=f"{over}/{self.layers}; "), *own]
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from .app import PLACEMENT, WITH, FilesRequest, new_app
+from .app import PLACEMENT, WITH, FilesRequest, duration, new_app
 from .choices import BACKENDS, DATA_TYPES, OBJECTIVES, PRESETS
 from .complete import layers, machines, one_of
 
@@ -39,7 +39,9 @@ class CodeRequest(FilesRequest):
         str, typer.Option(autocompletion=one_of(OBJECTIVES), help=f"Of that search: {', '.join(OBJECTIVES)}.")
     ] = "edp"
     fastest: Annotated[bool, typer.Option("--fastest", help="Search for the least predicted time.")] = False
-    time_limit: Annotated[float, typer.Option(help="Seconds for that search.")] = 10.0
+    time_limit: Annotated[float, typer.Option(parser=duration, metavar="SECONDS", help="Seconds for that search.")] = (
+        10.0
+    )
     seed: Annotated[int, typer.Option(help="Of that search, and of the operands of --run.")] = 0
     ert: Annotated[Path | None, typer.Option(help="Accelergy energy table.")] = None
     more: Annotated[list[Path], typer.Option("--with", help=WITH)] = field(default_factory=list)

@@ -6,7 +6,21 @@ from typing import Annotated
 
 import typer
 
-from .app import DRAIN, FIX, HOP, LEAKAGE, NO_ENERGY, PLACEMENT, STORE, TILE, WIRE, WITH, FilesRequest, new_app
+from .app import (
+    DRAIN,
+    FIX,
+    HOP,
+    LEAKAGE,
+    NO_ENERGY,
+    PLACEMENT,
+    STORE,
+    TILE,
+    WIRE,
+    WITH,
+    FilesRequest,
+    duration,
+    new_app,
+)
 from .choices import CLUSTERS, ENGINES, OBJECTIVES, PRESETS, SEARCHES
 from .complete import layers, machines, one_of
 
@@ -77,9 +91,12 @@ class SearchRequest(StartRequest):
         str | None,
         typer.Option(help="Minimise what this command answers for each mapping.", rich_help_panel=_SEARCH),
     ] = None
-    cost_timeout: Annotated[float, typer.Option(help="Seconds that it has for a mapping.", rich_help_panel=_SEARCH)] = (
-        60.0
-    )
+    cost_timeout: Annotated[
+        float,
+        typer.Option(
+            parser=duration, metavar="SECONDS", help="Seconds that it has for a mapping.", rich_help_panel=_SEARCH
+        ),
+    ] = 60.0
     quick: Annotated[
         bool, typer.Option("--quick", help="Stop after a second of evolution, without a proof.", rich_help_panel=_STOP)
     ] = False
@@ -98,12 +115,18 @@ class SearchRequest(StartRequest):
     ] = 3000
     samples: Annotated[int | None, typer.Option(help="Mappings drawn, valid or not.", rich_help_panel=_STOP)] = None
     time_limit: Annotated[
-        float | None, typer.Option(help="Seconds (the answer then depends on the machine).", rich_help_panel=_STOP)
+        float | None,
+        typer.Option(
+            parser=duration,
+            metavar="SECONDS",
+            help="As 60, 60s or 5m (the answer then depends on the machine).",
+            rich_help_panel=_STOP,
+        ),
     ] = None
     budget: Annotated[
         str,
         typer.Option(
-            help="In place of these: mappings (1000000) or seconds (60s) for all layers.", rich_help_panel=_STOP
+            help="In place of these: mappings (1000000) or a time (60s, 5m) for all layers.", rich_help_panel=_STOP
         ),
     ] = ""
     out: Annotated[
@@ -142,7 +165,13 @@ class SearchRequest(StartRequest):
         bool, typer.Option("--bound", help="Prove how far the best possible may be below.", rich_help_panel=_SEARCH)
     ] = False
     bound_seconds: Annotated[
-        float | None, typer.Option(help=f"For --bound, per layer; {BOUND:g} if not given.", rich_help_panel=_SEARCH)
+        float | None,
+        typer.Option(
+            parser=duration,
+            metavar="SECONDS",
+            help=f"For --bound, per layer; {BOUND:g} if not given.",
+            rich_help_panel=_SEARCH,
+        ),
     ] = None
     why: Annotated[
         bool,

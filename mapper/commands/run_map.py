@@ -1,6 +1,7 @@
 """`ruby-map ARCH WORKLOAD` searches a mapspace and prints the best mapping with its costs."""
 
 import os
+import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
@@ -37,6 +38,7 @@ from ..runtime import Checkpoint, folder_faults, identity, say, tell
 from ..search import ANSWERED, STRATEGIES, SearchOptions, option_faults
 from ..store import Store, store_faults
 from .changes import machine_as
+from .entry import BEGAN
 from .guard import BAD_INPUT, FOUND, INTERRUPTED, MODEL_FAILED, NOTHING_VALID, echo_json
 from .map_options import beginnings, costs, search_options
 from .progress import progress, steps
@@ -207,7 +209,7 @@ def _show(
         collect(faults, lambda: _keep(result, some, checkpoint))
     if why := collect(faults, prove):
         tell(why)
-    collect(faults, lambda: echo_json(result_json(result)) if as_json else say(str(result)))
+    collect(faults, lambda: echo_json(result_json(result)) if as_json else say(f"{result}\n\n{_time()}"))
     if interrupted:
         tell(_interrupted(result, some, checkpoint))
     failure = result.answer.failure if isinstance(result, Result) and result.answer else ""
@@ -220,6 +222,11 @@ def _show(
     if not result.found:
         return INTERRUPTED if interrupted else NOTHING_VALID
     return FOUND
+
+
+def _time() -> str:
+    """The seconds since the command began: reading, proofs and pictures included, which the search line leaves out."""
+    return f"time         {time.monotonic() - BEGAN:.2f} s from start to end"
 
 
 def _keep(result: Result | NetworkResult, some: bool, checkpoint: Checkpoint) -> None:

@@ -1,13 +1,13 @@
 """Reads search options, energy and area tables from Timeloop's files: `mapper` keys, the template, ERT and ART."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ...arch import Architecture, arch_documents
 from ...energy import EnergyTable, energy_table
-from ...workloads import Document, Fault, InputError, Keys
+from ...workloads import Document, Fault, InputError
 from ...workloads.timeloop import Reader, choices
 from ..model import OBJECTIVES
 
@@ -106,17 +106,8 @@ def _placed(fault: Fault, machine: Architecture, documents: Sequence[Document]) 
     """The fault of a component with the file and line of its name, where a file has that."""
     if fault.source != machine.name or fault.line is not None:
         return fault
-    places = [document.place(keys) for document in documents for keys in _named(document.data, fault.path, ())]
+    places = [document.place((*keys, "name")) for document in documents for keys in document.named(fault.path)]
     return replace(fault, source=places[0][0], line=places[0][1]) if places else fault
-
-
-def _named(data: object, name: str, at: Keys) -> Iterator[Keys]:
-    """The paths of all names below `data` that are `name`, or a Timeloop name such as `name[0..15]`."""
-    items = enumerate(data) if isinstance(data, list) else data.items() if isinstance(data, dict) else ()
-    for key, value in items:
-        if key == "name" and isinstance(value, str) and value.split("[")[0] == name:
-            yield (*at, key)
-        yield from _named(value, name, (*at, key))
 
 
 def _source(document: Document, root: str) -> Path | None:

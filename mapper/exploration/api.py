@@ -10,7 +10,7 @@ evaluate("simba_like", layer, "mapping.yaml")
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TypedDict, Unpack
 
 from ...arch import Architecture
@@ -68,9 +68,11 @@ def explore(
     """
     for name in request:
         if name not in Request.__annotations__:
-            raise TypeError(
-                f"explore() got an unexpected keyword argument {name!r}{near(name, Request.__annotations__)}"
-            )
+            own = [field.name for field in fields(SearchOptions)]
+            hint = near(name, [*Request.__annotations__, *own])
+            if name in own:
+                hint = f"; it is an option of the search: explore(..., options=SearchOptions({name}=...))"
+            raise TypeError(f"explore() got an unexpected keyword argument {name!r}{hint}")
     search = _Exploration.of(arch, workload, mapspace, SearchOptions() if options is None else options, request)
     held = HeldLayers(store, search.study) if (store := request.get("store")) else None
     study = held.begun if held else search.study

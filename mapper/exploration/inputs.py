@@ -5,8 +5,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ...arch import Architecture, check_fit, load_arch
-from ...workloads import Fault, InputError, Network, Workload, collect, load_workload, size_faults, unknown_choice
+from ...arch import Architecture, arch_documents, check_fit, library_archs, load_arch, with_base
+from ...workloads import (
+    Fault,
+    InputError,
+    Network,
+    Workload,
+    collect,
+    library_workloads,
+    load_workload,
+    read_yaml,
+    size_faults,
+    unknown_choice,
+)
+from ...workloads.timeloop import TIMELOOP_TAGS
 from ..mapspace import PRESETS, Mapspace
 from .transforms import transformed
 
@@ -26,14 +38,63 @@ def load(
     machine = collect(faults, lambda: _arch(arch, _common(work), more))
     faults += others
     if machine is None or work is None:
-        raise InputError(faults)
+        raise InputError(_mistaken(arch, workload) or faults)
     source = arch.name if isinstance(arch, Architecture) else os.fspath(arch)
     for layer in layers_of(work):
         faults += [Fault(layer.name, None, "", message) for _, message in size_faults(layer, "")]
-        collect(faults, lambda layer=layer: check_fit(machine, layer, source))  # type: ignore[misc]
+        collect(faults, lambda layer=layer: _check_fit(machine, layer, source, arch, more))  # type: ignore[misc]
     if faults:
         raise InputError(dict.fromkeys(faults))
     return machine, work
+
+
+def _check_fit(
+    machine: Architecture, layer: Workload, source: str, arch: Architecture | Spec, more: Sequence[Path]
+) -> None:
+    try:
+        check_fit(machine, layer, source)
+    except InputError:
+        if isinstance(arch, Architecture):
+            raise
+        documents = (with_base(each) for each in arch_documents(os.fspath(arch), more) if each is not None)
+        check_fit(machine, layer, source, list(documents))  # with the lines, which are looked up only now
+
+
+# The root keys by which a file shows what it is.
+_ROOTS = {
+    "architecture": {"levels", "architecture", "arch", "base"},
+    "workload": {"shape", "sizes", "tensors", "layers", "problem"},
+    "mapping": {"mapping"},
+}
+
+
+def _kind(spec: object) -> str:
+    """What a name or a file is: one of `_ROOTS`, or empty for anything else."""
+    if not isinstance(spec, str | os.PathLike):
+        return ""
+    text = os.fspath(spec)
+    if text in library_archs():
+        return "architecture"
+    if text.partition("/")[0] in library_workloads():
+        return "workload"
+    try:
+        data = read_yaml(Path(text), tags=TIMELOOP_TAGS).data
+    except InputError:
+        return ""
+    keys = data.keys() if isinstance(data, dict) else set()
+    return next((kind for kind, roots in _ROOTS.items() if roots & keys), "")
+
+
+def _mistaken(arch: object, workload: object) -> list[Fault]:
+    """The fault of inputs that stand in each other's place, or of a mapping in the place of a workload."""
+    kinds = _kind(arch), _kind(workload)
+    if kinds == ("workload", "architecture"):
+        rule = f"the architecture stands first: write {workload} {arch}"
+        return [Fault("ARCH", None, "", f"{arch} is a workload, {workload} an architecture; {rule}")]
+    if kinds[1] == "mapping":
+        rule = "is a mapping; ruby-model ARCH WORKLOAD MAPPING counts it, ruby-map --start-from MAPPING begins with it"
+        return [Fault(str(workload), None, "", rule)]
+    return []
 
 
 def _workload(workload: Workload | Network | Spec) -> Workload | Network:

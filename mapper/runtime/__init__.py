@@ -3,6 +3,7 @@
 from .checkpoint import NAME, Checkpoint, Part, State, identity
 from .cluster import KINDS, check_cluster, cluster_faults
 from .deadline import Deadline, TimeUp, no_deadline
+from .durations import seconds_in
 from .internal import InternalError
 from .line_processes import LineProcesses, Reply
 from .parallel import Workers, in_order
@@ -33,6 +34,7 @@ __all__ = [
     "check_cluster",
     "refused",
     "say",
+    "seconds_in",
     "sqlite_fault",
     "tell",
 ]

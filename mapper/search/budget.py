@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from ...workloads import Fault, InputError
 from ..model import OBJECTIVES
+from ..runtime import seconds_in
 
 DECAY = 1.5  # the expected gain of a further mapping falls as this power of the mappings seen
 SLICES = 100  # an even share of the rest is given out in so many slices
@@ -28,13 +29,13 @@ class Budget(NamedTuple):
 
 
 def read_budget(text: str) -> Budget:
-    """Read `1000000` as mappings, `60s` as seconds. Raises InputError."""
+    """Read `1000000` as mappings, `60s`, `1m`, `1h30m` as seconds. Raises InputError."""
     try:
-        budget = Budget(None, float(text[:-1])) if text.endswith("s") else Budget(int(text))
+        budget = Budget(int(text))
     except ValueError:
-        budget = Budget(0)
+        budget = Budget(None, seconds_in(text) or 0.0)
     if not 0 < (budget.samples or budget.seconds or 0) < inf:
-        rule = f'must be a number of mappings, as 1000000, or of seconds, as 60s, more than 0; got "{text}"'
+        rule = f'must be a number of mappings, as 1000000, or a time, as 60s or 5m, more than 0; got "{text}"'
         raise InputError(Fault("budget", None, "", rule))
     return budget
 

@@ -215,7 +215,7 @@ def test_a_budget_of_one_layer_is_its_end():
     [
         (
             ("--search", "random", "--budget", "many"),
-            "budget: must be a number of mappings, as 1000000, or of seconds, as 60s",
+            "budget: must be a number of mappings, as 1000000, or a time, as 60s or 5m",
         ),
         (("--search", "random", "--budget", "0"), 'more than 0; got "0"'),
         (("--search", "random", "--budget", "infs"), 'got "infs"'),

@@ -2,6 +2,7 @@
 
 import json
 from io import StringIO
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from rich.status import Status
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper import SearchOptions, explore
-from ruby_map.mapper.commands.progress import Part, progress, shortened
+from ruby_map.mapper.commands.progress import Part, Progressing, progress, shortened
 from ruby_map.mapper.commands.ruby_map import main
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model.cost import evaluate, validity
@@ -165,4 +166,18 @@ def test_a_progress_line_fits_the_terminal(monkeypatch):
     )
     for width in range(20, 160):
         assert len(shortened(whole, width)) <= width
-    assert shortened([*parts, Part(left)], 40).endswith("first: 1,2\N{HORIZONTAL ELLIPSIS}")
+    assert shortened([*parts, Part(left)], 40).endswith("first: 1.2\N{HORIZONTAL ELLIPSIS}")
+
+
+def test_a_progress_line_of_80_columns_tells_the_best_and_what_is_left():
+    """Long names, large numbers, the state of a proof: the best so far and the time left are there all the same."""
+    layer = SimpleNamespace(name="stage_4_block_11_expand_pointwise")
+    seen = SimpleNamespace(evaluated=12_345_678, valid=12_300_000, trace=[(12_000_000, 1)], rate=132_737.0)
+    seen.ended, seen.seconds = (), 2.0
+    stop = SimpleNamespace(time_limit=60.0, samples=None, victory=None)
+    proven = "the best possible at most 3.40% below, 1,234,567 sets open"
+    recorder = SimpleNamespace(statistics=seen, best=4.599e14, pruned=5, bounded=7, stop=stop, proven=proven)
+    parts = Progressing(52, "").line(layer, recorder)
+    assert shortened(parts, 80) == (
+        "0/52; stage_4_block_1\N{HORIZONTAL ELLIPSIS}: 12.3M, best 4.599e+14, gap 3.40%, 58 s left"
+    )

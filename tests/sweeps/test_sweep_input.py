@@ -284,7 +284,7 @@ def test_energy_has_the_options_of_ruby_map(plan, tmp_path):
 @pytest.mark.parametrize(
     ("text", "path", "words"),
     [
-        ("search: {budget: 0}\n", "search.budget", "must be a number of mappings, as 1000000, or of seconds, as 60s"),
+        ("search: {budget: 0}\n", "search.budget", "must be a number of mappings, as 1000000, or a time, as 60s or 5m"),
         ("search: {budget: 9, victory: 3}\n", "search.victory", "leave this out: the budget says when to stop"),
         ("search: {strategy: exhaustive, victory: 3}\n", "search.victory", "an exhaustive search visits every mapping"),
         ("search: {strategy: optimal, victory: 3}\n", "search.victory", "an optimal search ends with a proof"),

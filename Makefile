@@ -14,7 +14,7 @@ export PYTHON
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test test-deep mutants experiments studies notebooks lint types check format clean
+.PHONY: help run test test-deep mutants experiments studies notebooks docs lint types check format clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
@@ -40,6 +40,9 @@ studies: $(VENV)/.run ## proofs against random search, time to quality, the defa
 notebooks: $(VENV)/.dev ## run the notebooks in experiments/ and store their outputs
 	$(BIN)/python .ci/run-notebooks experiments/*.ipynb
 
+docs: $(VENV)/.docs ## the documentation site, into site/index.html
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
 lint: $(VENV)/.dev ## ruff: faults and format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -54,7 +57,7 @@ format: $(VENV)/.dev ## let ruff put the format right
 	$(BIN)/ruff format .
 
 clean: ## remove .venv, caches and build outputs
-	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist site *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
@@ -63,6 +66,10 @@ $(BIN)/python:
 $(VENV)/.run: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
+
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	@touch $(VENV)/.run $@
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'

@@ -1,4 +1,4 @@
-"""The import rule: the four parts, the twelve rooms of mapper/, what each may import, and how imports are read."""
+"""The import rule: the four parts, the thirteen rooms of mapper/, what each may import, and how imports are read."""
 
 import ast
 import tomllib
@@ -29,11 +29,15 @@ ROOMS: dict[str, set[str]] = {
     "store": {"runtime", "mapping", "mapspace", "model", "certificate", "search"},
     "report": {"runtime", "mapping", "model", "certificate", "search", "store"},
     "exploration": {"runtime", "mapping", "mapspace", "model", "certificate", "search", "store", "report"},
-    "sweeps": {"runtime", "mapping", "mapspace", "model", "certificate", "search", "store", "report", "exploration"},
+    "comparison": {"report"},
+    "sweeps": {
+        *("runtime", "mapping", "mapspace", "model", "certificate", "search", "store", "report", "exploration"),
+        "comparison",
+    },
     "codegen": {"mapping"},
     "commands": {
         *("runtime", "mapping", "mapspace", "model", "certificate", "search", "store", "report", "exploration"),
-        *("sweeps", "codegen"),
+        *("comparison", "sweeps", "codegen"),
     },
 }
 MODULES = [path for part in MAY_IMPORT for path in sorted((ROOT / part).rglob("*.py"))]

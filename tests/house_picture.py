@@ -22,6 +22,7 @@ CONTENTS = {
     "store": "mappings found before, by problem",
     "report": "results printed, tabulated, drawn, written",
     "exploration": "a layer or a network, from inputs to a result",
+    "comparison": "folders of results read again, compared",
     "sweeps": "designs x workloads x mapspaces x seeds",
     "commands": "what a user types",
 }
@@ -31,7 +32,7 @@ FRAME = 3 * BOX + 2 * BOX_GAP + 2 * MARGIN
 WIDTH = FRAME + 2 * MARGIN
 HEAD = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">
-<title>The four parts and the twelve rooms of mapper, each above what it may import</title>
+<title>The four parts and the thirteen rooms of mapper, each above what it may import</title>
 <style>
   text {{ font-family: Helvetica, Arial, sans-serif; font-size: 12px; fill: #333333; text-anchor: middle }}
   .name {{ font-size: 14px; font-weight: bold; fill: #000000 }}

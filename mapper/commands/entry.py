@@ -75,6 +75,11 @@ def ruby_store() -> None:
     _begin(".ruby_store")
 
 
+def ruby_report() -> None:
+    """Run `ruby-report`."""
+    _begin(".ruby_report")
+
+
 def ruby_machine() -> None:
     """Run `ruby-machine`."""
     _begin(".ruby_machine")

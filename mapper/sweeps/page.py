@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from importlib.resources import files
 from typing import Any
 
+from ..comparison import MACS, OTHERS, Stored, energy_parts
 from ..model import OBJECTIVES
 from ..report import Json, energy_unit
 from ..report.pictures import PALETTE
@@ -13,8 +14,6 @@ from .proofs import gap_text
 from .result import SweepResult, measures
 from .store import FOUND, PointOutcome
 from .tables import given_once, parameter_columns
-
-MACS, NETWORK, LEAKAGE = "MACs", "network", "leakage"  # beside the levels
 
 
 def report_html(swept: SweepResult) -> str:
@@ -77,25 +76,17 @@ def _best(swept: SweepResult) -> dict[Key, PointOutcome]:
 
 def _layers(outcome: PointOutcome) -> list[dict[str, Any]]:
     """Cycles and energy in pJ by level of each layer, all its occurrences; the rest of the energy is leakage."""
-    result: Any = outcome.result
-    layer_rows = []
-    for layer in result.get("layers", [result]):
-        count = layer.get("count", 1)
-        levels = {name: count * level["energy_pj"] for name, level in layer["levels"].items()}
-        compute, hops = (count * layer[part]["energy_pj"] for part in ("compute", "network"))
-        rest = count * layer["energy_pj"] - sum(levels.values()) - compute - hops
-        energy = levels | {MACS: compute} | ({NETWORK: hops} if hops else {})
-        energy |= {LEAKAGE: rest} if rest > 1e-9 * layer["energy_pj"] * count else {}
-        layer_rows.append({"name": layer["workload"], "count": count, "energy": energy,
-                     "cycles": count * layer["cycles"], "utilization": layer["utilization"]})  # fmt: skip
-    return layer_rows
+    return [
+        {"name": layer.workload, "count": layer.count, "energy": energy_parts(layer),
+         "cycles": layer.count * (layer.cycles or 0), "utilization": layer.utilization}
+        for layer in Stored.model_validate(outcome.result).each()
+    ]  # fmt: skip
 
 
 def _parts(layers: dict[Key, list[dict[str, Any]]]) -> list[str]:
     """The levels, the MAC units, the network and leakage, as far as there are any."""
     names = dict.fromkeys(name for own in layers.values() for layer in own for name in layer["energy"])
-    others = (MACS, NETWORK, LEAKAGE)
-    return [*(name for name in names if name not in others), *(name for name in others if name in names)]
+    return [*(name for name in names if name not in OTHERS), *(name for name in OTHERS if name in names)]
 
 
 def _scaled(layer: dict[str, Any], parts: list[str], size: float) -> Json:

@@ -12,6 +12,7 @@ from ruby_map.mapper.codegen import BACKENDS, DATA_TYPES
 from ruby_map.mapper.commands import choices
 from ruby_map.mapper.commands.run_export import FORMATS
 from ruby_map.mapper.commands.run_store import ACTIONS
+from ruby_map.mapper.comparison import FORMATS as REPORT_FORMATS
 from ruby_map.mapper.mapspace import PRESETS
 from ruby_map.mapper.model import OBJECTIVES
 from ruby_map.mapper.runtime import KINDS
@@ -35,6 +36,7 @@ def test_the_names_of_help_are_those_of_the_tables():
         "DATA_TYPES": DATA_TYPES,
         "ACTIONS": ACTIONS,
         "FORMATS": FORMATS,
+        "REPORT_FORMATS": REPORT_FORMATS,
     }
     shown = {name: value for name, value in vars(choices).items() if isinstance(value, tuple)}
     assert shown == {name: tuple(table) for name, table in tables.items()}

@@ -42,7 +42,6 @@ def run(command, *arguments):
 
 def test_a_search(files):
     """Warnings name what has no effect, once each; the answer is that of the plain file."""
-    pytest.importorskip("jinja2")
     done = run(command_map, *files, "--template", "depth=8", "--ignore-sparsity", "--json")
     assert done.exit_code == 0, done.stderr
     assert json.loads(done.stdout)["cycles"] == 12
@@ -55,7 +54,6 @@ def test_a_search(files):
 
 
 def test_what_is_missing(files):
-    pytest.importorskip("jinja2")
     done = run(command_map, *files)
     assert done.exit_code == 2
     assert "a.yaml:7: 'depth' is undefined: give it a value with --template NAME=VALUE" in done.stderr

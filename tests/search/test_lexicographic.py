@@ -346,9 +346,7 @@ def test_the_default_search_proves_it(tmp_path):
     """The last line, `--json`, and the certificate of the command."""
     text = run(*TOY, "--certificate", tmp_path / "proof.json")
     (proof,) = (line.split("proof")[1].strip() for line in text.splitlines() if line.startswith("proof"))
-    assert proof == (
-        "optimal: no mapping of ruby-s has a lower number of cycles, and of these none a lower energy"
-    )
+    assert proof == ("optimal: no mapping of ruby-s has a lower number of cycles, and of these none a lower energy")
     found = json.loads(run(*TOY, "--json"))
     assert (found["optimal"], found["gap"], found["lower_bound"]) == (True, 0.0, found["cycles"])
     first, second = found["stages"]

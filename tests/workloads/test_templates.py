@@ -4,8 +4,6 @@ import pytest
 from ruby_map.workloads import InputError, load_workload, read_yaml
 from ruby_map.workloads.templates import template_values
 
-pytest.importorskip("jinja2")
-
 BASE = """
 problem_base_ignore: &problem_base
   instance: {N: 1, C: 1, M: 1, P: 1, Q: 1, R: 1, S: 1, HStride: 1}
@@ -132,8 +130,3 @@ def test_a_circle_of_two(folder):
     said = faults(folder("a: {{include('one.yaml')}}", "two.yaml"))
     assert "a template includes itself" in said
     assert "one.yaml" in said
-
-
-def test_without_the_package(folder, monkeypatch):
-    monkeypatch.setattr("ruby_map.workloads.templates.render.find_spec", lambda name: None)
-    assert "is a template: it needs the package jinja2, pip install 'ruby-map[templates]'" in faults(folder("a: {{1}}"))

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -48,12 +47,9 @@ def rendered(path: Path, folders: tuple[Path, ...] = (), search: tuple[Path, ...
     """Render the template at `path`.
 
     It may read below `folders`; without them below the folder above its own, and below the current folder if it is
-    there. Raises InputError: jinja2 is not installed, a name without a value, a file that is missing or elsewhere,
+    there. Raises InputError: a name without a value, a file that is missing or elsewhere,
     no end after a few seconds, too much text.
     """
-    if find_spec("jinja2") is None:
-        rule = "is a template: it needs the package jinja2, pip install 'ruby-map[templates]'"
-        raise InputError(Fault(str(path), None, "", rule))
     whole = path.resolve()
     request = {
         "path": str(whole),

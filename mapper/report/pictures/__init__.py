@@ -4,8 +4,9 @@ from .array_map import draw_usage
 from .bars import draw_cycles, draw_energy, draw_layers
 from .convergence import draw_convergence, draw_convergences
 from .front import draw_front
-from .palette import GREY, HATCHES, LINES, MARKERS, PALETTE
+from .palette import GREY, HATCHES, LINES, MARKERS, PALETTE, finish, symbol
 from .roofline import draw_roofline
+from .saved import PICTURES, figure_bytes, save_figure
 
 __all__ = [
     "GREY",
@@ -13,6 +14,8 @@ __all__ = [
     "LINES",
     "MARKERS",
     "PALETTE",
+    "PICTURES",
+    "figure_bytes",
     "draw_convergence",
     "draw_convergences",
     "draw_cycles",
@@ -21,4 +24,7 @@ __all__ = [
     "draw_layers",
     "draw_roofline",
     "draw_usage",
+    "finish",
+    "save_figure",
+    "symbol",
 ]

@@ -1,0 +1,22 @@
+"""Folders of results read again: one, or two compared, as a page, tables, pictures, text and JSON."""
+
+from .cases import MACS, OTHERS, Matched, Results, energy_parts, matched, read_folder
+from .files import FORMATS, comparison_json, comparison_text, write_files
+from .page import page_html
+from .stored import Stored
+
+__all__ = [
+    "FORMATS",
+    "MACS",
+    "Matched",
+    "OTHERS",
+    "Results",
+    "Stored",
+    "comparison_json",
+    "comparison_text",
+    "energy_parts",
+    "matched",
+    "page_html",
+    "read_folder",
+    "write_files",
+]

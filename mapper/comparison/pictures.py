@@ -1,0 +1,179 @@
+"""Pictures of a comparison: energy by part, cycles, and ratios; a row per layer of one case, or per case."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import log10
+from typing import TYPE_CHECKING, Any
+
+from ..report import energy_unit
+from ..report.pictures import GREY, HATCHES, PALETTE, finish, symbol
+from .cases import LEAKAGE, MACS, CasePair, Matched, summed_parts
+from .stored import Stored
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LETTERS = 60  # of a label
+MOST = 40  # rows of a picture
+OWN = {MACS: (GREY, ""), LEAKAGE: ("#C8C8C8", "----")}
+BUSY, REST = "all MAC units at work", "MAC units without work, or waiting"
+HEIGHT = {1: 0.3, 2: 0.42}  # inches of a row, by sides
+
+
+@dataclass(frozen=True)
+class Row:
+    """A layer or a case, with the layers of each side that its figures are the sum of."""
+
+    label: str
+    sides: tuple[tuple[Stored, ...], ...]
+
+    def energy(self, side: int) -> dict[str, float]:
+        """Energy by part, pJ."""
+        return summed_parts(self.sides[side])
+
+    def cycles(self, side: int) -> dict[str, float]:
+        """Cycles in which all MAC units would do the work, and the rest."""
+        every = [(layer.count * (layer.cycles or 0), layer.utilization or 0.0) for layer in self.sides[side]]
+        busy = sum(cycles * share for cycles, share in every)
+        return {BUSY: busy, REST: sum(cycles for cycles, _ in every) - busy}
+
+    def cost(self, side: int) -> float:
+        """EDP of the sum, or cycles where energies are not known."""
+        return sum(self.cycles(side).values()) * (sum(self.energy(side).values()) or 1.0)
+
+
+def rows_of(found: Matched) -> tuple[list[Row], int]:
+    """The rows of the pictures, and how many there would be in all.
+
+    The layers of one case, or the cases that have mappings; of too many those whose sides differ most, or cost most.
+    """
+    pairs = [pair for pair in found.pairs if pair.found and pair.layers]
+    sides = range(len(found.letters))
+    rows = [
+        Row(layer.name, tuple((layer.sides[side],) for side in sides)) for layer in (pairs[0].layers if pairs else ())
+    ]
+    if len(found.pairs) > 1:
+        rows = [_row(pair, len(sides)) for pair in pairs]
+    kept = sorted(rows, key=_weight, reverse=True)[:MOST]
+    return [row for row in rows if any(row is one for one in kept)], len(rows)
+
+
+def _row(pair: CasePair, sides: int) -> Row:
+    return Row(pair.label, tuple(tuple(layer.sides[side] for layer in pair.layers) for side in range(sides)))
+
+
+def _weight(row: Row) -> float:
+    costs = [row.cost(side) for side in range(len(row.sides))]
+    return abs(costs[-1] - costs[0]) if len(costs) > 1 else costs[0]
+
+
+def drawn(found: Matched, rows: Sequence[Row]) -> Iterator[tuple[str, "Figure"]]:
+    """Yield the pictures of `rows` by name, as far as there is something to draw."""
+    if not rows:
+        return
+    title = "\n".join(_plain(f"{letter}: {one.path}") for letter, one in zip(found.letters, found.folders, strict=True))
+    known = all(row.energy(side) for row in rows for side in range(len(found.letters)))
+    if len(found.letters) > 1:
+        yield "ratios", draw_ratios(rows, known, title)
+    if known:
+        yield "energy", draw_energies(rows, found.letters, title)
+    yield "cycles", draw_cycles(rows, found.letters, title)
+
+
+def draw_energies(rows: Sequence[Row], letters: str, title: str = "") -> "Figure":
+    """Draw the energy of each row by part, the sides below one another."""
+    values = [[row.energy(side) for side in range(len(letters))] for row in rows]
+    unit, size = energy_unit(max((sum(one.values()) for own in values for one in own), default=1.0))
+    return _stacked(rows, values, size, f"energy [{symbol(unit)}]", (letters, title))
+
+
+def draw_cycles(rows: Sequence[Row], letters: str, title: str = "") -> "Figure":
+    """Draw the cycles of each row: those that full use of the MAC units would need, and the rest."""
+    values = [[row.cycles(side) for side in range(len(letters))] for row in rows]
+    largest = max(sum(one.values()) for own in values for one in own)
+    power = int(log10(max(largest, 1.0))) // 3 * 3
+    return _stacked(rows, values, 10.0**power, f"cycles [$10^{{{power}}}$]" if power else "cycles", (letters, title))
+
+
+def draw_ratios(rows: Sequence[Row], known: bool, title: str = "") -> "Figure":
+    """Draw the EDP of B over that of A for each row (cycles where energies are not `known`), 1 where they are equal."""
+    from ..report.pictures.style import axes_on, picture_of
+
+    ratios = [row.cost(1) / row.cost(0) for row in rows]
+    axes = axes_on(None, 7.0, 1.1 + 0.26 * len(rows))
+    axes.axvline(1.0, color="black", linewidth=0.8)
+    for place, ratio in enumerate(ratios):
+        colour = PALETTE[2] if ratio < 1 else PALETTE[5] if ratio > 1 else GREY
+        axes.plot([1.0, ratio], [place, place], color=colour, linewidth=2)
+        axes.plot([ratio], [place], "o", color=colour, markersize=5)
+        side = "left" if ratio >= 1 else "right"
+        axes.annotate(f"{ratio:.3g}", (ratio, place), (7 if ratio >= 1 else -7, 0), textcoords="offset points",
+                      ha=side, va="center", fontsize=8)  # fmt: skip
+    low, high = min(1.0, *ratios), max(1.0, *ratios)
+    axes.set_xscale("log")
+    room = max(high / low, 1.2)
+    axes.set_xlim(low / room ** (0.12 if low < 1 else 0.03), high * room ** (0.12 if high > 1 else 0.03))
+    _plain_ticks(axes)
+    _label_rows(axes, [row.label for row in rows])
+    what = "EDP" if known else "cycles"
+    axes.set_xlabel(f"{what} of B / {what} of A (left of 1: B needs less)", fontsize=9)
+    finish(axes, title)
+    return picture_of(axes)
+
+
+def _plain_ticks(axes: "Axes") -> None:
+    """Write the ticks of a short logarithmic axis as numbers."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+    low, high = axes.get_xlim()
+    short = high / low < 6
+    axes.xaxis.set_major_locator(MaxNLocator(6) if short else LogLocator(subs=(1.0, 2.0, 5.0), numticks=12))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+
+
+Parts = Mapping[str, float]
+
+
+def _stacked(
+    rows: Sequence[Row], values: Sequence[Sequence[Parts]], size: float, label: str, told: tuple[str, str]
+) -> "Figure":
+    """Draw a bar per row and side, of parts in units of `size`; `told` are the letters of the sides, and the title."""
+    from ..report.pictures.style import axes_on, picture_of
+
+    letters, title = told
+    axes = axes_on(None, 7.0, 1.5 + HEIGHT[len(letters)] * len(rows))
+    own = {MACS, LEAKAGE}
+    names = list(dict.fromkeys(name for each in values for side in each for name in side))
+    names = [name for name in names if name not in own] + [name for name in names if name in own]
+    thick = 0.8 / len(letters)
+    every = [(row, side) for row in range(len(rows)) for side in range(len(letters))]
+    places = [(row, side, row - 0.4 + thick * (side + 0.5)) for row, side in every]
+    left = [0.0] * len(places)
+    for number, name in enumerate(names):
+        colour, hatch = OWN.get(name, (PALETTE[number % 7], HATCHES[number % 7]))
+        widths = [values[row][side].get(name, 0.0) / size for row, side, _ in places]
+        style: Any = {"color": colour, "hatch": hatch, "edgecolor": "white", "linewidth": 0.5}
+        axes.barh([at for _, _, at in places], widths, thick * 0.92, left, label=_plain(name), **style)
+        left = [a + b for a, b in zip(left, widths, strict=True)]
+    if len(letters) > 1:
+        for (_, side, at), end in zip(places, left, strict=True):
+            axes.annotate(letters[side], (end, at), (3, 0), textcoords="offset points", va="center", fontsize=7)
+    _label_rows(axes, [row.label for row in rows])
+    axes.set_xlim(0, max(left, default=1.0) * 1.06 or 1.0)
+    axes.set_xlabel(label, fontsize=9)
+    finish(axes, title)
+    figure = picture_of(axes)
+    figure.legend(fontsize=8, frameon=False, loc="outside lower center", ncols=4)
+    return figure
+
+
+def _plain(text: str) -> str:
+    """A text from a file as matplotlib shows it: no mathematics, not too long for an axis."""
+    return (text if len(text) <= LETTERS else text[: LETTERS - 1] + "\N{HORIZONTAL ELLIPSIS}").replace("$", r"\$")
+
+
+def _label_rows(axes: "Axes", labels: Sequence[str]) -> None:
+    axes.set_yticks(range(len(labels)), [_plain(label) for label in labels], fontsize=8)
+    axes.set_ylim(len(labels) - 0.4, -0.6)  # the first on top

@@ -1,0 +1,150 @@
+"""The tables of a comparison: totals by case, layers, energy by part, words by level and tensor."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from .cases import CasePair, LayerPair, Matched, summed_parts
+from .stored import Stored, TensorFigures
+from .table import RATIO, Column, Table, Value, energy_column, sided, told_apart, values_of
+
+
+@dataclass(frozen=True)
+class _Figure:
+    """A figure of a layer or a network."""
+
+    column: Column
+    value: Callable[[Stored], float | None]
+
+
+WORDS = ("reads", "fills", "updates")
+
+
+def case_table(found: Matched) -> Table:
+    """A row per case: EDP, energy, cycles and utilisation of each side, the ratios, and what is proven."""
+    results = [result for pair in found.pairs if pair.found for result in pair.results]
+    figures = _figures(results)
+    columns = [Column("case"), *_of_sides(figures, found)]
+    columns += [Column(f"proof {letter}" if len(found.letters) > 1 else "proof") for letter in found.letters]
+    rows = list[list[Value]]()
+    for pair in found.pairs:
+        values = list(_values(figures, [case.result for case in pair.sides]))
+        proofs = [_proof(case.result, case.message) for case in pair.sides]
+        rows.append([pair.label or pair.sides[0].workload, *values, *proofs])
+        if pair.left_out:  # totals of other layers are no ratio of anything
+            rows[-1] = [None if one.name.endswith(RATIO) else each for one, each in zip(columns, rows[-1], strict=True)]
+    return told_apart("cases", "totals", columns, rows)
+
+
+def layer_table(found: Matched) -> Table:
+    """A row per layer of each case, figures of one occurrence."""
+    layers = list(_layers(found))
+    figures = _figures([side for _, layer in layers for side in layer.sides])
+    columns = [Column("case"), Column("layer"), *_of_sides(figures, found)]
+    rows = [(pair.label, layer.name, *_values(figures, layer.sides)) for pair, layer in layers]
+    return told_apart("layers", "layers, one occurrence of each", columns, rows)
+
+
+def part_table(found: Matched) -> Table:
+    """A row per case and level, MAC units, network or leakage: the energy of all layers of each side."""
+    rows = list[tuple[Value, ...]]()
+    for pair in found.pairs:
+        sides = [summed_parts(layer.sides[side] for layer in pair.layers) for side in range(len(found.letters))]
+        for part in dict.fromkeys(part for side in sides for part in side):
+            rows.append((pair.label, part, *values_of(Column("energy"), [side.get(part) for side in sides])))
+    largest = max((value for row in rows for value in row[2:4] if isinstance(value, float)), default=1.0)
+    columns = [Column("case"), Column("part"), *sided([energy_column("energy", largest)], found.letters)]
+    return told_apart("parts", "where the energy goes, all layers", columns, rows)
+
+
+def count_table(found: Matched) -> Table:
+    """A row per layer, level and tensor: reads, fills, updates and energy of one occurrence."""
+    layers = list(_layers(found))
+    columns = _word_columns([layer for _, layer in layers])
+    rows = [(pair.label, layer.name, *row) for pair, layer in layers for row in _word_rows(layer, columns, every=True)]
+    told = [Column(name) for name in ("case", "layer", "level", "tensor")]
+    title = "words by level and tensor, one occurrence of each layer"
+    return told_apart("counts", title, [*told, *sided(list(columns.values()), found.letters)], rows)
+
+
+def layer_counts(layer: LayerPair, letters: str) -> Table:
+    """The same of one layer; of two sides the rows whose words differ."""
+    columns = _word_columns([layer])
+    rows = tuple(tuple(row) for row in _word_rows(layer, columns, every=len(letters) == 1))
+    told = (Column("level"), Column("tensor"), *sided(list(columns.values()), letters))
+    return Table("counts", "words that differ" if len(letters) > 1 else "words", told, rows)
+
+
+def _word_columns(layers: Sequence[LayerPair]) -> dict[str, Column]:
+    """The columns by the figure they show; one of energy where energies are known."""
+    columns = {name: Column(name, "words", ",.0f") for name in WORDS}
+    known = [_of_place(layer, place, "energy_pj") for layer in layers for place in _places(layer)]
+    if energies := [energy for each in known for energy in each if energy is not None]:
+        columns["energy_pj"] = energy_column("energy", max(energies))
+    return columns
+
+
+def _word_rows(layer: LayerPair, columns: Mapping[str, Column], every: bool) -> Iterator[list[Value]]:
+    """Yield a row per level and tensor that a side keeps: `every` one, or those with other words on the other side."""
+    for place in _places(layer):
+        values = {name: _of_place(layer, place, name) for name in columns}
+        if every or any(len(set(values[name])) > 1 for name in WORDS):
+            figures = (values_of(column, values[name]) for name, column in columns.items())
+            yield [*place, *(one for each in figures for one in each)]
+
+
+def _figures(results: Sequence[Stored]) -> list[_Figure]:
+    """EDP, energy, cycles and utilisation; without energies the latter two."""
+    energies = [result.energy_pj for result in results if result.energy_pj is not None]
+    of_energy = [
+        _Figure(Column("EDP", "pJ cycles", ".5g"), lambda result: result.edp),
+        _Figure(energy_column("energy", max(energies, default=1.0)), lambda result: result.energy_pj),
+    ]
+    return [
+        *(of_energy if energies else []),
+        _Figure(Column("cycles", "", ",.0f"), lambda result: result.cycles),
+        _Figure(Column("utilisation", "", ".1%", compared=False), lambda result: result.utilization),
+    ]
+
+
+def _of_sides(figures: Sequence[_Figure], found: Matched) -> list[Column]:
+    return sided([figure.column for figure in figures], found.letters)
+
+
+def _values(figures: Sequence[_Figure], sides: Sequence[Stored | None]) -> Iterator[Value]:
+    """Yield the values of each figure, as `_of_sides` has their columns."""
+    for figure in figures:
+        yield from values_of(figure.column, [None if side is None else figure.value(side) for side in sides])
+
+
+def _proof(result: Stored | None, message: str) -> str:
+    if result is None or not result.found:
+        return " ".join(message.split()) or "no mapping"
+    if result.gap is None:
+        return "not proven"
+    return "optimal" if result.optimal else f"within {result.gap:.2%}"
+
+
+def _layers(found: Matched) -> Iterator[tuple[CasePair, LayerPair]]:
+    return ((pair, layer) for pair in found.pairs for layer in pair.layers)
+
+
+def _places(layer: LayerPair) -> dict[tuple[str, str], None]:
+    """The levels and tensors that a side keeps, in the order of the first."""
+    levels = dict.fromkeys(level for side in layer.sides for level in side.levels or {})
+    kept = [(level, tensor) for level in levels for side in layer.sides for tensor in _tensors(side, level)]
+    return dict.fromkeys(kept)
+
+
+def _tensors(side: Stored, level: str) -> Mapping[str, TensorFigures]:
+    held = (side.levels or {}).get(level)
+    return {} if held is None else held.tensors
+
+
+def _of_place(layer: LayerPair, place: tuple[str, str], name: str) -> list[float | None]:
+    return [None if figures is None else getattr(figures, name) for figures in _held(layer, place)]
+
+
+def _held(layer: LayerPair, place: tuple[str, str]) -> list[TensorFigures | None]:
+    """What a level does for a tensor on each side, None where it does not keep it."""
+    level, tensor = place
+    return [_tensors(side, level).get(tensor) for side in layer.sides]

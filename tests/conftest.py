@@ -1,12 +1,16 @@
 """How the tests run: Hypothesis profiles, the tests marked deep only on request; and what several of them share."""
 
 import itertools
+import json
 import os
 import shutil
 import subprocess
+import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from .schema_files import object_faults
 
 DEEP = bool(os.environ.get("RUBY_DEEP"))  # set by `make test-deep`
 
@@ -20,6 +24,23 @@ settings.load_profile("deep" if DEEP else "default")
 needs_compiler = pytest.mark.skipif(
     not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="needs a C compiler: cc, gcc or clang"
 )
+
+
+@pytest.fixture(autouse=True)
+def _every_object_has_its_schema(monkeypatch):
+    """What any test makes a command print for --json is what its schema says."""
+    from ruby_map.mapper.commands import guard
+
+    say, wrong = guard.say, []
+
+    def checked(text):
+        command = sys._getframe(2).f_globals["__name__"].rsplit(".", 1)[1]
+        wrong.extend(object_faults(command, json.loads(text)))
+        say(text)
+
+    monkeypatch.setattr(guard, "say", checked)
+    yield
+    assert not wrong
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -1,4 +1,4 @@
-"""The import rule: the four parts, the thirteen rooms of mapper/, what each may import, and how imports are read."""
+"""The import rule: the four parts, the fourteen rooms of mapper/, what each may import, and how imports are read."""
 
 import ast
 import tomllib
@@ -34,10 +34,11 @@ ROOMS: dict[str, set[str]] = {
         *("runtime", "mapping", "mapspace", "model", "certificate", "search", "store", "report", "exploration"),
         "comparison",
     },
+    "schemas": {"mapping", "mapspace", "model", "certificate", "search", "store", "sweeps"},
     "codegen": {"mapping"},
     "commands": {
         *("runtime", "mapping", "mapspace", "model", "certificate", "search", "store", "report", "exploration"),
-        *("comparison", "sweeps", "codegen"),
+        *("comparison", "sweeps", "schemas", "codegen"),
     },
 }
 MODULES = [path for part in MAY_IMPORT for path in sorted((ROOT / part).rglob("*.py"))]

@@ -24,6 +24,7 @@ CONTENTS = {
     "exploration": "a layer or a network, from inputs to a result",
     "comparison": "folders of results read again, compared",
     "sweeps": "designs x workloads x mapspaces x seeds",
+    "schemas": "every file and object, as JSON schemas",
     "commands": "what a user types",
 }
 # In pixels: a box, the gaps between floors and between boxes of a floor, the margin, an arrow's distance to a corner.
@@ -32,7 +33,7 @@ FRAME = 3 * BOX + 2 * BOX_GAP + 2 * MARGIN
 WIDTH = FRAME + 2 * MARGIN
 HEAD = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">
-<title>The four parts and the thirteen rooms of mapper, each above what it may import</title>
+<title>The four parts and the fourteen rooms of mapper, each above what it may import</title>
 <style>
   text {{ font-family: Helvetica, Arial, sans-serif; font-size: 12px; fill: #333333; text-anchor: middle }}
   .name {{ font-size: 14px; font-weight: bold; fill: #000000 }}

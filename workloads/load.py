@@ -26,28 +26,32 @@ SUFFIXES = (".yaml", ".yml")
 Count = Annotated[IntExpr, Field(ge=1, lt=2**31)]
 
 
-class _Reference(Section):
+class Reference(Section):
     """A layer of a network that stands elsewhere: in a file relative to that of the network, or in the library."""
 
     layer: str
     count: Count = 1
 
 
-class _Counted(Section):
+class Counted(Section):
+    """A layer of a network."""
+
     count: Count = 1
 
 
-class _NetworkFile(Section):
+class NetworkFile(Section):
+    """A network."""
+
     name: Name | None = None
     layers: Annotated[tuple[dict[str, Any], ...], Field(min_length=1)]
 
 
-class _CountedShaped(ShapedLayer, _Counted):
-    pass
+class CountedShaped(ShapedLayer, Counted):
+    """A layer of a shape in a network."""
 
 
-class _CountedExplicit(ExplicitLayer, _Counted):
-    pass
+class CountedExplicit(ExplicitLayer, Counted):
+    """A layer with dims of its own in a network."""
 
 
 def _is_explicit(data: object) -> bool:
@@ -62,9 +66,9 @@ def _layer(document: Document, at: Keys, default_name: str, counted: bool = Fals
     """The layer at `at` and its count. Raises InputError with its faults."""
     model: type[ExplicitLayer | ShapedLayer]
     if _is_explicit(document.get(at)):
-        model = _CountedExplicit if counted else ExplicitLayer
+        model = CountedExplicit if counted else ExplicitLayer
     else:
-        model = _CountedShaped if counted else ShapedLayer
+        model = CountedShaped if counted else ShapedLayer
     try:
         layer = check(document, model, at)
     except InputError as error:  # values of the wrong kind: missing and unknown keys are faults beside them
@@ -82,7 +86,7 @@ def _layer(document: Document, at: Keys, default_name: str, counted: bool = Fals
 
 def _referenced(document: Document, at: Keys, folder: Path) -> tuple[Workload, int]:
     """The layer that a network refers to, and its count. The file of a layer refers to none, so no circle arises."""
-    reference = check(document, _Reference, at)
+    reference = check(document, Reference, at)
     name, path = reference.layer, (*at, "layer")
     if _is_path(name):
         inner = read_yaml(folder / expanded(name))
@@ -99,7 +103,7 @@ def _referenced(document: Document, at: Keys, folder: Path) -> tuple[Workload, i
 
 
 def _network(document: Document, folder: Path, default_name: str) -> Network:
-    network = check(document, _NetworkFile)
+    network = check(document, NetworkFile)
     layers: list[tuple[Workload, int]] = []
     faults: list[Fault] = []
     first: dict[str, Keys] = {}

@@ -21,11 +21,12 @@ from .app import (
     duration,
     new_app,
 )
-from .choices import CLUSTERS, ENGINES, OBJECTIVES, PRESETS, SEARCHES
+from .choices import CLUSTERS, ENGINES, OBJECTIVES, PRESETS, SCHEMAS, SEARCHES
 from .complete import layers, machines, one_of
 
 _SPACE, _SEARCH, _STOP, _OUT, _ENERGY = "Mapspace", "Search", "When to stop", "Output", "Energy and area"
 BOUND = 10.0  # seconds
+SCHEMA = "Print the JSON schema of a file or an object and stop; all: every schema."
 NAME = "a library name (see --list) or a path"
 
 
@@ -201,6 +202,10 @@ class MapRequest(SearchRequest):
     show or layers missing.
     """
 
+    schema: Annotated[
+        str,
+        typer.Option(metavar="NAME", autocompletion=one_of(SCHEMAS), help=SCHEMA, rich_help_panel=_OUT),
+    ] = ""
     ert: Annotated[Path | None, typer.Option(help="Accelergy energy table.", rich_help_panel=_ENERGY)] = None
     art: Annotated[Path | None, typer.Option(help="Accelergy area table.", rich_help_panel=_ENERGY)] = None
     leakage: Annotated[bool, typer.Option("--leakage", help=LEAKAGE, rich_help_panel=_ENERGY)] = False
@@ -210,4 +215,9 @@ class MapRequest(SearchRequest):
     drain_reads: Annotated[bool, typer.Option("--drain-reads", help=DRAIN, rich_help_panel=_ENERGY)] = False
 
 
-main = new_app(MapRequest, lambda request: "run_list" if request.names else "run_map")
+def _does(request: MapRequest) -> str:
+    """Name the module that does what is asked for."""
+    return "run_schema" if request.schema else "run_list" if request.names else "run_map"
+
+
+main = new_app(MapRequest, _does)

@@ -2,7 +2,7 @@
 
 from .file import WAIT, store_faults
 from .known import Known, known_line
-from .lines import export_lines, merge_lines
+from .lines import Line, export_lines, merge_lines
 from .mappings import key_of, plain_mappings, read_mappings
 from .problem import MODEL, Problem
 from .prune import prune
@@ -19,6 +19,7 @@ __all__ = [
     "Held",
     "HeldProof",
     "Known",
+    "Line",
     "Origin",
     "Problem",
     "Store",

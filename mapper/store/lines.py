@@ -62,9 +62,8 @@ class _Proof(_Line):
     date: Date
 
 
-_READER: TypeAdapter[_Header | _Problem | _Mapping | _Proof] = TypeAdapter(
-    Annotated[_Header | _Problem | _Mapping | _Proof, Field(discriminator="kind")]
-)
+Line = Annotated[_Header | _Problem | _Mapping | _Proof, Field(discriminator="kind")]
+_READER: TypeAdapter[_Header | _Problem | _Mapping | _Proof] = TypeAdapter(Line)
 
 
 def export_lines(store: Store) -> Iterator[str]:

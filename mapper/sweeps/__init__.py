@@ -1,16 +1,20 @@
 """Architectures x workloads x mapspaces x seeds, searched one by one and compared."""
 
 from ..report import register
+from .file import SweepFile
+from .fronts import AXES
 from .renderers import OF_SWEEP
 from .result import SweepResult, flat_rows, measures
 from .run import Progress, SweepProgress, sweep
 from .store import FAILED, FOUND, NOTHING_VALID
 
 __all__ = [
+    "AXES",
     "FAILED",
     "FOUND",
     "NOTHING_VALID",
     "Progress",
+    "SweepFile",
     "SweepProgress",
     "SweepResult",
     "measures",

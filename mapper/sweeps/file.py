@@ -36,7 +36,7 @@ from .trial import named, not_charged, nothing_fits
 from .values import read_groups
 
 
-class _Search(Section):
+class SearchSection(Section):
     """As the options of ruby-map."""
 
     strategy: str = "auto"
@@ -60,7 +60,7 @@ class SweepFile(Section):
     mapspaces: Annotated[tuple[str, ...], Field(min_length=1)] = ("ruby-s",)
     seeds: Annotated[tuple[Annotated[IntExpr, Field(ge=0)], ...], Field(min_length=1)] = (0,)
     objective: str = "edp"
-    search: _Search = _Search()
+    search: SearchSection = SearchSection()
     energy: EnergySection = EnergySection()
     pareto: Annotated[tuple[str, ...], Field(min_length=2, max_length=3)] = ("area", "edp")
     limit: Annotated[IntExpr, Field(ge=1, le=MAX_LIMIT)] | None = None

@@ -16,6 +16,7 @@ from ruby_map.mapper.comparison import FORMATS as REPORT_FORMATS
 from ruby_map.mapper.mapspace import PRESETS
 from ruby_map.mapper.model import OBJECTIVES
 from ruby_map.mapper.runtime import KINDS
+from ruby_map.mapper.schemas import NAMES as SCHEMAS
 from ruby_map.mapper.search import ENGINES, STRATEGIES
 
 import ruby_map
@@ -37,6 +38,7 @@ def test_the_names_of_help_are_those_of_the_tables():
         "ACTIONS": ACTIONS,
         "FORMATS": FORMATS,
         "REPORT_FORMATS": REPORT_FORMATS,
+        "SCHEMAS": SCHEMAS,
     }
     shown = {name: value for name, value in vars(choices).items() if isinstance(value, tuple)}
     assert shown == {name: tuple(table) for name, table in tables.items()}

@@ -1,0 +1,100 @@
+"""The schemas of files that a user writes, beside architectures and workloads: sweeps, mappings, transforms."""
+
+from collections.abc import Mapping
+
+from ...workloads.json_schemas import EXPRESSION, Schema, schema_of
+from ..mapping.transforms import Transforms
+from ..mapspace import PRESETS
+from ..model import OBJECTIVES
+from ..search import STRATEGIES
+from ..sweeps import AXES, SweepFile
+
+SWEEP = {
+    "SweepFile.name": "The sweep's name; else that of the file.",
+    "SweepFile.architecture": "A name of the library, or a path relative to this file.",
+    "SweepFile.parameters": "What varies: a variable of the architecture or a field by its path, levels.NAME.KEY.",
+    "SweepFile.linked": "Parameters that vary together: value i of each with value i of the others.",
+    "SweepFile.workloads": "Names of the library, or paths relative to this file; a network is one workload.",
+    "SweepFile.mapspaces": "Which mappings there are; +pad and +im2col transform layers first.",
+    "SweepFile.seeds": "Each point is searched once for each.",
+    "SweepFile.objective": "What each search minimises; several with commas.",
+    "SweepFile.search": "The options of ruby-map.",
+    "SweepFile.energy": "Where energies come from, and what is charged beside the actions.",
+    "SweepFile.pareto": "Two or three axes of the frontier.",
+    "SweepFile.limit": "Points at most: whole designs, drawn at random.",
+    "SearchSection.strategy": "The search.",
+    "SearchSection.victory": "Valid mappings in a row without an improvement that end it.",
+    "SearchSection.samples": "Mappings drawn, valid or not.",
+    "SearchSection.time_limit": "Seconds.",
+    "SearchSection.budget": "Mappings (1000000) or a time (60s) that all layers share.",
+    "SearchSection.patience": "FRACTION:N: N valid mappings without an improvement by the fraction.",
+    "SearchSection.target": "The value of the first objective at which it ends.",
+    "SearchSection.distinct": "Whether orders that differ only in loops of bound 1 count once.",
+    "EnergySection.engine": "default, accelergy or hwcomponents.",
+    "EnergySection.ert": "An energy reference table, relative to this file.",
+    "EnergySection.art": "An area reference table, relative to this file.",
+    "EnergySection.leakage": "Whether leakage is charged.",
+    "EnergySection.wire_pj_per_bit_mm": "pJ per bit and millimetre of wire; with tile_mm.",
+    "EnergySection.tile_mm": "Millimetres of a hop.",
+    "EnergySection.hop_pj": "pJ per word and hop, in place of both.",
+    "EnergySection.drain_reads": "Whether reads of outputs that move up are charged.",
+}
+TRANSFORMS = {
+    "Transforms.transforms": "The decisions that make the mapping, in any order.",
+    **{f"{one}.transform": "What it does." for one in ("Tile", "Spread", "Reorder", "Keep", "Pad")},
+    **{f"{one}.level": "The level." for one in ("Tile", "Spread", "Reorder", "Keep")},
+    **{f"{one}.dim": "The dim." for one in ("Tile", "Spread", "Pad")},
+    **{f"{one}.bound": "The bound of its loop." for one in ("Tile", "Spread")},
+    "Spread.axis": "The axis below the level.",
+    "Reorder.dims": "The order, outermost first; dims left out stand outside.",
+    "Keep.tensors": "The tensors that the level keeps.",
+    "Pad.size": "The size to which the dim is rounded up.",
+}
+_WORDS: Schema = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+_KEYS: Mapping[str, tuple[str, Schema]] = {
+    "target": ("A level, or an axis.", {"type": "string"}),
+    "type": (
+        "Loops in time, loops spread over instances, or what the level keeps.",
+        {"enum": ["temporal", "spatial", "bypass", "bypassing", "datatype", "dataspace"]},
+    ),
+    "tensor": ("Of a memory with uneven placement: the tensor above these loops.", {"type": "string"}),
+    "factors": ("The bound of each dim: M=4, or M=4,2 where the last round is 2; M=0 is the whole dim.", _WORDS),
+    "permutation": ("The dims, innermost first.", _WORDS),
+    "split": ("So many dims of the permutation are spread over mesh X, the others over mesh Y.", {"type": "integer"}),
+    "keep": ("The tensors that the level keeps.", _WORDS),
+    "bypass": ("The tensors that go past it.", _WORDS),
+    "no_link_transfer": ("Read and left out.", {}),
+}
+
+
+def sweep_schema() -> Schema:
+    """Make the schema of SWEEP.yaml."""
+    schema = schema_of(SweepFile, "A sweep of ruby-map", SWEEP, {"str": {"type": ["string", "number"]}})
+    keys, search = schema["properties"], schema["$defs"]["SearchSection"]["properties"]
+    keys["mapspaces"]["items"] = {"enum": [f"{name}{end}" for name in PRESETS for end in ("", "+pad", "+im2col")]}
+    keys["pareto"]["items"] = {"enum": list(AXES)}
+    keys["objective"]["examples"] = [*OBJECTIVES, "delay,energy"]
+    search["strategy"]["enum"] = list(STRATEGIES)
+    many = {"type": "array", "items": {"not": {"type": ["null", "object"]}}, "minItems": 1}
+    number: Schema = {"anyOf": [{"type": "number"}, EXPRESSION]}
+    steps = {"type": "object", "required": ["from", "to"], "additionalProperties": False,
+             "properties": dict.fromkeys(("from", "to", "step", "times"), number)}  # fmt: skip
+    values = {"anyOf": [{"type": ["number", "string", "boolean"]}, many, steps]}
+    keys["parameters"]["additionalProperties"] = values
+    keys["linked"]["items"] = {"type": "object", "minProperties": 1, "additionalProperties": values}
+    return schema | {"required": ["architecture", "workloads"]}
+
+
+def transforms_schema() -> Schema:
+    """Make the schema of a mapping as transforms."""
+    return schema_of(Transforms, "A mapping as transforms, of ruby-map", TRANSFORMS)
+
+
+def mapping_schema() -> Schema:
+    """Make the schema of a mapping file of Timeloop's, which ruby-map reads and writes."""
+    keys = {name: {**schema, "description": text} for name, (text, schema) in _KEYS.items()}
+    entry = {"type": "object", "required": ["target", "type"], "additionalProperties": False, "properties": keys}
+    entries = {"type": "array", "items": {"$ref": "#/$defs/Entry"}}
+    whole = {"type": "object", "required": ["mapping"], "properties": {"mapping": entries}}
+    head = {"$schema": schema_of(int, "")["$schema"], "title": "A mapping, of ruby-map"}
+    return head | {"anyOf": [whole, entries], "$defs": {"Entry": entry}}

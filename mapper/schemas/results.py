@@ -1,0 +1,264 @@
+"""The objects of results: `ruby-map --json`, stats.json, and what other commands add to them."""
+
+from .values import (
+    Amount,
+    Answered,
+    Combinations,
+    Count,
+    Energy,
+    Entry,
+    Ideal,
+    Interconnect,
+    LevelFigures,
+    Number,
+    Output,
+    Proof,
+    Search,
+    Stage,
+    Stored,
+)
+
+
+class Member(Output):
+    """A mapping of the Pareto front."""
+
+    cycles: Amount
+    """Cycles."""
+    energy_pj: Amount | None
+    """pJ."""
+    edp: Amount | None
+    """pJ * cycles."""
+    mapping: list[Entry]
+    """Its entries."""
+
+
+class MemberProof(Output):
+    """What is proven of a mapping of the front."""
+
+    energy_lower_bound_pj: Amount | None
+    """No mapping with at most its cycles needs less, pJ."""
+    optimal: bool
+    """Whether no mapping dominates it."""
+
+
+class Change(Output):
+    """A change of the machine or the mapspace, and the best mapping then."""
+
+    change: str
+    """What is changed."""
+    value: Number | None
+    """The objective of the best mapping then; null where none was found or it was not tried."""
+    ratio: Number | None
+    """That over the value without the change."""
+    optimal: bool
+    """Whether it is proven."""
+    lower_bound: Number | None
+    """No mapping is lower then."""
+    gap: Amount | None
+    """The share by which the best may be lower."""
+    reason: str | None = None
+    """Why there is no value."""
+
+
+class Totals(Output):
+    """Figures of a layer, or of a network with the counts of its layers. Costs are null without a mapping."""
+
+    arch: str
+    """The machine's name."""
+    workload: str
+    """The name of the layer or the network."""
+    mapspace: str | None
+    """The mapspace; null for a mapping that was given."""
+    objective: str | None
+    """What the search minimised."""
+    seed: int | None
+    """Of the search."""
+    cycles: Count | None
+    """Cycles, bandwidths counted."""
+    energy_pj: Amount | None
+    """pJ; null where energies are not known."""
+    edp: Amount | None
+    """pJ * cycles."""
+    utilization: Amount | None
+    """MACs over cycles times MAC units."""
+    macs: Count
+    """MACs, those on the zeros of padding included."""
+    ineffectual_macs: Count
+    """MACs on the zeros of padding."""
+    area_um2: Amount | None
+    """Square micrometres of the machine."""
+    network: Interconnect | None
+    """The wires between levels."""
+    ideal: Ideal
+    """Lower bounds by simple arguments."""
+    fill_drain_cycles: Count | None = None
+    """Cycles in which a systolic array fills and drains."""
+    drain_reads: bool | None = None
+    """Whether reads of outputs that move up are charged."""
+    search: Search
+    """How the search went."""
+    optimal: bool | None = None
+    """Whether no mapping has a lower objective."""
+    lower_bound: Number | None = None
+    """No mapping has a lower objective."""
+    gap: Amount | None = None
+    """The share by which the best may be lower."""
+
+
+class Layer(Totals):
+    """The result of a layer: the object of `ruby-map --json`, and stats.json of its folder."""
+
+    count: Count | None = None
+    """Of a layer of a network: how often it occurs."""
+    alike: list[str] | None = None
+    """Of a layer of a network: the names of all layers that are equal."""
+    remainders: list[str]
+    """The slots that may have remainders."""
+    reason: str | None
+    """Why these."""
+    compute: Energy | None
+    """The MAC units."""
+    levels: dict[str, LevelFigures] | None
+    """The storage levels, the outermost first."""
+    mapping: list[Entry] | None
+    """The best mapping."""
+    warnings: list[str] | None = None
+    """What to know before using the figures."""
+    origin: str | None = None
+    """With a store or given mappings: where the mapping comes from."""
+    store: Stored | None = None
+    """What the store knew."""
+    cost_model: Answered | None = None
+    """The user's own cost model."""
+    front: list[Member] | None = None
+    """The Pareto front of the mappings looked at."""
+    attained: bool | None = None
+    """Whether the bound is reached by this mapping."""
+    searched: Number | None = None
+    """What the search had found, where the proof found a better mapping."""
+    alone: Number | None = None
+    """In a network: the objective of the layer's own best mapping, where another is better for the network."""
+    combinations: Combinations | None = None
+    """How the proof went."""
+    stages: list[Stage] | None = None
+    """The proof by each of several objectives."""
+    front_optimal: bool | None = None
+    """Whether the front is that of the whole mapspace."""
+    front_gap: Amount | None = None
+    """The largest share by which a mapping of it may be lower."""
+    front_proof: list[MemberProof] | None = None
+    """What is proven of each of its mappings."""
+    why: list[Change] | None = None
+    """What holds the mapping back."""
+    hint: str | None = None
+    """Why there is no valid mapping, or what is wrong with the given one."""
+
+
+class Network(Totals):
+    """The result of a network."""
+
+    missing: Count | None = None
+    """Layers that an interrupted search did not reach."""
+    layers: list[Layer]
+    """Each layer once; figures are of one occurrence."""
+
+
+class Simulated(Output):
+    """What the executor counted, step by step."""
+
+    cycles: Count
+    """Cycles, without bandwidths."""
+    levels: dict[str, dict[str, dict[str, Count]]]
+    """Words by level, tensor and figure."""
+    equal: bool
+    """Whether every figure is the model's."""
+
+
+class Beside(Output):
+    """A word count or a number of cycles of Timeloop's statistics beside ours."""
+
+    level: str
+    """The level; empty for the whole."""
+    tensor: str
+    """The tensor; empty for figures of no tensor."""
+    figure: str
+    """What is counted."""
+    ours: Number
+    """By our model."""
+    timeloop: Number
+    """By the statistics."""
+    rules: list[str]
+    """Timeloop's rules that make the difference."""
+
+
+class BesideEnergy(Output):
+    """The energy of a component by both, and what the difference is made of; pJ."""
+
+    component: str
+    """A level, the MAC units, the network."""
+    ours_pj: Number | None
+    """By our model."""
+    timeloop_pj: Number | None
+    """By the statistics."""
+    counts_pj: Number | None = None
+    """Of other counts."""
+    vectors_pj: Number | None = None
+    """Of whole vectors and clusters."""
+    leakage_pj: Number | None = None
+    """Of leakage."""
+    other_pj: Number | None = None
+    """Of other energies per access."""
+
+
+class BesideTimeloop(Output):
+    """Timeloop's statistics of the same mapping."""
+
+    source: str
+    """The file."""
+    figures: list[Beside]
+    """Each figure of both."""
+    rules: dict[str, str]
+    """The rules that are named, with what they say."""
+    not_explained: str
+    """Why the rules were not looked for; empty where they were."""
+    energies: list[BesideEnergy]
+    """Each component."""
+
+
+class Model(Layer):
+    """The object of `ruby-model --json`."""
+
+    invalid: list[str] | None = None
+    """The limits that the mapping breaks."""
+    predicted_seconds: Amount | None = None
+    """Of a program of it, by the machine's calibration."""
+    simulated: Simulated | None = None
+    """With --simulate."""
+    explanation: list[str] | None = None
+    """With --explain: a line each."""
+    timeloop: BesideTimeloop | None = None
+    """With --beside."""
+
+
+class Origin(Output):
+    """Where a mapping came from."""
+
+    date: str
+    """When it first did."""
+    name: str
+    """The search or file."""
+    mapspace: str
+    """Its mapspace; empty where there is none."""
+
+
+class Best(Layer):
+    """The object of `ruby-store FILE best --json`."""
+
+    problem: str
+    """The digest of the problem."""
+    date: str
+    """Since when the mapping is held."""
+    origins: list[Origin]
+    """Where it came from."""
+    proofs: list[Proof]
+    """What is said to be proven."""

@@ -1,0 +1,160 @@
+"""The objects of sweeps: `ruby-sweep --json`, pareto.json, results.json."""
+
+from typing import Any
+
+from .results import Layer, Network
+from .values import Amount, Count, Number, Output
+
+
+class Spread(Output):
+    """A measure of a design over its seeds."""
+
+    median: Number
+    """The median."""
+    low: Number
+    """The least."""
+    high: Number
+    """The most."""
+    lower_bound: Number | None = None
+    """What is proven."""
+
+
+class Candidate(Output):
+    """A design on a frontier. Each axis of the sweep is a further key: its values over the seeds."""
+
+    model_config = {"extra": "allow"}
+    __pydantic_extra__: dict[str, Spread]
+
+    design: Count
+    """Its number."""
+    parameters: dict[str, Any]
+    """The values of its parameters."""
+    mapspace: str
+    """Its mapspace."""
+    seeds: Count
+    """How many seeds were searched."""
+    on_frontier: Amount
+    """The share of the seeds in which it is on the frontier."""
+    gap: Amount | None
+    """The share by which its objective may be lower; null where nothing is proven."""
+    may_be_dominated: bool
+    """Whether another may dominate it, by the gaps."""
+
+
+class Joining(Output):
+    """A design that may join a frontier, by the gaps."""
+
+    design: Count
+    """Its number."""
+    mapspace: str
+    """Its mapspace."""
+
+
+class Frontier(Output):
+    """The designs that no other dominates."""
+
+    hypervolume: Number
+    """Of the frontier, ideal 1."""
+    knee: Count
+    """The design at its knee."""
+    points: list[Candidate]
+    """Its designs."""
+    may_join: list[Joining]
+    """Others that may belong to it."""
+
+
+class Fronts(Output):
+    """The frontiers of a workload."""
+
+    ideal: dict[str, Number]
+    """The least of each axis."""
+    reference: dict[str, Number]
+    """The most of each axis."""
+    fronts: dict[str, Frontier]
+    """By mapspace; all: of all together."""
+
+
+class Pareto(Output):
+    """pareto.json of a sweep."""
+
+    sweep: str
+    """The sweep's name."""
+    axes: list[str]
+    """The axes, by their columns."""
+    workloads: dict[str, Fronts]
+    """By workload."""
+
+
+class Summary(Output):
+    """The object of `ruby-sweep --json`."""
+
+    sweep: str
+    """The sweep's name."""
+    points: Count
+    """All points."""
+    found: Count
+    """Points with a mapping."""
+    nothing_valid: Count
+    """Points without a valid mapping."""
+    failed: Count
+    """Points that failed."""
+    missing: Count
+    """Points that an interrupted sweep did not reach."""
+    pareto: Pareto
+    """The frontiers."""
+
+
+class Point(Output):
+    """A point of a sweep; figures are null without a mapping."""
+
+    design: Count
+    """The number of its design."""
+    parameters: dict[str, Any]
+    """Their values."""
+    workload: str
+    """Its workload."""
+    mapspace: str
+    """Its mapspace."""
+    seed: Count
+    """Its seed."""
+    status: str
+    """found, nothing valid, failed."""
+    area_um2: Amount | None
+    """Square micrometres."""
+    energy_pj: Amount | None
+    """pJ."""
+    cycles: Amount | None
+    """Cycles."""
+    edp: Amount | None
+    """pJ * cycles."""
+    power_pj_per_cycle: Amount | None
+    """pJ per cycle: mW at 1 GHz."""
+    lower_bound: Number | None
+    """Of the objective."""
+    gap: Amount | None
+    """The share by which the objective may be lower."""
+    utilization: Amount | None
+    """Share of the MAC units at work."""
+    macs: Count | None
+    """MACs."""
+    evaluated: Count | None
+    """Mappings looked at."""
+    valid: Count | None
+    """Of these, valid ones."""
+    seconds: Amount | None
+    """Of the search."""
+    message: str
+    """Why there is no mapping."""
+    warnings: list[str]
+    """What to know before using the figures."""
+    result: Network | Layer | None
+    """The object of `ruby-map --json`."""
+
+
+class Results(Output):
+    """results.json of a sweep."""
+
+    sweep: str
+    """The sweep's name."""
+    points: list[Point]
+    """Its points."""

@@ -1,0 +1,75 @@
+"""The schema of a file with a layer or a network."""
+
+from typing import Any
+
+from ..load import CountedExplicit, CountedShaped, NetworkFile, Reference
+from ..named_shapes import SHAPES
+from ..shapes import ExplicitLayer, ShapedLayer
+from .generate import DRAFT, EXPRESSION, Schema, schema_of
+
+TOLD = {
+    "ShapedLayer.name": "The layer's name, without blanks and slashes; else that of the file.",
+    "ShapedLayer.shape": "What is computed, which says which dims and tensors there are.",
+    "ShapedLayer.sizes": "The size of each dim. P and Q are rows and columns of the outputs, not of the inputs.",
+    "ShapedLayer.stride": "By how many inputs a window moves: one number, or one for each window. 1 if left out.",
+    "ShapedLayer.dilation": "By how many inputs weights stand apart: one number, or one per window. 1 if left out.",
+    "ShapedLayer.word_bits": "The width of a tensor's words in bits, by its name; else the machine's.",
+    "ExplicitLayer.name": "The layer's name, without blanks and slashes; else that of the file.",
+    "ExplicitLayer.dims": "The size of each dim.",
+    "ExplicitLayer.coefficients": "Numbers that projections may use by name, such as a stride.",
+    "ExplicitLayer.tensors": "The tensors, by their names; exactly one is the output.",
+    "TensorSection.projection": "An index per rank: a sum of dims with coefficients of at least 1, as P*stride + R.",
+    "TensorSection.output": "Whether this is the output. Each of its ranks is a single dim.",
+    "TensorSection.word_bits": "The width of its words in bits; else the machine's.",
+    "CountedShaped.count": "How often the network has this layer.",
+    "CountedExplicit.count": "How often the network has this layer.",
+    "Reference.layer": "A layer of the library, as resnet50/fc, or the file of a layer beside this one.",
+    "Reference.count": "How often the network has this layer.",
+    "NetworkFile.name": "The network's name; else that of the file.",
+    "NetworkFile.layers": "The layers in their order: of a shape, with their dims, or named from elsewhere.",
+}
+_STEP: Schema = {"anyOf": [{"type": "integer", "minimum": 1}, EXPRESSION]}
+OTHER: dict[str, Schema] = {
+    "_name": {"type": "string", "pattern": r"^[^\s/]+$"},
+    "word": {"type": "string", "pattern": r"^[A-Za-z_]\w*$"},
+    "_steps": {"anyOf": [*_STEP["anyOf"], {"type": "array", "items": _STEP, "minItems": 1}]},
+}
+
+
+def workload_schema() -> Schema:
+    """Make the schema: of a layer with a shape or with dims of its own, and of a network."""
+    whole = {name: schema_of(model, name, TOLD, OTHER) for name, model in _MODELS.items()}
+    parts: Schema = {}
+    for schema in whole.values():
+        parts |= schema.pop("$defs", {})
+        schema.pop("$schema")
+    parts |= whole
+    for name in ("ShapedLayer", "CountedShaped"):
+        parts[name] |= {"allOf": [_sizes_of(shape) for shape in SHAPES]}
+        parts[name]["properties"]["shape"]["enum"] = list(SHAPES)
+    layers = parts["NetworkFile"]["properties"]["layers"]
+    layers["items"] = _first(("layer", "Reference"), ("shape", "CountedShaped"), last="CountedExplicit")
+    chosen = _first(("layers", "NetworkFile"), ("shape", "ShapedLayer"), ("sizes", "ShapedLayer"), last="ExplicitLayer")
+    return {"$schema": DRAFT, "title": "A layer or a network of ruby-map", "type": "object", **chosen, "$defs": parts}
+
+
+def _first(*choices: tuple[str, str], last: str) -> Schema:
+    """The part of the first choice whose key is there, else the last: faults are those of one part."""
+    schema: Schema = {"$ref": f"#/$defs/{last}"}
+    for key, part in reversed(choices):
+        schema = {"if": {"type": "object", "required": [key]}, "then": {"$ref": f"#/$defs/{part}"}, "else": schema}
+    return schema
+
+
+def _sizes_of(name: str) -> Schema:
+    """Which sizes a layer of a shape has."""
+    shape: Any = SHAPES[name]
+    needed = [dim for dim in shape.names if dim not in shape.one_by_default]
+    sizes = {"propertyNames": {"enum": list(shape.names)}, "required": needed}
+    given = {"properties": {"shape": {"const": name}}, "required": ["shape"]}
+    return {"if": given, "then": {"properties": {"sizes": sizes}}}
+
+
+_MODELS: dict[str, Any] = {
+    one.__name__: one for one in (ShapedLayer, ExplicitLayer, NetworkFile, Reference, CountedShaped, CountedExplicit)
+}

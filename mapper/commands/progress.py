@@ -12,6 +12,7 @@ from ..runtime import tell
 from ..search import Recorder, read_budget
 
 NAME = 16  # letters of a layer's name, where there is little room
+_THOUSANDS = ("", *"kMGTPE")
 EVERY = 5.0  # seconds between log lines, and at each end
 
 
@@ -31,8 +32,11 @@ class Part:
 
 def _rounded(number: re.Match[str]) -> str:
     """A number with commas, `12,345,678`, as `12.3M`."""
-    thousands = number[0].count(",")
-    return f"{int(number[0].replace(',', '')) / 1000**thousands:.3g}{' kMGTPE'[min(thousands, 7)]}"
+    digits = number[0].replace(",", "")
+    value, power = float(f"{float(digits):.3g}"), 0
+    while value >= 1000 and power < len(_THOUSANDS) - 1:
+        value, power = value / 1000, power + 1
+    return f"{value:.4g}{_THOUSANDS[power]}"
 
 
 def line(layer: Workload, recorder: Recorder) -> list[Part]:

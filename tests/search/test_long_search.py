@@ -169,6 +169,15 @@ def test_a_progress_line_fits_the_terminal(monkeypatch):
     assert shortened([*parts, Part(left)], 40).endswith("first: 1.2\N{HORIZONTAL ELLIPSIS}")
 
 
+@pytest.mark.parametrize(
+    ("number", "short"),
+    [("999,499", "999k"), ("999,500", "1M"), ("999,999", "1M"), ("1,000", "1k"), ("999,999,999", "1G"), ("999", "999")],
+)
+def test_a_number_that_rounds_up_gets_the_next_unit(number, short):
+    """Never 1e+03k."""
+    assert Part(f"{number} mappings").compact.text == f"{short} mappings"
+
+
 def test_a_progress_line_of_80_columns_tells_the_best_and_what_is_left():
     """Long names, large numbers, the state of a proof: the best so far and the time left are there all the same."""
     layer = SimpleNamespace(name="stage_4_block_11_expand_pointwise")

@@ -11,7 +11,7 @@ from pydantic_core import ErrorDetails
 
 from .expressions import arithmetic, is_expression
 from .faults import Fault, InputError
-from .hints import LAYER_KEYS, with_unit
+from .hints import of_layer, with_unit
 from .reading import Document, Keys, near
 
 
@@ -122,14 +122,15 @@ def _user_path(data: Any, location: Keys, absent: bool) -> Keys:
     return path
 
 
-def _message(error: ErrorDetails, keys: list[str], names: Mapping[str, int | float]) -> str:
+def _message(error: ErrorDetails, keys: list[str], names: Mapping[str, int | float], shape: object) -> str:
+    """What is wrong, in the words of the file; `shape` is that of the layer that has the value, if one has it."""
     kind, value, context = error["type"], error["input"], error.get("ctx", {})
     name = str(error["loc"][-1]) if error["loc"] else ""
     if kind == "missing":
         return f'the key "{name}" is missing'
     if kind == "extra_forbidden":
-        of_layers = f"; {LAYER_KEYS[name]}" if "sizes" in keys and name in LAYER_KEYS else ""
-        return f'unknown key "{name}"{of_layers or near(name, keys) or "; known: " + ", ".join(keys)}'
+        hint = of_layer(name, shape) or near(name, keys) or "; known: " + ", ".join(keys)
+        return f'unknown key "{name}"{hint}'
     if kind == "value_error":
         return str(context["error"])
     if kind == "literal_error":
@@ -165,7 +166,10 @@ def faults_of(
         if detail["type"] == "too_short" and len(detail["input"]) >= detail["ctx"]["min_length"]:
             continue  # pydantic counts good entries only; the bad ones have their own faults
         path = at + _user_path(data, detail["loc"], absent=detail["type"] == "missing")
-        faults.append(document.fault(path, _message(detail, _keys_at(model, detail["loc"][:-1]), names or {})))
+        keys = _keys_at(model, detail["loc"][:-1])
+        around = document.get(path[:-1]) if path and "sizes" in keys else None
+        shape = around.get("shape") if isinstance(around, dict) else None
+        faults.append(document.fault(path, _message(detail, keys, names or {}, shape)))
     return sorted(dict.fromkeys(faults), key=lambda fault: (fault.source, fault.line or 0))
 
 

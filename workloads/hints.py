@@ -18,7 +18,9 @@ OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
     "strides": ("stride",),
     "dilations": ("dilation",),
     "dimensions": ("dims", "sizes"),
-    # dims: ZigZag's, those of frameworks, of the literature
+}
+# Names of dims: ZigZag's, those of frameworks, of the literature. They say something of our shapes' dims only.
+OTHER_DIMS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("k", "out_channels", "cout", "oc", "filters"), ("M",)),
     **dict.fromkeys(("in_channels", "cin", "ic"), ("C",)),
     **dict.fromkeys(("oy", "oh", "e"), ("P",)),
@@ -26,24 +28,33 @@ OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("fy", "kh"), ("R",)),
     **dict.fromkeys(("fx", "kw"), ("S",)),
     **dict.fromkeys(("groups",), ("G",)),
-    **dict.fromkeys(("batch", "batch_size"), ("N", "B")),
+    **dict.fromkeys(("batch", "batch_size"), ("B", "N")),
 }
+_SHAPES = ({"M", "C", "P", "R"}, {"M", "N", "K"})  # dims by which a convolution and a matrix product are known
 _ROWS, _COLUMNS = ("h", "iy", "ih", "in_h", "height"), ("w", "ix", "iw", "in_w", "width")  # of the input
 _INPUT = dict.fromkeys(_ROWS, ("P", "R")) | dict.fromkeys(_COLUMNS, ("Q", "S"))
-_OUTPUT = "sizes has the output's P and Q, which padding is part of: P = (H + 2 * padding - R) / stride + 1"
-LAYER_KEYS = dict.fromkeys(("padding", "pad", "pads"), _OUTPUT)
-LAYER_KEYS |= dict.fromkeys(("kernel_size", "kernel", "filter"), "sizes has the filter's rows R and columns S")
-_QUANTITY = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)(b|bytes?|bits?|)\s*", re.IGNORECASE)
+_OUTPUTS = {"conv1d": "P", "conv2d": "P and Q", "conv3d": "O, P and Q", "transposed_conv2d": "P and Q"}
+_FILTERS = {
+    "conv1d": "rows R",
+    "conv2d": "rows R and columns S",
+    "conv3d": "depth T, rows R and columns S",
+    "transposed_conv2d": "rows R and columns S",
+}
+# In the digits of Python alone, and of a text without blanks around it: in two places they would be tried in pairs.
+_QUANTITY = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)(b|bytes?|bits?|)", re.IGNORECASE)
 
 
 def meant(name: str, choices: Iterable[str]) -> str | None:
-    """The choice that somebody who writes `name` is known to mean.
+    """The choice that somebody who writes `name` is known to mean: the same word in other letters before any other.
 
-    >>> meant("latency", ["edp", "energy", "delay"])
-    'delay'
+    >>> meant("latency", ["edp", "energy", "delay"]), meant("k", ["M", "N", "K"])
+    ('delay', 'K')
     """
-    known = set(choices)
-    return next((other for other in OTHER_NAMES.get(name.lower(), ()) if other in known), None)
+    known = {choice.lower(): choice for choice in choices}
+    words = OTHER_NAMES.get(name.lower(), ())
+    if any(dims.issubset(known.values()) for dims in _SHAPES):
+        words += OTHER_DIMS.get(name.lower(), ())
+    return next((known[word.lower()] for word in (name, *words) if word.lower() in known), None)
 
 
 def with_unit(text: str, key: str) -> str:
@@ -52,7 +63,7 @@ def with_unit(text: str, key: str) -> str:
     >>> with_unit("64KB", "capacity_bytes"), with_unit("64KB", "capacity_bits"), with_unit("16b", "width_bits")
     ('; write 64 * 1024', '; write 64 * 1024 * 8', '; write 16')
     """
-    found = _QUANTITY.fullmatch(text)
+    found = _QUANTITY.fullmatch(text.strip())
     if not found or not (found[2] or found[4]):
         return ""
     number, prefix, unit = found[1], found[2].lower(), found[4]
@@ -66,17 +77,48 @@ def with_unit(text: str, key: str) -> str:
     return f"; write {value}" if not unit else f"; this key has no unit: write a number, as {value}"
 
 
-def of_input(name: str, sizes: Mapping[str, object], stride: object, choices: Iterable[str]) -> str:
+def _factor(given: object, name: str) -> int | str:
+    """A number of the layer for a formula; its name where the file has none there."""
+    return given if isinstance(given, int) and not isinstance(given, bool) and 0 < given < 2**62 else name
+
+
+def of_input(
+    name: str, sizes: Mapping[str, object], steps: Mapping[str, tuple[object, object]], transposed: bool = False
+) -> str:
     """The end of a message about the rows or columns of an input: which size of the output they make.
 
-    >>> of_input("H", {"H": 56, "R": 3}, 2, "NMCPQRS")
-    '; the output has P = (56 + 2 * padding - 3) / 2 + 1'
+    `steps` has the stride and the dilation of each output dim that slides a window. The result is rounded down, as
+    frameworks do.
+
+    >>> of_input("H", {"H": 56, "R": 3}, {"P": (2, 1)})
+    '; the output has P = (56 + 2 * padding - 3) // 2 + 1'
     """
     output, window = _INPUT.get(name.lower(), ("", ""))
-    if not output or output not in (known := set(choices)) or window not in known:
+    if output not in steps:
         return ""
-    step = stride if isinstance(stride, int) else "stride"
-    return f"; the output has {output} = ({sizes[name]} + 2 * padding - {sizes.get(window, window)}) / {step} + 1"
+    rows, filters = _factor(sizes.get(name), name), _factor(sizes.get(window), window)
+    stride, dilation = (_factor(step, key) for step, key in zip(steps[output], ("stride", "dilation"), strict=True))
+    if transposed:
+        return f"; the output has {output} = ({rows} - 1) * {stride} - 2 * padding + {filters}"
+    reach = filters if dilation == 1 else f"{dilation} * ({filters} - 1) - 1"
+    return f"; the output has {output} = ({rows} + 2 * padding - {reach}) // {stride} + 1"
+
+
+def of_layer(key: str, shape: object) -> str:
+    """The end of a message about a key that layers have elsewhere: where a layer of `shape` has it; or nothing.
+
+    >>> of_layer("kernel_size", "conv1d"), of_layer("padding", "matmul")
+    ("; sizes has the filter's rows R", '')
+    """
+    if not isinstance(shape, str) or shape not in _OUTPUTS:
+        return ""
+    if key.lower() in ("padding", "pad", "pads"):
+        step = {"P": ("stride", 1)}
+        formula = of_input("H", {}, step, shape.startswith("transposed")).removeprefix("; the output has ")
+        return f"; sizes has the output's {_OUTPUTS[shape]}, which padding is part of: {formula}"
+    if key.lower() in ("kernel_size", "kernel", "filter"):
+        return f"; sizes has the filter's {_FILTERS[shape]}"
+    return ""
 
 
 def all_channels(sizes: Mapping[str, int]) -> str:

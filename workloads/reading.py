@@ -27,12 +27,15 @@ def path_text(path: Keys) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
 
 
-def near(name: str, choices: Iterable[str]) -> str:
-    """The end of a message about an unknown `name`: `; did you mean "resnet50"?`, or nothing."""
+def near(name: str, choices: Iterable[str], taken: Collection[str] = ()) -> str:
+    """The end of a message about an unknown `name`: `; did you mean "resnet50"?`, or nothing.
+
+    `taken` are choices that nobody means, as they stand beside the name already.
+    """
     choices = list(choices)
     if (known := meant(name, choices)) is not None:
-        return f'; did you mean "{known}"?'
-    by_lower = {choice.lower(): choice for choice in choices}
+        return "" if known in taken else f'; did you mean "{known}"?'
+    by_lower = {choice.lower(): choice for choice in choices if choice not in taken}
     matches = difflib.get_close_matches(name.lower(), by_lower, n=1)
     return f'; did you mean "{by_lower[matches[0]]}"?' if matches else ""
 

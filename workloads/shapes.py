@@ -77,8 +77,8 @@ def _shape_faults(layer: ShapedLayer) -> Iterator[Located]:
         return
     for dim in layer.sizes:
         if dim not in shape.names:
-            stride = layer.stride[0] if isinstance(layer.stride, tuple) and layer.stride else layer.stride or 1
-            hint = of_input(dim, layer.sizes, stride, shape.names) or near(dim, shape.names)
+            hint = of_input(dim, layer.sizes, _window_steps(layer, shape), bool(shape.transposed))
+            hint = hint or near(dim, shape.names, taken=layer.sizes)
             yield ("sizes", dim), f'unknown dim "{dim}"; {layer.shape} has {", ".join(shape.names)}{hint}'
     missing = [dim for dim in shape.names if dim not in layer.sizes and dim not in shape.one_by_default]
     if missing:
@@ -91,6 +91,24 @@ def _shape_faults(layer: ShapedLayer) -> Iterator[Located]:
         has = shape.windows and not (shape.transposed and key == "dilation")
         if getattr(layer, key) is not None and not has:
             yield (key,), f"{layer.shape} has no {key}"
+
+
+def _window_steps(layer: ShapedLayer, shape: Shape) -> dict[str, tuple[object, object]]:
+    """The stride and dilation of P and Q where the shape has them, as written: of a file that may have other faults."""
+
+    def step(given: object, axis: str) -> object:
+        given = 1 if given is None else given
+        each = list(given) if isinstance(given, list | tuple) else [given]
+        if len(each) == 1:
+            return each[0]
+        return each[shape.windows.index(axis)] if len(each) == len(shape.windows) else None
+
+    axes = {"P": "h", "Q": "w"}
+    return {
+        dim: (step(layer.stride, axis), step(layer.dilation, axis))
+        for dim, axis in axes.items()
+        if axis in shape.windows
+    }
 
 
 def _steps_of(given: tuple[int, ...] | None, shape: Shape) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 import re
 import sys
+import time
 import warnings
 
 import pytest
@@ -9,6 +10,7 @@ from ruby_map.mapper.commands.ruby_map import main
 from ruby_map.mapper.commands.ruby_model import main as model
 from ruby_map.mapper.search import read_budget
 from ruby_map.workloads import library_workloads
+from ruby_map.workloads.hints import with_unit
 from ruby_map.workloads.timeloop import InputWarning
 from typer.testing import CliRunner
 
@@ -69,12 +71,12 @@ def files(tmp_path):
         (("P: 56", "OY: 56"), "layer.yaml:3: sizes.OY", 'R, S; did you mean "P"?'),
         (("S: 3", "FX: 3"), "layer.yaml:3: sizes.FX", 'R, S; did you mean "S"?'),
         (("R: 3", "FY: 3"), "layer.yaml:3: sizes.FY", 'R, S; did you mean "R"?'),
-        (("P: 56", "H: 58"), "layer.yaml:3: sizes.H", "; the output has P = (58 + 2 * padding - 3) / 1 + 1\n"),
-        (("Q: 56", "W: 58"), "layer.yaml:3: sizes.W", "; the output has Q = (58 + 2 * padding - 3) / 1 + 1\n"),
+        (("P: 56", "H: 58"), "layer.yaml:3: sizes.H", "; the output has P = (58 + 2 * padding - 3) // 1 + 1\n"),
+        (("Q: 56", "W: 58"), "layer.yaml:3: sizes.W", "; the output has Q = (58 + 2 * padding - 3) // 1 + 1\n"),
         (
             ("shape: conv2d", "shape: conv2d\npadding: 1"),
             "layer.yaml:3: padding",
-            "P = (H + 2 * padding - R) / stride + 1",
+            "P = (H + 2 * padding - R) // stride + 1",
         ),
         (
             ("shape: conv2d", "shape: conv2d\nkernel_size: 3"),
@@ -98,7 +100,81 @@ def test_a_mistake_in_a_file_is_told_with_its_line_and_the_way_out(files, change
 def test_the_output_size_is_computed_with_the_stride(files):
     """The layer's own numbers stand in the formula."""
     change = ("P: 56", "H: 58"), ("shape: conv2d", "shape: conv2d\nstride: 2")
-    assert "the output has P = (58 + 2 * padding - 3) / 2 + 1" in told(main, *files(*change))
+    assert "the output has P = (58 + 2 * padding - 3) // 2 + 1" in told(main, *files(*change))
+
+
+@pytest.mark.parametrize(
+    ("layer", "words"),
+    [
+        # a window has its own stride, and a dilation; what is no number stands by its name
+        (
+            "shape: conv2d\nstride: [2, 4]\nsizes: {M: 1, C: 1, P: 9, W: 56, R: 3, S: 5}",
+            "Q = (56 + 2 * padding - 5) // 4 + 1",
+        ),
+        (
+            "shape: conv2d\nstride: [2, 4]\nsizes: {M: 1, C: 1, H: 56, Q: 9, R: 3, S: x}",
+            "P = (56 + 2 * padding - 3) // 2 + 1",
+        ),
+        (
+            "shape: conv2d\ndilation: 2\nsizes: {M: 1, C: 1, H: 56, Q: 9, R: 3, S: 3}",
+            "P = (56 + 2 * padding - 2 * (3 - 1) - 1) // 1 + 1",
+        ),
+        (
+            "shape: conv2d\nstride: two\nsizes: {M: 1, C: 1, H: [], Q: 9, S: 3}",
+            "P = (H + 2 * padding - R) // stride + 1",
+        ),
+        ("shape: conv2d\nstride: [1, 2, 3]\nsizes: {M: 1, H: true, Q: 9}", "P = (H + 2 * padding - R) // stride + 1"),
+        ("shape: conv2d\nstride: {a: 1}\nsizes: {M: 1, H: -1, Q: 9}", "P = (H + 2 * padding - R) // stride + 1"),
+        (
+            "shape: transposed_conv2d\nstride: 2\nsizes: {M: 1, C: 1, H: 8, Q: 16, R: 4, S: 4}",
+            "P = (8 - 1) * 2 - 2 * padding + 4",
+        ),
+        (
+            "shape: transposed_conv2d\npadding: 1\nsizes: {M: 1, C: 1, P: 16, Q: 16, R: 4, S: 4}",
+            "(H - 1) * stride - 2 * padding + R",
+        ),
+        (
+            "shape: conv1d\nPadding: 1\nsizes: {M: 1, C: 1, P: 8, R: 3}",
+            "sizes has the output's P, which padding is part of",
+        ),
+        ("shape: conv1d\nkernel_size: 3\nsizes: {M: 1, C: 1, P: 8}", "sizes has the filter's rows R"),
+        # a matrix product has a K, no padding, and its batch is N, with a B beside it B
+        ("shape: matmul\nsizes: {M: 1, N: 1, k: 1}", 'did you mean "K"?'),
+        ("shape: matmul\nsizes: {M: 1, batch: 1, K: 1}", 'did you mean "N"?'),
+        ("shape: batched_matmul\nsizes: {batch: 2, M: 1, N: 1, K: 1}", 'did you mean "B"?'),
+    ],
+)
+def test_a_hint_fits_the_layer(tmp_path, layer, words):
+    """The shape, its windows and the numbers that the file has, whatever else it has in their place."""
+    path = tmp_path / "layer.yaml"
+    path.write_text(layer)
+    assert words in told(main, "toy_6pe", path)
+
+
+@pytest.mark.parametrize(
+    ("layer", "fault"),
+    [
+        ("shape: conv2d\nsizes: {M: 8, K: 8, C: 1, P: 1, Q: 1, R: 1, S: 1}", 'unknown dim "K"; .*, S$'),  # M is there
+        ("shape: matmul\npadding: 1\nsizes: {M: 1, N: 1, K: 1}", 'unknown key "padding"; known: name, '),
+        ("shape: [conv2d]\npadding: 1\nsizes: {M: 1}", 'unknown key "padding"; known: name, '),
+        ("dims: {M: 4, N: 4}\ntensors: {Out: {output: true, projection: [M, K]}}", "(?!.*did you mean).*K"),
+    ],
+)
+def test_a_hint_that_would_not_help_is_left_out(tmp_path, layer, fault):
+    """A dim that stands beside the wrong one, a formula of convolutions for a product, words for dims of one's own."""
+    path = tmp_path / "layer.yaml"
+    path.write_text(layer)
+    assert re.search(
+        f"^.*layer.yaml:[0-9]+: [a-zA-Z.0-9]*(\\[[0-9]\\])?:? ?{fault}", told(main, "toy_6pe", path), re.MULTILINE
+    )
+
+
+def test_units_are_read_at_once_in_plain_digits(files):
+    """Other scripts' digits are no expression either; a text of blanks takes no minutes."""
+    assert "; write" not in told(main, *files(("64 * 1024", "\N{ARABIC-INDIC DIGIT THREE}KB")))
+    began = time.monotonic()
+    assert not with_unit("1" + " " * 100_000 + "x", "capacity_bytes")
+    assert time.monotonic() - began < 1
 
 
 def test_lines_are_those_of_the_base(tmp_path):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from ..workloads import SHAPES, Document, Fault, InputError, Workload, near
+from ..workloads import SHAPES, Document, Fault, InputError, Keys, Workload, near
 from .spec import Architecture, FactorRule, LoopConstraint
 
 # The dims and tensors of all shapes: constraints may name them whether a workload has them or not.
@@ -29,12 +29,34 @@ def check_fit(arch: Architecture, workload: Workload, source: str, documents: Se
 def _fault(misfit: Misfit, source: str, documents: Sequence[Document]) -> Fault:
     """The fault with the file and line of the wrong name, or of the level that it is about."""
     place, word, message = misfit
-    for name in reversed(place.split(".")):  # an axis, else its level
-        for document in documents:
-            for at in document.named(name):
-                path = next(document.mentions(at, word), (*at, "name"))
-                return Fault(*document.place(path), place, message)
+    for document in documents:
+        own = isinstance(document.data, dict) and isinstance(document.data.get("levels"), list)
+        for at in _own_places(document, place) if own else _timeloop_places(document, place):
+            found = [path for path in document.mentions(at, word) if path[-1] != "name"]  # an axis may be called X, too
+            path = min(found, key=lambda path: "factors" not in path, default=(*at, "name"))
+            return Fault(*document.place(path), place, message)
     return Fault(source, None, place, message)
+
+
+def _own_places(document: Document, place: str) -> Iterator[Keys]:
+    """Where a file of this project has the list, the axis or the temporal loops that `place` names, or else the level.
+
+    Levels are those below `levels`: a machine, a component class or an axis of another level may have the same name.
+    """
+    name, _, part = place.partition(".")  # names have no dots
+    for index, level in enumerate(document.data["levels"]):
+        if isinstance(level, dict) and level.get("name") == name:
+            axes = [axis["name"] for axis in level.get("fanout") or ()]
+            if part in axes:
+                yield ("levels", index, "fanout", axes.index(part))
+            key = part or "temporal"
+            yield ("levels", index, key) if key in level else ("levels", index)
+
+
+def _timeloop_places(document: Document, place: str) -> Iterator[Keys]:
+    """Where Timeloop's files name the axis, or else the level, of `place`."""
+    for name in reversed(place.split(".")):
+        yield from document.named(name)
 
 
 def known_tensors(workload: Workload) -> frozenset[str]:

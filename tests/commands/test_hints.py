@@ -177,6 +177,38 @@ def test_units_are_read_at_once_in_plain_digits(files):
     assert time.monotonic() - began < 1
 
 
+@pytest.mark.parametrize(
+    ("lines", "place"),
+    [
+        # names of a machine, of two axes and of an axis and a level are the same
+        ("  - name: a\n    fanout: [{name: X, size: 2, dims: [C]}]\n"
+         "  - name: b\n    fanout: [{name: X, size: 2, dims: [C, Z]}]  # here", "b.X"),
+        ("  - name: X\n    temporal: {dims: [C]}\n"
+         "  - name: b\n    fanout: [{name: X, size: 2, dims: [Z]}]  # here", "b.X"),
+        ("  - name: glb\n    placement: uneven\n    keep: [Wights]  # here", "glb.keep"),
+        ("  - name: glb\n    placement: uneven\n    temporal: {dims: [M, Z]}  # here", "glb"),
+        ("  - name: mine\n    temporal: {dims: [M, Z]}  # here", "mine"),
+        ("  - name: glb\n    fanout:\n      - name: Z\n        size: 2\n        dims: [Z]  # here", "glb.Z"),
+        # the loops of the level, not those below it; a factor, not the dim's other place
+        ("  - name: glb\n    fanout: [{name: X, size: 2, dims: [C, M]}]\n    temporal:\n      dims: [M]\n"
+         "      factors: [M=65]  # here", "glb"),
+        ("  - name: glb\n    bypass: [Inputs]\n    keep: [Wights]  # here\n    attributes: {note: Wights}", "glb.keep"),
+        ("  - name: glb\n    attributes: {note: Wights}\n    keep: [Wights]  # here", "glb.keep"),
+    ],
+)  # fmt: skip
+def test_the_line_is_that_of_the_level_axis_or_list(files, lines, place):
+    """Whatever else has its name, or has the wrong word."""
+    arch, layer = files()
+    each = "    class: SRAM\n    capacity_bytes: 65536\n    word_bits: 16\n    width_bits: 64\n"
+    levels = re.sub(r"(  - name: (?:a|b|X|glb|mine)\n)", rf"\1{each}", lines)
+    dram = "  - {name: DRAM, class: DRAM, type: LPDDR4, width_bits: 64, word_bits: 16}\n"
+    compute = "compute: {name: MAC, class: intmac, word_bits: 16}\n"
+    text = f"name: mine\ntechnology: 45nm\nlevels:\n{dram}{levels}\n{compute}"
+    arch.write_text(text)
+    here = 1 + next(number for number, line in enumerate(text.splitlines()) if "# here" in line)
+    assert f"{arch}:{here}: {place}: " in told(main, arch, layer)
+
+
 def test_lines_are_those_of_the_base(tmp_path):
     """The file in which a wrong name stands is named, also where another builds on it."""
     (tmp_path / "below.yaml").write_text(MACHINE.replace("[Weights]", "[Wights]"))

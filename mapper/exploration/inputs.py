@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 
 from ...arch import Architecture, arch_documents, check_fit, library_archs, load_arch, with_base
 from ...workloads import (
@@ -12,6 +13,7 @@ from ...workloads import (
     Network,
     Workload,
     collect,
+    expanded,
     library_workloads,
     load_workload,
     read_yaml,
@@ -36,9 +38,13 @@ def load(
     others: list[Fault] = []
     work = collect(others, lambda: _workload(workload))
     machine = collect(faults, lambda: _arch(arch, _common(work), more))
+    if machine is None and work is None and (swapped := _swapped(arch, workload)):
+        raise InputError(swapped)
+    if work is None and _kind(workload) == "mapping":
+        others = [Fault(str(workload), None, "", _IS_MAPPING)]
     faults += others
     if machine is None or work is None:
-        raise InputError(_mistaken(arch, workload) or faults)
+        raise InputError(faults)
     source = arch.name if isinstance(arch, Architecture) else os.fspath(arch)
     for layer in layers_of(work):
         faults += [Fault(layer.name, None, "", message) for _, message in size_faults(layer, "")]
@@ -66,6 +72,7 @@ _ROOTS = {
     "workload": {"shape", "sizes", "tensors", "layers", "problem"},
     "mapping": {"mapping"},
 }
+_IS_MAPPING = "is a mapping; ruby-model ARCH WORKLOAD MAPPING counts it, ruby-map --start-from MAPPING begins with it"
 
 
 def _kind(spec: object) -> str:
@@ -78,23 +85,22 @@ def _kind(spec: object) -> str:
     if text.partition("/")[0] in library_workloads():
         return "workload"
     try:
-        data = read_yaml(Path(text), tags=TIMELOOP_TAGS).data
+        path = expanded(text)
+        if path.parent.is_file():  # FILE.yaml/LAYER
+            path = path.parent
+        data = read_yaml(path, tags=TIMELOOP_TAGS).data
     except InputError:
         return ""
     keys = data.keys() if isinstance(data, dict) else set()
     return next((kind for kind, roots in _ROOTS.items() if roots & keys), "")
 
 
-def _mistaken(arch: object, workload: object) -> list[Fault]:
-    """The fault of inputs that stand in each other's place, or of a mapping in the place of a workload."""
-    kinds = _kind(arch), _kind(workload)
-    if kinds == ("workload", "architecture"):
-        rule = f"the architecture stands first: write {workload} {arch}"
-        return [Fault("ARCH", None, "", f"{arch} is a workload, {workload} an architecture; {rule}")]
-    if kinds[1] == "mapping":
-        rule = "is a mapping; ruby-model ARCH WORKLOAD MAPPING counts it, ruby-map --start-from MAPPING begins with it"
-        return [Fault(str(workload), None, "", rule)]
-    return []
+def _swapped(arch: object, workload: object) -> Fault | None:
+    """The fault of inputs that stand in each other's place."""
+    if (_kind(arch), _kind(workload)) != ("workload", "architecture"):
+        return None
+    rule = f"the architecture stands first: write {quote(str(workload))} {quote(str(arch))}"
+    return Fault("ARCH", None, "", f"{arch} is a workload, {workload} an architecture; {rule}")
 
 
 def _workload(workload: Workload | Network | Spec) -> Workload | Network:

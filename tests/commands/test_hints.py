@@ -286,6 +286,26 @@ def test_inputs_in_the_wrong_place(files, tmp_path):
     assert "write eyeriss_like alexnet/conv1" in told(model, "alexnet/conv1", "eyeriss_like", tmp_path / "mapping.yaml")
 
 
+def test_inputs_in_the_wrong_place_by_other_names(files, tmp_path):
+    """A layer of a network's file, and a path with a blank, which a shell takes in quotes."""
+    _, layer = files()
+    net, blank = tmp_path / "net.yaml", tmp_path / "my layer.yaml"
+    net.write_text("layers:\n  - {layer: resnet50/conv1}\n")
+    assert f"write eyeriss_like {net}/conv1\n" in told(main, f"{net}/conv1", "eyeriss_like")
+    layer.rename(blank)
+    assert f"write eyeriss_like '{blank}'\n" in told(main, blank, "eyeriss_like")
+
+
+def test_a_mapping_as_workload_hides_no_fault_of_the_machine(files, tmp_path):
+    """All faults of both inputs at once."""
+    arch, _ = files(("64 * 1024", "64KB"))
+    mapping = tmp_path / "mapping.yaml"
+    mapping.write_text("mapping: []\n")
+    said = told(main, arch, mapping)
+    assert "arch.yaml:7: levels[1].capacity_bytes" in said
+    assert "mapping.yaml: is a mapping" in said
+
+
 def test_all_channels_in_each_group_are_a_warning(tmp_path):
     """G: 96, M: 96, C: 96 has 9,216 channels, which may not be meant; the library means its own."""
     path = tmp_path / "dw.yaml"

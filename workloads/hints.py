@@ -41,6 +41,7 @@ _FILTERS = {
     "transposed_conv2d": "rows R and columns S",
 }
 # In the digits of Python alone, and of a text without blanks around it: in two places they would be tried in pairs.
+MAX_LENGTH = 40  # of a size with its unit: the hint repeats it
 _QUANTITY = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)(b|bytes?|bits?|)", re.IGNORECASE)
 
 
@@ -63,7 +64,7 @@ def with_unit(text: str, key: str) -> str:
     >>> with_unit("64KB", "capacity_bytes"), with_unit("64KB", "capacity_bits"), with_unit("16b", "width_bits")
     ('; write 64 * 1024', '; write 64 * 1024 * 8', '; write 16')
     """
-    found = _QUANTITY.fullmatch(text.strip())
+    found = _QUANTITY.fullmatch(text.strip()) if len(text) <= MAX_LENGTH else None
     if not found or not (found[2] or found[4]):
         return ""
     number, prefix, unit = found[1], found[2].lower(), found[4]
@@ -118,6 +119,8 @@ def of_layer(key: str, shape: object) -> str:
         return f"; sizes has the output's {_OUTPUTS[shape]}, which padding is part of: {formula}"
     if key.lower() in ("kernel_size", "kernel", "filter"):
         return f"; sizes has the filter's {_FILTERS[shape]}"
+    if key.lower() == "groups":
+        return "; sizes has the groups as G, and M and C of one group"
     return ""
 
 

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from .checking import IntExpr, Section
 from .expressions import linear
-from .hints import of_input
+from .hints import of_input, of_layer
 from .named_shapes import SHAPES, Shape, transposed_faults, transposed_sizes
 from .reading import Keys, near
 from .spec import Rank, Tensor, Term, Workload
@@ -78,7 +78,7 @@ def _shape_faults(layer: ShapedLayer) -> Iterator[Located]:
     for dim in layer.sizes:
         if dim not in shape.names:
             hint = of_input(dim, layer.sizes, _window_steps(layer, shape), bool(shape.transposed))
-            hint = hint or near(dim, shape.names, taken=layer.sizes)
+            hint = hint or near(dim, shape.names, taken=layer.sizes) or of_layer(dim, layer.shape)
             yield ("sizes", dim), f'unknown dim "{dim}"; {layer.shape} has {", ".join(shape.names)}{hint}'
     missing = [dim for dim in shape.names if dim not in layer.sizes and dim not in shape.one_by_default]
     if missing:

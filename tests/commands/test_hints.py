@@ -138,6 +138,14 @@ def test_the_output_size_is_computed_with_the_stride(files):
             "sizes has the output's P, which padding is part of",
         ),
         ("shape: conv1d\nkernel_size: 3\nsizes: {M: 1, C: 1, P: 8}", "sizes has the filter's rows R"),
+        (
+            "shape: conv1d\nsizes: {padding: 1, M: 1, C: 1, P: 8, R: 3}",
+            "sizes has the output's P, which padding is part of",
+        ),
+        (
+            "shape: conv2d\ngroups: 4\nsizes: {M: 1, C: 1, P: 8, Q: 8, R: 3, S: 3}",
+            "; sizes has the groups as G, and M and C",
+        ),
         # a matrix product has a K, no padding, and its batch is N, with a B beside it B
         ("shape: matmul\nsizes: {M: 1, N: 1, k: 1}", 'did you mean "K"?'),
         ("shape: matmul\nsizes: {M: 1, batch: 1, K: 1}", 'did you mean "N"?'),
@@ -172,6 +180,7 @@ def test_a_hint_that_would_not_help_is_left_out(tmp_path, layer, fault):
 def test_units_are_read_at_once_in_plain_digits(files):
     """Other scripts' digits are no expression either; a text of blanks takes no minutes."""
     assert "; write" not in told(main, *files(("64 * 1024", "\N{ARABIC-INDIC DIGIT THREE}KB")))
+    assert not with_unit("1" * 1_000_000 + "KB", "capacity_bytes")  # the message stays short
     began = time.monotonic()
     assert not with_unit("1" + " " * 100_000 + "x", "capacity_bytes")
     assert time.monotonic() - began < 1

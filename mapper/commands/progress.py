@@ -11,7 +11,7 @@ from ..exploration import Progress, Steps
 from ..runtime import tell
 from ..search import Recorder, read_budget
 
-NAME = 16  # letters of a layer's name, where there is little room
+NAME = 16  # columns of a layer's name, where there is little room
 _THOUSANDS = ("", *"kMGTPE")
 EVERY = 5.0  # seconds between log lines, and at each end
 
@@ -42,8 +42,8 @@ def _rounded(number: re.Match[str]) -> str:
 def line(layer: Workload, recorder: Recorder) -> list[Part]:
     """Evaluated, valid share, best and when, rate, what remains."""
     seen = recorder.statistics
-    name = layer.name if len(layer.name) <= NAME else layer.name[: NAME - 1] + "\N{HORIZONTAL ELLIPSIS}"
-    parts = [Part(f"{layer.name}: {seen.evaluated:,} mappings", short=f"{name}: {seen.evaluated:,}")]
+    short = f"{cut(layer.name, NAME)}: {seen.evaluated:,}"
+    parts = [Part(f"{layer.name}: {seen.evaluated:,} mappings", short=short)]
     parts.append(Part(f", {seen.valid / max(seen.evaluated, 1):.1%} valid", 3))
     if seen.trace:
         parts += [Part(f", best {recorder.best:.4g}"), Part(f" at {seen.trace[-1][0]:,}", 4)]
@@ -62,15 +62,31 @@ def text_of(parts: Iterable[Part]) -> str:
     return "".join(part.text for part in parts)
 
 
+def cut(text: str, width: int) -> str:
+    """The text in at most `width` columns, with an ellipsis where it is longer; many letters of Asia take two."""
+    from rich.cells import cell_len  # not before it is needed
+
+    if cell_len(text) <= width:
+        return text
+    text = text[: max(width, 0)]  # a name may have a million letters
+    while text and cell_len(text) >= width:
+        text = text[:-1]
+    return text + "\N{HORIZONTAL ELLIPSIS}"
+
+
 def shortened(parts: Sequence[Part], width: int) -> str:
     """The line in one line of the terminal: parts of the least rank go first, then letters and digits, then the end."""
     for rank in sorted({part.rank for part in parts} - {0}):
-        if len(text_of(parts)) > width:
+        if _wide(parts, width):
             parts = [part for part in parts if part.rank != rank]
-    if len(text_of(parts)) > width:
+    if _wide(parts, width):
         parts = [part.compact for part in parts]
+    return cut(text_of(parts), width)
+
+
+def _wide(parts: Sequence[Part], width: int) -> bool:
     text = text_of(parts)
-    return text if len(text) <= width else text[: width - 1] + "\N{HORIZONTAL ELLIPSIS}"
+    return cut(text, width) != text
 
 
 def remaining(recorder: Recorder) -> str:

@@ -6,12 +6,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
 from rich.status import Status
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper import SearchOptions, explore
-from ruby_map.mapper.commands.progress import Part, Progressing, progress, shortened
+from ruby_map.mapper.commands.progress import NAME, Part, Progressing, cut, progress, shortened
 from ruby_map.mapper.commands.ruby_map import main
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model.cost import evaluate, validity
@@ -167,6 +168,17 @@ def test_a_progress_line_fits_the_terminal(monkeypatch):
     for width in range(20, 160):
         assert len(shortened(whole, width)) <= width
     assert shortened([*parts, Part(left)], 40).endswith("first: 1.2\N{HORIZONTAL ELLIPSIS}")
+
+
+def test_letters_of_two_columns_do_not_wrap_the_line():
+    """A line that wraps would leave its parts behind; on a terminal of almost no width, too."""
+    name = "\u5377\u79ef\u5c42" * 8
+    parts = [Part(f"{name}: 1,234 mappings", short=f"{cut(name, NAME)}: 1,234"), Part(", 30 s left")]
+    assert cell_len(cut(name, NAME)) <= NAME
+    assert shortened(parts, 40).endswith(": 1.23k, 30 s left")
+    for width in range(1, 80):
+        assert cell_len(shortened(parts, width)) <= width
+    assert len(shortened(parts, -1)) == 1
 
 
 @pytest.mark.parametrize(

@@ -28,10 +28,7 @@ def path_text(path: Keys) -> str:
 
 
 def near(name: str, choices: Iterable[str], taken: Collection[str] = ()) -> str:
-    """The end of a message about an unknown `name`: `; did you mean "resnet50"?`, or nothing.
-
-    `taken` are choices that nobody means, as they stand beside the name already.
-    """
+    """The end of a message about an unknown `name`: `; did you mean "resnet50"?`, or nothing; never one of `taken`."""
     choices = list(choices)
     if (known := meant(name, choices)) is not None:
         return "" if known in taken else f'; did you mean "{known}"?'

@@ -12,6 +12,8 @@ MIDDLE = (
     "(node => { const box = node.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; })"
 )
 
+KEYS = {"Tab": 9, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+
 
 class Page:
     """One page of a headless browser, driven over its debugging pipe."""
@@ -72,6 +74,10 @@ class Page:
     def click(self, x, y):
         self.mouse("mousePressed", x, y, button="left", clickCount=1)
         self.mouse("mouseReleased", x, y, button="left", clickCount=1)
+
+    def key(self, name):
+        for kind in ("keyDown", "keyUp"):
+            self.call("Input.dispatchKeyEvent", type=kind, key=name, code=name, windowsVirtualKeyCode=KEYS[name])
 
     def faults(self):
         """Errors and warnings of the page, and requests for anything but itself."""

@@ -14,6 +14,8 @@ from .result import Result
 from .result_json import Json
 from .tables import energy_unit, heading
 
+_EXACT = 2**53 - 1  # the largest whole number that a script has exactly
+
 
 def mapping_html(result: Result) -> str:
     """Fill the page with the mapping of `result`: one file, which asks for no other.
@@ -45,6 +47,7 @@ def _data(result: Result, batch: MappingBatch) -> Json:
     first = [next(s for s, slot in enumerate(slots) if slot.level == c) for c in range(len(batch.arch.levels))]
     tiles = [[int(strides[d][s] * bounds[s, d]) for d in range(len(workload.dims))] for s in first]
     unit, size = energy_unit(result.energy_pj)
+    steps = _steps(result)
     return {
         "title": heading(batch.arch, workload),
         "facts": _facts(result),
@@ -56,7 +59,8 @@ def _data(result: Result, batch: MappingBatch) -> Json:
         "tiles": [*tiles, [1 for _ in workload.dims]],  # extents of an unclipped tile, by level, of a MAC last
         "axes": [_axis(axis, slot.level) for slot in slots if (axis := slot.axis)],
         "statement": loop_nest(batch).splitlines()[-1].strip(),
-        "steps": int(result.valid_costs.counts.cycles[0]) - (result.fill_drain or (0, 0))[0],
+        "steps": steps,
+        "left_out": f"; the {steps - _EXACT:,} after these are left out" if steps > _EXACT else "",
         "macs": workload.macs,
         "energies": result.table.counted,
         "unit": unit.replace("u", "\N{MICRO SIGN}"),
@@ -65,11 +69,18 @@ def _data(result: Result, batch: MappingBatch) -> Json:
     }
 
 
+def _steps(result: Result) -> int:
+    """The steps in which some element works: cycles without those that fill, drain or wait."""
+    return int(result.valid_costs.counts.cycles[0]) - (result.fill_drain or (0, 0))[0]
+
+
 def _facts(result: Result) -> list[list[str]]:
     """The totals as name and text."""
     facts = [["cycles", f"{result.cycles:,}"], ["utilisation", f"{result.utilization:.1%}"]]
     if result.fill_drain:
         facts.append(["of these to fill and drain", f"{result.fill_drain[0]:,}"])
+    if waits := result.cycles - int(result.valid_costs.counts.cycles[0]):
+        facts.append(["of these to wait for words", f"{waits:,}"])
     if result.table.counted:
         unit, size = energy_unit(result.energy_pj)
         facts.append(["energy", f"{result.energy_pj / size:,.5g} {unit}".replace("u", "\N{MICRO SIGN}")])
@@ -95,7 +106,10 @@ def _tensor(batch: MappingBatch, tensor: Tensor) -> Json:
 
 
 def _levels(result: Result, batch: MappingBatch, size: float) -> list[Json]:
-    """The levels of the nest, each with the tensors that it keeps; counts and energies are of all instances."""
+    """The levels of the nest, each with the tensors that it keeps; counts and energies are of all instances.
+
+    They are text: a script would round counts above 2^53.
+    """
     costs, memories = result.valid_costs, [level.name for level in unstacked(batch.arch).levels]
     counts, words = costs.counts, TileSizes(NestAnalysis(batch)).kept_words()[0]
     rows = []
@@ -104,16 +118,16 @@ def _levels(result: Result, batch: MappingBatch, size: float) -> list[Json]:
         kept = [
             {
                 "tensor": v,
-                "words": int(words[c, v]),
-                "reads": int(counts.reads[0, memory, v]),
-                "fills": int(counts.fills[0, memory, v]),
-                "updates": int(counts.updates[0, memory, v]),
-                "energy": float(costs.level_energy_pj[0, memory, v]) / size,
+                "words": f"{int(words[c, v]):,}",
+                "reads": f"{int(counts.reads[0, memory, v]):,}",
+                "fills": f"{int(counts.fills[0, memory, v]):,}",
+                "updates": f"{int(counts.updates[0, memory, v]):,}",
+                "energy": f"{costs.level_energy_pj[0, memory, v] / size:,.4g}",
             }
             for v in range(len(batch.workload.tensors))
             if batch.keep[0, c, v]
         ]
-        rows.append({"name": level.of_memory, "instances": int(counts.instances[0, memory]), "kept": kept})
+        rows.append({"name": level.of_memory, "instances": f"{int(counts.instances[0, memory]):,}", "kept": kept})
     return rows
 
 

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from ruby_map.arch import load_arch, placed
 from ruby_map.energy import energy_table, no_energies
 from ruby_map.mapper import Result, SearchOptions, explore
-from ruby_map.mapper.model import evaluate
+from ruby_map.mapper.model import RoundingWarning, evaluate
 from ruby_map.mapper.model.simulate import _Nest
 from ruby_map.mapper.report.mapping_page import mapping_html
-from ruby_map.workloads import load_workload
+from ruby_map.workloads import Workload, load_workload
 
 from ..browser import BROWSER, MIDDLE, Page
-from ..strategies import mappings
+from ..strategies import mappings, plain
 
 QUICK = SearchOptions(strategy="random", samples=2000)
 FOUR = {
@@ -193,6 +193,80 @@ def test_a_reader_clicks_through_a_mapping(browser, found):
     press(browser, "#play")
     assert text(browser, "#play") == "play"
     assert browser.faults() == []
+
+
+def opened(page, result, folder):
+    path = folder / "mapping.html"
+    path.write_text(mapping_html(result), encoding="utf-8")
+    page.open(path)
+
+
+def test_figures_that_a_script_would_round_are_exact(browser, tmp_path):
+    """2^58 steps: counts are the model's, digit by digit; steps without an exact number are named and left out."""
+    cube = {"A": 2**20, "B": 2**20, "C": 2**20}
+    tensors = (plain("X", "AB"), plain("Y", "BC"), plain("Z", "AC", output=True))
+    big = Workload("big", tuple(cube), tuple(cube.values()), tensors)
+    with pytest.warns(RoundingWarning):
+        result = explore("toy_6pe", big, "pfm", SearchOptions(strategy="random", samples=200))
+    opened(browser, result, tmp_path)
+    counts, tips = result.costs.counts, asked(browser, "data.levels.map((_, c) => countsText(c))")
+    assert f"{int(counts.reads[0, 0, 0]):,} reads" in tips[0]
+    assert int(counts.reads[0, 0, 0]) > 2**53
+    press(browser, "#last")
+    assert browser.js("state.step") == 2**53 - 2
+    assert f"; the {result.cycles - 2**53 + 1:,} after these are left out" in text(browser, "#of")
+    for k in (2**53 - 2, 2**52 + 1, 12345678901):
+        assert browser.js(f"stepOf(indicesOf({k}, MACS, whole), MACS, whole)") == k
+    press(browser, "#back")
+    assert browser.js("state.step") == 2**53 - 3
+    assert browser.faults() == []
+
+
+def test_cycles_that_wait_are_told_apart_from_steps(browser, tmp_path):
+    """Where a bandwidth or a systolic array takes cycles, the page says how many of them are no steps."""
+    slow = load_arch("toy_6pe_linear")
+    slow = replace(slow, levels=(replace(slow.levels[0], read_bandwidth=0.5), *slow.levels[1:]))
+    result = explore(slow, "rank1_100", "ruby-s", QUICK)
+    opened(browser, result, tmp_path)
+    total = browser.js("total")
+    assert total < result.cycles
+    assert f"of these to wait for words{result.cycles - total:,}" in text(browser, "#facts")
+
+
+def test_a_long_array_is_seen_and_keys_choose_its_elements(browser, tmp_path):
+    """2,560 columns in a page of 1,100 points: rows have a height, the mouse finds them, arrow keys go on."""
+    result = explore("tensor_core_like", "gpt2_small_1024/scores", "pfm", SearchOptions(strategy="random", samples=200))
+    opened(browser, result, tmp_path)
+    left, top, width, height = browser.js(
+        "(({x, y, width, height}) => [x, y, width, height])(at('array').getBoundingClientRect())"
+    )
+    rows, columns = browser.js("rows"), browser.js("columns")
+    assert columns == 2560
+    assert height >= 100
+    assert width <= 1100
+    x, y = asked(browser, "elements.map(({x, y}) => [x, y]).sort((a, b) => b[1] - a[1] || b[0] - a[0])[0]")
+    browser.click(left + (x + 0.5) / columns * width, top + (y + 0.5) / rows * height)
+    chosen = "(({x, y}) => [x, y])(elements.find(one => String(one.place) === String(state.place)))"
+    assert abs(asked(browser, chosen)[0] - x) <= columns / width
+    assert asked(browser, chosen)[1] == y
+    browser.js("(go(0), state.place = inSpace.map(() => 0), at('array').focus())")
+    for key, (right, down) in {"ArrowRight": (1, 0), "ArrowDown": (0, 1)}.items():
+        line = asked(browser, f"elements.filter(({{x, y}}) => !({down} ? x : y)).map(({{x, y}}) => {down} ? y : x)")
+        after = sorted(line)[1]  # columns between may not work
+        browser.key(key)
+        assert asked(browser, chosen) == [right * after, down * after]
+        browser.js("state.place = inSpace.map(() => 0)")
+    assert browser.faults() == []
+
+
+def test_counts_are_told_without_a_mouse(browser, found):
+    """Tab reaches the levels and tiles, which tell their counts; Escape hides them."""
+    result, path = found["convolution"]
+    browser.open(path)
+    browser.key("Tab")
+    assert f"{int(result.costs.counts.reads[0, 0, 0]):,} reads" in text(browser, "#tip")
+    browser.key("Escape")
+    assert browser.js("at('tip').hidden")
 
 
 def test_the_page_asks_for_nothing_outside_itself_and_names_are_text(tmp_path):

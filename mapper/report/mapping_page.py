@@ -112,7 +112,7 @@ def _levels(result: Result, batch: MappingBatch, size: float) -> list[Json]:
     """
     costs, memories = result.valid_costs, [level.name for level in unstacked(batch.arch).levels]
     counts, words = costs.counts, TileSizes(NestAnalysis(batch)).kept_words()[0]
-    rows = []
+    rows = list[Json]()
     for c, level in enumerate(batch.arch.levels):
         memory = memories.index(level.of_memory)
         kept = [

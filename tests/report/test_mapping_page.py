@@ -269,6 +269,17 @@ def test_counts_are_told_without_a_mouse(browser, found):
     assert browser.js("at('tip').hidden")
 
 
+@pytest.mark.parametrize("width", [320, 400, 760])
+def test_a_narrow_window_needs_no_scrolling_sideways(browser, found, width):
+    """Everything is within the window, at the widths of telephones and of half a screen."""
+    browser.call("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=True)
+    try:
+        browser.open(found["remainders"][1])
+        assert browser.js("document.documentElement.scrollWidth") <= width
+    finally:
+        browser.call("Emulation.clearDeviceMetricsOverride")
+
+
 def test_the_page_asks_for_nothing_outside_itself_and_names_are_text(tmp_path):
     """No address, no import; a name with a tag in it stays a name; without a mapping there is no page."""
     workload = replace(load_workload("rank1_100"), name="</script><b>x")

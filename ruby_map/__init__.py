@@ -4,7 +4,8 @@ What most programs need is offered here; the parts `ruby_map.workloads`, `.arch`
 A name is imported when it is first used.
 """
 
-from importlib import import_module, metadata
+import os
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -45,13 +46,20 @@ __all__ = [
     "why",
 ]
 
+# In the root of the repository Python finds this folder before an installed package; the parts are then beside it.
+if not os.path.isdir(os.path.join(__path__[0], "mapper")):
+    __path__.append(os.path.dirname(__path__[0]))
+
 if not TYPE_CHECKING:  # which would take any name for one of ours
+    _PARTS = ("arch", "energy", "mapper", "workloads")
     _HOME = dict.fromkeys(("InputError", "Network", "Workload", "load_workload"), "workloads")
     _HOME |= dict.fromkeys(("Architecture", "load_arch"), "arch")
 
     def __getattr__(name):
         if name == "__version__":
-            globals()[name] = metadata.version("ruby-map")
+            globals()[name] = import_module("importlib.metadata").version("ruby-map")
+        elif name in _PARTS:
+            return import_module(f".{name}", __name__)
         elif name in __all__:
             globals()[name] = getattr(import_module(f".{_HOME.get(name, 'mapper')}", __name__), name)
         else:
@@ -59,4 +67,4 @@ if not TYPE_CHECKING:  # which would take any name for one of ours
         return globals()[name]
 
     def __dir__():
-        return sorted({*globals(), *__all__})
+        return sorted({*__all__, *_PARTS, *(name for name in globals() if name.startswith("__"))})

@@ -81,6 +81,16 @@ def test_a_user_without_the_source_has_the_package_the_module_and_the_version(us
     assert run([programs / "ruby-code", "--version"], folder) == f"ruby-code {version}\n"
 
 
+def test_the_root_of_the_repository_does_not_hide_the_package(wheel: Path, user: tuple[Path, Path]) -> None:
+    """With an installed wheel, in the root of a clone: Python finds the folder ruby_map/ there, and its parts."""
+    programs, _ = user
+    tree = wheel.parent.parent / "tree"
+    shown = run([programs / "python", "-c", "import ruby_map; print(ruby_map.explore, ruby_map.arch.__file__)"], tree)
+    assert shown.startswith("<function explore")
+    assert str(tree / "arch") in shown
+    assert run([programs / "python", "-m", "ruby_map", "--version"], tree).startswith("ruby-map ")
+
+
 def test_a_user_without_the_source_can_map_a_layer(user: tuple[Path, Path]) -> None:
     """The library files and the energy tables come with the wheel, and a search finds a mapping."""
     programs, folder = user

@@ -4,7 +4,6 @@ import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields
 from importlib import import_module
-from importlib.metadata import version
 from typing import Annotated, Any, get_type_hints
 
 import typer
@@ -85,6 +84,8 @@ def duration(text: str) -> float:
 def _print_version(context: typer.Context, asked: bool) -> None:
     """Print the version, as `ruby-map 0.1.0`, and end."""
     if asked:
+        from importlib.metadata import version  # not before it is needed
+
         typer.echo(f"{context.info_name} {version('ruby-map')}")
         raise typer.Exit
 

@@ -1,4 +1,8 @@
-"""Shell completion: names of the library, files in YAML, the values of options."""
+"""Shell completion: names of the library, files in YAML, the values of options.
+
+Where nothing of ours begins as a word does, we say nothing and the shell completes the files: it alone knows how to
+quote a blank, what `~` and `$HOME` are, and that no blank follows a folder.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -20,7 +24,7 @@ def machines(incomplete: str) -> list[str]:
     """The architectures of the library and the files that begin so."""
     from ...arch import library_archs  # not before it is needed
 
-    return [*one_of(library_archs())(incomplete), *_files(incomplete)]
+    return _with_files(one_of(library_archs())(incomplete), incomplete)
 
 
 def layers(incomplete: str) -> list[str]:
@@ -30,14 +34,19 @@ def layers(incomplete: str) -> list[str]:
     names = library_workloads()
     network, slash, _ = incomplete.partition("/")
     inside = [f"{network}/{layer}" for layer in names.get(network, ())] if slash else list(names)
-    return [*one_of(inside)(incomplete), *_files(incomplete)]
+    return _with_files(one_of(inside)(incomplete), incomplete)
+
+
+def _with_files(names: list[str], incomplete: str) -> list[str]:
+    """Names of ours with the files that begin alike, which the shell leaves out where it is told any name."""
+    return [*names, *_files(incomplete)] if names else []
 
 
 def _files(incomplete: str) -> Iterator[str]:
     """The folders and the files in YAML that begin so, as they are written."""
     folder, slash, start = incomplete.rpartition("/")
     try:
-        found = sorted(Path(folder + slash).expanduser().iterdir())
+        found = sorted(Path(folder + slash).iterdir())
     except OSError:
         return
     for path in found:

@@ -1,6 +1,8 @@
 """What a stranger tries first: --version, --help, python -m, import ruby_map, completion of names."""
 
 import os
+import pty
+import shutil
 import subprocess
 import sys
 from importlib.metadata import version
@@ -95,8 +97,9 @@ def completed(name, words, folder):
     ("name", "words", "expected"),
     [
         ("ruby-map", ["eyeriss_v"], {"eyeriss_v2_like"}),
-        ("ruby-map", ["my_"], {"my_arch.yaml", "my_folder/"}),
-        ("ruby-map", ["my_folder/"], {"my_folder/net.yaml"}),
+        ("ruby-map", ["my_"], set()),  # the shell's own, as below
+        ("ruby-map", ["~nobody_of_that_name/"], set()),
+        ("ruby-map", ["eyeriss_like", "al"], {"alexnet", "alexnet_conv2_paper", "alike/", "alone.yaml"}),
         ("ruby-map", ["eyeriss_like", "alexnet/conv1"], {"alexnet/conv1"}),
         ("ruby-map", ["eyeriss_like", "alexn"], {"alexnet", "alexnet_conv2_paper"}),
         ("ruby-map", ["a", "b", "--mapspace", "ruby-"], {"ruby-s", "ruby-t"}),
@@ -113,7 +116,72 @@ def test_names_are_completed(name, words, expected, tmp_path):
     (tmp_path / "my_notes.txt").write_text("")
     (tmp_path / "my_folder").mkdir()
     (tmp_path / "my_folder/net.yaml").write_text("")
+    (tmp_path / "alone.yaml").write_text("")
+    (tmp_path / "alike").mkdir()
     assert set(completed(name, words, tmp_path)) == expected
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash is installed")
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("eyeriss_v\t", ["eyeriss_v2_like"]),
+        ("my_fo\tne\t", ["my_folder/net.yaml"]),
+        ("my\\ ot\tne\t", ["my other/net.yaml"]),
+        ("eyeriss_like alexnet/conv1\t--mapspace ruby-t\t", ["eyeriss_like", "alexnet/conv1", "--mapspace", "ruby-t"]),
+    ],
+)
+def test_bash_completes_what_is_typed(typed, expected, tmp_path):
+    """In a terminal with bash: names of the library, and the paths of files whole, blanks quoted."""
+    for folder in ("my_folder", "my other"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "net.yaml").write_text("")
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin/ruby-map"
+    program.write_text(f"#!{sys.executable}\nfrom ruby_map.mapper.commands.entry import ruby_map\nruby_map()\n")
+    program.chmod(0o755)
+    environment = os.environ | {"PATH": f"{program.parent}:{os.environ['PATH']}", "TERM": "dumb"}
+    script = subprocess.run(
+        [program], env=environment | {"_RUBY_MAP_COMPLETE": "source_bash"}, capture_output=True, text=True, check=True
+    )
+    (tmp_path / "rc").write_text(script.stdout + "told() { printf '%s\\n' \"$@\" > told; }\n")
+    us, terminal = pty.openpty()
+    bash = subprocess.Popen(
+        ["bash", "--noprofile", "--rcfile", "rc", "-i"],
+        stdin=terminal, stdout=terminal, stderr=terminal, env=environment, cwd=tmp_path, start_new_session=True,
+    )  # fmt: skip
+    os.close(terminal)
+    os.write(us, f"ruby-map {typed}\x01told \rexit\r".encode())  # ^A: told ruby-map ..., which notes its words
+    try:
+        while os.read(us, 4096):
+            pass
+    except OSError:  # bash has ended, and the terminal with it
+        pass
+    bash.wait(30)
+    os.close(us)
+    assert (tmp_path / "told").read_text().splitlines() == ["ruby-map", *expected]
+
+
+def test_parts_are_there_without_more_imports_and_names_are_ours():
+    """`import ruby_map; ruby_map.energy` in a new process; what a notebook offers has no helpers among it."""
+    parts = ("energy", "arch", "workloads", "mapper")
+    code = f"import ruby_map; print(*(getattr(ruby_map, name).__name__ for name in {parts}))"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.split() == [f"ruby_map.{part}" for part in parts]
+    offered = {name for name in dir(ruby_map) if not name.startswith("__")}
+    assert offered == {*ruby_map.__all__, *parts} - {"__version__"}
+
+
+def test_little_is_imported_before_interrupts_are_handled():
+    """A Ctrl-C before the handler of entry.py is a traceback, so nothing slow comes before it."""
+    code = (
+        "import sys; before = set(sys.modules); import ruby_map.mapper.commands.entry; print(*{*sys.modules} - before)"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    imported = set(told.stdout.split())
+    assert "ruby_map.mapper.commands.entry" in imported
+    assert not imported & {"importlib.metadata", "typer", "numpy"}
+    assert len(imported) < 20
 
 
 def test_the_citation_is_of_this_version():

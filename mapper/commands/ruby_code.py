@@ -25,7 +25,7 @@ class CodeRequest(FilesRequest):
         str, typer.Argument(autocompletion=machines, metavar="ARCH", help="The architecture: a library name or a path.")
     ]
     workload: Annotated[str, typer.Argument(autocompletion=layers, metavar="LAYER", help="A layer: a name or a path.")]
-    mapping: Annotated[str, typer.Argument(metavar="[MAPPING]", help="A mapping file; without it, search first.")] = ""
+    mapping: Annotated[str, typer.Argument(metavar="MAPPING", help="A mapping file; without it, search first.")] = ""
     out: Annotated[Path, typer.Option(help="The folder to write: new, empty, or of an earlier program.")]
     backend: Annotated[str, typer.Option(autocompletion=one_of(BACKENDS), help=f"{', '.join(BACKENDS)}.")] = "c"
     dtype: Annotated[str, typer.Option(autocompletion=one_of(DATA_TYPES), help=f"{', '.join(DATA_TYPES)}.")] = "float32"

@@ -18,7 +18,9 @@ class EnergyRequest(FilesRequest):
     Exit status: 0 found, 2 bad input.
     """
 
-    arch: Annotated[str, typer.Argument(autocompletion=machines, help="The architecture: a library name or a path.")]
+    arch: Annotated[
+        str, typer.Argument(autocompletion=machines, metavar="ARCH", help="The architecture: a library name or a path.")
+    ]
     ert: Annotated[Path | None, typer.Option(help="Accelergy energy table: wins over every estimate.")] = None
     art: Annotated[Path | None, typer.Option(help="Accelergy area table: wins over every estimate.")] = None
     engine: Annotated[

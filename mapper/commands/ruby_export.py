@@ -22,7 +22,7 @@ class ExportRequest(FilesRequest):
         str, typer.Argument(autocompletion=machines, metavar="ARCH", help="The architecture: a library name or a path.")
     ]
     workload: Annotated[str, typer.Argument(autocompletion=layers, metavar="LAYER", help="A layer: a name or a path.")]
-    mapping: Annotated[str, typer.Argument(metavar="[MAPPING]", help="A mapping file.")] = ""
+    mapping: Annotated[str, typer.Argument(metavar="MAPPING", help="A mapping file.")] = ""
     out: Annotated[Path, typer.Option(help="The folder to write; other files in it stay.")]
     form: Annotated[str, typer.Option("--format", autocompletion=one_of(FORMATS), help=f"{', '.join(FORMATS)}.")] = (
         "timeloop"

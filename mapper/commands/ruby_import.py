@@ -18,7 +18,9 @@ class ImportRequest(Request):
     Exit status: 0 written, 2 bad input.
     """
 
-    model: Annotated[Path, typer.Argument(help="An ONNX file; or an accelerator or a workload of ZigZag, in YAML.")]
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="An ONNX file; or an accelerator or a workload of ZigZag, in YAML.")
+    ]
     out: Annotated[Path | None, typer.Option(help="A new file; without it, standard output.")] = None
     dim: Annotated[list[str], typer.Option(help="NAME=SIZE of a dynamic dim, repeatable.")] = field(
         default_factory=list

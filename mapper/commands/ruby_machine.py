@@ -22,11 +22,9 @@ class MachineRequest(Request):
 
     arch: Annotated[
         str,
-        typer.Argument(autocompletion=machines, metavar="[ARCH", help="A file it wrote: fit times and print it again."),
+        typer.Argument(autocompletion=machines, metavar="ARCH", help="A file it wrote: fit times and print it again."),
     ] = ""
-    layers: Annotated[list[str] | None, typer.Argument(metavar="LAYER...]", help="Layers whose mappings are run.")] = (
-        None
-    )
+    layers: Annotated[list[str] | None, typer.Argument(metavar="LAYER", help="Layers whose mappings are run.")] = None
     name: Annotated[str, typer.Option(help="Of the architecture.")] = "cpu"
     vector_bytes: Annotated[int | None, typer.Option(help="As if vectors had so many bytes: 16, 32 or 64.")] = None
     samples: Annotated[int, typer.Option(min=10, help="With layers: mappings of each that are run.")] = 50

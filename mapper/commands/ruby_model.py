@@ -20,12 +20,20 @@ class ModelRequest(FilesRequest):
     """
 
     arch: Annotated[
-        str, typer.Argument(autocompletion=machines, help="an architecture: a file, or a name of the library")
+        str,
+        typer.Argument(
+            autocompletion=machines, metavar="ARCH", help="an architecture: a file, or a name of the library"
+        ),
     ]
     workload: Annotated[
-        str, typer.Argument(autocompletion=layers, help="a layer: a file, or a name such as resnet50/conv1")
+        str,
+        typer.Argument(
+            autocompletion=layers, metavar="WORKLOAD", help="a layer: a file, or a name such as resnet50/conv1"
+        ),
     ]
-    mapping: Annotated[str, typer.Argument(help="a mapping file (Timeloop's format, residuals as M=4,2)")]
+    mapping: Annotated[
+        str, typer.Argument(metavar="MAPPING", help="a mapping file (Timeloop's format, residuals as M=4,2)")
+    ]
     other: Annotated[str, typer.Argument(metavar="MAPPING_B", help="a second one: show what it changes")] = ""
     changes: Annotated[
         list[str],

@@ -21,7 +21,7 @@ class ReportRequest(Request):
     """
 
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of results.")]
-    other: Annotated[Path | None, typer.Argument(metavar="[DIR]", help="Another, to compare it with.")] = None
+    other: Annotated[Path | None, typer.Argument(metavar="DIR", help="Another, to compare it with.")] = None
     out: Annotated[Path | None, typer.Option(metavar="PAGE.html", help="Write all as one page.")] = None
     files: Annotated[Path | None, typer.Option(metavar="DIR", help="Write tables and pictures there.")] = None
     forms: Annotated[

@@ -25,7 +25,7 @@ class StoreRequest(Request):
         str, typer.Argument(metavar="ACTION", autocompletion=one_of(ACTIONS), help=f"{', '.join(ACTIONS)}.")
     ]
     what: Annotated[
-        str, typer.Argument(metavar="[WHAT]", help="best: the problem, as list shows it; import: a file of export.")
+        str, typer.Argument(metavar="WHAT", help="best: the problem, as list shows it; import: a file of export.")
     ] = ""
     arch: Annotated[str, typer.Option(help=f"list, best: the machine's name{GLOB}")] = "*"
     workload: Annotated[str, typer.Option(help=f"list, best: the layer's name{GLOB}")] = "*"

@@ -2,6 +2,7 @@
 
 import os
 import pty
+import re
 import shutil
 import subprocess
 import sys
@@ -77,6 +78,18 @@ def test_every_command_tells_its_version(name):
     code = f"from {module} import {function}; {function}()"
     told = subprocess.run([sys.executable, "-c", code, "--version"], capture_output=True, text=True, check=True)
     assert (told.stdout, told.stderr) == (f"{name} {version('ruby-map')}\n", "")
+
+
+@pytest.mark.parametrize("name", sorted(PROJECT["scripts"]))
+def test_every_usage_line_names_arguments_alike(name):
+    """Capitals, and brackets once around what may be left out."""
+    module, function = PROJECT["scripts"][name].split(":")
+    code = f"from {module} import {function}; {function}()"
+    environment = os.environ | {"COLUMNS": "100", "TERM": "dumb"}
+    told = subprocess.run([sys.executable, "-c", code, "--help"], capture_output=True, text=True, env=environment)
+    usage = next(line for line in told.stdout.splitlines() if "Usage:" in line).split("[OPTIONS]")[1].split()
+    assert usage
+    assert all(re.fullmatch(r"(\[[A-Z_]+\](\.\.\.)?|\{?[A-Z_]+(\.yaml|\.onnx)?\}?)", word) for word in usage), usage
 
 
 def completed(name, words, folder):

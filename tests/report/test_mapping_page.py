@@ -85,6 +85,9 @@ def test_every_step_is_the_executors(browser, tmp_path_factory, batch):
         assert tuple(asked(browser, f"indicesOf({k}, MACS, whole)")) == steps[k]
         assert browser.js(f"stepOf(indicesOf({k}, MACS, whole), MACS, whole)") == k
         assert shown(browser, k) == boxes(nest, steps[k])
+        assert browser.js(f"workers(indicesOf({k}, MACS, whole))") == sum(
+            box is not None for box in boxes(nest, steps[k])
+        )
         check_turns(browser, steps, k)
     if len(steps) * prod(loop.bound for loop in nest.spatial) <= 2000:
         check_moves(browser, nest)
@@ -219,6 +222,25 @@ def test_figures_that_a_script_would_round_are_exact(browser, tmp_path):
         assert browser.js(f"stepOf(indicesOf({k}, MACS, whole), MACS, whole)") == k
     press(browser, "#back")
     assert browser.js("state.step") == 2**53 - 3
+    assert browser.faults() == []
+
+
+def test_all_that_work_are_counted_of_an_array_too_large_to_draw(browser, tmp_path):
+    """Of a million elements the first 131,072 are drawn; how many work is told of all."""
+    arch = load_arch("toy_6pe")
+    axes = tuple(replace(axis, size=1024) for axis in arch.levels[-1].fanout)
+    wide = replace(arch, levels=(*arch.levels[:-1], replace(arch.levels[-1], fanout=axes)))
+    tensors = (plain("X", "M"), plain("Y", "N"), plain("Z", "MN", output=True))
+    outer = Workload("outer", ("M", "N"), (1000, 1000), tensors)
+    result = explore(wide, outer, "pfm", SearchOptions(strategy="evolve", objective="delay", samples=3000))
+    opened(browser, result, tmp_path)
+    assert browser.js("elements.length") == 2**17 < 10**6 / browser.js("total")
+    told = asked(browser, "Array.from({length: total}, (_, k) => workers(indicesOf(k, MACS, whole)))")
+    assert sum(told) == outer.macs
+    press(browser, "#first")
+    assert text(browser, "#work").startswith(
+        f"{told[0]:,} of 1,048,576 MAC units work; the first 131,072, which are drawn,"
+    )
     assert browser.faults() == []
 
 

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
-from ruby_map import mapper
 from ruby_map.mapper.mapping.batch import unique_rows
+
+from ruby_map import mapper
 
 LARGE = st.sampled_from([-(2**40), -1, 0, 2, 2**20, 2**40])  # several such columns are no one number
 

@@ -8,11 +8,13 @@ array, and SELECTION, three convolutions or so of each domain with its matrix pr
 (b) the geometric mean of the layers. Seeds 0, 1... for all mapspaces.
 """
 
+import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from common import LINES, MARKERS, Result, arguments, save, tell
+from common import LINES, MARKERS, Result, arguments, recorded, save, tell
 from networks import Floats, Searches, spread, together
 from ruby_map.mapper.mapping import frontier
 from ruby_map.mapper.report.pictures import PALETTE
@@ -95,6 +97,12 @@ def judged(area: Floats, edp: Floats) -> Result:
 
 def main() -> None:
     options = arguments(__doc__, more=jobs_option)
+    result = recorded(__file__, options) or measured(options)
+    save(__file__, options.out, result, partial(draw, result), (2, 2), (9, 7.5))
+
+
+def measured(options: argparse.Namespace) -> Result:
+    """Search every layer on every array, and judge the frontiers."""
     arrays = ARRAYS[:2] if options.quick else ARRAYS
     chosen = QUICK if options.quick else {"resnet50": (), "deepbench": SELECTION}
     searches = 2 if options.quick else SEARCHES
@@ -115,16 +123,16 @@ def main() -> None:
         }
 
     tell("\n".join(report(results)))
+    return {"arrays": arrays, "searches": searches, "networks": results}
 
-    def draw(*panels) -> None:  # type: ignore[no-untyped-def]
-        for column, (name, told) in enumerate(results.items()):
-            draw_frontier(panels[column], name, told, arrays)
-            draw_saved(panels[2 + column], told, arrays)
-        panels[0].legend(fontsize=7, frameon=False)
-        panels[2].legend(fontsize=7, frameon=False, ncols=2, loc="lower left", bbox_to_anchor=(-0.02, 1))
 
-    result = {"arrays": arrays, "searches": searches, "networks": results}
-    save(__file__, options.out, result, draw, (2, 2), (9, 7.5))
+def draw(result: Result, *panels) -> None:  # type: ignore[no-untyped-def]
+    """A column for each network: the frontiers, and what Ruby-S saves."""
+    for column, (name, told) in enumerate(result["networks"].items()):
+        draw_frontier(panels[column], name, told, result["arrays"])
+        draw_saved(panels[2 + column], told, result["arrays"])
+    panels[0].legend(fontsize=7, frameon=False)
+    panels[2].legend(fontsize=7, frameon=False, ncols=2, loc="lower left", bbox_to_anchor=(-0.02, 1))
 
 
 def report(results: Result) -> list[str]:
@@ -156,7 +164,8 @@ def draw_frontier(axes, name: str, told: Result, arrays) -> None:  # type: ignor
         axes.plot(area[on], edp[on], "o", color="0.2", fillstyle="none", markersize=9, markeredgewidth=0.8)
     highest = np.max([np.array(one)[:, 0] for one in told["proven"]["edp"].values()], axis=0)
     for (rows, columns), x, y in zip(arrays, area, highest, strict=True):
-        axes.annotate(f"{rows}x{columns}", (x, y), (-4, 8), textcoords="offset points", fontsize=7)
+        axes.annotate(f"{rows}x{columns}", (x, y), (6, 5), textcoords="offset points", fontsize=7)
+    axes.margins(x=0.1, y=0.12)  # room for the labels
     axes.set(yscale="log", xlabel="area [mm\N{SUPERSCRIPT TWO}]", ylabel="EDP [pJ cycles]")
     axes.set_title(f"{name}: certified optima, rings: on the frontier", fontsize=9, loc="left")
 

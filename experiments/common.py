@@ -31,6 +31,9 @@ def arguments(
     """
     parser = argparse.ArgumentParser(description=claim, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a small size, within seconds")
+    parser.add_argument(
+        "--draw", action="store_true", help="draw what is recorded in the JSON again, and measure nothing"
+    )
     parser.add_argument("--out", type=Path, help="folder of the JSON and the picture (results/, or results/quick/)")
     if seed is not None:
         parser.add_argument("--seed", type=int, default=seed, help="of the random numbers")
@@ -38,6 +41,14 @@ def arguments(
     options = parser.parse_args()
     options.out = options.out or (QUICK if options.quick else RESULTS)
     return options
+
+
+def recorded(script: str, options: argparse.Namespace) -> Result | None:
+    """The result in OUT/NAME.json, NAME being that of the script, where it is to be drawn again; else None."""
+    if not options.draw:
+        return None
+    found: Result = json.loads((options.out / f"{Path(script).stem}.json").read_text(encoding="utf-8"))
+    return found
 
 
 def write(script: str, out: Path, result: Result) -> None:
@@ -70,7 +81,7 @@ def save(
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(alpha=0.3)
         axes.set_axisbelow(True)
-    figure.savefig(out / f"{name}.png", dpi=150)
+    figure.savefig(out / f"{name}.png", dpi=150, metadata={"Software": None})
 
 
 def curve(axes: "Axes", number: int, label: str, x: list[int], y: list[float], *, marks: bool = True) -> None:

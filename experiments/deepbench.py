@@ -7,9 +7,12 @@ for the least latency. The selection is not printed: here are all 63 inference k
 arithmetic, of the ratios. Seeds 0, 1... for both mapspaces.
 """
 
+import argparse
+from functools import partial
+
 import numpy as np
-from common import Result, arguments, save, tell
-from networks import compare, draw_layers, flat, pairs
+from common import Result, arguments, recorded, save, tell
+from networks import compare, draw_columns, flat, pairs
 from searches import Measure, jobs_option, layers_of, run
 
 NETWORK, MACHINE = "deepbench", "eyeriss_like"
@@ -45,6 +48,12 @@ def rows(domains: Result, results: Result) -> list[str]:
 
 def main() -> None:
     options = arguments(__doc__, more=jobs_option)
+    result = recorded(__file__, options) or measured(options)
+    save(__file__, options.out, result, partial(draw, result), (2, 1), (10, 6.2))
+
+
+def measured(options: argparse.Namespace) -> Result:
+    """Search every layer in both mapspaces, for EDP and for latency."""
     layers = layers_of(NETWORK, QUICK if options.quick else ())
     names = [layer.removeprefix(NETWORK + "/") for layer in layers]
     searches = {objective: 2 if options.quick else many for objective, many in SEARCHES.items()}
@@ -57,19 +66,21 @@ def main() -> None:
     }
     tell("\n".join(rows(domains, results)))
 
-    def draw(*panels) -> None:  # type: ignore[no-untyped-def]
-        draw_layers(panels, names, {"searched for EDP": results["edp"], "searched for latency": results["delay"]})
-        panels[0].set_xlabel("EDP of Ruby-S / EDP of PFM", fontsize=9)
-        panels[1].set_xlabel("cycles of Ruby-S / cycles of PFM", fontsize=9)
-
-    result = {
+    return {
         "machine": MACHINE,
         "layers": names,
         "searches": searches,
         "domains": domains,
         "ruby_s_over_pfm": results,
     }
-    save(__file__, options.out, result, draw, (1, 2), (9, 11))
+
+
+def draw(result: Result, *panels) -> None:  # type: ignore[no-untyped-def]
+    """Draw a panel for each objective, the layers side by side: there are too many for rows."""
+    told = result["ruby_s_over_pfm"]
+    draw_columns(panels, result["layers"], {"searched for EDP": told["edp"], "searched for latency": told["delay"]})
+    panels[0].set_ylabel("EDP of Ruby-S / EDP of PFM", fontsize=9)
+    panels[1].set_ylabel("cycles of Ruby-S / cycles of PFM", fontsize=9)
 
 
 if __name__ == "__main__":

@@ -6,13 +6,15 @@ the paper (Chen et al., Eyeriss, JSSC 2017, table V, from memory; its sums agree
 of the abstract). docs/validation.md has the tables.
 """
 
+import argparse
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from common import arguments, save, tell
+from common import arguments, recorded, save, tell
 from ruby_map.arch import parse_arch
 from ruby_map.mapper import NetworkResult, Result, SearchOptions, explore
+from ruby_map.mapper.report.pictures import HATCHES, PALETTE
 from ruby_map.workloads import Network, Workload, load_workload, parse_yaml
 
 MACHINES = (
@@ -97,14 +99,16 @@ def chip(layers: list[str], seconds: int) -> dict[str, dict[str, float]]:
     return found
 
 
-def draw(rows: list[dict[str, Any]], beside: dict[str, dict[str, float]], left: Any, right: Any) -> None:
+def draw(result: dict[str, Any], left: Any, right: Any) -> None:
     """Draw the utilisation by machine and network, and the chip's bytes beside ours."""
+    rows, beside = result["rows"], result["chip"]
     machines, models = (list(dict.fromkeys(each[key] for each in rows)) for key in ("machine", "model"))
-    shades = ("#0072b2", "#e69f00", "#009e73")
     for number, model in enumerate(models):
         used = [each["utilization"] for each in rows if each["model"] == model]
         places = [at + (number - 1) * 0.26 for at in range(len(machines))]
-        left.barh(places, used, height=0.24, color=shades[number], label=model)
+        left.barh(
+            places, used, height=0.24, color=PALETTE[number], hatch=HATCHES[number], edgecolor="white", label=model
+        )
     left.set_yticks(range(len(machines)), machines, fontsize=8)
     left.invert_yaxis()
     left.set(xlabel="MACs / (cycles x MAC units)", xlim=(0, 1))
@@ -117,7 +121,9 @@ def draw(rows: list[dict[str, Any]], beside: dict[str, dict[str, float]], left: 
             [at + (offset - 0.5) * 0.38 for at in range(len(names))],
             values,
             0.36,
-            color=shades[offset],
+            color=PALETTE[offset],
+            hatch=HATCHES[offset],
+            edgecolor="white",
             label=label,
         )
     right.set_xticks(range(len(names)), names)
@@ -128,13 +134,17 @@ def draw(rows: list[dict[str, Any]], beside: dict[str, dict[str, float]], left: 
 
 def main() -> None:
     options = arguments(__doc__)
+    result = recorded(__file__, options) or measured(options)
+    save(__file__, options.out, result, partial(draw, result), (1, 2), (11, 4.2))
+
+
+def measured(options: argparse.Namespace) -> dict[str, Any]:
+    """Search the networks on the machines, and the chip's layers."""
     machines, models = (("nvdla_small_like",), ("bert_base_128",)) if options.quick else (MACHINES, MODELS)
     few = 2 if options.quick else None
     rows = [searched(machine, model, 2 if options.quick else SECONDS, few) for machine in machines for model in models]
     beside = chip(["conv5"] if options.quick else list(PUBLISHED), 1 if options.quick else SECONDS)
-
-    result = {"seconds": SECONDS, "rows": rows, "chip": beside}
-    save(__file__, options.out, result, partial(draw, rows, beside), (1, 2), (11, 4.2))
+    return {"seconds": SECONDS, "rows": rows, "chip": beside}
 
 
 if __name__ == "__main__":

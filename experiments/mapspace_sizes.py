@@ -6,7 +6,10 @@ with and without the limit of 9, for each mapspace; and of a 100 x 100 x 100 mat
 definition in docs/mapspace.md.
 """
 
-from common import arguments, curve, save, tell
+import argparse
+from functools import partial
+
+from common import MARKERS, PALETTE, Result, arguments, recorded, save, tell
 from ruby_map.arch import Architecture, Axis, Compute, Storage
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.mapspace.presets import Preset
@@ -51,6 +54,12 @@ def count(work: Workload, preset: Preset, fanout: int) -> int:
 
 def main() -> None:
     options = arguments(__doc__)
+    result = recorded(__file__, options) or measured(options)
+    save(__file__, options.out, result, partial(draw, result))
+
+
+def measured(options: argparse.Namespace) -> Result:
+    """Count every mapspace."""
     sizes = [size for size in SIZES if not options.quick or size <= 128]
     table = {
         name: [count(vector(size), preset, FANOUT if limited else size) for size in sizes]
@@ -64,14 +73,17 @@ def main() -> None:
     for pes, counts in cubes.items():
         tell(f"{cube}^3 matmul on {pes} PEs: " + ", ".join(f"{name} {number:,}" for name, number in counts.items()))
 
-    def draw(axes) -> None:  # type: ignore[no-untyped-def]
-        for number, name in enumerate(table):
-            curve(axes, number, name.replace(", 9", ", axis of 9"), sizes, table[name])
-        axes.set(xscale="log", yscale="log", xlabel="size D of the dim", ylabel="factorizations")
-        axes.set_title("Mappings of one dim on two levels", fontsize=10, loc="left")
-        axes.legend(fontsize=8, frameon=False)
+    return {"fanout": FANOUT, "sizes": sizes, "table": table, f"matmul_{cube}": cubes}
 
-    save(__file__, options.out, {"fanout": FANOUT, "sizes": sizes, "table": table, f"matmul_{cube}": cubes}, draw)
+
+def draw(result: Result, axes) -> None:  # type: ignore[no-untyped-def]
+    """Draw a mark per size: the count follows from its divisors, so nothing joins one size to the next."""
+    for number, (name, counts) in enumerate(result["table"].items()):
+        style = {"color": PALETTE[number], "markersize": 5, "label": name.replace(", 9", ", axis of 9")}
+        axes.plot(result["sizes"], counts, MARKERS[number], fillstyle="none" if ", 9" in name else "full", **style)
+    axes.set(xscale="log", yscale="log", xlabel="size D of the dim (127 is prime)", ylabel="factorizations")
+    axes.set_title("Mappings of one dim on two levels", fontsize=10, loc="left")
+    axes.legend(fontsize=8, frameon=False)
 
 
 if __name__ == "__main__":

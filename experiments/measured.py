@@ -9,17 +9,19 @@ over that of all; `fastest` is what `ruby-code --fastest` finds by times fitted 
 compared with NumPy's, which calls a BLAS, on as many threads.
 """
 
+import argparse
 import json
 import os
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from common import arguments, save, tell
+from common import arguments, recorded, save, tell
 from ruby_map.arch import Architecture, one_core, parse_arch
 from ruby_map.mapper import Result, SearchOptions, explore
 from ruby_map.mapper.codegen import (
@@ -72,6 +74,13 @@ Row = dict[str, Any]
 
 def main() -> None:
     options = arguments(__doc__, seed=1)
+    found = recorded(__file__, options) or measured(options)
+    shape = (1, 2) if options.quick else (3, 3)
+    save(__file__, options.out, found, partial(draw, found), shape, (8, 3.5) if options.quick else (10, 9.5))
+
+
+def measured(options: argparse.Namespace) -> dict[str, Any]:
+    """Run the programs of every layer, and judge what is predicted."""
     texts, number, seconds = (SMALL, 10, 0.5) if options.quick else (LAYERS, 100, 20.0)
     layers = {
         name: shaped(text["shape"], name, stride=text.get("stride"), **text["sizes"]) for name, text in texts.items()
@@ -99,19 +108,21 @@ def main() -> None:
         for name, rows in runs.items()
     }
 
-    def draw(*panels) -> None:  # type: ignore[no-untyped-def]
-        for axes, (name, pairs) in zip(panels, found["runs"].items(), strict=False):
-            predicted, measured = (1e3 * np.array(values) for values in zip(*pairs, strict=True))
-            axes.loglog(measured, predicted, ".", markersize=4, color=PALETTE[0])
-            ends = [min(measured.min(), predicted.min()) * 0.8, max(measured.max(), predicted.max()) * 1.25]
-            axes.plot(ends, ends, color="0.6", linewidth=0.8, zorder=0)
-            axes.set(xlim=ends, ylim=ends, xlabel="measured [ms]", ylabel="predicted [ms]")
-            axes.xaxis.set_minor_formatter("")
-            axes.yaxis.set_minor_formatter("")
-            axes.set_title(f"{name}, rank {found['layers'][name]['transferred']:.2f}", fontsize=9, loc="left")
+    return found
 
-    shape = (1, 2) if options.quick else (3, 3)
-    save(__file__, options.out, found, draw, shape, (8, 3.5) if options.quick else (10, 9.5))
+
+def draw(found: dict[str, Any], *panels) -> None:  # type: ignore[no-untyped-def]
+    """Draw a panel per layer: predicted seconds against measured ones."""
+    for axes, (name, pairs) in zip(panels, found["runs"].items(), strict=False):
+        predicted, seen = (1e3 * np.array(values) for values in zip(*pairs, strict=True))
+        axes.loglog(seen, predicted, ".", markersize=4, color=PALETTE[0])
+        ends = [min(seen.min(), predicted.min()) * 0.8, max(seen.max(), predicted.max()) * 1.25]
+        axes.plot(ends, ends, color="0.6", linewidth=0.8, zorder=0)
+        axes.set(xlim=ends, ylim=ends, xlabel="measured [ms]", ylabel="predicted [ms]")
+        axes.xaxis.set_minor_formatter("")
+        axes.yaxis.set_minor_formatter("")
+        rank = found["layers"][name]["transferred"]
+        axes.set_title(f"{name}, rank correlation {rank:.2f}", fontsize=9, loc="left")
 
 
 def random_runs(arch: Architecture, layer: Workload, number: int, seed: int) -> dict[str, Any]:

@@ -176,17 +176,16 @@ def rows(name: str, told: dict[str, Json]) -> list[str]:
     return lines
 
 
-def report(script: str, out: Path, layers: dict[str, int], searches: Json | int, results: dict[str, Json]) -> None:
-    """Print, draw and save Ruby-S over PFM of ResNet-50's `layers` (with counts) on two machines, `results` by name."""
-    told = {machine.removesuffix(".yaml"): one for machine, one in results.items()}
+def report(script: str, out: Path, result: Json) -> None:
+    """Print, draw and save Ruby-S over PFM of ResNet-50's layers (with counts) on two machines."""
+    told = {machine.removesuffix(".yaml"): one for machine, one in result["ruby_s_over_pfm"].items()}
     tell("\n".join([HEAD, *(row for name, one in told.items() for row in rows(name, one))]))
 
     def draw(*panels: "Axes") -> None:
-        draw_layers(panels, shown_names(layers), told)
+        draw_layers(panels, shown_names(result["layers"]), told)
         for axes in panels:
             axes.set_xlabel("EDP of Ruby-S / EDP of PFM", fontsize=9)
 
-    result = {"network": "resnet50", "layers": layers, "searches": searches, "ruby_s_over_pfm": results}
     save(script, out, result, draw, (1, 2), (9, 6))
 
 
@@ -203,22 +202,40 @@ def draw_layers(panels: Sequence["Axes"], names: Sequence[str], told: dict[str, 
     widest = max(axes.get_xlim()[1] for axes in panels)
     for axes in panels:
         axes.set(xlim=(0, widest), ylim=(len(names) - 0.4, -0.6))
-    handles, labels = panels[0].get_legend_handles_labels()
-    panels[0].figure.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=8, frameon=False)
+    _legend(panels[0])
 
 
-def _draw_panel(axes: "Axes", layers: int, told: Json) -> None:
+def draw_columns(panels: Sequence["Axes"], names: Sequence[str], told: dict[str, Json]) -> None:
+    """The same with a column for each of many layers, the panels below one another."""
+    for axes, (title, one) in zip(panels, told.items(), strict=True):
+        _draw_panel(axes, len(names), one, upright=True)
+        axes.set_title(title, fontsize=9, loc="left")
+        last = axes is panels[-1]
+        axes.set_xticks(np.arange(len(names)), names if last else [""] * len(names), fontsize=6.5, rotation=90)
+        axes.tick_params(axis="y", labelsize=8)
+        axes.set(xlim=(-0.7, len(names) - 0.3), ylim=(0, None))
+    _legend(panels[0])
+
+
+def _legend(axes: "Axes") -> None:
+    handles, labels = axes.get_legend_handles_labels()
+    axes.figure.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=8, frameon=False)
+
+
+def _draw_panel(axes: "Axes", layers: int, told: Json, *, upright: bool = False) -> None:
     at = np.arange(layers)
     values = [layer[0] for layer in told["proven"]["layers"]]
-    axes.barh(at, values, 0.75, color=PALETTE[4], alpha=0.55, label="certified optimum", zorder=1)
+    bars, lines, at_one = (axes.bar, axes.vlines, axes.axhline) if upright else (axes.barh, axes.hlines, axes.axvline)
+    bars(at, values, 0.75, color=PALETTE[4], alpha=0.55, label="certified optimum", zorder=1)
     shown = [reading for reading in told if reading != "proven"]
     for number, (reading, marker) in enumerate(zip(shown, "oD", strict=False)):
         middle, low, high = np.array(told[reading]["layers"]).T
-        y, colour = at + (0.18, -0.18)[number], PALETTE[(5, 0)[number]]
-        axes.hlines(y, low, high, color=colour, linewidth=0.9, zorder=2)
+        place, colour = at + (0.18, -0.18)[number], PALETTE[(5, 0)[number]]
+        lines(place, low, high, color=colour, linewidth=0.9, zorder=2)
         label = f"random search, 3000 {reading}: median and range"
-        axes.plot(middle, y, marker, color=colour, markersize=3.5, label=label, zorder=3)
-    axes.axvline(1, color="0.3", linewidth=0.8)
+        where = (place, middle) if upright else (middle, place)
+        axes.plot(*where, marker, color=colour, markersize=3.5, label=label, zorder=3)
+    at_one(1, color="0.3", linewidth=0.8)
 
 
 def shown_names(layers: dict[str, int]) -> list[str]:

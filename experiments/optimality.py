@@ -13,13 +13,15 @@ import resource
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from common import MARKERS, PALETTE, arguments, save, tell
+from common import MARKERS, PALETTE, arguments, recorded, save, tell
+from matplotlib.ticker import LogLocator, NullFormatter
 from ruby_map.arch import check_fit, library_archs, load_arch
 from ruby_map.mapper import Result, SearchOptions, explore
 from ruby_map.workloads import InputError, Workload, library_workloads, load_workload
@@ -179,6 +181,13 @@ def _more(parser: argparse.ArgumentParser) -> None:
 
 def main() -> None:
     options = arguments(__doc__, more=_more)
+    result = recorded(__file__, options) or measured(options)
+    machines = list(dict.fromkeys(row["arch"] for row in result["summary"]))
+    save(__file__, options.out, result, partial(draw, result), (1, len(machines)), (4.5 * len(machines), 4))
+
+
+def measured(options: argparse.Namespace) -> dict[str, Any]:
+    """Search at random and prove, and look whether anything lies below a proof."""
     store = options.out / STORE / f"optimality-{edition()}.jsonl"
     runs = run(studied(options.quick, options.limit), store)
     library = run(sampled(1 if options.quick else options.library), store)
@@ -192,35 +201,35 @@ def main() -> None:
     wrong = [one for one in [*runs, *library] if below(one)]
     proven = sum(one["optimal"] for one in library)
     tell(f"library: {len(library)} combinations, {proven} proven; random searches below a proven bound: {len(wrong)}")
+    return {"network": NETWORK, "summary": rows, "runs": runs, "library": library, "below": len(wrong)}
 
-    machines = list(dict.fromkeys(row["arch"] for row in rows))
 
-    def draw(*panels: Any) -> None:
-        for axes, machine in zip(panels, machines, strict=True):
-            for number, mapspace in enumerate(LIMIT):
-                mine = [one for one in runs if (one["arch"], one["mapspace"]) == (machine, mapspace)]
-                mine = [one for one in mine if one["random"] and one["edp"]]
-                for proven in (True, False):
-                    some = [one for one in mine if one["optimal"] is proven]
-                    axes.plot(
-                        [one["cpu_seconds"] for one in some],
-                        [median(one["random"]) / one["edp"] for one in some],
-                        MARKERS[number],
-                        color=PALETTE[number],
-                        fillstyle="full" if proven else "none",
-                        markersize=5,
-                        label=mapspace if proven and mine else None,
-                    )
-            axes.axhline(1, color="0.7", linewidth=0.8, zorder=0)
-            axes.set(xscale="log", yscale="log", xlabel="CPU seconds to the proof (hollow: to the time limit)")
-            axes.yaxis.set_major_formatter("{x:g}")
-            axes.yaxis.set_minor_formatter("{x:g}")
-            axes.set_ylabel("EDP of random search / best EDP")
-            axes.set_title(machine, fontsize=10, loc="left")
-            axes.legend(fontsize=8, frameon=False)
-
-    result = {"network": NETWORK, "summary": rows, "runs": runs, "library": library, "below": len(wrong)}
-    save(__file__, options.out, result, draw, (1, len(machines)), (4.5 * len(machines), 4))
+def draw(result: dict[str, Any], *panels: Any) -> None:
+    """Draw a panel per machine: how far a random search stays behind, against the seconds of the search with proof."""
+    machines = list(dict.fromkeys(row["arch"] for row in result["summary"]))
+    for axes, machine in zip(panels, machines, strict=True):
+        for number, mapspace in enumerate(LIMIT):
+            mine = [one for one in result["runs"] if (one["arch"], one["mapspace"]) == (machine, mapspace)]
+            mine = [one for one in mine if one["random"] and one["edp"]]
+            for proven in (True, False):
+                some = [one for one in mine if one["optimal"] is proven]
+                axes.plot(
+                    [one["cpu_seconds"] for one in some],
+                    [median(one["random"]) / one["edp"] for one in some],
+                    MARKERS[number],
+                    color=PALETTE[number],
+                    fillstyle="full" if proven else "none",
+                    markersize=5,
+                    label=mapspace if proven and mine else None,
+                )
+        axes.axhline(1, color="0.7", linewidth=0.8, zorder=0)
+        axes.set(xscale="log", yscale="log", xlabel="CPU-seconds (hollow: not proven in time)")
+        axes.yaxis.set_major_locator(LogLocator(subs=(0.6, 1, 1.5, 2, 3, 5)))
+        axes.yaxis.set_major_formatter("{x:g}")
+        axes.yaxis.set_minor_formatter(NullFormatter())
+        axes.set_ylabel("EDP: random search / search with proof")
+        axes.set_title(machine, fontsize=10, loc="left")
+        axes.legend(fontsize=8, frameon=False)
 
 
 if __name__ == "__main__":

@@ -6,12 +6,16 @@ mapping is evaluated, so nothing depends on a seed. The paper gives 20 % more ED
 words and MACs it is 128 / 113, 13 % more.
 """
 
+import argparse
 from dataclasses import replace
+from functools import partial
 
-from common import arguments, curve, save, tell
+from common import LINES, PALETTE, Result, arguments, recorded, save, tell
+from matplotlib.ticker import NullFormatter
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
-from ruby_map.mapper import Result, SearchOptions, explore
+from ruby_map.mapper import Result as Found
+from ruby_map.mapper import SearchOptions, explore
 from ruby_map.workloads import Workload, load_workload
 
 ARCH = "linear_16"
@@ -21,16 +25,22 @@ NAMED = (113, 127)  # the sizes that the paper talks about
 
 def main() -> None:
     options = arguments(__doc__)
+    result = recorded(__file__, options) or measured(options)
+    save(__file__, options.out, result, partial(draw, result))
+
+
+def measured(options: argparse.Namespace) -> Result:
+    """Try every mapping of every size."""
     sizes = sorted({*NAMED, *range(1, 201, 40 if options.quick else 1)})
     arch = load_arch(ARCH)
     table, vector = energy_table(arch), load_workload("rank1_100")
     assert isinstance(vector, Workload)
     everything = SearchOptions(strategy="exhaustive")
 
-    def best(size: int, preset: str, pad: bool) -> Result:
+    def best(size: int, preset: str, pad: bool) -> Found:
         work = replace(vector, name=f"rank1_{size}", sizes=(size,))
         found = explore(arch, work, preset, everything, pad=pad, table=table)
-        assert isinstance(found, Result)
+        assert isinstance(found, Found)
         return found
 
     found = {name: [best(size, preset, pad) for size in sizes] for name, (preset, pad) in CURVES.items()}
@@ -47,19 +57,24 @@ def main() -> None:
         mean = sum(ratio[name]) / len(sizes)
         tell(f"{name}: EDP of Ruby-S x {mean:.3f} on average over D, x {max(ratio[name]):.3f} at worst")
 
-    def draw(axes) -> None:  # type: ignore[no-untyped-def]
-        for number, name in enumerate(CURVES):
-            curve(axes, number, name, sizes, ratio[name], marks=False)
-        for size in NAMED:
-            axes.axvline(size, color="0.7", linewidth=0.8, zorder=0)
-            axes.annotate(
-                f"{size}", (size, 1), (2, 2), xycoords=("data", "axes fraction"), textcoords="offset points", fontsize=8
-            )
-        axes.set(yscale="log", xlabel="size D of the dim", ylabel="EDP / EDP of Ruby-S", ylim=(0.9, 40))
-        axes.set_title("One dim on 16 processing elements: the best of all mappings", fontsize=10, loc="left", pad=14)
-        axes.legend(fontsize=8, frameon=False, loc="upper left", ncols=3)
+    return {"arch": ARCH, "sizes": sizes, "edp": edp, "cycles": cycles, "zeros": zeros}
 
-    save(__file__, options.out, {"arch": ARCH, "sizes": sizes, "edp": edp, "cycles": cycles, "zeros": zeros}, draw)
+
+def draw(result: Result, axes) -> None:  # type: ignore[no-untyped-def]
+    """Draw a mark per size where the divisors decide, lines elsewhere."""
+    sizes, edp = result["sizes"], result["edp"]
+    ratio = {name: [a / b for a, b in zip(values, edp["ruby-s"], strict=True)] for name, values in edp.items()}
+    for number, name in enumerate(CURVES):
+        style = {"ls": "none", "marker": "."} if name == "pfm" else {"ls": LINES[number], "linewidth": 1.4}
+        axes.plot(sizes, ratio[name], color=PALETTE[number], label=name, **style)
+    for size in NAMED:
+        axes.axvline(size, color="0.7", linewidth=0.8, zorder=0)
+        axes.annotate(f"{size}", (size, 25), (3, 0), textcoords="offset points", fontsize=8)
+    axes.set(yscale="log", xlabel="size D of the dim", ylabel="EDP / EDP of Ruby-S", ylim=(0.9, 40))
+    axes.set_yticks([1, 2, 5, 10, 20], ["1", "2", "5", "10", "20"])
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.set_title("One dim on 16 processing elements: the best of all mappings", fontsize=10, loc="left")
+    axes.legend(fontsize=8, frameon=False, loc="upper left", ncols=3)
 
 
 if __name__ == "__main__":

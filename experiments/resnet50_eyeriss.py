@@ -7,7 +7,9 @@ perfect factors (PFM), by layer and for the network; random search for EDP. The 
 on the array. Seeds 0, 1... for both mapspaces.
 """
 
-from common import arguments
+import argparse
+
+from common import Result, arguments, recorded
 from networks import compare, flat, pairs, report
 from searches import jobs_option, layers_of, run
 
@@ -18,12 +20,17 @@ QUICK = ("conv5_x_1x1a", "fc")
 
 def main() -> None:
     options = arguments(__doc__, more=jobs_option)
+    report(__file__, options.out, recorded(__file__, options) or measured(options))
+
+
+def measured(options: argparse.Namespace) -> Result:
+    """Search every layer in both mapspaces on both machines."""
     layers = layers_of(NETWORK, QUICK if options.quick else ())
     machines = {name: 2 if options.quick else many for name, many in MACHINES.items()}
     tasks = {machine: pairs(machine, layers, many) for machine, many in machines.items()}
     found = run(flat(tasks.values()), options.out, "resnet50_eyeriss", options.jobs)
     results = {machine: compare(found, own, layers.values()) for machine, own in tasks.items()}
-    report(__file__, options.out, layers, machines, results)
+    return {"network": NETWORK, "layers": layers, "searches": machines, "ruby_s_over_pfm": results}
 
 
 if __name__ == "__main__":

@@ -6,7 +6,9 @@ with 9 elements of three 3-wide ones: EDP of Ruby-S over that of perfect factors
 The paper has parallelism over C and M, which leaves PFM 8 of the 15 elements. Seeds 0, 1... for both mapspaces.
 """
 
-from common import arguments
+import argparse
+
+from common import Result, arguments, recorded
 from networks import compare, flat, pairs, report
 from searches import jobs_option, layers_of, run
 
@@ -22,12 +24,17 @@ QUICK = ("fc",)
 
 def main() -> None:
     options = arguments(__doc__, more=jobs_option)
+    report(__file__, options.out, recorded(__file__, options) or measured(options))
+
+
+def measured(options: argparse.Namespace) -> Result:
+    """Search every layer in both mapspaces on both machines."""
     layers = layers_of(NETWORK, QUICK if options.quick else ())
     searches = 2 if options.quick else SEARCHES
     tasks = {name: pairs(machine, layers, searches, variables) for name, (machine, variables) in MACHINES.items()}
     found = run(flat(tasks.values()), options.out, "resnet50_simba", options.jobs)
     results = {name: compare(found, own, layers.values()) for name, own in tasks.items()}
-    report(__file__, options.out, layers, searches, results)
+    return {"network": NETWORK, "layers": layers, "searches": searches, "ruby_s_over_pfm": results}
 
 
 if __name__ == "__main__":

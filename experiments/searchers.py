@@ -18,7 +18,7 @@ from time import process_time
 
 from answers.known import Answer, Known, answer
 from answers.measurements import Case, Line, Store, alone, shown, spec, stands
-from common import Result, arguments, save, tell
+from common import Result, arguments, recorded, save, tell
 from matplotlib.ticker import LogLocator, NullFormatter
 from ruby_map.mapper import Result as Found
 from ruby_map.mapper import SearchOptions, explore
@@ -42,6 +42,16 @@ PROOF_SECONDS = 60.0
 
 def main() -> None:
     options = arguments(__doc__, more=_more)
+    if (result := recorded(__file__, options)) is None:
+        result = measured(options)
+    save(__file__, options.out, result, lambda *axes: _draw(axes, result), (2, 2), (11, 8))
+    for wrong in result["contradictions"]:
+        tell(f"contradiction: {wrong}")
+    sys.exit(bool(result["contradictions"]))
+
+
+def measured(options: argparse.Namespace) -> Result:
+    """Run what has not been run, and sum up."""
     store, names = Store(options.out / "searchers.jsonl", options.any_edition), _searchers(options.searchers)
     todo = list(_cases(options, names))
     part, parts = map(int, options.part.split("/"))
@@ -53,10 +63,7 @@ def main() -> None:
     result = summary([line for line in lines if line["table"] == "run"], store.known())
     (options.out / "searchers.md").write_text(markdown(result), encoding="utf-8")
     tell(markdown(result))
-    save(__file__, options.out, result, lambda *axes: _draw(axes, result), (2, 2), (11, 8))
-    for wrong in result["contradictions"]:
-        tell(f"contradiction: {wrong}")
-    sys.exit(bool(result["contradictions"]))
+    return result
 
 
 def _more(parser: argparse.ArgumentParser) -> None:

@@ -8,12 +8,13 @@ those under which its figures come about; `eyeriss_like` lets filter rows be a l
 (`optimal`), except the random searches, which stop as the paper's do, after 3,000 valid mappings without a better one.
 """
 
+import argparse
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
-from common import Result, arguments, save, tell
+from common import Result, arguments, recorded, save, tell
 from ruby_map.arch import Architecture, FactorRule, load_arch
 from ruby_map.energy import EnergyTable, energy_table
 from ruby_map.mapper import Result as Found
@@ -180,6 +181,19 @@ def draw_edp(axes, designs: dict[str, Result], random: dict[str, dict[str, list[
 
 def main() -> None:
     options = arguments(__doc__)
+    result = recorded(__file__, options) or measured(options)
+    save(__file__, options.out, result, partial(draw, result), (1, 3), (10, 3.2))
+
+
+def draw(result: Result, left, middle, right) -> None:  # type: ignore[no-untyped-def]
+    """Draw utilisation, energy and EDP of every design."""
+    draw_utilization(left, result["designs"])
+    draw_energy(middle, result["designs"])
+    draw_edp(right, result["designs"], result["random"])
+
+
+def measured(options: argparse.Namespace) -> Result:
+    """Prove and search every design."""
     seeds, rules, factors = (1, {"3000": VICTORY["3000"]}, ()) if options.quick else (20, VICTORY, BUFFER_FACTORS)
     machines = list(MACHINES.items())[: 1 if options.quick else None]
     names = {f"{preset}, {name}": (arch, preset) for name, arch in machines for preset in ("pfm", "ruby-s")}
@@ -200,14 +214,8 @@ def main() -> None:
         less = f"EDP {one['edp'] - 1:+.1%}, energy {one['energy'] - 1:+.1%}"
         tell(f"energy of {BUFFER} x {one['factor']:g}: Ruby-S, whole filters, to whole rows: {less}")
 
-    def draw(left, middle, right) -> None:  # type: ignore[no-untyped-def]
-        draw_utilization(left, designs)
-        draw_energy(middle, designs)
-        draw_edp(right, designs, random)
-
-    result = {"layer": LAYER, "geometry": GEOMETRY, "paper": PAPER, "designs": designs, "random": random}
-    result |= others | {"buffer_energy": buffer}
-    save(__file__, options.out, result, draw, (1, 3), (10, 3.2))
+    result: Result = {"layer": LAYER, "geometry": GEOMETRY, "paper": PAPER, "designs": designs, "random": random}
+    return result | others | {"buffer_energy": buffer}
 
 
 if __name__ == "__main__":

@@ -13,16 +13,18 @@ import tempfile
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from common import arguments, save, tell
+from common import arguments, recorded, save, tell
 from ruby_map.arch import Architecture, load_arch
 from ruby_map.mapper import Result, SearchOptions, evaluate, explore
 from ruby_map.mapper.exploration.transforms import transformed
 from ruby_map.mapper.mapping import MappingBatch
+from ruby_map.mapper.report.pictures import HATCHES, PALETTE
 from ruby_map.workloads import Workload, load_workload, shaped
 
 sys.path.append(str(Path(__file__).parent.parent))
@@ -74,25 +76,36 @@ def main() -> None:
         parser.add_argument("--scalesim", metavar="PYTHON", help="an interpreter that has SCALE-Sim 3")
 
     options = arguments(__doc__, more=scalesim)
+    found = recorded(__file__, options) or measured(options)
+    save(__file__, options.out, found, partial(draw, found), size=(7, 3 if options.quick else 6))
+
+
+def measured(options: Any) -> dict[str, Any]:
+    """Run every layer in Verilog, in SCALE-Sim and in the model."""
     rows = list[Row]()
     for (r, c), names in (QUICK if options.quick else LAYERS).items():
         known = SMALL if options.quick else {name: TRIAL if not name else load_workload(name) for name in names}
         products = [Product.of(name or "trial", known[name]) for name in names]  # type: ignore[arg-type]
         rows += compared(r, c, products, options)
     found = {"rows": rows, "equal": sum(row["rtl"] == row["model"] for row in rows), "layers": len(rows)}
-    found["simulator"] = next(iter(reversed(simulators())), None)
     write_tables(options.out, rows)
+    return found | {"simulator": next(iter(reversed(simulators())), None)}
 
-    def draw(axes) -> None:  # type: ignore[no-untyped-def]
-        names = [row["layer"] for row in rows]
-        shares = [1 - row["steps"] / row["model"] for row in rows]
-        axes.barh(names, [1 - share for share in shares], color="#4477aa", label="steps")
-        axes.barh(names, shares, left=[1 - share for share in shares], color="#ccbb44", label="fill and drain")
-        axes.invert_yaxis()
-        axes.set(xlabel="share of the cycles", xlim=(0, 1))
-        axes.legend(fontsize=8)
 
-    save(__file__, options.out, found, draw, size=(7, 3 if options.quick else 6))
+def draw(found: dict[str, Any], axes) -> None:  # type: ignore[no-untyped-def]
+    """Draw a bar per layer and array: the share of its cycles that compute, and those that fill and drain."""
+    rows = found["rows"]
+    shares = [1 - row["steps"] / row["model"] for row in rows]
+    places = range(len(rows))
+    axes.barh(places, [1 - share for share in shares], color=PALETTE[0], label="steps")
+    left = [1 - share for share in shares]
+    axes.barh(places, shares, left=left, color=PALETTE[1], hatch=HATCHES[1], edgecolor="white", label="fill and drain")
+    axes.set_yticks(places, [f"{row['layer']}, {row['rows']}x{row['columns']}" for row in rows], fontsize=8)
+    axes.invert_yaxis()
+    axes.set_xlabel("share of the cycles", fontsize=9)
+    axes.set_xlim(0, 1)
+    axes.tick_params(axis="x", labelsize=8)
+    axes.legend(fontsize=8, frameon=False, ncols=2, loc="lower left", bbox_to_anchor=(-0.02, 1))
 
 
 def compared(r: int, c: int, products: Sequence[Product], options: Any) -> list[Row]:

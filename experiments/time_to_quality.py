@@ -18,11 +18,11 @@ from contextlib import closing
 from importlib.metadata import version
 from itertools import count, product
 from pathlib import Path
-from statistics import median
+from statistics import median, quantiles
 from time import process_time
 from typing import Any
 
-from common import LINES, Result, arguments, save, tell
+from common import LINES, Result, arguments, recorded, save, tell
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper import Result as Found
@@ -55,6 +55,21 @@ Line = dict[str, Any]  # of the file: a search, or the proof of an optimum
 
 def main() -> None:
     options = arguments(__doc__, more=_more)
+    result = redrawn(options) if options.draw else measured(options)
+    save(__file__, options.out, result, lambda *axes: _draw(axes, result), (1, len(MACHINES)), (9, 4))
+
+
+def redrawn(options: argparse.Namespace) -> Result:
+    """The recorded result, its curves made of the recorded runs."""
+    result = recorded(__file__, options) or {}
+    lines = [
+        line for line in _every_line(options.out / "time_to_quality.jsonl") if line["program"] == result["program"]
+    ]
+    return result | {"curves": _curves(lines, result["table"])}
+
+
+def measured(options: argparse.Namespace) -> Result:
+    """Run what has not been run, and sum up."""
     layers = list(LAYERS)[-1:] if options.quick else list(LAYERS)
     seeds, seconds = (1, 0.2) if options.quick else (options.seeds, options.seconds)
     path = options.out / "time_to_quality.jsonl"
@@ -81,7 +96,7 @@ def main() -> None:
     for machine, preset in product(MACHINES, PRESETS):
         said = ", ".join(f"{mark:g} s: x{value:.3f}" for mark, value in result["medians"][machine][preset])
         tell(f"{machine} {preset}, median over layers: {said}")
-    save(__file__, options.out, result, lambda *axes: _draw(axes, result), (1, len(MACHINES)), (9, 4))
+    return result
 
 
 def _more(parser: argparse.ArgumentParser) -> None:
@@ -160,12 +175,12 @@ def _over_layers(table: list[Line], machine: str, preset: str) -> list[tuple[flo
     ]
 
 
-def _curves(lines: list[Line], table: list[Line]) -> dict[str, dict[str, list[tuple[float, float]]]]:
-    """Per machine and mapspace: CPU-seconds, and the median over layers and seeds of the EDP over its reference.
+def _curves(lines: list[Line], table: list[Line]) -> dict[str, dict[str, list[tuple[float, ...]]]]:
+    """Per machine and mapspace: CPU-seconds, and the quartiles over layers and seeds of the EDP over its reference.
 
     Of the searches that were the longest alone, or had the optimum, so that those that end do not bend the curve.
     """
-    found: dict[str, dict[str, list[tuple[float, float]]]] = {machine: {} for machine in MACHINES}
+    found: dict[str, dict[str, list[tuple[float, ...]]]] = {machine: {} for machine in MACHINES}
     reference = {(row["machine"], row["layer"], row["preset"]): row["best_known"] for row in table}
     for machine, preset in product(MACHINES, PRESETS):
         runs = [line for line in lines if line["kind"] == "search" and line["trace"]]
@@ -177,18 +192,26 @@ def _curves(lines: list[Line], table: list[Line]) -> dict[str, dict[str, list[tu
         first = max(line["trace"][0][0] for line in runs)
         times = [time for i in range(81) if first <= (time := last / 1000 ** (i / 80))]
         over = [
-            (round(time, 4), median(_at(run, time) / reference[machine, run["layer"], preset] for run in runs))
+            (time, [_at(run, time) / reference[machine, run["layer"], preset] for run in runs])
             for time in reversed(times)
         ]
-        found[machine][preset] = over
+        found[machine][preset] = [(round(time, 4), *_quartiles(ratios)) for time, ratios in over]
     return found
 
 
+def _quartiles(values: list[float]) -> list[float]:
+    """Lower quartile, median and upper quartile."""
+    return quantiles(values, n=4, method="inclusive") if len(values) > 1 else values * 3
+
+
 def _draw(axes, result: Result) -> None:  # type: ignore[no-untyped-def]
+    """Draw a panel per machine: the median of each mapspace, the middle half of the runs as a band."""
     for each, (machine, curves) in zip(axes, result["curves"].items(), strict=True):
         for number, (preset, points) in enumerate(curves.items()):
-            each.plot(*zip(*points, strict=True), LINES[number], color=PALETTE[number], label=preset)
-        each.set(xscale="log", xlabel="CPU-seconds", ylabel="EDP / best known (median)")
+            times, low, middle, high = zip(*points, strict=True)
+            each.plot(times, middle, LINES[number], color=PALETTE[number], label=f"{preset}: median, middle half")
+            each.fill_between(times, low, high, color=PALETTE[number], alpha=0.15, linewidth=0)
+        each.set(xscale="log", xlabel="CPU-seconds", ylabel="EDP / best known")
         each.set_title(machine, fontsize=10, loc="left")
         each.legend(fontsize=8, frameon=False)
 
@@ -236,9 +259,13 @@ def _covers(
 
 def _lines(path: Path) -> Iterator[Line]:
     """The runs of this program that have ended."""
+    return (line for line in _every_line(path) if line["program"] == PROGRAM)
+
+
+def _every_line(path: Path) -> Iterator[Line]:
+    """The runs of any program."""
     text = path.read_text(encoding="utf-8") if path.exists() else ""
-    every = (json.loads(line) for line in text.splitlines())
-    return (line for line in every if line["program"] == PROGRAM)
+    return (json.loads(line) for line in text.splitlines())
 
 
 def _append(path: Path, line: Line) -> None:

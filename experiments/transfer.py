@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import quantiles
 from time import process_time
 
-from common import Result, arguments, curve, save, tell
+from common import Result, arguments, curve, recorded, save, tell
 from matplotlib.ticker import LogLocator, NullFormatter
 from ruby_map.arch import Architecture, load_arch
 from ruby_map.energy import energy_table
@@ -51,6 +51,12 @@ Layers = dict[str, Workload]  # by NETWORK/LAYER, those of equal shape in a netw
 
 def main() -> None:
     options = arguments(__doc__, more=_more)
+    result = recorded(__file__, options) or measured(options)
+    save(__file__, options.out, result, lambda *axes: _draw(axes, result), (1, 3), (13, 4))
+
+
+def measured(options: argparse.Namespace) -> Result:
+    """Adapt every mapping to every layer, and search from what is adapted."""
     networks, mappings = (("alexnet",), 3_000) if options.quick else (NETWORKS, options.mappings)
     arch = load_arch(MACHINE)
     layers = distinct(networks)
@@ -69,7 +75,7 @@ def main() -> None:
         "begun_hard": hard(options.quick),
     }  # fmt: skip
     tell(markdown(result))
-    save(__file__, options.out, result, lambda *axes: _draw(axes, result), (1, 3), (13, 4))
+    return result
 
 
 def _more(parser: argparse.ArgumentParser) -> None:

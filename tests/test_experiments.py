@@ -3,11 +3,14 @@
 import ast
 import importlib
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from matplotlib.image import imread
 from ruby_map.mapper import evaluate
 
 from .conftest import needs_compiler
@@ -38,6 +41,20 @@ def test_every_experiment_runs_at_a_small_size(name, tmp_path):
     assert set(quick) >= set(recorded(name)) - {"matmul_100"}  # the same fields, of a smaller cube
     assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
     assert (RESULTS / f"{name}.png").exists()
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_recorded_result_is_drawn_again(name, tmp_path):
+    """`--draw` measures nothing: it makes the recorded picture of the recorded JSON, which stays as it is."""
+    for path in RESULTS.glob(f"{name}.json*"):
+        shutil.copy(path, tmp_path)
+    command = [sys.executable, str(FOLDER / f"{name}.py"), "--draw", "--out", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / f"{name}.json").read_text()) == recorded(name)
+    drawn, before = (imread(folder / f"{name}.png") for folder in (tmp_path, RESULTS))
+    assert drawn.shape == before.shape
+    assert np.abs(drawn - before).mean() < 0.01  # another matplotlib may draw letters otherwise
 
 
 def test_a_small_size_replaces_no_recorded_result(monkeypatch):

@@ -16,11 +16,17 @@ from .answer import minimised
 from .frames import layer_rows
 from .mapping_page import mapping_html
 from .network_result import NetworkResult
-from .pictures import draw_convergence, draw_convergences, draw_cycles, draw_energy, draw_front, draw_layers
+from .pictures import (
+    draw_convergence,
+    draw_convergences,
+    draw_cycles,
+    draw_energy,
+    draw_front,
+    draw_layers,
+    save_figure,
+)
 from .result import Result
 from .result_json import result_json
-
-DPI = 200  # of pictures
 
 
 def write_folder(result: Result | NetworkResult, folder: Path) -> None:
@@ -59,10 +65,10 @@ def _write(result: Result | NetworkResult, folder: Path) -> None:
     else:
         _write_layer(result, folder)
         if result.table.counted:
-            draw_energy(result).savefig(folder / "energy.png", dpi=DPI)
-        draw_convergence(result).savefig(folder / "convergence.png", dpi=DPI)
+            save_figure(draw_energy(result), folder / "energy")
+        save_figure(draw_convergence(result), folder / "convergence")
         if result.axes:
-            draw_front(result).savefig(folder / "front.png", dpi=DPI)
+            save_figure(draw_front(result), folder / "front")
 
 
 def _write_network(network: NetworkResult, folder: Path) -> None:
@@ -81,8 +87,8 @@ def _write_network(network: NetworkResult, folder: Path) -> None:
     _write_csv(folder / "layers.csv", head, [[row.get(name) for name in head] for row in rows])
     if network.found:
         draw = draw_layers if network.layers[0][0].table.counted else draw_cycles
-        draw(network).savefig(folder / "layers.png", dpi=DPI)
-    draw_convergences(network).savefig(folder / "convergence.png", dpi=DPI)
+        save_figure(draw(network), folder / "layers")
+    save_figure(draw_convergences(network), folder / "convergence")
 
 
 def _write_layer(result: Result, folder: Path) -> None:

@@ -123,7 +123,7 @@ def matched(folders: Sequence[Results]) -> Matched:
     """
     told = _telling(folders)
     keys = [dict(_keyed(folder.cases, told)) for folder in folders]
-    shared = [key for key in keys[0] if all(key in other for other in keys)]
+    shared = {key: None for key in keys[0] if all(key in other for other in keys)}  # in the order of the first
     left = [_label(key, letter) for letter, own in zip("AB", keys, strict=False) for key in own if key not in shared]
     if not shared:
         rule = f"no point of one folder is in the other: {'; '.join(left[:6])}"
@@ -172,7 +172,7 @@ def _pair(label: str, sides: tuple[Case, ...]) -> CasePair:
     if any(case.result is None for case in sides):
         return CasePair(label, sides, (), ())
     layers = [dict(_named(case.result.each())) for case in sides if case.result is not None]
-    shared = [key for key in layers[0] if all(key in own for own in layers)]
+    shared = {key: None for key in layers[0] if all(key in own for own in layers)}
     left = [
         f"{letter}: {name} ({macs:,} MACs)"
         for letter, own in zip("AB", layers, strict=False)

@@ -1,7 +1,6 @@
 """What a comparison is written as: a page, tables, pictures, text and JSON."""
 
-from collections.abc import Collection
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 from ...workloads import written_together
@@ -19,16 +18,15 @@ FORMATS = (*TABLES, *PICTURES)
 ROWS = 100  # of a table that is printed
 
 
-def tables_of(found: Matched) -> list[Table]:
-    """The tables that have rows: cases, parts, layers, words."""
-    every = (case_table(found), part_table(found), layer_table(found), count_table(found))
-    return [table for table in every if table.rows]
+def _tables(found: Matched, *makers: Callable[[Matched], Table]) -> Iterator[Table]:
+    """Yield the tables that have rows."""
+    return (table for make in makers if (table := make(found)).rows)
 
 
 def write_files(found: Matched, folder: Path, formats: Collection[str]) -> None:
     """Write each table and picture in each of `formats`, all files or none. Raises InputError where that fails."""
     with written_together(folder, f"cases.{next(iter(formats))}", "make room and give the command again") as part:
-        for table in tables_of(found):
+        for table in _tables(found, case_table, part_table, layer_table, count_table):
             for suffix, text in TABLES.items():
                 if suffix in formats:
                     (part / f"{table.name}.{suffix}").write_text(text(table), encoding="utf-8")
@@ -40,16 +38,18 @@ def write_files(found: Matched, folder: Path, formats: Collection[str]) -> None:
 def comparison_text(found: Matched) -> str:
     """Tell the comparison to a reader: in what the sides differ, totals, parts of the energy, layers."""
     differing = [f"{name}: {' | '.join(values)}" for name, values, differs in properties(found) if differs]
-    parts = [title_of(found), *differing, *(f"left out, {one}" for one in left_out(found)), summary(found)]
-    tables = [_cut(table) for table in tables_of(found)[:-1]]
+    left = [f"left out, {one}" for one in left_out(found)]
+    left = left if len(left) <= ROWS else [*left[:ROWS], f"left out, and {len(left) - ROWS:,} more"]
+    parts = [title_of(found), *differing, *left, summary(found)]
+    tables = [_cut(table) for table in _tables(found, case_table, part_table, layer_table)]
     return "\n\n".join(["\n".join(part for part in parts if part), *tables])
 
 
 def _cut(table: Table) -> str:
     """A table as text, of a long one the first rows."""
     left = len(table.rows) - ROWS
-    more = f"\n... and {left:,} more rows: --out, --files and --json have all" if left > 0 else ""
-    return f"{replace(table, rows=table.rows[:ROWS]).text()}{more}"
+    more = f"\n... and {left:,} more rows: --files and --json have all" if left > 0 else ""
+    return f"{table.first(ROWS).text()}{more}"
 
 
 def comparison_json(found: Matched) -> Json:

@@ -55,6 +55,10 @@ class Table:
         """The rows as a reader is shown them."""
         return [[column.shown(value) for column, value in zip(self.columns, row, strict=True)] for row in self.rows]
 
+    def first(self, most: int) -> "Table":
+        """The same with the first rows, at most so many."""
+        return replace(self, rows=self.rows[:most])
+
     def text(self) -> TextTable:
         """The table for a terminal."""
         return TextTable([column.head for column in self.columns], self.cells, self.words, self.title)

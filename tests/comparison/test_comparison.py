@@ -431,5 +431,5 @@ def test_many_points_keep_the_page_small(swept):
     assert "The pictures leave out 1460 rows" in page
     assert "2940 more layers are left out" in page
     assert "more rows are left out here" in page
-    assert "more rows: --out" in run(folder).stdout
+    assert "more rows: --files" in run(folder).stdout
     assert len(json.loads(run(folder, "--json").stdout)["cases"]) == 1500

@@ -14,7 +14,7 @@ export PYTHON
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test test-deep mutants experiments studies notebooks docs schemas lint types check format clean
+.PHONY: help run test test-deep mutants experiments studies notebooks docs schemas lint types floors check format clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
@@ -53,14 +53,17 @@ lint: $(VENV)/.dev ## ruff: faults and format
 types: $(VENV)/.dev ## mypy, strict, over the four parts
 	$(BIN)/mypy
 
-check: lint types test ## all that has to pass before a commit
+floors: $(VENV)/.dev ## a slice of the tests with the lowest versions that pyproject.toml allows
+	.ci/floors $(BIN)
+
+check: lint types test floors ## all that has to pass before a commit
 
 format: $(VENV)/.dev ## let ruff put the format right
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean: ## remove .venv, caches and build outputs
-	rm -rf $(VENV) build dist site *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-floors build dist site *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:

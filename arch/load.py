@@ -9,7 +9,8 @@ from ..workloads.expressions import arithmetic
 from ..workloads.timeloop import ROOTS, TIMELOOP_TAGS, read_timeloop, read_timeloop_problem
 from .base import find_arch, with_base
 from .components import component_classes
-from .schema import CAPACITIES, ComputeUnit, Fanout, Level, Loops, Machine, TemporalLoops
+from .loop_schema import Loops, TemporalLoops
+from .schema import CAPACITIES, ComputeUnit, Fanout, Level, Machine
 from .spec import Architecture, Axis, ComponentClass, Compute, LoopConstraint, Storage
 from .timeloop import apply_timeloop_constraints, read_timeloop_arch
 
@@ -167,7 +168,8 @@ def _attributes(part: Level | ComputeUnit, machine: Machine) -> tuple[tuple[str,
 
 
 def _axis(fanout: Fanout) -> Axis:
-    return Axis(fanout.name, fanout.size, fanout.mesh, _constraint(fanout), fanout.code, fanout.systolic)
+    doubled = fanout.double_buffered
+    return Axis(fanout.name, fanout.size, fanout.mesh, _constraint(fanout), fanout.code, fanout.systolic, doubled)
 
 
 def _storage(level: Level, machine: Machine) -> Storage:
@@ -198,4 +200,4 @@ def _architecture(machine: Machine, components: tuple[ComponentClass, ...]) -> A
     compute = Compute(unit.name, unit.cls, attributes=_attributes(unit, machine), word_bits=unit.word_bits)
     levels = tuple(_storage(level, machine) for level in machine.levels)
     known = None if machine.calibration is None else machine.calibration.value()
-    return Architecture(machine.name, levels, compute, components, known)
+    return Architecture(machine.name, levels, compute, components, known, machine.max_loops, machine.clock_ns)

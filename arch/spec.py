@@ -60,6 +60,8 @@ class Axis:
     code: AxisCode = field(default="loop", metadata={"later": True})
     # whether words pass along it from element to element, a cycle each, in an array that has to fill and drain
     systolic: bool = field(default=False, metadata={"later": True})
+    # whether the elements of that array have two registers for a word that stays: one is filled while the other is used
+    double_buffered: bool = field(default=False, metadata={"later": True})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,7 @@ class SystolicArray:
     columns: int
     row_slots: tuple[int, ...]
     column_slots: tuple[int, ...]
+    double_buffered: bool = False  # where one of the axes says so
 
     @property
     def skew(self) -> int:
@@ -221,6 +224,10 @@ class Architecture:
     compute: Compute
     components: tuple[ComponentClass, ...] = ()  # classes of its own, beside those that an energy engine knows
     calibration: Calibration | None = field(default=None, metadata={"later": True})
+    # at most so many temporal loops with a bound over 1, of all levels together
+    max_loops: int | None = field(default=None, metadata={"later": True})
+    # nanoseconds of a cycle, for times and powers; no part of its repr and so of fingerprints: no count depends on it
+    clock_ns: float | None = field(default=None, repr=False)
 
     @cached_property
     def slots(self) -> tuple[Slot, ...]:
@@ -248,7 +255,8 @@ class Architecture:
             raise ValueError(f"systolic axes of {self.name} stand below several levels: {names}")
         rows, columns = ([(s, axis.size) for s, _, axis in axes if axis.mesh == mesh] for mesh in "YX")
         slots = [tuple(s for s, _ in some) for some in (rows, columns)]
-        return SystolicArray(level, prod(n for _, n in rows), prod(n for _, n in columns), slots[0], slots[1])
+        doubled = any(axis.double_buffered for _, _, axis in axes)
+        return SystolicArray(level, prod(n for _, n in rows), prod(n for _, n in columns), slots[0], slots[1], doubled)
 
     @cached_property
     def stacks(self) -> tuple[range, ...]:

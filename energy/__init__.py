@@ -1,6 +1,7 @@
 """Energy and area per action, each figure with its source."""
 
-from .ert import read_art, read_ert, write_art, write_ert
+from .ert import ERT_HEADER, read_art, read_ert, write_art, write_ert
+from .given import GIVEN
 from .grid import EnergyWarning
 from .spec import ComputeEnergy, EnergyTable, LevelEnergy
 from .stacks import as_written, stacked_table
@@ -9,6 +10,8 @@ from .table import ENGINES, area_um2, default_table, energy_table, no_energies
 
 __all__ = [
     "ENGINES",
+    "ERT_HEADER",
+    "GIVEN",
     "CacheWarning",
     "ComputeEnergy",
     "EnergyTable",

@@ -26,6 +26,7 @@ ACTIONS = {
     "leak": ("leak",),
 }
 
+ERT_HEADER = "# Written by ruby-energy.\n"  # by which its files are recognised
 Energies = dict[str, dict[str, float]]  # component -> action -> pJ
 Areas = dict[str, float]  # component -> um^2
 
@@ -235,7 +236,7 @@ def apply_art(
 
 def _write(path: Path | str, data: object) -> None:
     """YAML at `path`, whole or not at all. Raises InputError where it cannot be written."""
-    write_whole(Path(path), yaml.safe_dump(data, sort_keys=False))
+    write_whole(Path(path), ERT_HEADER + yaml.safe_dump(data, sort_keys=False))
 
 
 def _top(name: str) -> str:

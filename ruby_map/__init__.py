@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .arch import Architecture, load_arch
     from .mapper import (
+        Effort,
         NetworkResult,
         Result,
         SearchOptions,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Architecture",
+    "Effort",
     "InputError",
     "Network",
     "NetworkResult",

@@ -29,7 +29,7 @@ ROOMS: dict[str, set[str]] = {
     "store": {"runtime", "mapping", "mapspace", "model", "certificate", "search"},
     "report": {"runtime", "mapping", "model", "certificate", "search", "store"},
     "exploration": {"runtime", "mapping", "mapspace", "model", "certificate", "search", "store", "report"},
-    "comparison": {"report"},
+    "comparison": {"runtime", "model", "report"},
     "sweeps": {
         *("runtime", "mapping", "mapspace", "model", "certificate", "search", "store", "report", "exploration"),
         "comparison",

@@ -1,7 +1,7 @@
-"""Faults put into the proof one at a time: do the tests notice? `python tests/mutants.py` prints a line for each.
+"""Faults put into counts, searches and proofs one at a time: does a test notice each? `python tests/mutants.py` tells.
 
-Each is a change of one line that makes a bound too high, or loses what should have been looked at. The tests of the
-proof run against a copy of the project with that change alone.
+Each is a change of one line that makes a bound too high, miscounts, or loses what should have been looked at. The tests
+below run against a copy of the project with that change alone.
 """
 
 import shutil
@@ -9,17 +9,20 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 TESTS = [
+    "model/test_cost.py",
     "search/test_optimal_interrupted.py",
     "certificate/test_certificate.py",
     "search/test_optimal.py",
     "search/test_optimal_geometric.py",
     "search/test_optimal_front.py",
     "search/test_optimal_late.py",
+    "search/test_flagged.py",
 ]
 
 
@@ -30,6 +33,7 @@ class Mutant(NamedTuple):
     file: str
     old: str
     new: str
+    tests: Sequence[str] = TESTS  # that should notice it
 
 
 MUTANTS = [
@@ -136,6 +140,78 @@ MUTANTS = [
         "self._views = [(full, full.exact)]",
         "self._views = [(full, everywhere)]",
     ),
+    Mutant(
+        "what waits for a bandwidth does not leak",
+        "mapper/model/cost.py",
+        "leak = floats(cycles) * options.leak_pj_per_cycle",
+        "leak = floats(counts.cycles) * options.leak_pj_per_cycle",
+    ),
+    Mutant(
+        "the checker takes a bound above the mapping",
+        "mapper/certificate/checker/verify.py",
+        "if not 0 <= stage.lower_bound <= value:",
+        "if not 0 <= stage.lower_bound:",
+    ),
+    Mutant(
+        "what a search records is an upper bound",
+        "mapper/search/values.py",
+        "        if len(flagged):",
+        "        if len(flagged) > 10**9:",
+    ),
+    Mutant(
+        "words that pass an array are those of the closed form",
+        "mapper/model/recount.py",
+        "for passing in () if found.exact[0] else passings(batch):",
+        "for passing in ():",
+    ),
+    Mutant(
+        "words that pass an array count as exact",
+        "mapper/model/crossings.py",
+        "exact[where] &= flow.exact()",
+        "exact[where] &= True",
+    ),
+    Mutant(
+        "stores take machines with other MACs for the same",
+        "mapper/store/problem.py",
+        '                "mac_word_bits": self.arch.compute.word_bits,\n',
+        "",
+        ("store/test_store.py",),
+    ),
+    Mutant(
+        "rows of a checkpoint are read whatever their checksums",
+        "mapper/runtime/state_file.py",
+        "damaged = sum(row[-1] != checksum(row[:-1]) for row in rows)",
+        "damaged = 0",
+        ("runtime/test_state_file.py",),
+    ),
+    Mutant(
+        "rows of a checkpoint are not looked at before the run",
+        "mapper/runtime/checkpoint.py",
+        'self._file.rows("search")  # all of them are sound, or nothing is done',
+        "pass",
+        ("runtime/test_state_file.py",),
+    ),
+    Mutant(
+        "a layer counts once in the bound of its network's energy or delay",
+        "mapper/report/proof_text.py",
+        "return sum(count * bound for bound, count in layers)",
+        "return sum(bound for bound, count in layers)",
+        ("report/test_network_counts.py",),
+    ),
+    Mutant(
+        "a layer counts once in the bound of its network's EDP",
+        "mapper/report/network_result.py",
+        "edp_bound([result.needs(count) for result, count in self.layers])",
+        "edp_bound([result.needs(1) for result, count in self.layers])",
+        ("report/test_network_counts.py",),
+    ),
+    Mutant(
+        "a stage that was asked for and not proven is forgotten",
+        "mapper/certificate/checker/verify.py",
+        "for name in layer.objectives[len(verified) :]):",
+        "for name in layer.objectives[:0]):",
+        ("certificate/test_asked_for.py",),
+    ),
 ]
 
 
@@ -160,10 +236,10 @@ def run(mutant: Mutant | None) -> tuple[bool, str, float]:
             text = path.read_text()
             assert text.count(mutant.old) == 1, f"{mutant.file} has {text.count(mutant.old)} places of {mutant.old!r}"
             path.write_text(text.replace(mutant.old, mutant.new))
-        (copy / "ruby_map").mkdir()
+        (copy / "ruby_map").mkdir(exist_ok=True)
         for part in ("workloads", "arch", "energy", "mapper"):
             (copy / "ruby_map" / part).symlink_to(copy / part)
-        tests = [str(copy / "tests" / name) for name in TESTS]
+        tests = [str(copy / "tests" / name) for name in (mutant.tests if mutant else TESTS)]
         command = [sys.executable, "-c", BEGIN, str(copy), "-x", "-q", "--no-header", *tests]
         found = subprocess.run(command, cwd=copy, capture_output=True, text=True)
     failed = [line for line in found.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]

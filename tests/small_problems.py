@@ -222,7 +222,7 @@ def values_of(batch, table, objective, costs):
     if len(valid):
         found = evaluate(batch.take(valid), table, costs)
         values[valid] = OBJECTIVES[objective].of(found)
-        for i in valid[~found.counts.exact]:
+        for i in valid[~found.exact]:
             one = batch.take([i])
             values[i] = OBJECTIVES[objective].of(evaluate(one, table, costs, recount(one)))[0]
     return values

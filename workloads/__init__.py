@@ -7,7 +7,7 @@ from .load import library_workloads, load_workload, shaped
 from .named_shapes import SHAPES
 from .reading import Document, Keys, near, parse_yaml, unknown_choice
 from .shapes import size_faults
-from .spec import Network, Rank, Tensor, Term, Workload
+from .spec import Network, Rank, Tensor, Term, Workload, variant
 from .yaml_files import read_yaml
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "shaped",
     "size_faults",
     "unknown_choice",
+    "variant",
     "write_whole",
     "written_together",
 ]

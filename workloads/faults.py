@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import override
+from typing import ClassVar, override
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +34,19 @@ class InputError(Exception):
 
 
 class ToldWarning(UserWarning):
-    """A warning that the commands print as a line on standard error."""
+    """A warning that the commands print as a line on standard error, which begins with the `label`."""
+
+    label: ClassVar[str] = "warning"
 
 
 class InputWarning(ToldWarning):
     """Something in a file has no effect, or another than it may seem to have."""
+
+
+class InputNote(ToldWarning):
+    """How an input was taken, where a user may want to know; nothing about it is wrong."""
+
+    label = "note"
 
 
 def option_fault(option: str, message: str) -> Fault:

@@ -11,17 +11,18 @@ import yaml
 from pydantic import Field
 
 from .checking import IntExpr, Section, check
-from .faults import Fault, InputError, InputWarning
+from .faults import Fault, InputError, InputNote, InputWarning
 from .files import expanded
+from .folders import SUFFIXES, read_folder
 from .hints import all_channels
 from .reading import Document, Keys, near, path_text
 from .shapes import ExplicitLayer, Name, ShapedLayer, key_faults, make_workload
 from .spec import Network, Workload
+from .templates import alike_rendered_once
 from .timeloop import TIMELOOP_TAGS, read_timeloop, read_timeloop_problem
 from .yaml_files import read_yaml
 
 LIBRARY = Path(__file__).parent
-SUFFIXES = (".yaml", ".yml")
 
 Count = Annotated[IntExpr, Field(ge=1, lt=2**31)]
 
@@ -43,6 +44,7 @@ class NetworkFile(Section):
     """A network."""
 
     name: Name | None = None
+    tokens: Annotated[IntExpr, Field(ge=1, lt=2**62)] | None = None
     layers: Annotated[tuple[dict[str, Any], ...], Field(min_length=1)]
 
 
@@ -121,7 +123,7 @@ def _network(document: Document, folder: Path, default_name: str) -> Network:
         layers.append(layer)
     if faults:
         raise InputError(faults)
-    return Network(network.name or default_name, tuple(layers))
+    return Network(network.name or default_name, tuple(layers), network.tokens)
 
 
 def read_workload(path: Path) -> Workload | Network:
@@ -209,15 +211,21 @@ def _layer_of(entry: Workload | Network, source: str, layer: str) -> Workload | 
 def load_workload(spec: str | Path) -> Workload | Network:
     """A layer or network by file (`FILE.yaml`, `FILE.yaml/LAYER`) or library name (`resnet50`, `resnet50/conv1`).
 
+    A folder is the network of the layers in its files.
+
     Raises InputError with every fault of a file, or with near names for one that the library does not have.
     """
     text = str(spec)
     name, _, layer = text.partition("/")
     if isinstance(spec, str) and not _is_path(text) and name in _library_names():
+        if os.path.isdir(text):
+            warnings.warn(f"{text} is that of the library; the folder is ./{text}", InputNote, stacklevel=2)
         return _layer_of(_from_library(name), name, layer)
     if isinstance(spec, Path) or _is_path(text) or os.path.exists(text):
         path, layer = _split_file(text)
-        return _layer_of(read_workload(path), str(path), layer)
+        with alike_rendered_once():
+            entry = read_folder(path, read_workload) if path.is_dir() else read_workload(path)
+        return _layer_of(entry, str(path), layer)
     raise InputError(Fault(text or '""', None, "", f"neither a file nor a name of the library{_hint(text)}"))
 
 

@@ -13,12 +13,17 @@ from .named_shapes import SHAPES, Shape, transposed_faults, transposed_sizes
 from .reading import Keys, near
 from .spec import Rank, Tensor, Term, Workload
 
+MOST_NAME = 200  # bytes; a layer's folder has its name, with a number before it
 MAX_WORDS = 2**62  # MACs of a layer, words of a tensor, the size of a dim: all stay below
 
 
 def _name(text: str) -> str:
     if not text or "/" in text or text != "".join(text.split()):
         raise ValueError(f"a name has no blanks and no slash (network/layer names a layer), got {text!r}")
+    if not text.isprintable():  # control characters, marks that turn the direction of text
+        raise ValueError(f"a name has printable characters alone, got {text!a}")
+    if len(text.encode()) > MOST_NAME:
+        raise ValueError(f"a name has at most {MOST_NAME} bytes, got {len(text.encode())}: {text[:20]}...")
     return text
 
 

@@ -1,6 +1,7 @@
 """The workload as a value: dims, tensors with their projections, layers, networks."""
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 from typing import override
@@ -44,7 +45,20 @@ class Tensor:
         return "[" + ", ".join(" + ".join(map(str, rank)) for rank in self.ranks) + "]"
 
 
-@dataclass(frozen=True)
+# Transformations of layers into others that compute the same, by the name of their options: the word for a layer
+TRANSFORMED = {"pad": "padded", "im2col": "im2col"}
+
+
+def variant(transformations: Collection[str]) -> str:
+    """Return the words for a layer that transformations changed.
+
+    >>> variant(("im2col", "pad"))
+    'padded im2col'
+    """
+    return " ".join(word for name, word in TRANSFORMED.items() if name in transformations)
+
+
+@dataclass(frozen=True, repr=False)
 class Workload:
     """A layer: an einsum-like loop nest over `dims` of `sizes`, with a MAC per point."""
 
@@ -54,10 +68,31 @@ class Workload:
     tensors: tuple[Tensor, ...]
     shape: str = ""  # the name of the shape it came from (conv2d, matmul...), for reports
     ineffectual_macs: int = 0  # MACs on the zeros of padding; `macs` includes them
+    transformations: tuple[str, ...] = field(default=(), metadata={"later": True})  # that changed the layer, in turn
+
+    @override
+    def __repr__(self) -> str:
+        """The layer in a line: its shape, sizes and MACs."""
+        sizes = " ".join(f"{dim}={size}" for dim, size in zip(self.dims, self.sizes, strict=True))
+        return f"<Workload {self.name}: {f'{self.shape} ' if self.shape else ''}{sizes}, {self.macs:,} MACs>"
 
     @property
     def macs(self) -> int:
         return prod(self.sizes)
+
+    @property
+    def variant(self) -> str:
+        """What transformations made of the layer as it was written: `padded im2col`; empty where nothing changed it."""
+        return variant(self.transformations)
+
+    @property
+    def title(self) -> str:
+        """The name, and what transformations made of the layer: `conv, im2col`."""
+        return f"{self.name}, {self.variant}" if self.variant else self.name
+
+    def transformed(self, name: str) -> "Workload":
+        """Return the same, marked as changed by the transformation `name`."""
+        return replace(self, transformations=tuple(dict.fromkeys((*self.transformations, name))))
 
     def size(self, dim: str) -> int:
         """The size of `dim`; 1 when the workload has no such dimension."""
@@ -78,6 +113,7 @@ class Network:
 
     name: str
     layers: tuple[tuple[Workload, int], ...]
+    tokens: int | None = None  # of a language model: what a run takes in (prefill) or makes (decode)
 
     @property
     def macs(self) -> int:

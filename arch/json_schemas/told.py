@@ -13,6 +13,7 @@ _LOOPS = {
     "Fanout.min_utilization": "The share of the copies that a mapping must use, 0 to 1.",
     "Fanout.code": "What ruby-code makes of it: a loop, threads, or lanes of vectors.",
     "Fanout.systolic": "Whether words pass along it from element to element.",
+    "Fanout.double_buffered": "Whether elements of the systolic array take in the next tile while they compute.",
 }
 _ENERGIES = {
     "LevelEnergies.read_pj": "pJ per read of the full width.",
@@ -53,11 +54,12 @@ _LEVEL = {
 _MACHINE = {
     "Machine.name": "The architecture's name.",
     "Machine.technology": "Nanometres, as 45nm; needed where energies are estimated.",
-    "Machine.clock_ns": "Nanoseconds per cycle, for leakage.",
+    "Machine.clock_ns": "Nanoseconds per cycle, for times, powers and leakage.",
     "Machine.variables": "Numbers and expressions that any number of the file may use by name.",
     "Machine.components": "Compound classes of your own, by name.",
     "Machine.levels": "The storage levels, the outermost first.",
     "Machine.compute": "The MAC units below the last level.",
+    "Machine.max_loops": "At most so many temporal loops with a bound over 1, of all levels together.",
     "Machine.calibration": "What ruby-machine measured on a real machine; no count, cycle or energy depends on it.",
     "Measured.measured_on": "The processor.",
     "Measured.dtype": "The type of the words of the programs.",

@@ -7,7 +7,7 @@ from ...workloads.timeloop import Reader, choices
 from ..spec import Architecture, Axis, LoopConstraint
 from .dataspaces import dataspace, keeping
 from .loops import merged, spatial, temporal
-from .scope import REFUSED, Scope
+from .scope import GREEDY, REFUSED, Scope
 
 ROOTS: tuple[Keys, ...] = (
     ("constraints",),
@@ -18,6 +18,7 @@ ROOTS: tuple[Keys, ...] = (
     ("architecture", "constraints"),
     ("arch", "constraints"),
 )
+MOST_LOOPS = ("mapper", "max_temporal_loops_in_a_mapping")  # of its mapper, for which longer nests are no mappings
 KINDS = {
     "temporal": "temporal",
     "spatial": "spatial",
@@ -57,7 +58,9 @@ class _Applied:
 
     def entry(self, path: Keys) -> None:
         """Lays the entry at `path` on its target."""
-        self.reader.mapping(path)
+        for key in GREEDY:
+            if self.reader.mapping(path).get(key) is not None:
+                self.reader.fault((*path, key), f"{key} stands at a node of version 0.4, in its constraints")
         given = self.reader.text((*path, "type"), required=True)
         kind = KINDS.get(given or "")
         if given is not None and kind is None:
@@ -137,7 +140,7 @@ def kept_elsewhere(scope: Scope) -> dict[str, frozenset[str]]:
 def apply_timeloop_constraints(
     arch: Architecture, document: Document, workload: Workload | None = None
 ) -> Architecture:
-    """`arch` with the constraints of a Timeloop file, which stand under ROOTS; `arch` itself where there are none.
+    """`arch` with the constraints of a Timeloop file, which stand under ROOTS, and the limit of its mapper on loops.
 
     Raises InputError with every fault: unknown targets and keys, contradictions, what has no counterpart here.
     """
@@ -147,5 +150,9 @@ def apply_timeloop_constraints(
     for root in ROOTS:
         for path in entries(reader, root):
             applied.entry(path)
+    most = reader.integer(MOST_LOOPS, least=-1)
     reader.finish()
-    return replace(arch, levels=tuple(applied.levels))
+    limit = (
+        arch.max_loops if most is None or most < 1 else min(most, most if arch.max_loops is None else arch.max_loops)
+    )
+    return replace(arch, levels=tuple(applied.levels), max_loops=limit)

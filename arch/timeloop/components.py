@@ -5,7 +5,7 @@ from math import prod
 from typing import Any
 
 from ...workloads import Keys
-from ...workloads.timeloop import Reader
+from ...workloads.timeloop import Names, Reader, Siblings
 from ..spec import Compute, Storage
 
 STORAGE_CLASSES = ("DRAM", "SRAM", "regfile", "smartbuffer", "storage")  # a class that contains one of these
@@ -62,10 +62,13 @@ class Attributes:
     def __init__(self, reader: Reader, paths: list[Keys]):
         self.reader = reader
         self.paths: dict[str, Keys] = {}  # the later (inner) paths win
+        self.names: dict[Keys, Siblings] = {}  # what the attributes at a path may use
+        around: Names = reader.names
         for path in paths:
-            for key in reader.mapping(path):
-                if key not in ("name", "class"):
-                    self.paths[key] = (*path, key)
+            own = {key: value for key, value in reader.mapping(path).items() if key not in ("name", "class")}
+            self.paths |= {key: (*path, key) for key in own}
+            around = self.names[path] = Siblings(own, around)
+        self.inside = around  # the names that what stands beside the attributes may use
 
     def path(self, names: tuple[str, ...]) -> Keys | None:
         """The path of the first of the aliases `names` that is given.
@@ -81,18 +84,22 @@ class Attributes:
         return self.paths[given[0]] if given else None
 
     def value(self, name: str) -> Any:
-        """The value of an attribute as it is written; None where it is not given."""
-        return self.reader.value(self.paths[name]) if name in self.paths else None
+        """The value of an attribute, a number where its text computes one; None where it is not given."""
+        return self.names[self.paths[name][:-1]].plain(name) if name in self.paths else None
 
     def integer(self, *names: str, least: int = 1) -> int | None:
         """The integer under one of the aliases `names`; None where none is given, or with a fault."""
         path = self.path(names)
-        return None if path is None else self.reader.integer(path, least)
+        return None if path is None else self.reader.integer(path, least, self._usable(path))
 
     def number(self, *names: str) -> float | None:
         """The number under one of the aliases `names`; None where none is given, or with a fault."""
         path = self.path(names)
-        return None if path is None else self.reader.number(path)
+        return None if path is None else self.reader.number(path, names=self._usable(path))
+
+    def _usable(self, path: Keys) -> Names:
+        """The names that the attribute at `path` may use."""
+        return self.names[path[:-1]].beside(str(path[-1]))
 
     def refuse(self) -> None:
         """Adds a fault for each attribute of _REFUSED that changes something."""

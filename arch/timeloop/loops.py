@@ -12,18 +12,18 @@ from typing import Any
 from ...workloads import Keys
 from ...workloads.timeloop import Reader
 from ..spec import Axis, FactorRule, LoopConstraint
-from .scope import Scope
+from .scope import GREEDY, Scope
 
 _FACTORS = ("factors", "factors_only", "permutation", "remainders", "default_max_factor", "default_min_factor")
 _MACROS = ("no_iteration_over_dataspaces", "must_iterate_over_dataspaces")
-TEMPORAL_KEYS = (*_FACTORS, *_MACROS)
-SPATIAL_KEYS = (*_FACTORS, *_MACROS, "split", "no_link_transfer")  # links between neighbours are not modelled at all
+TEMPORAL_KEYS = (*_FACTORS, *_MACROS, *GREEDY)
+SPATIAL_KEYS = (*TEMPORAL_KEYS, "split", "no_link_transfer")  # links between neighbours are not modelled at all
 
 
 def temporal(scope: Scope, path: Keys, known: tuple[str, ...] = ()) -> LoopConstraint:
     """The constraint at `path` on the temporal loops of a level; `known` keys stand beside its own."""
     values = scope.section(path, (*known, *TEMPORAL_KEYS))
-    rules, dims = _rules(scope, path, values)
+    rules, dims = factor_rules(scope, path, values)
     order = scope.reader.permutation((*path, "permutation"), scope.dims)
     cut = order.index("_") if "_" in order else len(order)
     return LoopConstraint(
@@ -43,7 +43,7 @@ def spatial(
     The first `split` dims of the permutation go on X, the rest on Y.
     """
     values = scope.section(path, (*known, *SPATIAL_KEYS))
-    rules, dims = _rules(scope, path, values)
+    rules, dims = factor_rules(scope, path, values)
     ones = all(rule.value == 1 for rule in rules if rule.op != ">=")
     if not axes:
         if not ones or any(rule.op == ">=" for rule in rules):
@@ -54,7 +54,7 @@ def spatial(
         scope.reader.fault(path, f"several axes share a mesh: name the axis as the target, one of {names}")
         return (LoopConstraint(),) * len(axes)
     base = LoopConstraint(factors=tuple(rules), dims=dims, remainders=_remainders(scope, path))
-    split = scope.reader.integer((*path, "split"), least=0)
+    split = scope.reader.integer((*path, "split"), least=0, names=scope.names)
     if split is not None:
         return _split(scope, path, split, base, axes)
     if len(axes) > 1 and not ones:
@@ -152,7 +152,7 @@ def merged(reader: Reader, path: Keys, old: LoopConstraint, new: LoopConstraint)
     )
 
 
-def _rules(scope: Scope, path: Keys, values: dict[str, Any]) -> tuple[list[FactorRule], tuple[str, ...] | None]:
+def factor_rules(scope: Scope, path: Keys, values: dict[str, Any]) -> tuple[list[FactorRule], tuple[str, ...] | None]:
     """The factor rules of the constraint at `path`, whose keys have `values`, and the only dims allowed (None: all)."""
     rules: list[FactorRule] = []
     dims = None
@@ -170,6 +170,7 @@ def _rules(scope: Scope, path: Keys, values: dict[str, Any]) -> tuple[list[Facto
         if key == "factors_only" and values.get(key) is not None:
             dims = tuple(dict.fromkeys(rule.dim for rule in rules))
     rules += _fixed_by_tensors(scope, path, values)
+    rules += scope.greedy.get(path, ())
     rules += _defaults(scope, path, rules)
     return _consistent(scope.reader, path, rules), dims
 

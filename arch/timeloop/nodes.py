@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from ...workloads import Keys, Workload
-from ...workloads.timeloop import TIMELOOP_TAGS, Reader
+from ...workloads.timeloop import TIMELOOP_TAGS, Names, Reader
 from ..spec import Axis, Compute, Storage
-from .apply import kept_elsewhere
+from .apply import ROOTS, entries, kept_elsewhere
 from .components import Attributes, class_kind, compute, enabled, storage
 from .dataspaces import dataspace, keeping
 from .loops import spatial, temporal
+from .maximize import maximized
 from .scope import Scope
 
 _NODE = ("name", "class", "subclass", "attributes", "spatial", "constraints", "required_actions", "enabled", "nodes")
@@ -26,6 +27,7 @@ class Nodes:
     compute: Compute | None = None
     name: str = ""
     kept: Mapping[str, frozenset[str]] = field(default_factory=dict)  # by level, what constraints elsewhere keep
+    loops: dict[Keys, int | None] = field(default_factory=dict)  # the constraints on loops, outermost first: instances
 
     def walk(self, path: Keys, inherited: list[Keys]) -> None:
         """Reads the list of nodes at `path`. The attributes of a container hold for all nodes after it."""
@@ -56,7 +58,7 @@ class Nodes:
             case "Parallel":
                 self.parallel(node, inherited)
             case "Container":
-                self.container(node)
+                self.container(node, inherited)
             case "Component":
                 self.component(node, inherited)
             case other:
@@ -64,28 +66,32 @@ class Nodes:
                 shown = "a node without a tag" if other == "None" else f"!{other}"
                 self.reader.fault(node, f"{shown} is not supported; known: {known}")
 
-    def container(self, node: Keys) -> None:
+    def container(self, node: Keys, inherited: list[Keys]) -> None:
         """Reads a container: its fan-out."""
         name = self.reader.text((*node, "name"), required=True) or "container"
         self.name = self.name or name
-        self.axes(node, name, name)
+        self.axes(node, name, name, Attributes(self.reader, [*inherited, (*node, "attributes")]).inside)
         for kind in ("temporal", "dataspace"):
             if self.reader.value((*node, "constraints", kind)) not in (None, {}):
                 self.reader.fault((*node, "constraints", kind), f"a container has no {kind} constraints")
 
-    def axes(self, node: Keys, name: str, single: str) -> None:
-        """Adds the fan-out of a node to the innermost level so far; `single`, if any, names a fan-out of one mesh."""
+    def axes(self, node: Keys, name: str, single: str, names: Names) -> None:
+        """Adds the fan-out of a node to the innermost level so far; its sizes may use `names`.
+
+        `single`, if any, names a fan-out of one mesh.
+        """
         self.reader.mapping((*node, "spatial"), ("meshX", "meshY"))
         self.reader.mapping((*node, "constraints"), ("spatial", "temporal", "dataspace", "max_overbooked_proportion"))
         if self.reader.value((*node, "constraints", "max_overbooked_proportion")) not in (None, {}):
             self.reader.fault((*node, "constraints", "max_overbooked_proportion"), "overbooking is not supported")
-        size_x = self.reader.integer((*node, "spatial", "meshX")) or 1
-        size_y = self.reader.integer((*node, "spatial", "meshY")) or 1
+        size_x = self.reader.integer((*node, "spatial", "meshX"), names=names) or 1
+        size_y = self.reader.integer((*node, "spatial", "meshY"), names=names) or 1
         both: tuple[Axis, ...] = (Axis(f"{name}_Y", size_y, "Y"), Axis(f"{name}_X", size_x, "X"))
         axes = tuple(axis for axis in both if axis.size > 1)
         if len(axes) == 1 and single:
             axes = (replace(axes[0], name=single),)
         at = (*node, "constraints", "spatial")
+        self.loops[at] = size_x * size_y
         ruled = spatial(self.scope, at, axes)
         axes = tuple(replace(axis, constraint=rule) for axis, rule in zip(axes, ruled, strict=True))
         if axes and self.levels:
@@ -104,8 +110,8 @@ class Nodes:
             return
         if self.compute is not None:
             self.reader.fault(node, f"{name} stands inside the compute units {self.compute.name}; they must come last")
-        self.axes(node, name, "")
         attributes = Attributes(self.reader, [*inherited, (*node, "attributes")])
+        self.axes(node, name, "", attributes.inside)
         shown = self.reader.text((*node, "subclass")) or cls
         if kind == "compute":
             self.compute = compute(name, shown, attributes)
@@ -116,7 +122,9 @@ class Nodes:
         level = replace(storage(self.reader, node, name, cls, attributes), cls=shown)
         if level.capacity_bits == 0 and self.levels:
             return  # it keeps nothing, and its fan-out is that of the level outside
-        level = replace(level, temporal=temporal(self.scope, (*node, "constraints", "temporal")))
+        at = (*node, "constraints", "temporal")
+        self.loops[at] = None
+        level = replace(level, temporal=temporal(self.scope, at))
         at = (*node, "constraints", "dataspace")
         self.levels.append(keeping(self.reader, at, level, *dataspace(self.scope, at), not self.levels))
 
@@ -165,6 +173,11 @@ class Nodes:
 def read_nodes(reader: Reader, root: Keys, workload: Workload | None) -> Nodes:
     """The architecture under `root` (`nodes: [...]`); faults stay in `reader`."""
     scope = Scope(reader, workload)
-    nodes = Nodes(reader, scope, kept=kept_elsewhere(scope))
+    kept = kept_elsewhere(scope)
+    nodes = Nodes(reader, scope, kept=kept)
     nodes.walk((*root, "nodes"), [])
+    lists = [path for name in ROOTS for path in entries(reader, name)]
+    if greedy := maximized(scope, nodes.loops, lists):  # which needs the constraints of all nodes
+        nodes = Nodes(reader, replace(scope, greedy=greedy), kept=kept)
+        nodes.walk((*root, "nodes"), [])
     return nodes

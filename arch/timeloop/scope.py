@@ -1,17 +1,20 @@
 """What Timeloop's constraints may speak of: the keys that this model knows, and a workload's dims and tensors."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from ...workloads import Keys, Workload
-from ...workloads.timeloop import Reader, choices
+from ...workloads.timeloop import Names, Reader, choices
 from ..fit import known_tensors
+from ..spec import FactorRule
 
 # They change what Timeloop counts or how the mapper is driven, and have no counterpart here.
 REFUSED = (
     *("no_reuse", "no_temporal_reuse", "no_multicast_no_reduction", "rmw_first_update", "no_coalesce"),
-    *("maximize_dims", "maximize_dims_capacity", "max_overbooked_proportion"),
+    "max_overbooked_proportion",
 )
+GREEDY = ("maximize_dims", "maximize_dims_capacity")
 
 
 @dataclass(frozen=True)
@@ -20,11 +23,19 @@ class Scope:
 
     reader: Reader
     workload: Workload | None
+    # what maximize_dims comes to, by the path of its constraint: in the nodes of 0.4, once all of them are known
+    greedy: Mapping[Keys, tuple[FactorRule, ...]] = field(default_factory=dict)
 
     @property
     def dims(self) -> tuple[str, ...]:
         """The dims of the workload; none where there is no workload."""
         return self.workload.dims if self.workload else ()
+
+    @property
+    def names(self) -> Names:
+        """The names that expressions may use; of a problem in another file its instance counts by its dims."""
+        counted = ("instance", "shape.dimensions") if self.workload else ()
+        return {f"len(spec.problem.{part})": len(self.dims) for part in counted} | dict(self.reader.names)
 
     def section(self, path: Keys, known: tuple[str, ...]) -> dict[str, Any]:
         """The mapping at `path`. Keys outside `known` are faults, and so are those of REFUSED that say anything."""

@@ -19,6 +19,8 @@ def constraint_faults(arch: Architecture, workload: Workload) -> list[str]:
         if axis.name in taken:
             faults.append(f"{axis.name}: an axis with the name of another axis or level")
         taken.append(axis.name)
+    if arch.max_loops is not None:
+        faults.append(f"at most {arch.max_loops} temporal loops, which stand in its mapper's file")
     for level in arch.levels:
         if level.temporal.max_loops is not None:
             faults.append(f"{level.name}: at most {level.temporal.max_loops} loops")

@@ -17,6 +17,8 @@ DIMS = {
     "B": ("N",), "G": ("G", "B"), "K": ("M",), "C": ("C", "K"), "OY": ("P",), "OX": ("Q",), "FY": ("R",), "FX": ("S",),
     "OZ": ("O",), "FZ": ("T",), "D0": ("N",), "D1": ("M",), "D2": ("K",),
 }  # fmt: skip
+# How a port's name begins that has a bandwidth at the MAC units, where others have none, or none where others have one.
+LIMITS = {True: "limited", False: "unlimited"}
 RELEVANT = {"Inputs": "NGBCKPQRSOT", "Weights": "MGBCKRST", "Outputs": "NGBMPQO"}
 
 
@@ -140,7 +142,9 @@ def read_zigzag_accelerator(document: Document, spreads: Mapping[str, Spread] | 
     faults = list(_faults(document, accelerator))
     if faults:
         raise InputError(faults)
+    word = max(accelerator.operational_array.input_precision, default=8)
     array = dict(zip(accelerator.operational_array.dimensions, accelerator.operational_array.sizes, strict=True))
+    whole = prod(array.values())
     inner_first = enumerate(accelerator.memories.items())
     shared = {name: prod(array[d] for d in memory.served_dimensions) for name, memory in accelerator.memories.items()}
     memories = [each for _, each in sorted(inner_first, key=lambda pair: (-shared[pair[1][0]], -pair[0]))]
@@ -151,16 +155,15 @@ def read_zigzag_accelerator(document: Document, spreads: Mapping[str, Spread] | 
         faults += _copied(document, name, memory, lost, spreads)
         inside &= wanted
         served.append(set(inside))
-        levels.append(_level(name, memory, number == 0, prod(array[d] for d in lost)))
+        levels.append(_level(name, memory, number == 0, prod(array[d] for d in lost), word))
     if faults:
         raise InputError(faults)
     axes = {name: _axis(name, size, at, (spreads or {}).get(name)) for at, (name, size) in enumerate(array.items())}
     for level, here, further in zip(levels, served, [*served[1:], set()], strict=True):
-        if fanout := [axes[name] for name in array if name in here - further]:
+        if fanout := [axes[name] for name in array if name in here - further and whole > 1]:
             level["fanout"] = fanout
     compute: dict[str, Any] = {"name": "MAC", "class": "intmac"}
-    precision = accelerator.operational_array.input_precision
-    compute["word_bits"] = max(precision) if precision else 8
+    compute["word_bits"] = word
     if (energy := accelerator.operational_array.unit_energy) is not None:
         compute["energy"] = {"compute_pj": energy}
     return {"name": accelerator.name, "levels": levels, "compute": compute}
@@ -213,19 +216,18 @@ def _copied(
             yield document.fault(("memories", name, "served_dimensions"), f"{rule}; {why}")
 
 
-def _level(name: str, memory: _Memory, outermost: bool, copies: int) -> dict[str, Any]:
-    """A memory as a level; each of several `copies` has its share of the energies."""
+def _level(name: str, memory: _Memory, outermost: bool, copies: int, word: int) -> dict[str, Any]:
+    """A memory as a level, its bandwidths in words of `word` bits; `copies` share the energies."""
     width = max(port.bandwidth_max for port in memory.ports)
-    word = 8 if width % 8 == 0 else width
     level: dict[str, Any] = {"name": name, "class": "DRAM" if "dram" in name.lower() else "SRAM"}
     level |= {} if outermost else {"capacity_bits": memory.size}
-    level |= {"width_bits": width, "word_bits": word}
+    level |= {"width_bits": width, "word_bits": next(n for n in (word, 8, width) if width % n == 0)}
     if memory.force_double_buffering:
         level["multiple_buffering"] = 2
     for key, kinds in (("read_bandwidth", ("read", "read_write")), ("write_bandwidth", ("write", "read_write"))):
-        bits = sum(port.bandwidth_max for port in memory.ports if port.type in kinds)
-        if bits and memory.served_dimensions:
-            level[key] = bits / word
+        ports = [port for port in memory.ports if port.type in kinds]
+        if ports and all(_limited(port, memory) for port in ports):
+            level[key] = sum(port.bandwidth_max for port in ports) / word
     tensors = [OPERANDS[operand] for operand in dict.fromkeys(memory.operands)]
     if not outermost:
         level["keep"] = tensors
@@ -234,6 +236,13 @@ def _level(name: str, memory: _Memory, outermost: bool, copies: int) -> dict[str
         read, write = memory.r_cost / copies, memory.w_cost / copies
         level["energy"] = {"read_pj": read, "write_pj": write, "update_pj": write}
     return level
+
+
+def _limited(port: _Port, memory: _Memory) -> bool:
+    """Whether a port is slower than what it serves may be: those at the MAC units are not, but by their name."""
+    return not port.name.startswith(LIMITS[False]) and (
+        bool(memory.served_dimensions) or port.name.startswith(LIMITS[True])
+    )
 
 
 def _axis(name: str, size: int, number: int, spread: Spread | None) -> dict[str, Any]:

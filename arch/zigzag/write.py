@@ -1,25 +1,40 @@
 """Architectures written as ZigZag's accelerator and mapping files."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..spec import Architecture, Storage
+from .read import LIMITS
 
 OPERANDS = {"Inputs": "I1", "Weights": "I2", "Outputs": "O"}
 LINKS = {"O": "O", "W": "I2", "I": "I1"}
-NAMES = {"N": "B", "G": "G", "M": "K", "C": "C", "P": "OY", "Q": "OX", "R": "FY", "S": "FX", "O": "OZ", "T": "FZ"}
 UNBOUNDED = 10**10  # bits, where ours has no size
 MOST_AXES = 4  # that its mapping files know
-Energies = Mapping[str, tuple[float, float]]  # by level: pJ of a read and a write of the full width
+Energies = Mapping[str, tuple[float, float, float]]  # by level: pJ of a read, write and update of the full width
 
 
-def _faults(arch: Architecture) -> list[str]:
+def _faults(arch: Architecture, energies: Energies, kept: Mapping[str, Collection[str]]) -> list[str]:
     """What ZigZag's files cannot say."""
     axes = [axis for level in arch.levels for axis in level.fanout]
     found = [f"{len(axes)} axes, its mapping files know {MOST_AXES}"] if len(axes) > MOST_AXES else []
     found += [f"{level.name}: systolic axes" for level in arch.levels if any(axis.systolic for axis in level.fanout)]
     found += [f"{axis.name}: two axes of one name" for axis in axes if [a.name for a in axes].count(axis.name) > 1]
-    return found + [f"{level.name}: uneven placement" for level in arch.levels if level.memory]
+    found += [f"{level.of_memory}: uneven placement" for level in arch.levels if level.placement == "uneven"]
+    for level in arch.levels:
+        _, write, update = energies[level.name]
+        if write != update and "Outputs" in kept[level.name]:
+            found.append(
+                f"{level.name}: a write of {write:g} pJ and an update of {update:g} pJ, which have one cost there"
+            )
+        for bandwidth in {each for each in (level.read_bandwidth, level.write_bandwidth) if each is not None}:
+            if level.word_bits != arch.compute.word_bits:
+                rule = f"those of {arch.compute.name} have {arch.compute.word_bits}"
+                found.append(f"{level.name}: a bandwidth in words of {level.word_bits} bits, {rule}")
+            elif not (bandwidth * level.word_bits).is_integer():
+                found.append(
+                    f"{level.name}: a bandwidth of {bandwidth * level.word_bits:g} bits, ports have whole ones"
+                )
+    return found
 
 
 def write_zigzag_accelerator(
@@ -27,21 +42,23 @@ def write_zigzag_accelerator(
 ) -> dict[str, Any]:
     """An architecture as an accelerator; `kept` are the tensors of each level. Raises ValueError for the rest.
 
-    Memories have one port for reads and writes, as wide as an access. Constraints are left out.
+    Memories have one port for reads and writes, or one for each where they have different bandwidths; a port without a
+    bandwidth is as wide as an access and says so in its name. Constraints are left out.
     """
-    if faults := _faults(arch):
+    if faults := _faults(arch, energies, kept):
         raise ValueError(f"{arch.name} cannot be written for ZigZag: {'; '.join(faults)}")
     dimensions = _dimensions(arch)
+    alone = [] if dimensions else ["D1"]  # a machine without axes: an array of a single MAC unit
     memories = {}
     for index in range(len(arch.levels) - 1, -1, -1):
         level = arch.levels[index]
         operands = [OPERANDS[tensor] for tensor in OPERANDS if tensor in kept[level.name]]
         served = [dimensions[axis.name] for inner in arch.levels[index:] for axis in inner.fanout]
         if operands:
-            memories[level.name] = _memory(level, energies[level.name], operands, served)
+            memories[level.name] = _memory(level, energies[level.name], operands, served or alone)
     array = {"input_precision": [arch.compute.word_bits] * 2, "unit_energy": mac_pj, "unit_area": 1}
     sizes = [axis.size for level in arch.levels for axis in level.fanout] or [1]
-    array |= {"dimensions": list(dimensions.values()) or ["D1"], "sizes": sizes}
+    array |= {"dimensions": list(dimensions.values()) or alone, "sizes": sizes}
     return {"name": arch.name, "memories": memories, "operational_array": array}
 
 
@@ -52,18 +69,10 @@ def _dimensions(arch: Architecture) -> dict[str, str]:
 
 
 def _memory(
-    level: Storage, energies: tuple[float, float], operands: Sequence[str], served: list[str]
+    level: Storage, energies: tuple[float, float, float], operands: Sequence[str], served: list[str]
 ) -> dict[str, Any]:
-    outward = {"I1": ("fh", "tl"), "I2": ("fh", "tl"), "O": ("fh", "tl", "fl", "th")}
-    bits = [bandwidth for bandwidth in (level.read_bandwidth, level.write_bandwidth) if bandwidth is not None]
-    wide = round(max(bits) * level.word_bits) if bits else level.width_bits
-    port = {
-        "name": "rw_port_1",
-        "type": "read_write",
-        "bandwidth_min": min(level.word_bits, wide),
-        "bandwidth_max": wide,
-    }
-    share = wide / level.width_bits  # of an access as wide as the port
+    ports = list(_ports(level, operands, bool(served)))
+    share = max(port["bandwidth_max"] for port in ports) / level.width_bits  # of an access as wide as the widest port
     return {
         "size": (level.capacity_bits or UNBOUNDED) // level.multiple_buffering,
         "r_cost": energies[0] * share,
@@ -71,20 +80,40 @@ def _memory(
         "area": 0,
         "latency": 1,
         "operands": list(operands),
-        "ports": [port | {"allocation": [f"{op}, {way}" for op in operands for way in outward[op]]}],
+        "ports": ports,
         "served_dimensions": served,
     }
 
 
-def write_zigzag_mapping(
-    arch: Architecture, bounds: Mapping[str, Mapping[str, int]], windows: bool
-) -> list[dict[str, Any]]:
-    """The spatial loops of a mapping, dims and bounds by axis; an axis without loops has a bound of 1.
+def _ports(level: Storage, operands: Sequence[str], serves: bool) -> Iterator[dict[str, Any]]:
+    """A port for reads and writes, or one for each; a name says where a reader would take it for the contrary."""
+    inward, outward = {"I1": ["fh"], "I2": ["fh"], "O": ["fh", "fl"]}, {"I1": ["tl"], "I2": ["tl"], "O": ["tl", "th"]}
+    both = {op: [*inward[op], *outward[op]] for op in operands}
+    kinds = [("rw_port_1", "read_write", level.read_bandwidth, both)]
+    if level.read_bandwidth != level.write_bandwidth:
+        kinds = [("r_port_1", "read", level.read_bandwidth, outward)]
+        kinds += [("w_port_1", "write", level.write_bandwidth, inward)]
+    for name, kind, bandwidth, ways in kinds:
+        wide = level.width_bits if bandwidth is None else round(bandwidth * level.word_bits)
+        yield {
+            "name": f"{LIMITS[bandwidth is not None]}_{name}" if (bandwidth is not None) != serves else name,
+            "type": kind,
+            "bandwidth_min": min(level.word_bits, wide),
+            "bandwidth_max": wide,
+            "allocation": [f"{op}, {way}" for op in operands for way in ways[op]],
+        }
 
-    `windows`: of a convolution, whose dims have other names there.
+
+def write_zigzag_mapping(
+    arch: Architecture, bounds: Mapping[str, Mapping[str, int]], names: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """The spatial loops of a mapping, dims and bounds by axis; `names` are those of the dims there.
+
+    Without `bounds` nothing is said of them: the array may be spread as a reader likes.
     """
     spatial = {}
     for axis, dimension in _dimensions(arch).items():
         loops = bounds.get(axis, {})
-        spatial[dimension] = [f"{NAMES.get(dim, dim) if windows else dim}, {n}" for dim, n in loops.items() if n > 1]
-    return [{"name": "default", "spatial_mapping": spatial, "memory_operand_links": LINKS}]
+        spatial[dimension] = [f"{names[dim]}, {n}" for dim, n in loops.items() if n > 1]
+    entry = {"name": "default"} | ({"spatial_mapping": spatial} if bounds else {})
+    return [entry | {"memory_operand_links": LINKS}]

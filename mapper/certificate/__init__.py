@@ -12,6 +12,7 @@ from .format import (
     Stage,
     Tree,
     certified_energies,
+    is_certificate,
     read_certificate,
     write_certificate,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "Stage",
     "Tree",
     "certified_energies",
+    "is_certificate",
     "read_certificate",
     "write_certificate",
 ]

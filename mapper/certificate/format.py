@@ -5,7 +5,9 @@ and, for every choice of kept tensors, how the sets of chains were divided and w
 """
 
 import gzip
+import re
 import zlib
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from typing import Annotated, Literal
@@ -15,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ...energy import EnergyTable
 from ...workloads import Fault, InputError, read_bytes, write_whole
 
-FORMAT: Literal[2] = 2  # files of format 1, which have no stages, are read too
+FORMAT: Literal[3] = 3  # files of formats 1, without stages, and 2, without objectives asked for, are read too
 MAX_BYTES = 1 << 30  # of the file, unpacked
 # The verdict on a set of chains: a letter from "a" on divides it, along the group of that number
 BOUNDED, WEIGHED, EVALUATED = "C", "W", "E"  # ruled out by columns; by weighted products; one combination, evaluated
@@ -69,9 +71,11 @@ class Layer(_Part):
 
     workload: str
     sizes: dict[str, Annotated[int, Field(ge=1)]]  # per dim
-    pad: bool
+    pad: bool = False  # of formats 1 and 2: whether dims were rounded up; now that is among
+    transformations: list[str] = []  # those that changed the layer as it is written, in turn
     remainders: list[str]  # the slots that may have them
     objective: str  # edp, energy, delay or front
+    objectives: list[str] = []  # all that were asked for, in turn: the one above, those of `stages`, those not proven
     leakage: bool
     wire_pj_per_bit_mm: float
     tile_mm: float
@@ -81,17 +85,24 @@ class Layer(_Part):
     best: list[CertifiedMapping]  # one; of a front all
     lower_bound: float  # of the objective; of a front 0
     corners: list[tuple[float, float]]  # of a front: (cycles, pJ) below all mappings not ruled out
-    choices: list[Choice]
+    choices: list[Choice]  # none: the bound is that of the compulsory cycles
     stages: list[Stage] = []  # of several objectives: by those after the first, in turn
 
 
 class Certificate(_Part):
     """The contents of a certificate file."""
 
-    format: Literal[1, 2] = FORMAT
+    format: Literal[1, 2, 3] = FORMAT
     program: str
     arch: str
     layers: Annotated[list[Layer], Field(min_length=1)]
+
+
+def is_certificate(head: bytes) -> bool:
+    """Whether a file that begins so is a certificate, packed or not."""
+    with suppress(zlib.error):
+        head = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(head)
+    return re.match(rb'{"format":\d,"program":', head) is not None
 
 
 def write_certificate(certificate: Certificate, path: Path) -> None:

@@ -19,6 +19,9 @@ TILE = "Length of a hop, from one place of an array to the next."
 DRAIN = "Charge a read for each word of an output that moves up to the next level that keeps it."
 NO_ENERGY = "Nothing is known of energies: search for delay, show cycles and counts."
 STORE = "A file of mappings found before: begin with its own, add what is found."
+PAD = "Pad dims to fill the array first."
+IM2COL = "Make matrix products of convolutions first."
+FORCE = "Replace files that this command did not write."
 HOP = "Instead of both: pJ per word and hop, as Timeloop's energy_per_hop."
 
 

@@ -10,6 +10,7 @@ SEARCHES = (
 )
 ENGINES = ("numpy", "jax")
 OBJECTIVES = ("edp", "energy", "delay")
+EFFORTS = ("quick", "normal", "thorough")
 CLUSTERS = "dask://HOST:PORT, or ray (for the Ray cluster that this machine belongs to)"
 ESTIMATES = ("default", "accelergy", "hwcomponents")
 BACKENDS = ("c", "exo", "tvm")

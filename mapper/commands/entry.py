@@ -7,7 +7,7 @@ import time
 from importlib import import_module
 
 BEGAN = time.monotonic()  # what a watch shows begins here
-BAD_INPUT, INTERRUPTED = 2, 130  # as in shared.py, which is not imported yet
+BAD_INPUT, INTERNAL, INTERRUPTED = 2, 70, 130  # as in guard.py, which is not imported yet
 
 
 def _begin(module: str) -> None:
@@ -25,6 +25,11 @@ def _begin(module: str) -> None:
 
         refused(error)
         sys.exit(BAD_INPUT)
+    except Exception as error:
+        from ..runtime import report_crash
+
+        report_crash(error)
+        sys.exit(INTERNAL)
     finally:  # all output is written; Python only waits for its processes
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 

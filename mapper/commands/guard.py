@@ -11,9 +11,10 @@ from typing import Any
 import typer
 
 from ...workloads import Fault, InputError, ToldWarning, option_fault
+from ...workloads.outputs import inputs_noted
 from ...workloads.templates import template_values
 from ...workloads.timeloop import dense_part
-from ..runtime import InternalError, refused, say, tell
+from ..runtime import InternalError, refused, report_crash, say, tell
 from .app import FilesRequest, Request
 
 FOUND, NOTHING_VALID, BAD_INPUT, INTERNAL, INTERRUPTED = 0, 1, 2, 70, 130
@@ -26,7 +27,7 @@ def guarded[R: Request](function: Callable[[R], int], request: R) -> None:
     SIGTERM, with which batch systems and `timeout` end a program, acts like Ctrl-C.
     """
     try:
-        with warnings_on_standard_error(), _ended_as_by_ctrl_c(), _reading(request):
+        with warnings_on_standard_error(), _ended_as_by_ctrl_c(), inputs_noted(), _reading(request):
             status = function(request)
     except InputError as error:
         tell(str(error))
@@ -40,6 +41,9 @@ def guarded[R: Request](function: Callable[[R], int], request: R) -> None:
     except (OSError, MemoryError) as error:  # may happen anywhere: no room, no memory, no more open files
         refused(error)
         status = BAD_INPUT
+    except Exception as error:  # of the program itself: status 1 would say that there is no valid mapping
+        report_crash(error)
+        status = INTERNAL
     raise typer.Exit(status)
 
 
@@ -94,7 +98,7 @@ def warnings_on_standard_error() -> Iterator[None]:
             show(message, category, *where)
         elif str(message) not in printed:
             printed.add(str(message))
-            tell(f"warning: {message}")
+            tell(f"{category.label}: {message}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", ToldWarning)

@@ -6,14 +6,11 @@ from dataclasses import replace
 from ...workloads import Fault, InputError, collect, option_fault
 from ..exploration import Beginnings, level_names, why_faults
 from ..model import OBJECTIVES, CostOptions
-from ..report import certificate_faults
 from ..search import STRATEGIES, SearchOptions, ignored_options, read_patience
 from .ruby_map import BOUND, MapRequest
 from .shared import energy_clashes
 from .timeloop_options import FileOptions
 
-QUICK = 1.0  # second
-_TAKEN = ("strategy", "settings", "cost_model", "time_limit", "budget", "certificate")  # by --quick
 SEARCHES = (
     "strategy",
     "settings",
@@ -25,6 +22,7 @@ SEARCHES = (
     "patience",
     "target",
     "engine",
+    "effort",
     "quick",
 )
 
@@ -41,27 +39,26 @@ def search_options(request: MapRequest, files: FileOptions, faults: list[Fault])
         request.jobs, request.seed,
         patience=rule, target=request.target, front=request.front, cluster=request.cluster, budget=request.budget,
         engine=request.engine, certify=request.certificate is not None, settings=request.settings,
-        cost_model=request.cost_model, cost_timeout=request.cost_timeout,
+        cost_model=request.cost_model, cost_timeout=request.cost_timeout, effort=request.effort,
     )  # fmt: skip
     options = replace(options, **files.search)
     if request.no_energy:
         chosen = "objective" in {*request.given, *files.search}
         options = _for_delay(request.given, options, chosen, faults)
     if request.quick:
-        options = replace(options, strategy="evolve", time_limit=QUICK)
-        taken = ["search" if name == "strategy" else name.replace("_", "-") for name in _TAKEN if name in request.given]
-        faults += [option_fault("quick", f"leave out --{name}: it says itself how to search") for name in taken]
+        options = replace(options, effort="quick")
+        faults += [option_fault("quick", "is --effort quick: leave one out")] if "effort" in request.given else []
     if request.bound or request.bound_seconds is not None:
         options = replace(options, bound=BOUND if request.bound_seconds is None else request.bound_seconds)
     if request.cost_model is None and "cost_timeout" in request.given:
         faults.append(option_fault("cost-timeout", "needs --cost-model"))
     faults += ignored_options(options, {*request.given, *(files.given if request.budget else ())})
-    if request.certificate and not request.quick:
+    if request.certificate:
         proves = options.strategy in STRATEGIES and STRATEGIES[options.strategy].proves
-        faults += certificate_faults(request.certificate, proves=proves or options.bound is not None)
+        if not proves and options.bound is None:
+            faults.append(option_fault("certificate", "needs a proof: give --search optimal, or --bound"))
     if request.why:
-        quick = [option_fault("why", "needs a proof: leave out --quick")]
-        faults += quick if request.quick else why_faults(options)
+        faults += why_faults(options)
         faults += [option_fault("why", "needs a search; leave out --size")] if request.size else []
     return options
 

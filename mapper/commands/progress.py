@@ -93,8 +93,12 @@ def remaining(recorder: Recorder) -> str:
     """What the stop rules still allow, in the nearest of them; of a proof, how far it is."""
     stop, seen = recorder.stop, recorder.statistics
     if recorder.proven:
-        return recorder.proven + (f", {max(stop.time_limit - seen.seconds, 0.0):.0f} s left" if stop.time_limit else "")
+        seconds = recorder.expected_seconds
+        return recorder.proven + ("" if seconds is None else f", {seconds:.0f} s left")
     left = []
+    if stop.effort.mappings is not None:
+        n = max(stop.effort.mappings - seen.evaluated, 0)
+        left.append((n / max(seen.rate, 1e-9), f"{n:,} mappings left"))
     if stop.samples is not None:
         n = stop.samples - seen.evaluated
         left.append((n / max(seen.rate, 1e-9), f"{n:,} samples left"))

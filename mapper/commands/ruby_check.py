@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from .app import FIX, PLACEMENT, WITH, FilesRequest, new_app
-from .complete import layers, machines
+from .app import FIX, IM2COL, PAD, PLACEMENT, WITH, FilesRequest, new_app
+from .choices import ESTIMATES
+from .complete import layers, machines, one_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,8 +27,13 @@ class CheckRequest(FilesRequest):
     certificate: Annotated[Path, typer.Argument(metavar="CERTIFICATE", help="The file that --certificate wrote.")]
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object and nothing else.")] = False
     ert: Annotated[Path | None, typer.Option(help="Accelergy energy table, if one was given.")] = None
+    energy: Annotated[
+        str, typer.Option(autocompletion=one_of(ESTIMATES), help=f"Who estimates: {', '.join(ESTIMATES)}.")
+    ] = "default"
     no_energy: Annotated[bool, typer.Option("--no-energy", help="Of a search with this option.")] = False
     more: Annotated[list[Path], typer.Option("--with", help=WITH)] = field(default_factory=list)
+    pad: Annotated[bool, typer.Option("--pad", help=PAD)] = False
+    im2col: Annotated[bool, typer.Option("--im2col", help=IM2COL)] = False
     placement: Annotated[str, typer.Option(help=PLACEMENT)] = ""
     fix: Annotated[list[str], typer.Option(help=FIX)] = field(default_factory=list)
 

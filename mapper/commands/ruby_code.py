@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from .app import PLACEMENT, WITH, FilesRequest, duration, new_app
+from .app import FORCE, PLACEMENT, WITH, FilesRequest, duration, new_app
 from .choices import BACKENDS, DATA_TYPES, OBJECTIVES, PRESETS
 from .complete import layers, machines, one_of
 
@@ -26,7 +26,8 @@ class CodeRequest(FilesRequest):
     ]
     workload: Annotated[str, typer.Argument(autocompletion=layers, metavar="LAYER", help="A layer: a name or a path.")]
     mapping: Annotated[str, typer.Argument(metavar="MAPPING", help="A mapping file; without it, search first.")] = ""
-    out: Annotated[Path, typer.Option(help="The folder to write: new, empty, or of an earlier program.")]
+    out: Annotated[Path, typer.Option(help="The folder to write; other files in it stay.")]
+    force: Annotated[bool, typer.Option("--force", help=FORCE)] = False
     backend: Annotated[str, typer.Option(autocompletion=one_of(BACKENDS), help=f"{', '.join(BACKENDS)}.")] = "c"
     dtype: Annotated[str, typer.Option(autocompletion=one_of(DATA_TYPES), help=f"{', '.join(DATA_TYPES)}.")] = "float32"
     roles: Annotated[list[str], typer.Option("--as", help=AS)] = field(default_factory=list)
@@ -39,9 +40,9 @@ class CodeRequest(FilesRequest):
         str, typer.Option(autocompletion=one_of(OBJECTIVES), help=f"Of that search: {', '.join(OBJECTIVES)}.")
     ] = "edp"
     fastest: Annotated[bool, typer.Option("--fastest", help="Search for the least predicted time.")] = False
-    time_limit: Annotated[float, typer.Option(parser=duration, metavar="SECONDS", help="Seconds for that search.")] = (
-        10.0
-    )
+    time_limit: Annotated[
+        float | None, typer.Option(parser=duration, metavar="SECONDS", help="Seconds for that search, at most.")
+    ] = None
     seed: Annotated[int, typer.Option(help="Of that search, and of the operands of --run.")] = 0
     ert: Annotated[Path | None, typer.Option(help="Accelergy energy table.")] = None
     more: Annotated[list[Path], typer.Option("--with", help=WITH)] = field(default_factory=list)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from .app import WITH, FilesRequest, new_app
+from .app import FORCE, WITH, FilesRequest, new_app
 from .choices import ESTIMATES
 from .complete import machines, one_of
 
@@ -29,6 +29,7 @@ class EnergyRequest(FilesRequest):
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object and nothing else.")] = False
     to_ert: Annotated[Path | None, typer.Option("--write-ert", help="Save the energies as an ERT, version 0.4.")] = None
     to_art: Annotated[Path | None, typer.Option("--write-art", help="Save the areas as an ART, version 0.4.")] = None
+    force: Annotated[bool, typer.Option("--force", help=FORCE)] = False
     more: Annotated[list[Path], typer.Option("--with", help=WITH)] = field(default_factory=list)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from .app import WITH, FilesRequest, new_app
+from .app import FORCE, WITH, FilesRequest, new_app
 from .choices import FORMATS
 from .complete import layers, machines, one_of
 
@@ -24,6 +24,7 @@ class ExportRequest(FilesRequest):
     workload: Annotated[str, typer.Argument(autocompletion=layers, metavar="LAYER", help="A layer: a name or a path.")]
     mapping: Annotated[str, typer.Argument(metavar="MAPPING", help="A mapping file.")] = ""
     out: Annotated[Path, typer.Option(help="The folder to write; other files in it stay.")]
+    force: Annotated[bool, typer.Option("--force", help=FORCE)] = False
     form: Annotated[str, typer.Option("--format", autocompletion=one_of(FORMATS), help=f"{', '.join(FORMATS)}.")] = (
         "timeloop"
     )

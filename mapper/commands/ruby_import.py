@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from .app import Request, new_app
+from .app import FORCE, Request, new_app
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +22,7 @@ class ImportRequest(Request):
         Path, typer.Argument(metavar="MODEL", help="An ONNX file; or an accelerator or a workload of ZigZag, in YAML.")
     ]
     out: Annotated[Path | None, typer.Option(help="A new file; without it, standard output.")] = None
+    force: Annotated[bool, typer.Option("--force", help=FORCE)] = False
     dim: Annotated[list[str], typer.Option(help="NAME=SIZE of a dynamic dim, repeatable.")] = field(
         default_factory=list
     )

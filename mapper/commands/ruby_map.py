@@ -9,9 +9,12 @@ import typer
 from .app import (
     DRAIN,
     FIX,
+    FORCE,
     HOP,
+    IM2COL,
     LEAKAGE,
     NO_ENERGY,
+    PAD,
     PLACEMENT,
     STORE,
     TILE,
@@ -21,7 +24,7 @@ from .app import (
     duration,
     new_app,
 )
-from .choices import CLUSTERS, ENGINES, OBJECTIVES, PRESETS, SCHEMAS, SEARCHES
+from .choices import CLUSTERS, EFFORTS, ENGINES, ESTIMATES, OBJECTIVES, PRESETS, SCHEMAS, SEARCHES
 from .complete import layers, machines, one_of
 
 _SPACE, _SEARCH, _STOP, _OUT, _ENERGY = "Mapspace", "Search", "When to stop", "Output", "Energy and area"
@@ -70,12 +73,8 @@ class SearchRequest(StartRequest):
     ] = "ruby-s"
     placement: Annotated[str, typer.Option(help=PLACEMENT, rich_help_panel=_SPACE)] = ""
     fix: Annotated[list[str], typer.Option(help=FIX, rich_help_panel=_SPACE)] = field(default_factory=list)
-    pad: Annotated[bool, typer.Option("--pad", help="Pad dims to fill the array first.", rich_help_panel=_SPACE)] = (
-        False
-    )
-    im2col: Annotated[
-        bool, typer.Option("--im2col", help="Make matrix products of convolutions first.", rich_help_panel=_SPACE)
-    ] = False
+    pad: Annotated[bool, typer.Option("--pad", help=PAD, rich_help_panel=_SPACE)] = False
+    im2col: Annotated[bool, typer.Option("--im2col", help=IM2COL, rich_help_panel=_SPACE)] = False
     size: Annotated[
         bool, typer.Option("--size", help="Print the mapspace's size and stop.", rich_help_panel=_SPACE)
     ] = False
@@ -98,9 +97,15 @@ class SearchRequest(StartRequest):
             parser=duration, metavar="SECONDS", help="Seconds that it has for a mapping.", rich_help_panel=_SEARCH
         ),
     ] = 60.0
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Stop after a second of evolution, without a proof.", rich_help_panel=_STOP)
-    ] = False
+    effort: Annotated[
+        str,
+        typer.Option(
+            autocompletion=one_of(EFFORTS),
+            help=f"{', '.join(EFFORTS)}, or mappings=100000,steps=2000000: counted, so the same on any machine.",
+            rich_help_panel=_STOP,
+        ),
+    ] = ""
+    quick: Annotated[bool, typer.Option("--quick", help="The same as --effort quick.", rich_help_panel=_STOP)] = False
     objective: Annotated[
         str,
         typer.Option(
@@ -120,7 +125,7 @@ class SearchRequest(StartRequest):
         typer.Option(
             parser=duration,
             metavar="SECONDS",
-            help="As 60, 60s or 5m (the answer then depends on the machine).",
+            help="A cap, as 60, 60s or 5m: where it ends a search the answer depends on the machine.",
             rich_help_panel=_STOP,
         ),
     ] = None
@@ -178,6 +183,7 @@ class SearchRequest(StartRequest):
         bool,
         typer.Option("--why", help="Show what holds the best back: each limit relaxed alone.", rich_help_panel=_SEARCH),
     ] = False
+    force: Annotated[bool, typer.Option("--force", help=FORCE)] = False
     certificate: Annotated[
         Path | None, typer.Option(help="Write the proof to this file, for ruby-check.", rich_help_panel=_OUT)
     ] = None
@@ -207,6 +213,12 @@ class MapRequest(SearchRequest):
         typer.Option(metavar="NAME", autocompletion=one_of(SCHEMAS), help=SCHEMA, rich_help_panel=_OUT),
     ] = ""
     ert: Annotated[Path | None, typer.Option(help="Accelergy energy table.", rich_help_panel=_ENERGY)] = None
+    energy: Annotated[
+        str,
+        typer.Option(
+            autocompletion=one_of(ESTIMATES), help=f"Who estimates: {', '.join(ESTIMATES)}.", rich_help_panel=_ENERGY
+        ),
+    ] = "default"
     art: Annotated[Path | None, typer.Option(help="Accelergy area table.", rich_help_panel=_ENERGY)] = None
     leakage: Annotated[bool, typer.Option("--leakage", help=LEAKAGE, rich_help_panel=_ENERGY)] = False
     wire_pj_per_bit_mm: Annotated[float, typer.Option(help=WIRE, rich_help_panel=_ENERGY)] = 0.0

@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
-from .app import DRAIN, HOP, LEAKAGE, NO_ENERGY, PLACEMENT, TILE, WIRE, WITH, FilesRequest, new_app
-from .complete import layers, machines
+from .app import DRAIN, HOP, IM2COL, LEAKAGE, NO_ENERGY, PAD, PLACEMENT, TILE, WIRE, WITH, FilesRequest, new_app
+from .choices import ESTIMATES
+from .complete import layers, machines, one_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +43,8 @@ class ModelRequest(FilesRequest):
         ),
     ] = field(default_factory=list)
     transforms: Annotated[bool, typer.Option("--transforms", help="print it as a list of transforms, in YAML")] = False
+    pad: Annotated[bool, typer.Option("--pad", help=PAD)] = False
+    im2col: Annotated[bool, typer.Option("--im2col", help=IM2COL)] = False
     json: Annotated[bool, typer.Option("--json", help="one JSON object to standard output, nothing else")] = False
     simulated: Annotated[
         bool, typer.Option("--simulate", help="execute the nest element by element too, and show both")
@@ -51,6 +54,9 @@ class ModelRequest(FilesRequest):
         Path | None, typer.Option(metavar="STATS", help="Timeloop's statistics of it: show both, and why they differ")
     ] = None
     ert: Annotated[Path | None, typer.Option(help="energy per action, a file of Accelergy")] = None
+    energy: Annotated[
+        str, typer.Option(autocompletion=one_of(ESTIMATES), help=f"Who estimates: {', '.join(ESTIMATES)}.")
+    ] = "default"
     art: Annotated[Path | None, typer.Option(help="area per component, a file of Accelergy")] = None
     more: Annotated[list[Path], typer.Option("--with", help=WITH)] = field(default_factory=list)
     no_energy: Annotated[bool, typer.Option("--no-energy", help=NO_ENERGY)] = False

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from .app import Request, new_app
+from .app import FORCE, Request, new_app
 from .choices import REPORT_FORMATS
 from .complete import one_of
 
@@ -22,12 +22,16 @@ class ReportRequest(Request):
 
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of results.")]
     other: Annotated[Path | None, typer.Argument(metavar="DIR", help="Another, to compare it with.")] = None
+    names: Annotated[
+        str | None, typer.Option(metavar="A,B", help="What the folders are called, in place of their paths.")
+    ] = None
     out: Annotated[Path | None, typer.Option(metavar="PAGE.html", help="Write all as one page.")] = None
     files: Annotated[Path | None, typer.Option(metavar="DIR", help="Write tables and pictures there.")] = None
     forms: Annotated[
         list[str],
         typer.Option("--format", autocompletion=one_of(REPORT_FORMATS), help=f"Of --files, repeatable: {KINDS}."),
     ] = field(default_factory=list)
+    force: Annotated[bool, typer.Option("--force", help=FORCE)] = False
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object and nothing else.")] = False
 
 

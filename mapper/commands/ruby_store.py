@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from .app import Request, new_app
+from .app import FORCE, Request, new_app
 from .choices import ACTIONS
 from .complete import one_of
 
@@ -35,6 +35,7 @@ class StoreRequest(Request):
         float | None, typer.Option(help="prune: remove mappings held for more days, but the best of a problem.")
     ] = None
     out: Annotated[Path | None, typer.Option(help="export: a file; else standard output.")] = None
+    force: Annotated[bool, typer.Option("--force", help=FORCE)] = False
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object and nothing else.")] = False
 
 

@@ -5,11 +5,11 @@ from dataclasses import asdict
 
 from ...arch import Architecture
 from ...energy import EnergyTable, no_energies
-from ...workloads import InputError, Workload
+from ...workloads import InputError, Workload, variant
 from ..certificate import FRONT, Certificate, read_certificate
 from ..certificate.checker import Refused, Verified, VerifiedStage, verify
 from ..exploration import alike, layers_of, load
-from ..exploration.transforms import transformed
+from ..exploration.transforms import TRANSFORMATIONS, chosen, transformed
 from ..model import OBJECTIVES
 from ..runtime import say
 from .changes import machine_as
@@ -34,8 +34,8 @@ def run(request: CheckRequest) -> int:
             raise InputError(faults)
         table = no_energies(machine)
     else:
-        table = energies(machine, request.arch, request.more, request.ert, None)
-    layers = layers_of(work)
+        table = energies(machine, request.arch, request.more, request.ert, None, request.energy)
+    layers = layers_of(transformed(machine, work, chosen(pad=request.pad, im2col=request.im2col)))
     began, verified, layer = time.process_time(), [], ""
     try:
         for group in alike(layers):
@@ -49,7 +49,7 @@ def run(request: CheckRequest) -> int:
         return REFUSED
     seconds = time.process_time() - began
     if request.as_json:
-        every = [asdict(layer_facts) for layer_facts in verified]
+        every = [asdict(layer_facts) | _applied(layer_facts) for layer_facts in verified]
         echo_json({"verified": True, "arch": machine.name, "layers": every, "seconds": seconds})
     else:
         say("\n".join([*(_line(layer_facts, machine) for layer_facts in verified), f"checked in {seconds:.1f} s"]))
@@ -61,8 +61,12 @@ def _verified(certificate: Certificate, machine: Architecture, layer: Workload, 
     mine = [proof for proof in certificate.layers if proof.workload == layer.name]
     if len(mine) != 1:
         raise Refused("it is spoken of more than once" if mine else "nothing is said of it")
-    (layer,) = layers_of(transformed(machine, layer, ("pad",) if mine[0].pad else ()))
     return verify(mine[0], machine, layer, table)
+
+
+def _applied(facts: Verified) -> dict[str, object]:
+    """A key for each transformation: whether it made the layer that is verified."""
+    return {name: name in facts.transformations for name in TRANSFORMATIONS}
 
 
 def _line(facts: Verified, machine: Architecture) -> str:
@@ -80,16 +84,19 @@ def _line(facts: Verified, machine: Architecture) -> str:
 def _claim(stage: VerifiedStage, no_mapping: str) -> str:
     """Format what is verified by one objective."""
     name = OBJECTIVES[stage.objective].title
+    if not stage.lower_bound and stage.value:
+        return f"nothing is proven of the lowest {name}"
     if stage.optimal:
         return f"{no_mapping} has a lower {name} than {stage.value:.6g}"
     return f"{no_mapping} has its {name} more than {1 - stage.lower_bound / stage.value:.2%} below {stage.value:.6g}"
 
 
 def _beside(facts: Verified) -> str:
-    """Format what the certificate assumes beside the files: padding, leakage, drained words, network."""
+    """Format what the proof is about beside the files: im2col, padding, leakage, drained words, network."""
     costs, additions = facts.costs, []
-    if facts.pad:
-        additions.append(f"dims padded to {' '.join(f'{dim}={size}' for dim, size in facts.sizes.items())}")
+    sizes = " ".join(f"{dim}={size}" for dim, size in facts.sizes.items())
+    made = variant(facts.transformations)
+    additions += [f"the {made} layer {sizes}"] if made else []
     additions += ["with leakage"] if costs.leakage else []
     additions += ["with reads of drained words"] if costs.drain_reads else []
     additions += [f"with {costs.hop_pj:g} pJ a hop"] if costs.hop_pj else []

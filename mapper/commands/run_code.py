@@ -2,11 +2,11 @@
 
 import math
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import override
 
 from ...arch import Architecture, with_codes
 from ...workloads import Fault, InputError, Workload, option_fault, unknown_choice, written_together
+from ...workloads.outputs import Manifest
 from ..codegen import (
     BACKENDS,
     DATA_TYPES,
@@ -32,9 +32,9 @@ from .shared import placed_as
 from .timeloop_options import energies
 
 FAILED = NOTHING_VALID
-# What a folder of this command may hold: the files of all back ends, and what compiling and running them leaves.
-WRITTEN = {"kernel.c", "kernel.h", "check.c", "layer.c", "layer.h", "layer.d", "Makefile", "schedule.py", "program"}
-WRITTEN |= {"mapping.yaml"}
+NAME = "ruby-code"
+WRITTEN = {"kernel.c", "kernel.h", "check.c", "Makefile", "schedule.py", "mapping.yaml"}  # by any back end
+MADE = {"layer.c", "layer.h", "layer.d", "program"}  # by compiling and running these
 FIT = "ruby-machine ARCH LAYER... fits them"
 
 
@@ -51,8 +51,7 @@ def run(request: CodeRequest) -> int:
         raise InputError(Fault(layer.name, None, "", "a program is of one layer; name one, as NETWORK/LAYER"))
     result = _mapped(request, arch, layer, roles)
     if result.batch is None:
-        slow = f"no program was timed in {request.time_limit:g} s: give --time-limit more" if request.fastest else ""
-        tell(slow or str(result))
+        tell(_nothing(request, result))
         return NOTHING_VALID
     if result.hint:
         tell("\n".join([f"warning: {request.mapping} is not valid on {arch.name}:", *result.hint.splitlines()]))
@@ -61,11 +60,13 @@ def run(request: CodeRequest) -> int:
     if faults := backend.faults(nest, kind):
         raise InputError(faults)
     files = {**backend.files(nest, kind), "mapping.yaml": mapping_yaml(result.batch)}
-    with written_together(request.out, "mapping.yaml", "make room and run the same command again") as part:
+    earlier = Manifest.read(request.out, NAME)
+    again = "make room and run the same command again"
+    with written_together(request.out, "mapping.yaml", again, NAME, request.force) as part:
         for name, text in files.items():
             (part / name).write_text(text)
-    for name in WRITTEN - files.keys():
-        (request.out / name).unlink(missing_ok=True)  # of an earlier program
+    for name in earlier.unchanged(request.out) - files.keys() | (MADE if earlier.hashes else set()):
+        (request.out / name).unlink(missing_ok=True)  # of the earlier program
     ran = _run(request, backend, nest, kind) if request.run else None
     written = _Written(request, result, files, Effort(nest, kind), ran)
     if request.as_json:
@@ -76,6 +77,13 @@ def run(request: CodeRequest) -> int:
         tell(str(ran))
         return FAILED
     return FOUND if ran is None or ran.correct else FAILED
+
+
+def _nothing(request: CodeRequest, result: Result) -> str:
+    """Say why there is no mapping: no program was timed yet, or none is valid."""
+    if request.fastest and request.time_limit is not None:
+        return f"no program was timed in {request.time_limit:g} s: give --time-limit more"
+    return str(result)
 
 
 def _mapped(request: CodeRequest, arch: Architecture, layer: Workload, roles: dict[str, str]) -> Result:
@@ -117,24 +125,21 @@ def _checked(request: CodeRequest) -> dict[str, str]:
         faults.append(option_fault("objective", "is of our model; --fastest minimises the predicted time"))
     if request.seed < 0:
         faults.append(option_fault("seed", f"must be at least 0, got {request.seed}"))
-    faults += _folder_faults(request.out)
+    faults += _folder_faults(request)
     if faults:
         raise InputError(faults)
     return roles
 
 
-def _folder_faults(folder: Path) -> list[Fault]:
-    """Say why a folder is not written to: it is none, or has files that no program of this command has."""
-    if not folder.exists():
-        return []
-    if not folder.is_dir():
+def _folder_faults(request: CodeRequest) -> list[Fault]:
+    """Say why no program can be written to the folder: it is none, or has files in the way that are the user's."""
+    folder = request.out
+    if folder.exists() and not folder.is_dir():
         return [option_fault("out", f"{folder} is no folder")]
-    names = sorted(path.name for path in folder.iterdir() if path.name not in WRITTEN or path.is_dir())
-    ours = not any(folder.iterdir()) or any((folder / name).is_file() for name in ("kernel.c", "schedule.py"))
-    if ours and not names:
+    if request.mapping:  # no search, which would be lost; it may be the mapping of this folder
         return []
-    names = names or sorted(path.name for path in folder.iterdir())
-    return [option_fault("out", f"{folder} has other files: {', '.join(names[:3])}; name a new folder")]
+    earlier = Manifest.read(folder, NAME)
+    return earlier.faults("out", folder, WRITTEN if earlier.hashes else WRITTEN | MADE, request.force)
 
 
 def _run(request: CodeRequest, backend: Backend, nest: Nest, kind: DataType) -> Measurement | ProgramError:

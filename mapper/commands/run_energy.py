@@ -3,7 +3,9 @@
 from dataclasses import asdict
 
 from ...arch import Architecture, load_arch
-from ...energy import ComputeEnergy, EnergyTable, LevelEnergy, write_art, write_ert
+from ...energy import ERT_HEADER, ComputeEnergy, EnergyTable, LevelEnergy, write_art, write_ert
+from ...workloads import InputError
+from ...workloads.outputs import OutputFile, begins_with, output_faults
 from ..report import TextTable
 from ..runtime import say
 from .guard import FOUND, echo_json
@@ -18,6 +20,10 @@ def run(request: EnergyRequest) -> int:
     """
     machine = load_arch(request.arch, more=request.more)
     table = energies(machine, request.arch, request.more, request.ert, request.art, request.engine)
+    outputs = [("write-ert", request.to_ert), ("write-art", request.to_art)]
+    own, kind = begins_with(ERT_HEADER), "a table that ruby-energy wrote"
+    if faults := output_faults(OutputFile(option, path, kind, own, request.force) for option, path in outputs if path):
+        raise InputError(faults)
     if request.to_ert:
         write_ert(table, request.to_ert)
     if request.to_art:

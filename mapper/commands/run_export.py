@@ -17,7 +17,7 @@ from ...arch.zigzag import write_zigzag_accelerator, write_zigzag_mapping
 from ...energy import energy_table
 from ...workloads import Fault, InputError, Workload, unknown_choice, written_together
 from ...workloads.timeloop import write_timeloop_problem
-from ...workloads.zigzag import write_zigzag_workload
+from ...workloads.zigzag import write_zigzag_workload, zigzag_names
 from ..exploration import evaluate, load
 from ..mapping import MappingBatch, write_mapping_of_axes
 from ..runtime import say, tell
@@ -70,7 +70,7 @@ def _same_widths(arch: Architecture, layer: Workload) -> None:
 def _zigzag(arch: Architecture, layer: Workload, batch: MappingBatch | None) -> Documents:
     """ZigZag's files: the machine with its energies, the layer, and how a mapping spreads it."""
     table, tensors = energy_table(arch), layer.tensors
-    energies = {each.name: (each.read_pj, each.write_pj) for each in table.levels}
+    energies = {each.name: (each.read_pj, each.write_pj, each.update_pj) for each in table.levels}
     kept = {
         level.name: [t.name for v, t in enumerate(tensors) if _keeps(batch, i, v, level, t.name)]
         for i, level in enumerate(arch.levels)
@@ -78,11 +78,10 @@ def _zigzag(arch: Architecture, layer: Workload, batch: MappingBatch | None) -> 
     axes = [(slot.axis.name, s) for s, slot in enumerate(arch.slots) if slot.axis]
     bounds = {} if batch is None else {name: batch.factors[0, s].tolist() for name, s in axes}
     spread = {name: dict(zip(layer.dims, each, strict=True)) for name, each in bounds.items()}
-    windows = any(len(rank) > 1 for tensor in tensors for rank in tensor.ranks)
     return {
         "accelerator.yaml": write_zigzag_accelerator(arch, energies, table.compute.mac_pj(layer), kept),
         "workload.yaml": write_zigzag_workload(layer, _widths(arch, layer, kept)),
-        "mapping.yaml": write_zigzag_mapping(arch, spread, windows),
+        "mapping.yaml": write_zigzag_mapping(arch, spread, zigzag_names(layer)),
     }
 
 
@@ -128,7 +127,8 @@ def run(request: ExportRequest) -> int:
         files = FORMATS[request.form](arch, layer, None if result is None else result.batch)
     except ValueError as error:
         raise InputError(Fault(request.arch, None, "", str(error))) from None
-    with written_together(request.out, "mapping.yaml", "make room and run the same command again") as part:
+    again = "make room and run the same command again"
+    with written_together(request.out, "mapping.yaml", again, "ruby-export", request.force) as part:
         for name, document in files.items():
             text = yaml.dump(document, Dumper=NodeDumper, sort_keys=False, default_flow_style=None, width=120)
             (part / name).write_text(text, encoding="utf-8")

@@ -1,13 +1,12 @@
 """`ruby-import` writes files of other tools as ours: ONNX models, and ZigZag's accelerators and workloads."""
 
-import os
-
 import yaml
 
 from ...arch import parse_arch
 from ...arch.zigzag import is_zigzag_accelerator, read_zigzag_accelerator, read_zigzag_mapping
 from ...workloads import Document, Fault, InputError, parse_yaml, read_yaml, write_whole
 from ...workloads.onnx import import_onnx, left_out_lines, network_yaml
+from ...workloads.outputs import OutputFile, note_input
 from ...workloads.zigzag import is_zigzag_workload, read_zigzag_workload
 from ..runtime import say, tell
 from .guard import FOUND
@@ -23,8 +22,9 @@ def run(request: ImportRequest) -> int:
     """
     faults: list[Fault] = []
     dims = _sizes(request.dim, faults)
-    if request.out and os.path.lexists(request.out):
-        faults.append(Fault("--out", None, str(request.out), "exists already: name another file or remove it"))
+    note_input(request.model)
+    if request.out:  # a network that was imported may have been edited since: it is no more ours
+        faults += OutputFile("out", request.out, "", force=request.force).faults()
     if faults:
         raise InputError(faults)
     document = read_yaml(request.model) if request.model.suffix.lower() in (".yaml", ".yml") else None

@@ -10,15 +10,9 @@ from pathlib import Path
 
 from ...arch import Architecture
 from ...energy import EnergyTable, no_energies
-from ...workloads import (
-    Fault,
-    InputError,
-    Network,
-    Workload,
-    collect,
-    option_fault,
-    unknown_choice,
-)
+from ...workloads import Fault, InputError, Network, Workload, collect, option_fault, unknown_choice
+from ...workloads.outputs import OutputFile, note_input
+from ..certificate import is_certificate
 from ..exploration import (
     ONE_LAYER,
     Beginnings,
@@ -35,7 +29,8 @@ from ..mapspace import PRESETS, Mapspace
 from ..report import NetworkResult, Result, result_json, write_folder, write_proof
 from ..runtime import NAME as CHECKPOINT
 from ..runtime import Checkpoint, folder_faults, identity, say, tell
-from ..search import ANSWERED, STRATEGIES, SearchOptions, option_faults
+from ..search import STRATEGIES, SearchOptions, option_faults
+from ..search.cost_model import ANSWERED
 from ..store import Store, store_faults
 from .changes import machine_as
 from .entry import BEGAN
@@ -62,6 +57,7 @@ class Job:
     options: SearchOptions
     notes: tuple[str, ...]  # for the user
     start: Beginnings | None  # mappings to begin with
+    without_proof: str  # what in a file chose a search that proves nothing; empty: nothing did
 
     @classmethod
     def of(cls, request: MapRequest) -> "Job":
@@ -84,19 +80,21 @@ class Job:
         missing = [option_fault(name, f"is missing: {NAME}") for name, value in given.items() if not value]
         loaded = None if missing else collect(faults, lambda: load(request.arch, request.workload, request.more))
         faults += missing
-        if request.certificate and request.im2col:
-            faults.append(option_fault("im2col", "has no certificates, which are about the layer as written"))
         if request.why and loaded and isinstance(loaded[1], Network):
             faults.append(option_fault("why", ONE_LAYER))
         faults += one_layer_faults(options, loaded[1]) if loaded else []
         table = collect(faults, lambda: _table(loaded[0], request)) if loaded else None
+        faults += _output_faults(request)
         machine = collect(faults, lambda: machine_as(*loaded, request.placement, request.fix)) if loaded else None
         if faults or loaded is None or table is None or machine is None:
             raise InputError(dict.fromkeys(faults))
         distinct = files.given.get("distinct", request.distinct)
         if request.fix:
             files.notes.append(f"only mappings with {'; '.join(request.fix)}")
-        return cls(request, machine, loaded[1], table, mapspace, distinct, options, tuple(files.notes), start)
+        whole = request, machine, loaded[1], table, mapspace, distinct, options, tuple(files.notes), start
+        return cls(
+            *whole, "" if request.quick or request.transfer_only or options.bound is not None else files.without_proof
+        )
 
     def search(self) -> int:
         """Search, print and write; return the exit status."""
@@ -125,9 +123,45 @@ class Job:
                 with steps(request.log, "changes") as tell_steps:
                     result = replace(result, why=why(result, self.options, tell_steps))
             certificate = request.certificate
-            prove = partial(write_proof, result, certificate, request.pad) if certificate else str
-            status = _show(result, request.as_json, checkpoint, prove)
+            prove = partial(write_proof, result, certificate) if certificate else str
+            status = self._show(result, checkpoint, prove)
             return status if store is None or store.complete else BAD_INPUT
+
+    def _show(self, result: Result | NetworkResult, checkpoint: Checkpoint | None, prove: Callable[[], str]) -> int:
+        """Print and write the result: if one of both fails the other is done all the same. Returns the status.
+
+        `prove` writes the certificate, if asked for, or returns why there is none.
+        """
+        interrupted, faults = result.statistics.interrupted, list[Fault]()
+        some = result.found or (isinstance(result, NetworkResult) and any(layer.found for layer, _ in result.layers))
+        collect(faults, lambda: self._print(result))
+        printed = not faults
+        if checkpoint and (some or not interrupted):
+            collect(faults, lambda: _keep(result, some, checkpoint))
+        if printed and not self.request.as_json:
+            collect(faults, lambda: say(_time()))
+        if why := collect(faults, prove):
+            tell(why)
+        if interrupted:
+            tell(_interrupted(result, some, checkpoint))
+        failure = result.answer.failure if isinstance(result, Result) and result.answer else ""
+        if failure:
+            tell(failure)
+        if faults:
+            raise InputError(faults)
+        if failure:
+            return MODEL_FAILED
+        if not result.found:
+            return INTERRUPTED if interrupted else NOTHING_VALID
+        return FOUND
+
+    def _print(self, result: Result | NetworkResult) -> None:
+        """Print the result, and why nothing is proven where a file chose such a search."""
+        why = self.without_proof
+        if self.request.as_json:
+            echo_json(result_json(result) | ({"without_proof": why} if why else {}))
+        else:
+            say("\n\n".join([str(result), *([f"proof        none: {why}"] if why else []), ""]), nl=False)
 
     def _checkpoint(self, folder: Path) -> Checkpoint:
         problem: dict[str, object] = {
@@ -167,10 +201,20 @@ def run(request: MapRequest) -> int:
     return job.search()
 
 
+def _output_faults(request: MapRequest) -> list[Fault]:
+    """Say why the certificate cannot be written, after all files were read and before the search."""
+    for word in (request.cost_model or "").split():
+        note_input(word)
+    if request.certificate is None:
+        return []
+    kind = "a certificate"
+    return OutputFile("certificate", request.certificate, kind, is_certificate, request.force).faults()
+
+
 def _table(arch: Architecture, request: MapRequest) -> EnergyTable:
     if request.no_energy:
         return no_energies(arch)
-    return energies(arch, request.arch, request.more, request.ert, request.art)
+    return energies(arch, request.arch, request.more, request.ert, request.art, request.energy)
 
 
 def _size(mapspaces: list[Mapspace], mapspace: str, as_json: bool) -> int:
@@ -181,8 +225,11 @@ def _size(mapspaces: list[Mapspace], mapspace: str, as_json: bool) -> int:
             if mapspace == "auto":
                 remainders = f"remainders at {space.reason}" if space.imperfect else f"no remainders: {space.reason}"
                 say(f"  {remainders}")
+            if not space.size.exact:
+                say("  the number is known within limits: factorization and total are at most, least is at least")
             for part, number in asdict(space.size).items():
-                say(f"  {part:<14} {number:,}")
+                if part != "least" or not space.size.exact:
+                    say(f"  {part:<14} {number:,}")
             say(f"  {'log10':<14} {space.size.log10:.2f}")
         return FOUND
     layers = [_size_json(space) for space in mapspaces]
@@ -194,34 +241,6 @@ def _size_json(space: Mapspace) -> dict[str, object]:
     size = space.size
     figures = {"size": asdict(size), "log10": size.log10, "human": str(size)}
     return {"workload": space.workload.name} | figures | {"remainders": list(space.imperfect), "reason": space.reason}
-
-
-def _show(
-    result: Result | NetworkResult, as_json: bool, checkpoint: Checkpoint | None, prove: Callable[[], str]
-) -> int:
-    """Write and print the result: if writing fails it is printed all the same, and vice versa. Returns the exit status.
-
-    `prove` writes the certificate, if asked for, or returns why there is none.
-    """
-    interrupted, faults = result.statistics.interrupted, list[Fault]()
-    some = result.found or (isinstance(result, NetworkResult) and any(layer.found for layer, _ in result.layers))
-    if checkpoint and (some or not interrupted):
-        collect(faults, lambda: _keep(result, some, checkpoint))
-    if why := collect(faults, prove):
-        tell(why)
-    collect(faults, lambda: echo_json(result_json(result)) if as_json else say(f"{result}\n\n{_time()}"))
-    if interrupted:
-        tell(_interrupted(result, some, checkpoint))
-    failure = result.answer.failure if isinstance(result, Result) and result.answer else ""
-    if failure:
-        tell(failure)
-    if faults:
-        raise InputError(faults)
-    if failure:
-        return MODEL_FAILED
-    if not result.found:
-        return INTERRUPTED if interrupted else NOTHING_VALID
-    return FOUND
 
 
 def _time() -> str:

@@ -7,7 +7,8 @@ from ...arch import Architecture
 from ...energy import EnergyTable, no_energies
 from ...workloads import Fault, InputError, Workload, collect, option_fault, unknown_choice
 from ..codegen import DATA_TYPES, Effort, Nest, predicted_seconds
-from ..exploration import evaluate, load, misfits
+from ..exploration import evaluate, layers_of, load, misfits
+from ..exploration.transforms import chosen, transformed
 from ..mapping import MappingBatch
 from ..mapping.transforms import transforms_of
 from ..model import OBJECTIVES, CostOptions, Counts, TooLarge, simulate
@@ -47,11 +48,12 @@ def run(request: ModelRequest) -> int:
     if request.no_energy:
         table = no_energies(machine)
     else:
-        table = energies(machine, request.arch, request.more, request.ert, request.art)
+        table = energies(machine, request.arch, request.more, request.ert, request.art, request.energy)
     if not isinstance(layer, Workload):
         raise InputError(Fault(layer.name, None, "", "a mapping is of one layer; name one, as NETWORK/LAYER"))
     if faults := _clashes(request):
         raise InputError(faults)
+    (layer,) = layers_of(transformed(machine, layer, chosen(pad=request.pad, im2col=request.im2col)))
     if request.other:
         return _compare(machine, layer, table, costs, (request.mapping, request.other), request.json)
     result = evaluate(machine, layer, request.mapping, table=table, costs=costs)
@@ -67,7 +69,7 @@ def run(request: ModelRequest) -> int:
         say(_model_text(result, result.batch, request))
     if request.store and not result.hint:
         with Store(request.store) as store:
-            store.add(Problem(machine, layer, table, request.objective, costs), result.batch, Found(HAND))
+            store.add(Problem(machine, result.workload, table, request.objective, costs), result.batch, Found(HAND))
     return NOTHING_VALID if result.hint else FOUND
 
 
@@ -156,7 +158,9 @@ def _model_json(result: Result, batch: MappingBatch, request: ModelRequest) -> J
     if time := _predicted(result, batch):
         values["predicted_seconds"] = time[0]
     if request.simulated:
-        values["simulated"] = comparison_json(*_simulated(result, batch))
+        assert result.costs is not None
+        wires = result.costs.options.network
+        values["simulated"] = comparison_json(*_simulated(result, batch), wires=wires)
     if request.explained:
         values["explanation"] = _explanation(batch, request).splitlines()
     if request.beside:
@@ -166,7 +170,9 @@ def _model_json(result: Result, batch: MappingBatch, request: ModelRequest) -> J
 
 def _model_text(result: Result, batch: MappingBatch, request: ModelRequest) -> str:
     """Format the result, and the additions of the request, as text."""
-    counts = comparison(*_simulated(result, batch)) if request.simulated else ""
+    assert result.costs is not None
+    wires = result.costs.options.network
+    counts = comparison(*_simulated(result, batch), wires=wires) if request.simulated else ""
     parts = [str(result)]
     if time := _predicted(result, batch):
         parts.append(f"\nprogram      {time[0] * 1e3:,.4g} ms predicted for one in C ({time[1]})")

@@ -7,12 +7,13 @@ from math import isfinite
 from pathlib import Path
 
 from ...workloads import Fault, InputError, option_fault, unknown_choice, write_whole
+from ...workloads.outputs import OutputFile
 from ..exploration import evaluate
 from ..model.figures import plain
 from ..report import Json, TextTable, result_json
 from ..runtime import say
 from ..search import Answer
-from ..store import DATE, Entry, Held, HeldProof, Store, export_lines, merge_lines, prune
+from ..store import DATE, Entry, Held, HeldProof, Store, export_lines, is_export, merge_lines, prune
 from .guard import FOUND, NOTHING_VALID, echo_json
 from .ruby_store import StoreRequest
 
@@ -22,7 +23,7 @@ _NAMES = ("arch", "workload", "objective")
 TAKES: Mapping[str, tuple[str, ...]] = {
     "list": (*_NAMES, "as_json"),
     "best": ("what", *_NAMES, "as_json"),
-    "export": ("out",),
+    "export": ("out", "force"),
     "import": ("what", "as_json"),
     "prune": ("keep", "older_than", "as_json"),
 }
@@ -72,7 +73,7 @@ def _list(store: Store, request: StoreRequest) -> int:
 def _row(entry: Entry) -> list[str]:
     best = ["", ""] if entry.best is None else [f"{entry.best.values[0]:.6g}", str(entry.best.origins[0])]
     proven = ", ".join(map(_proven, entry.proofs))
-    return [entry.digest[:SHOWN], entry.arch, entry.workload, entry.objective, f"{entry.number:,}", *best, proven]
+    return [entry.digest[:SHOWN], entry.arch, entry.title, entry.objective, f"{entry.number:,}", *best, proven]
 
 
 def _proven(proof: HeldProof) -> str:
@@ -80,7 +81,8 @@ def _proven(proof: HeldProof) -> str:
 
 
 def _entry_json(entry: Entry) -> Json:
-    names = {"problem": entry.digest, "arch": entry.arch, "workload": entry.workload, "objective": entry.objective}
+    names = {"problem": entry.digest, "arch": entry.arch, "workload": entry.workload, "title": entry.title}
+    names |= {"objective": entry.objective}
     best = None if entry.best is None else _held_json(entry.best)
     return {**names, "mappings": entry.number, "best": best, "proofs": [asdict(proof) for proof in entry.proofs]}
 
@@ -123,7 +125,7 @@ def _chosen(store: Store, request: StoreRequest) -> Entry:
         return found[0]
     if not found:
         raise InputError(option_fault("best", "no problem of the store is so named: `list` shows all"))
-    some = ", ".join(f"{entry.digest[:SHOWN]} ({entry.workload} on {entry.arch})" for entry in found[:8])
+    some = ", ".join(f"{entry.digest[:SHOWN]} ({entry.title} on {entry.arch})" for entry in found[:8])
     raise InputError(option_fault("best", f"{len(found)} problems are so named, say which: {some}"))
 
 
@@ -132,6 +134,9 @@ def _export(store: Store, request: StoreRequest) -> int:
         for line in export_lines(store):
             say(line)
     else:
+        output = OutputFile("out", request.out, "an export of a store", is_export, request.force)
+        if faults := output.faults():
+            raise InputError(faults)
         write_whole(request.out, "".join(f"{line}\n" for line in export_lines(store)))
     return FOUND
 

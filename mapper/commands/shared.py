@@ -19,5 +19,5 @@ def placed_as(arch: Architecture, placement: str) -> Architecture:
 
 def energy_clashes(given: Collection[str]) -> list[Fault]:
     """What of the options `given` says something of energies, where --no-energy says that nothing is known."""
-    names = [name for name in (*CHARGES, "ert", "art", "beside") if name in given]
+    names = [name for name in (*CHARGES, "ert", "art", "energy", "beside") if name in given]
     return [option_fault(name.replace("_", "-"), "says something of energies: leave out --no-energy") for name in names]

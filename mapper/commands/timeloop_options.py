@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ...arch import Architecture, arch_documents
+from ...arch.timeloop import MOST_LOOPS
 from ...energy import EnergyTable, energy_table
 from ...workloads import Document, Fault, InputError
 from ...workloads.timeloop import Reader, choices
@@ -15,6 +16,7 @@ from ..model import OBJECTIVES
 TEMPLATES = {"uber": "pfm", "ruby": "pfm"}
 ALGORITHMS = {"random": "random", "exhaustive": "exhaustive", "linear_pruned": "exhaustive"}
 DRAWN_OTHERWISE = ("hybrid", "random_pruned")  # Timeloop's ways to draw at random
+UNPROVEN = ("random", *DRAWN_OTHERWISE)
 NUMBERS = {
     "num_threads": "jobs",
     "victory_condition": "victory",
@@ -38,12 +40,16 @@ IDLE = (
 )
 
 
+_PROVE = "which prove nothing; --search auto proves"
+
+
 @dataclass
 class FileOptions:
     """The search options in Timeloop's files, by our option names, and notes where our search differs."""
 
     given: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    without_proof: str = ""  # what chose a search that proves nothing, in place of the default
 
     @property
     def search(self) -> dict[str, Any]:
@@ -117,7 +123,7 @@ def _source(document: Document, root: str) -> Path | None:
 def _mapper(reader: Reader, options: FileOptions, taken: Collection[str]) -> None:
     """Read the keys below `mapper` into `options`."""
     metrics = ("optimization_metric", "optimization_metrics")
-    known = (*metrics, "algorithm", *NUMBERS, "max_temporal_loops_in_a_mapping", *IDLE)
+    known = (*metrics, "algorithm", *NUMBERS, MOST_LOOPS[-1], *IDLE)
     mapper = reader.mapping(("mapper",), known)
     for key in metrics:
         if key in mapper and "objective" not in taken:
@@ -126,15 +132,18 @@ def _mapper(reader: Reader, options: FileOptions, taken: Collection[str]) -> Non
         unlimited = key != "num_threads" and reader.value(("mapper", key)) == 0
         value = None if unlimited or option in taken else reader.integer(("mapper", key))
         options.given |= {} if value is None else {option: value}
-    if mapper.get("max_temporal_loops_in_a_mapping") not in (None, -1):
-        reader.fault(("mapper", "max_temporal_loops_in_a_mapping"), "max_temporal_loops_in_a_mapping is not supported")
     algorithm = reader.text(("mapper", "algorithm"))
     if "strategy" in taken:
         return
     if algorithm is None:
-        options.given |= {"strategy": "random"} if RULES & options.given.keys() else {}
+        rules = [key for key, option in NUMBERS.items() if option in RULES & options.given.keys()]
+        if rules:
+            options.given["strategy"] = "random"
+            options.without_proof = f"{_place(reader, rules[0])} is a rule of random draws, {_PROVE}"
         return
     algorithm = algorithm.replace("-", "_")
+    if algorithm in UNPROVEN:
+        options.without_proof = f"{_place(reader, 'algorithm')} asks for random draws, {_PROVE}"
     if algorithm in DRAWN_OTHERWISE:
         options.given["strategy"] = "random"
         options.notes.append(

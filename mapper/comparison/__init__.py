@@ -2,11 +2,13 @@
 
 from .cases import MACS, OTHERS, Matched, Results, energy_parts, matched, read_folder
 from .files import FORMATS, comparison_json, comparison_text, write_files
-from .page import page_html
+from .limits import Interval, limits
+from .page import is_page, page_html
 from .stored import Stored
 
 __all__ = [
     "FORMATS",
+    "Interval",
     "MACS",
     "Matched",
     "OTHERS",
@@ -15,7 +17,9 @@ __all__ = [
     "comparison_json",
     "comparison_text",
     "energy_parts",
+    "limits",
     "matched",
+    "is_page",
     "page_html",
     "read_folder",
     "write_files",

@@ -42,6 +42,12 @@ class Results:
     path: Path
     name: str  # of the sweep, or the workload
     cases: tuple[Case, ...]
+    label: str = ""  # of the user's; else the path stands for it
+
+    @property
+    def title(self) -> str:
+        """What the folder is called where both are shown."""
+        return self.label or str(self.path)
 
     @property
     def results(self) -> list[Stored]:

@@ -1,21 +1,25 @@
 """What a comparison is written as: a page, tables, pictures, text and JSON."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
+from math import inf
 from pathlib import Path
 
 from ...workloads import written_together
 from ..report import Json
-from ..report.pictures import PICTURES, save_figure
+from ..report.pictures import PICTURES, save_picture
 from .cases import CasePair, LayerPair, Matched, summed_parts
 from .formats import TABLES
+from .limits import FIGURES, Interval, ratio_limits
+from .overall import Overall, overall
 from .pictures import drawn, rows_of
 from .stored import Stored
 from .table import Table
-from .tables import case_table, count_table, layer_table, part_table
+from .tables import case_table, count_table, layer_table, part_table, verdict_table
 from .told import left_out, properties, summary, title_of
 
 FORMATS = (*TABLES, *PICTURES)
 ROWS = 100  # of a table that is printed
+SHOWN = ("edp", "energy_pj", "cycles", "utilization")
 
 
 def _tables(found: Matched, *makers: Callable[[Matched], Table]) -> Iterator[Table]:
@@ -23,16 +27,20 @@ def _tables(found: Matched, *makers: Callable[[Matched], Table]) -> Iterator[Tab
     return (table for make in makers if (table := make(found)).rows)
 
 
-def write_files(found: Matched, folder: Path, formats: Collection[str]) -> None:
-    """Write each table and picture in each of `formats`, all files or none. Raises InputError where that fails."""
-    with written_together(folder, f"cases.{next(iter(formats))}", "make room and give the command again") as part:
-        for table in _tables(found, case_table, part_table, layer_table, count_table):
+def write_files(found: Matched, folder: Path, formats: Collection[str], *, force: bool = False) -> None:
+    """Write each table and picture in each of `formats`, all files or none.
+
+    Raises InputError where that fails, and unless `force` where a file of this name was not written here.
+    """
+    again = "make room and give the command again"
+    with written_together(folder, f"cases.{next(iter(formats))}", again, "ruby-report", force) as part:
+        for table in _tables(found, case_table, verdict_table, part_table, layer_table, count_table):
             for suffix, text in TABLES.items():
                 if suffix in formats:
                     (part / f"{table.name}.{suffix}").write_text(text(table), encoding="utf-8")
         kinds = [one for one in PICTURES if one in formats]
-        for name, figure in drawn(found, rows_of(found)[0]) if kinds else ():
-            save_figure(figure, part / name, kinds)
+        for name, draw in drawn(found, rows_of(found)[0]) if kinds else ():
+            save_picture(draw, part / name, kinds)
 
 
 def comparison_text(found: Matched) -> str:
@@ -40,8 +48,8 @@ def comparison_text(found: Matched) -> str:
     differing = [f"{name}: {' | '.join(values)}" for name, values, differs in properties(found) if differs]
     left = [f"left out, {one}" for one in left_out(found)]
     left = left if len(left) <= ROWS else [*left[:ROWS], f"left out, and {len(left) - ROWS:,} more"]
-    parts = [title_of(found), *differing, *left, summary(found)]
-    tables = [_cut(table) for table in _tables(found, case_table, part_table, layer_table)]
+    parts = [title_of(found), *differing, *left, *summary(found)]
+    tables = [_cut(table) for table in _tables(found, case_table, verdict_table, part_table, layer_table)]
     return "\n\n".join(["\n".join(part for part in parts if part), *tables])
 
 
@@ -53,9 +61,23 @@ def _cut(table: Table) -> str:
 
 
 def comparison_json(found: Matched) -> Json:
-    """Write the comparison as an object; energies in pJ, `ratio` is b over a, null where it is not known."""
-    folders = {letter.lower(): str(one.path) for letter, one in zip(found.letters, found.folders, strict=True)}
-    return {**folders, "cases": [_case_json(pair) for pair in found.pairs], "left_out": left_out(found)}
+    """Write the comparison as an object; energies in pJ, `ratio` is b over a, null where it is not known.
+
+    The ratio of the best mappings is between `at_least` and `at_most`, by what is proven; null where that is open.
+    """
+    folders = {letter.lower(): one.title for letter, one in zip(found.letters, found.folders, strict=True)}
+    own = {name: dict(zip("ab", values, strict=False)) for name, values, _ in properties(found)}
+    cases = [_case_json(pair) for pair in found.pairs]
+    whole: Json = {**folders, "properties": own, "cases": cases, "left_out": left_out(found)}
+    return whole if len(found.letters) == 1 else whole | {"mean": _mean_json(overall(found))}
+
+
+def _mean_json(whole: Overall | None) -> Json | None:
+    """The geometric mean of the ratios of all cases; null where there is none."""
+    if whole is None:
+        return None
+    cases = {str(verdict): count for verdict, count in whole.verdicts.items()}
+    return {"figure": whole.column, "ratio": whole.mean, **_limits(whole.limits), "cases": cases}
 
 
 def _case_json(pair: CasePair) -> Json:
@@ -78,9 +100,20 @@ def _layer_json(layer: LayerPair) -> Json:
     return {"layer": layer.name, **_figures(layer.sides, True)}
 
 
-def _figures(sides: "list[Stored | None] | tuple[Stored, ...]", compared: bool) -> Json:
-    names = ("edp", "energy_pj", "cycles", "utilization")
-    return {name: _sides([None if one is None else getattr(one, name) for one in sides], compared) for name in names}
+def _figures(sides: Sequence[Stored | None], compared: bool) -> Json:
+    named = {name: _sides([None if one is None else getattr(one, name) for one in sides], compared) for name in SHOWN}
+    known = [one for one in sides if one is not None]
+    if compared and len(known) == len(sides) == 2:
+        for name in FIGURES:
+            if named[name]["ratio"] is not None:
+                named[name] |= _limits(ratio_limits(known, name))
+    return dict(named)
+
+
+def _limits(limits: Interval) -> Json:
+    """The limits of a ratio, null on an open side, and the verdict."""
+    low, high = limits.low or None, None if limits.high == inf else limits.high
+    return {"at_least": low, "at_most": high, "verdict": str(limits.verdict)}
 
 
 def _sides(values: list[float | None], compared: bool = True) -> Json:

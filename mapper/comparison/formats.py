@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from io import StringIO
 
+from ..runtime import csv_cell
 from .table import Table
 
 
@@ -13,7 +14,7 @@ def csv_text(table: Table) -> str:
     out = StringIO()
     lines = csv.writer(out, lineterminator="\n")
     lines.writerow([column.plain for column in table.columns])
-    lines.writerows(table.rows)
+    lines.writerows(map(csv_cell, row) for row in table.rows)
     return out.getvalue()
 
 

@@ -1,15 +1,16 @@
 """A comparison as one HTML page without a server: page.html beside this module is its template."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from ..report.pictures import figure_bytes
+from ..report.pictures import drawn_bytes
 from .cases import CasePair, LayerPair, Matched
 from .nests import NestPair, nest_lines, side_by_side
 from .pictures import drawn, rows_of
 from .table import Table
-from .tables import case_table, layer_counts, layer_table, part_table
+from .tables import case_table, layer_counts, layer_table, part_table, verdict_table
 from .told import left_out, properties, summary, title_of
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 NESTS = 60  # layers whose nests are on the page
 ROWS = 2000  # of a table on the page
 CAPTIONS = {
-    "ratios": "How much B needs of what A needs.",
+    "ratios": "How much B needs of what A needs: a dot for these mappings, a line for what the best ones may need.",
     "energy": "Where the energy goes.",
     "cycles": "Where the time goes: what full use of the MAC units would take, and the rest.",
 }
@@ -38,6 +39,11 @@ class Nests:
         return sum(line.differ for line in self.lines)
 
 
+def is_page(head: bytes) -> bool:
+    """Whether a file that begins so is such a page."""
+    return b'<meta name="generator" content="ruby-report">' in head
+
+
 def page_html(found: Matched) -> str:
     """Write the page. Raises InputError where a stored mapping is none."""
     from jinja2 import Environment, StrictUndefined  # not before it is needed
@@ -46,14 +52,15 @@ def page_html(found: Matched) -> str:
     template = environment.from_string((files(__package__) / "page.html").read_text(encoding="utf-8"))
     rows, every = rows_of(found)
     layers = _with_nests(found)
-    tables = [table for table in (case_table(found), part_table(found), layer_table(found)) if table.rows]
+    makers = (case_table, verdict_table, part_table, layer_table)
+    tables = [table for make in makers if (table := make(found)).rows]
     page = template.render(
         title=title_of(found),
         letters=found.letters,
-        paths=[str(one.path) for one in found.folders],
+        paths=[one.title for one in found.folders],
         properties=list(properties(found)),
         summary=summary(found),
-        pictures=[(CAPTIONS[name], _svg(figure)) for name, figure in drawn(found, rows)],
+        pictures=[(CAPTIONS[name], svg) for name, draw in drawn(found, rows) for svg in _svg(name, draw)],
         left_of_pictures=every - len(rows),
         tables=tables,
         most_rows=ROWS,
@@ -64,10 +71,10 @@ def page_html(found: Matched) -> str:
     return page + "\n"
 
 
-def _svg(figure: "Figure") -> str:
-    """A picture as an element of the page, its words as text."""
-    text = figure_bytes(figure, "svg").decode()
-    return text[text.index("<svg") :]
+def _svg(name: str, draw: Callable[[], "Figure"]) -> list[str]:
+    """A picture as an element of the page, its words as text; none where it cannot be drawn."""
+    texts = [content.decode() for _, content in drawn_bytes(name, draw, ["svg"])]
+    return [text[text.index("<svg") :] for text in texts]
 
 
 def _with_nests(found: Matched) -> list[tuple[CasePair, LayerPair]]:

@@ -1,13 +1,16 @@
 """Pictures of a comparison: energy by part, cycles, and ratios; a row per layer of one case, or per case."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import log10
+from functools import partial
+from math import inf, log10
 from typing import TYPE_CHECKING, Any
 
 from ..report import energy_unit
-from ..report.pictures import GREY, HATCHES, PALETTE, finish, symbol
-from .cases import LEAKAGE, MACS, CasePair, Matched, summed_parts
+from ..report.pictures import GREY, HATCHES, PALETTE, finish, power_of_ten, symbol
+from .cases import LEAKAGE, MACS, LayerPair, Matched, summed_parts
+from .limits import Verdict
+from .overall import NAMES, Ratio, headline, ratio_of
 from .stored import Stored
 
 if TYPE_CHECKING:
@@ -17,7 +20,13 @@ if TYPE_CHECKING:
 LETTERS = 60  # of a label
 MOST = 40  # rows of a picture
 OWN = {MACS: (GREY, ""), LEAKAGE: ("#C8C8C8", "----")}
-BUSY, REST = "all MAC units at work", "MAC units without work, or waiting"
+BUSY, REST = "busy", "idle or stalled"
+VERDICTS = {
+    Verdict.BETTER: ("B is better", PALETTE[2]),
+    Verdict.WORSE: ("B is worse", PALETTE[5]),
+    Verdict.EQUAL: ("equal", "black"),
+    Verdict.UNDECIDED: ("undecided", GREY),
+}
 HEIGHT = {1: 0.3, 2: 0.42}  # inches of a row, by sides
 
 
@@ -27,13 +36,14 @@ class Row:
 
     label: str
     sides: tuple[tuple[Stored, ...], ...]
+    ratio: Ratio | None = None  # of two sides with the same layers
 
     def energy(self, side: int) -> dict[str, float]:
         """Energy by part, pJ."""
         return summed_parts(self.sides[side])
 
     def cycles(self, side: int) -> dict[str, float]:
-        """Cycles in which all MAC units would do the work, and the rest."""
+        """Cycles in which all MAC units would do the work, and those that they are idle or stalled."""
         every = [(layer.count * (layer.cycles or 0), layer.utilization or 0.0) for layer in self.sides[side]]
         busy = sum(cycles * share for cycles, share in every)
         return {BUSY: busy, REST: sum(cycles for cycles, _ in every) - busy}
@@ -49,18 +59,19 @@ def rows_of(found: Matched) -> tuple[list[Row], int]:
     The layers of one case, or the cases that have mappings; of too many those whose sides differ most, or cost most.
     """
     pairs = [pair for pair in found.pairs if pair.found and pair.layers]
-    sides = range(len(found.letters))
-    rows = [
-        Row(layer.name, tuple((layer.sides[side],) for side in sides)) for layer in (pairs[0].layers if pairs else ())
-    ]
+    column = headline(found)
     if len(found.pairs) > 1:
-        rows = [_row(pair, len(sides)) for pair in pairs]
+        rows = [_row(pair.label, pair.layers, pair.results if pair.alike else [], column) for pair in pairs]
+    else:
+        rows = [_row(layer.name, [layer], layer.sides, column) for pair in pairs for layer in pair.layers]
     kept = sorted(rows, key=_weight, reverse=True)[:MOST]
     return [row for row in rows if any(row is one for one in kept)], len(rows)
 
 
-def _row(pair: CasePair, sides: int) -> Row:
-    return Row(pair.label, tuple(tuple(layer.sides[side] for layer in pair.layers) for side in range(sides)))
+def _row(label: str, layers: Sequence[LayerPair], compared: Sequence[Stored], column: str) -> Row:
+    """A row of layers; `compared` is what stands for each of two sides in the ratio of `column`."""
+    sides = tuple(zip(*(layer.sides for layer in layers), strict=True))
+    return Row(label, sides, ratio_of(label, compared, column) if len(compared) > 1 else None)
 
 
 def _weight(row: Row) -> float:
@@ -68,17 +79,19 @@ def _weight(row: Row) -> float:
     return abs(costs[-1] - costs[0]) if len(costs) > 1 else costs[0]
 
 
-def drawn(found: Matched, rows: Sequence[Row]) -> Iterator[tuple[str, "Figure"]]:
-    """Yield the pictures of `rows` by name, as far as there is something to draw."""
+def drawn(found: Matched, rows: Sequence[Row]) -> Iterator[tuple[str, Callable[[], "Figure"]]]:
+    """Yield what draws the pictures of `rows`, by name, as far as there is something to draw."""
     if not rows:
         return
-    title = "\n".join(_plain(f"{letter}: {one.path}") for letter, one in zip(found.letters, found.folders, strict=True))
+    title = "\n".join(
+        _plain(f"{letter}: {one.title}") for letter, one in zip(found.letters, found.folders, strict=True)
+    )
     known = all(row.energy(side) for row in rows for side in range(len(found.letters)))
-    if len(found.letters) > 1:
-        yield "ratios", draw_ratios(rows, known, title)
+    if compared := [row.ratio for row in rows if row.ratio]:
+        yield "ratios", partial(draw_ratios, compared, NAMES[headline(found)], title)
     if known:
-        yield "energy", draw_energies(rows, found.letters, title)
-    yield "cycles", draw_cycles(rows, found.letters, title)
+        yield "energy", partial(draw_energies, rows, found.letters, title)
+    yield "cycles", partial(draw_cycles, rows, found.letters, title)
 
 
 def draw_energies(rows: Sequence[Row], letters: str, title: str = "") -> "Figure":
@@ -93,33 +106,46 @@ def draw_cycles(rows: Sequence[Row], letters: str, title: str = "") -> "Figure":
     values = [[row.cycles(side) for side in range(len(letters))] for row in rows]
     largest = max(sum(one.values()) for own in values for one in own)
     power = int(log10(max(largest, 1.0))) // 3 * 3
-    return _stacked(rows, values, 10.0**power, f"cycles [$10^{{{power}}}$]" if power else "cycles", (letters, title))
+    return _stacked(
+        rows, values, 10.0**power, f"cycles [{power_of_ten(power)}]" if power else "cycles", (letters, title)
+    )
 
 
-def draw_ratios(rows: Sequence[Row], known: bool, title: str = "") -> "Figure":
-    """Draw the EDP of B over that of A for each row (cycles where energies are not `known`), 1 where they are equal."""
+def draw_ratios(ratios: Sequence[Ratio], name: str, title: str = "") -> "Figure":
+    """Draw ratios of the figure `name`: of the mappings at hand a dot, of the best ones a line between its limits."""
+    from matplotlib.lines import Line2D
+
     from ..report.pictures.style import axes_on, picture_of
 
-    ratios = [row.cost(1) / row.cost(0) for row in rows]
-    axes = axes_on(None, 7.0, 1.1 + 0.26 * len(rows))
+    axes = axes_on(None, 7.0, 1.3 + 0.32 * len(ratios))
     axes.axvline(1.0, color="black", linewidth=0.8)
-    for place, ratio in enumerate(ratios):
-        colour = PALETTE[2] if ratio < 1 else PALETTE[5] if ratio > 1 else GREY
-        axes.plot([1.0, ratio], [place, place], color=colour, linewidth=2)
-        axes.plot([ratio], [place], "o", color=colour, markersize=5)
-        side = "left" if ratio >= 1 else "right"
-        axes.annotate(f"{ratio:.3g}", (ratio, place), (7 if ratio >= 1 else -7, 0), textcoords="offset points",
-                      ha=side, va="center", fontsize=8)  # fmt: skip
-    low, high = min(1.0, *ratios), max(1.0, *ratios)
     axes.set_xscale("log")
-    room = max(high / low, 1.2)
-    axes.set_xlim(low / room ** (0.12 if low < 1 else 0.03), high * room ** (0.12 if high > 1 else 0.03))
+    ends = [1.0, *(end for one in ratios for end in (one.value, one.limits.low, one.limits.high) if 0 < end < inf)]
+    room = max(max(ends) / min(ends), 1.2) ** 0.07
+    axes.set_xlim(min(ends) / room, max(ends) * room)
+    for place, ratio in enumerate(ratios):
+        _draw_ratio(axes, place, ratio)
     _plain_ticks(axes)
-    _label_rows(axes, [row.label for row in rows])
-    what = "EDP" if known else "cycles"
-    axes.set_xlabel(f"{what} of B / {what} of A (left of 1: B needs less)", fontsize=9)
+    _label_rows(axes, [ratio.case for ratio in ratios])
+    axes.set_xlabel(f"{name} of B / {name} of A (left of 1: B needs less)", fontsize=9)
     finish(axes, title)
-    return picture_of(axes)
+    figure = picture_of(axes)
+    handles = [Line2D([], [], color=colour, linewidth=2, label=text) for text, colour in VERDICTS.values()]
+    figure.legend(handles=handles, fontsize=8, frameon=False, loc="outside lower center", ncols=4)
+    return figure
+
+
+def _draw_ratio(axes: "Axes", place: int, ratio: Ratio) -> None:
+    """Draw a row: an open side ends in an arrow at the edge."""
+    limits, (left, right) = ratio.limits, axes.get_xlim()
+    _, colour = VERDICTS[limits.verdict]
+    low, high = max(limits.low, left), min(limits.high, right)
+    axes.plot([low, high], [place, place], color=colour, linewidth=2)
+    for end, at, arrow in ((limits.low, low, "<"), (limits.high, high, ">")):
+        axes.plot([at], [place], "|" if 0 < end < inf else arrow, color=colour, markersize=7, clip_on=False)
+    axes.plot([ratio.value], [place], "o", color=colour, markersize=5)
+    axes.annotate(f"{ratio.value:.3g}", (ratio.value, place), (0, 5), textcoords="offset points",
+                  ha="center", fontsize=7, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6})  # fmt: skip
 
 
 def _plain_ticks(axes: "Axes") -> None:
@@ -170,8 +196,8 @@ def _stacked(
 
 
 def _plain(text: str) -> str:
-    """A text from a file as matplotlib shows it: no mathematics, not too long for an axis."""
-    return (text if len(text) <= LETTERS else text[: LETTERS - 1] + "\N{HORIZONTAL ELLIPSIS}").replace("$", r"\$")
+    """A text from a file as matplotlib shows it: not too long for an axis."""
+    return text if len(text) <= LETTERS else text[: LETTERS - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 
 def _label_rows(axes: "Axes", labels: Sequence[str]) -> None:

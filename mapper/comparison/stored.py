@@ -47,6 +47,14 @@ class PartEnergy(_Part):
     energy_pj: Figure | None = None
 
 
+class IdealFigures(_Part):
+    """What no mapping is below, by simple arguments."""
+
+    cycles: Figure | None = None
+    energy_pj: Figure | None = None
+    edp: Figure | None = None
+
+
 class Searched(_Part):
     """How a search went."""
 
@@ -67,6 +75,7 @@ class Stored(_Part):
     edp: Figure | None = None
     utilization: Figure | None
     ineffectual_macs: Whole = 0
+    transformations: list[str] = []
     mapspace: str | None = None
     objective: str | None = None
     seed: int | None = None
@@ -74,6 +83,8 @@ class Stored(_Part):
     optimal: bool | None = None
     gap: Figure | None = None
     lower_bound: Figure | None = None
+    alone: Figure | None = None  # of a layer of a network: its own best, where another mapping suits the network
+    ideal: IdealFigures | None = None
     count: Annotated[int, Field(ge=1)] = 1  # of a layer of a network: how often it occurs
     missing: Whole = 0  # layers of a network that an interrupted search did not reach
     compute: PartEnergy | None = None

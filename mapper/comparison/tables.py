@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from .cases import CasePair, LayerPair, Matched, summed_parts
+from .overall import NAMES, headline, ratio_of
 from .stored import Stored, TensorFigures
 from .table import RATIO, Column, Table, Value, energy_column, sided, told_apart, values_of
 
@@ -20,19 +22,46 @@ WORDS = ("reads", "fills", "updates")
 
 
 def case_table(found: Matched) -> Table:
-    """A row per case: EDP, energy, cycles and utilisation of each side, the ratios, and what is proven."""
+    """A row per case: EDP, energy, cycles and utilisation of each side, the ratios; of one folder what is proven."""
     results = [result for pair in found.pairs if pair.found for result in pair.results]
-    figures = _figures(results)
+    figures, alone = _figures(results), len(found.letters) == 1
     columns = [Column("case"), *_of_sides(figures, found)]
-    columns += [Column(f"proof {letter}" if len(found.letters) > 1 else "proof") for letter in found.letters]
     rows = list[list[Value]]()
     for pair in found.pairs:
-        values = list(_values(figures, [case.result for case in pair.sides]))
-        proofs = [_proof(case.result, case.message) for case in pair.sides]
-        rows.append([pair.label or pair.sides[0].workload, *values, *proofs])
+        row = [pair.label or pair.sides[0].workload, *_values(figures, [case.result for case in pair.sides])]
         if pair.left_out:  # totals of other layers are no ratio of anything
-            rows[-1] = [None if one.name.endswith(RATIO) else each for one, each in zip(columns, rows[-1], strict=True)]
-    return told_apart("cases", "totals", columns, rows)
+            row = [None if one.name.endswith(RATIO) else value for one, value in zip(columns, row, strict=True)]
+        rows.append(row + (_proofs(pair) if alone else []))
+    return told_apart("cases", "totals", [*columns, *([Column("proof")] if alone else [])], rows)
+
+
+def verdict_table(found: Matched) -> Table:
+    """Of two folders, a row per case and layer: the ratio of the first figure, its limits for the best mappings."""
+    column, rows = headline(found), list[list[Value]]()
+    for pair in found.pairs if len(found.letters) > 1 else ():
+        label = pair.label or pair.sides[0].workload
+        rows.append([label, "", *_conclusion(pair.results if pair.alike else [], column), *_proofs(pair)])
+        for layer in pair.layers if len(pair.layers) > 1 else ():
+            proofs = [_proof(side) for side in layer.sides]
+            rows.append([pair.label, layer.name, *_conclusion(layer.sides, column), *proofs])
+    columns = [Column("case"), Column("layer"), Column(f"{NAMES[column]}{RATIO}", "", ".4g")]
+    columns += [Column("at least", "", ".4g"), Column("at most", "", ".4g"), Column("verdict")]
+    columns += [Column(f"proof {letter}") for letter in found.letters]
+    if not any(row[1] for row in rows):
+        columns, rows = [columns[0], *columns[2:]], [[row[0], *row[2:]] for row in rows]
+    return told_apart("verdicts", "what is proven of the best mappings", columns, rows)
+
+
+OPEN = "open"  # a side on which nothing limits a ratio
+
+
+def _conclusion(sides: Sequence[Stored], column: str) -> list[Value]:
+    """The ratio of a figure of two sides, its limits and the verdict; empty where a side has no such figure."""
+    ratio = ratio_of("", sides, column) if sides else None
+    if ratio is None:
+        return [None] * 4
+    low, high = ratio.limits.low or OPEN, OPEN if ratio.limits.high == inf else ratio.limits.high
+    return [ratio.value, low, high, str(ratio.limits.verdict)]
 
 
 def layer_table(found: Matched) -> Table:
@@ -116,7 +145,11 @@ def _values(figures: Sequence[_Figure], sides: Sequence[Stored | None]) -> Itera
         yield from values_of(figure.column, [None if side is None else figure.value(side) for side in sides])
 
 
-def _proof(result: Stored | None, message: str) -> str:
+def _proofs(pair: CasePair) -> list[Value]:
+    return [_proof(case.result, case.message) for case in pair.sides]
+
+
+def _proof(result: Stored | None, message: str = "") -> str:
     if result is None or not result.found:
         return " ".join(message.split()) or "no mapping"
     if result.gap is None:

@@ -1,43 +1,46 @@
-"""What is told of two folders beside tables and pictures: in what they differ, and the mean of the ratios."""
+"""What is said of two folders beside tables and pictures: in what they differ, the mean of the ratios, the verdict."""
 
 from collections.abc import Callable, Iterator, Mapping
-from math import exp, log
 
 from .cases import Matched, Results
+from .limits import Interval, Verdict
+from .overall import overall
 
 
 def title_of(found: Matched) -> str:
     """What is compared with what."""
-    return " against ".join(f"{letter}: {one.path}" for letter, one in zip(found.letters, found.folders, strict=True))
+    return " against ".join(f"{letter}: {one.title}" for letter, one in zip(found.letters, found.folders, strict=True))
 
 
-def summary(found: Matched) -> str:
-    """The geometric mean of the ratios of two sides, with the least and the most; "" for one folder."""
+def summary(found: Matched) -> list[str]:
+    """Sentences: the ratio of two sides or the geometric mean of their ratios, its limits, and the verdict."""
     if len(found.letters) == 1:
-        return ""
-    ratios = list(_ratios(found))
-    if not ratios:
-        return "no case has a mapping of the same layers on both sides"
-    name = ratios[0][0]
-    values = [value for what, value, _ in ratios if what == name]
-    mean = exp(sum(map(log, values)) / len(values))
-    if len(values) == 1:
-        return f"{name} of B over that of A: {mean:.4g}"
-    least, most = (pick(ratios, key=lambda one: one[1]) for pick in (min, max))
-    return (
-        f"{name} of B over that of A, geometric mean of {len(values):,} cases: {mean:.4g}; "
-        f"least {least[1]:.4g} ({least[2]}), most {most[1]:.4g} ({most[2]})"
-    )
+        return []
+    whole = overall(found)
+    if whole is None:
+        return ["no case has a mapping of the same layers on both sides"]
+    if len(whole.ratios) == 1:
+        return [f"{whole.name} of B over that of A: {whole.mean:.4g}", _concluded(whole.limits)]
+    least, most = (pick(whole.ratios, key=lambda one: one.value) for pick in (min, max))
+    cases = ", ".join(f"{verdict} in {count:,}" for verdict, count in whole.verdicts.items() if count)
+    return [
+        f"{whole.name} of B over that of A, geometric mean of {len(whole.ratios):,} cases: {whole.mean:.4g}; "
+        f"least {least.value:.4g} ({least.case}), most {most.value:.4g} ({most.case})",
+        f"{_concluded(whole.limits)}; by case: {cases}",
+    ]
 
 
-def _ratios(found: Matched) -> Iterator[tuple[str, float, str]]:
-    """Yield the ratio of EDP of each case, or of cycles where energies are not known."""
-    pairs = [pair for pair in found.pairs if pair.alike]
-    known = all(result.edp for pair in pairs for result in pair.results)
-    for pair in pairs:
-        x, y = (result.edp if known else result.cycles for result in pair.results)
-        if x and y:
-            yield "EDP" if known else "cycles", y / x, pair.label
+CONCLUSIONS = {
+    Verdict.BETTER: "B is better",
+    Verdict.WORSE: "B is worse",
+    Verdict.EQUAL: "both are equal",
+    Verdict.UNDECIDED: "undecided",
+}
+
+
+def _concluded(limits: Interval) -> str:
+    """What is proven of a ratio of best mappings."""
+    return f"of the best mappings, by what is proven: {limits.text}; {CONCLUSIONS[limits.verdict]}"
 
 
 def properties(found: Matched) -> Iterator[tuple[str, list[str], bool]]:
@@ -45,13 +48,19 @@ def properties(found: Matched) -> Iterator[tuple[str, list[str], bool]]:
     for name, get in PROPERTIES.items():
         values = [get(one) for one in found.folders]
         if any(values):
-            yield name, values, len(set(values)) > 1
+            yield name, [value or "none" for value in values], len(set(values)) > 1
 
 
 def _all(folder: Results, name: str) -> str:
     """The values of a property of all results of a folder."""
     values = (getattr(result, name) for result in folder.results)
     return ", ".join(dict.fromkeys(str(value) for value in values if value is not None))
+
+
+def _transformations(folder: Results) -> str:
+    """What changed layers before the search, in each result that has another; "" where nothing did."""
+    every = dict.fromkeys("+".join(result.transformations) or "none" for result in folder.results)
+    return "" if list(every) == ["none"] else ", ".join(every)
 
 
 def _areas(folder: Results) -> str:
@@ -75,6 +84,7 @@ PROPERTIES: Mapping[str, Callable[[Results], str]] = {
     "machine": lambda folder: _all(folder, "arch"),
     "levels": _levels,
     "area [mm2]": _areas,
+    "transformations": _transformations,
     "mapspace": lambda folder: _all(folder, "mapspace"),
     "objective": lambda folder: _all(folder, "objective"),
     "search": _searches,

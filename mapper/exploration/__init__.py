@@ -7,16 +7,22 @@ from .drawn import drawn
 from .inputs import alike, layers_of, load, spaces
 from .layer import Progress
 from .neighbours import ONE_LAYER, Steps, why, why_faults
+from .time_slices import Study
+from .transfer import Entries, Transfer, first_layers
 
 __all__ = [
     "Beginnings",
+    "Entries",
     "ONE_LAYER",
     "Progress",
     "Steps",
+    "Study",
+    "Transfer",
     "alike",
     "drawn",
     "evaluate",
     "explore",
+    "first_layers",
     "layers_of",
     "level_names",
     "load",

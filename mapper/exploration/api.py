@@ -4,14 +4,16 @@ from ruby_map.mapper import SearchOptions, evaluate, explore, load
 
 machine, layer = load("eyeriss_like", "resnet50/conv3_x_3x3")
 result = explore(machine, layer, "ruby-s", SearchOptions(seed=1, jobs=2))
+result = explore(machine, layer, time_limit=5, cost_model=my_function)
 print(result)               # the loop nest, accesses, totals
 result.edp, result.cycles   # numbers
 evaluate("simba_like", layer, "mapping.yaml")
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import TypedDict, Unpack
+from functools import cached_property
+from typing import Any, TypedDict, cast
 
 from ...arch import Architecture
 from ...energy import EnergyTable, energy_table, stacked_table
@@ -39,7 +41,7 @@ from .transforms import chosen, transformed
 
 
 class Request(TypedDict, total=False):
-    """The keyword arguments of `explore`."""
+    """The keyword arguments of `explore` beside those of SearchOptions."""
 
     pad: bool  # round dims up first, so that perfect bounds fill the array
     im2col: bool  # make matrix products of convolutions first
@@ -47,7 +49,6 @@ class Request(TypedDict, total=False):
     table: EnergyTable | None  # in place of estimated energies
     costs: CostOptions | None  # leakage, wires, drain reads
     progress: Progress | None  # called after each step of each layer
-    cost_model: str | Sequence[str]  # a command in place of our model, as in the options (docs/cost-models.md)
     checkpoint: Checkpoint | None  # each layer goes on from its state there, and saves its state
     store: Store | None  # searches begin with what it holds, and what they find is added
     start_from: Beginnings | None  # mappings made for other layers or machines, with which searches begin
@@ -59,21 +60,19 @@ def explore(
     workload: Workload | Network | Spec,
     mapspace: str = "ruby-s",
     options: SearchOptions | None = None,
-    **request: Unpack[Request],
+    **keywords: Any,
 ) -> Result | NetworkResult:
     """Search `mapspace` for the best mapping of a layer, or of each layer of a network, several at once (spread.py).
 
-    Keyword arguments: see `Request`. Ctrl-C ends the search with the best so far. Raises InputError with every fault of
-    the inputs and options.
+    Keyword arguments: any option of the search, as `time_limit=5`, which wins over that of `options`; and those of
+    `Request`. Ctrl-C ends the search with the best so far. Raises InputError with every fault of inputs and options,
+    TypeError for a keyword that is none.
     """
-    for name in request:
-        if name not in Request.__annotations__:
-            own = [field.name for field in fields(SearchOptions)]
-            hint = near(name, [*Request.__annotations__, *own])
-            if name in own:
-                hint = f"; it is an option of the search: explore(..., options=SearchOptions({name}=...))"
-            raise TypeError(f"explore() got an unexpected keyword argument {name!r}{hint}")
-    search = _Exploration.of(arch, workload, mapspace, SearchOptions() if options is None else options, request)
+    request, given = _sorted(keywords)
+    options = SearchOptions() if options is None else options
+    if given and isinstance(options, SearchOptions):
+        options = replace(options, **given)
+    search = _Exploration.of(arch, workload, mapspace, options, request)
     held = HeldLayers(store, search.study) if (store := request.get("store")) else None
     study = held.begun if held else search.study
     if beginnings := request.get("start_from"):
@@ -93,6 +92,18 @@ def explore(
     return search.result(held.told(results) if held else results)
 
 
+def _sorted(keywords: Mapping[str, Any]) -> tuple[Request, dict[str, Any]]:
+    """Sort keyword arguments into those of `Request` and options of the search. Raises TypeError naming all others."""
+    own = [field.name for field in fields(SearchOptions)]
+    wrong = [name for name in keywords if name not in Request.__annotations__ and name not in own]
+    if wrong:
+        names = ", ".join(f"{name!r}{near(name, [*Request.__annotations__, *own])}" for name in wrong)
+        several = "unexpected keyword arguments" if len(wrong) > 1 else "an unexpected keyword argument"
+        raise TypeError(f"explore() got {several} {names}")
+    request = {name: value for name, value in keywords.items() if name in Request.__annotations__}
+    return cast(Request, request), {name: value for name, value in keywords.items() if name in own}
+
+
 def _start_faults(request: Request, options: SearchOptions) -> list[Fault]:
     """List what does not go together of what a search begins with."""
     faults = []
@@ -100,6 +111,10 @@ def _start_faults(request: Request, options: SearchOptions) -> list[Fault]:
         faults.append(option_fault("transfer-only", "is judged by our model: leave this out with a cost model"))
     if request.get("transfer_only") and not request.get("start_from"):
         faults.append(option_fault("transfer-only", "needs --start-from, whose mappings it adapts"))
+    for name in ("store", "checkpoint"):
+        if request.get(name) and callable(options.cost_model):
+            rule = "needs a cost model that a later run knows again: a command, and not a function"
+            faults.append(option_fault(name, rule))
     return faults
 
 
@@ -132,8 +147,6 @@ class _Exploration:
         if not isinstance(options, SearchOptions):
             rule = f"must be SearchOptions, as SearchOptions(seed=1); got {type(options).__name__} {options!r}"
             raise InputError(Fault("options", None, "", rule))
-        if "cost_model" in request:
-            options = replace(options, cost_model=request["cost_model"])
         costs = request.get("costs") or CostOptions()
         faults = option_faults(options) + costs.faults() + _start_faults(request, options)
         preset = next((name for name in PRESETS if name == mapspace), None)
@@ -151,7 +164,7 @@ class _Exploration:
         study = Study(machine, first, preset, bool(request.get("distinct")), table, costs, options)
         return cls(work, layers, groups, study)
 
-    @property
+    @cached_property
     def counts(self) -> list[int]:
         """The number of occurrences of each group's layers."""
         if isinstance(self.work, Workload):
@@ -169,6 +182,7 @@ class _Exploration:
             missing=len(self.groups) - len(results),
             alike=tuple(names[number] for number in results),
             numbers=tuple(results),
+            tokens=self.work.tokens,
         )
 
 

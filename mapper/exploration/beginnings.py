@@ -8,8 +8,10 @@ import numpy as np
 
 from ...arch import Architecture
 from ...workloads import Document, Fault, InputError, collect, option_fault, unknown_choice
+from ...workloads.outputs import note_input
 from ...workloads.timeloop import read_timeloop
 from ..mapping import MappingBatch, read_outline, together, write_mapping
+from ..mapspace import Mapspace
 from ..model import OBJECTIVES, evaluate
 from ..search import Task
 from ..search.variation import Ground, adapted, widened
@@ -51,18 +53,23 @@ class Beginnings:
 
         Raises InputError where one is no mapping, with file and line.
         """
-        space, names = task.space, dict(self.renamed)
-        machine, layer = space.arch, space.workload
-        outlines = [read_outline(each, machine, layer, names) for each in self.mappings]
-        ground, seed = Ground(space), task.options.seed
-        near = adapted(ground, [each for each in outlines if each.common], seed)
-        if not len(near):
+        batch = self.adapted(task.space, task.options.seed)
+        if batch is None:
             return None
-        batch = together([near, widened(ground, near, seed)])
         costs = evaluate(batch, task.table, task.costs)
         values = [OBJECTIVES[name].of(costs) for name in task.options.objectives]
         most = MOST_ASKED if task.options.cost_model else MOST
         return batch.take(np.lexsort(values[::-1])[:most])
+
+    def adapted(self, space: Mapspace, seed: int) -> MappingBatch | None:
+        """Make all mappings valid ones of `space`, and those that leave axes idle also wider; None where none suits.
+
+        Raises InputError where one is no mapping, with file and line.
+        """
+        outlines = [read_outline(each, space.arch, space.workload, dict(self.renamed)) for each in self.mappings]
+        ground = Ground(space)
+        near = adapted(ground, [each for each in outlines if each.common], seed)
+        return together([near, widened(ground, near, seed)]) if len(near) else None
 
     def begun(self, study: Study, only: bool) -> Study:
         """Add the adapted mappings to those that the searches of a study begin with; `only`: search no further."""
@@ -107,6 +114,7 @@ def _read(path: Path) -> Iterator[Document]:
 
 
 def _begins(path: Path) -> bytes:
+    note_input(path)
     with path.open("rb") as file:
         return file.read(len(SQLITE))
 

@@ -1,4 +1,4 @@
-"""Says in a line which dims no axis holds and how far the axes are used, where few MAC units work."""
+"""Says in a line which dims no axis holds and how far the axes are used, where few MAC units are busy."""
 
 from math import prod
 
@@ -12,8 +12,8 @@ FEW = 0.1  # of the MAC units
 def idle_hint(space: Mapspace, batch: MappingBatch, costs: Costs) -> str:
     """Name the dims that no axis can hold, and for each axis how much of it the single mapping of `batch` uses.
 
-    A line where fewer than FEW of the MAC units work, or where no axis can hold the groups of a convolution, as of a
-    depthwise layer; else empty. What an axis can hold follows from sizes and constraints alone, not from capacities.
+    A line where fewer than FEW of the MAC units are busy, or where no axis can hold the groups of a convolution, as of
+    a depthwise layer; else empty. What an axis can hold follows from sizes and constraints alone, not from capacities.
     """
     dims, sizes = space.workload.dims, space.workload.sizes
     axes = [index for index, slot in enumerate(space.arch.slots) if slot.axis is not None and slot.axis.size > 1]
@@ -30,7 +30,7 @@ def idle_hint(space: Mapspace, batch: MappingBatch, costs: Costs) -> str:
         parts.append(
             _use(space, batch, index) + (f" (can hold {here})" if here else " (can hold no dim of this layer)")
         )
-    return f"{used:.1%} of the MAC units at work: {'; '.join(parts)}"
+    return f"{used:.1%} of the MAC units busy: {'; '.join(parts)}"
 
 
 def _use(space: Mapspace, batch: MappingBatch, index: int) -> str:

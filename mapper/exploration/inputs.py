@@ -44,7 +44,8 @@ def load(
         others = [Fault(str(workload), None, "", _IS_MAPPING)]
     faults += others
     if machine is None or work is None:
-        raise InputError(faults)
+        raise InputError(dict.fromkeys(faults))  # a file may be both inputs
+    machine = _of_all_layers(machine, arch, work, more)
     source = arch.name if isinstance(arch, Architecture) else os.fspath(arch)
     for layer in layers_of(work):
         faults += [Fault(layer.name, None, "", message) for _, message in size_faults(layer, "")]
@@ -52,6 +53,24 @@ def load(
     if faults:
         raise InputError(dict.fromkeys(faults))
     return machine, work
+
+
+def _of_all_layers(
+    machine: Architecture, arch: Architecture | Spec, work: Workload | Network, more: Sequence[Path]
+) -> Architecture:
+    """Return the machine of all layers of a network. Raises InputError where its file makes another one of a layer."""
+    if isinstance(arch, Architecture) or isinstance(work, Workload):
+        return machine
+    spec, layers = os.fspath(arch), layers_of(work)
+    for document in [each for each in arch_documents(spec, more) if each is not None]:
+        for keys in document.mentions((), "maximize_dims"):
+            layers = [layers[numbers[0]] for numbers in alike(layers)]
+            made = [load_arch(spec, workload=layer, more=more) for layer in layers]
+            if others := [layer.name for layer, one in zip(layers, made, strict=True) if one != made[0]]:
+                rule = f"has other factors for {others[0]} than for {layers[0].name}, but a network has one machine"
+                raise InputError(document.fault(keys, f"{rule}; search the layers one by one, as NETWORK/LAYER"))
+            return made[0]
+    return machine
 
 
 def _check_fit(

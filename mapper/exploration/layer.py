@@ -38,7 +38,8 @@ def explore_layer(
     objective = COST_MODEL if outcome.answer else ",".join(options.objectives)
     if best is None:
         why = "".join(line for reason, line in _NONE.items() if reason in went.ended)
-        why += "" if task.only_start else hint(STRATEGIES[options.strategy].first_batch(task))
+        unsearched = part is not None and part.final and went.had_no_time
+        why += "" if task.only_start or unsearched else hint(STRATEGIES[options.strategy].first_batch(task))
         machine, table = as_written(space.arch, task.table)
         nothing = Result(machine, space.workload, table, None, None, went, "", objective, options.seed, why)
         return replace(nothing, answer=outcome.answer)

@@ -33,6 +33,10 @@ class ProvenSum(NamedTuple):
     def seconds(self) -> float:
         return float(self.statistics["seconds"])
 
+    @property
+    def steps(self) -> int:
+        return int(self.statistics.get("steps", 0))
+
 
 LEAST = 1e-3  # seconds that a layer gets even if none are left
 SHARES = {Ended.SAMPLES, Ended.TIME_LIMIT}  # the reasons by which a layer's share of a budget ends its search
@@ -100,7 +104,7 @@ class Layers:
             run.sums = [ProvenSum(*each) for each in (run.state or {}).get("sums", [])]
         self.interrupted = False
         self.ends: float | None = None  # when a budget of seconds is used up, by the monotonic clock
-        self.spaces: list[Mapspace] = []
+        self.spaces: dict[int, Mapspace] | None = None  # by number, made before the first search; those not used yet
 
     def results(self) -> dict[int, Result]:
         """Return the results of all layers whose search has started, by number."""
@@ -117,7 +121,7 @@ class Layers:
         options = self.study.options
         asked = options.bound is not None and not STRATEGIES[options.strategy].proves
         for number, result in results.items() if asked else ():
-            if not self.interrupted:
+            if not self.interrupted and results[number].found:
                 results[number] = bounded(result, self.study.task(self.study.space(number), options), self.progress)
                 self.interrupted = results[number].statistics.interrupted
         return results
@@ -131,6 +135,13 @@ class Layers:
             waiting = sum(other.time_limit is None and other.result is None for other in self.runs)
             left = max(LEAST, self.ends - time.monotonic() - promised)
             run.time_limit = run.seconds + left * min(1.0, at_once / max(1, waiting))
+
+    def is_late(self, run: Run) -> bool:
+        """Whether a budget of seconds was used up before the search of a layer; its result then says so."""
+        late = self.ends is not None and run.state is None and time.monotonic() >= self.ends
+        if late:
+            run.result = self.study.unsearched(self.study.layers[run.number])
+        return late
 
     def options(self, run: Run) -> SearchOptions:
         options = self.study.options

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from math import inf
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -14,7 +13,7 @@ from ..model import Costs
 from ..model.bounds import ROUNDING
 from ..model.figures import by_memory
 from ..report import LayerNeeds, LeastSum, Result, crossing
-from ..search import Point, Statistics, Watch
+from ..search import Effort, Point, Statistics, Watch
 from ..search.optimal import least_sum
 from .layer import counted
 from .layers import ProvenSum, Run
@@ -52,6 +51,7 @@ class SumRequest(NamedTuple):
     """A layer, the slopes to prove, and the mappings known."""
 
     whole: WholeRequest
+    left: Effort  # for all of them
     slopes: tuple[float, ...]
     known: tuple[Mapped, ...]
 
@@ -64,17 +64,23 @@ class SumResult(NamedTuple):
     mapped: tuple[Mapped, ...]
 
 
+def used_up(left: Effort) -> bool:
+    """Test whether no step or no second is left."""
+    return any(number is not None and number <= 0 for number in (left.steps, left.seconds))
+
+
 def prove_sums(study: Study, request: SumRequest) -> SumResult:
-    """Prove least sums of a layer, one slope after the other, until its time is up or it is told to stop."""
+    """Prove least sums of a layer, one slope after the other, until its effort is used up or it is told to stop."""
     whole, sums, mapped = request.whole, list[ProvenSum](), list[Mapped]()
-    part, limit = StoppableState(whole), whole.options.time_limit
-    ends = inf if limit is None else time.monotonic() + limit
+    part, left, began = StoppableState(whole), request.left, time.monotonic()
     for slope in request.slopes:
-        left = ends - time.monotonic()
-        if part.stop.exists() or left <= 0 or (sums and not sums[-1].closed):
+        steps = None if left.steps is None else left.steps - sum(each.steps for each in sums)
+        seconds = None if left.seconds is None else left.seconds - (time.monotonic() - began)
+        now = Effort(None, steps, seconds)
+        if part.stop.exists() or used_up(now) or (sums and not sums[-1].closed):
             break
         space = prepared(study, whole.number)
-        task = study.task(space, replace(whole.options, time_limit=None if left == inf else left))
+        task = study.task(space, replace(whole.options, effort=now, time_limit=None))
         start = min((*request.known, *mapped), key=lambda each: each.sum_pj(slope)).batch
         found = least_sum(task, slope, start, Watch(None, part))
         assert found.best is not None, "it began with a mapping"
@@ -93,11 +99,15 @@ class LayerSums:
     count: int
     mapped: list[Mapped]
     sums: list[ProvenSum] = field(default_factory=list)
-    over: bool = False  # a proof ran out of time, or was not possible
+    over: bool = False  # a proof ran out of effort, or was not possible
 
     @property
     def seconds(self) -> float:
         return self.result.statistics.seconds + sum(each.seconds for each in self.sums)
+
+    @property
+    def steps(self) -> int:
+        return self.result.statistics.steps + sum(each.steps for each in self.sums)
 
     @property
     def needs(self) -> LayerNeeds:

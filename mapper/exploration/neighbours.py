@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from math import inf
 from typing import override
 
 from ...arch import unstacked
@@ -12,23 +11,23 @@ from ..mapspace import PRESETS, Mapspace, sorted_placement
 from ..model import first_objective
 from ..report import Neighbour, NetworkResult, Result, Why
 from ..runtime import Part
-from ..search import STRATEGIES, Recorder, SearchOptions, Task, option_faults, stop_rules
+from ..search import STRATEGIES, Effort, Recorder, SearchOptions, Task, option_faults, stop_rules
 from .layer import Progress, bounded, counted, result_of
 from .relaxations import Change, as_it_was, changes
 from .side_by_side import WholeRequest, search_whole, side_by_side
 from .time_slices import SliceResult, Study
 
 Steps = Callable[[int, int, str], None]  # called with the number of changes done, of all, and the state of one
-LEAST = 3.0  # seconds for a change at least
-LONGER = 3  # times as long as the search of the result may a change take: it begins with less, and has more mappings
+LEAST = Effort(2**13, 3_000_000)  # for a change at least
+LONGER = 3  # times the effort of the result's search may a change take: it begins with less, and has more mappings
 ONE_LAYER = "is about one layer: name it, as NETWORK/LAYER"
 
 
 def why(result: Result | NetworkResult, options: SearchOptions | None = None, progress: Steps | None = None) -> Why:
     """Find what holds the mapping of a search back: the best mapping under each change alone (relaxations.py).
 
-    Each proof starts from the mapping of `result`, which stays valid. It takes at most the time limit of `options`; if
-    they give none, LONGER times as long as the search did, or LEAST seconds, within the search's own limit. With
+    Each proof starts from the mapping of `result`, which stays valid. It has at most the effort and the time limit of
+    `options`; if they give none, LONGER times the effort of the search, or LEAST, within the search's own limit. With
     `options.jobs` changes are searched side by side. Ctrl-C ends it with what is known. Raises InputError where
     `result` is of a network, was not searched for or has no mapping, and with every fault of the options.
     """
@@ -108,8 +107,8 @@ def _study(result: Result, options: SearchOptions) -> NeighbourStudy:
     """Make the study of a result's neighbours."""
     remainders = tuple(slot.name in result.remainders for slot in result.arch.slots)
     space = Mapspace(result.arch, result.workload, remainders)
-    wanted = replace(options, objective=str(result.objective), bound=_seconds(result, options), certify=False)
-    wanted = replace(wanted, front="", cluster=None)
+    wanted = replace(options, objective=str(result.objective), bound=None, certify=False)
+    wanted = replace(wanted, effort=_effort(result, options), front="", cluster=None)
     preset = next(name for name in PRESETS if name == result.mapspace)
     return NeighbourStudy(
         result.arch, (result.workload,), preset, False, result.table, result.valid_costs.options, wanted,
@@ -117,11 +116,15 @@ def _study(result: Result, options: SearchOptions) -> NeighbourStudy:
     )  # fmt: skip
 
 
-def _seconds(result: Result, options: SearchOptions) -> float:
-    """The time limit of each change."""
-    if options.time_limit is not None:
-        return options.time_limit
-    return min(stop_rules(options).time_limit or inf, max(LEAST, LONGER * result.statistics.seconds))
+def _effort(result: Result, options: SearchOptions) -> Effort:
+    """The effort of the search for each change."""
+    if options.effort or options.time_limit is not None:
+        return options.limits
+    own, seen = stop_rules(options).effort, result.statistics
+    assert LEAST.mappings is not None
+    assert LEAST.steps is not None
+    mappings, steps = max(LEAST.mappings, LONGER * seen.evaluated), max(LEAST.steps, LONGER * seen.steps)
+    return Effort(min(own.mappings or mappings, mappings), min(own.steps or steps, steps))
 
 
 class _Neighbours:

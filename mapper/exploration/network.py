@@ -7,7 +7,6 @@ Least sums of energy and cycles, proven layer by layer for a few slopes, decide 
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from math import inf
 
 import numpy as np
 
@@ -15,9 +14,9 @@ from ..model import OBJECTIVES
 from ..model.bounds import ROUNDING
 from ..report import Result, best_choice, edp_bound
 from ..runtime import InternalError
-from ..search import STRATEGIES, Ended, Point, Recorder, stop_rules
+from ..search import STRATEGIES, Effort, Ended, Point, Recorder, stop_rules
 from .layers import Layers
-from .least_sums import LayerSums, SumRequest, SumResult, known_of, prove_sums
+from .least_sums import LayerSums, SumRequest, SumResult, known_of, prove_sums, used_up
 from .side_by_side import WholeRequest, side_by_side
 
 FIRST_SLOPES = (0.8, 1.25)  # times energy / cycles of the network: tried, the two that leave the least to prove
@@ -27,7 +26,7 @@ def chosen_for_network(layers: Layers, results: dict[int, Result], counts: Seque
     """Return the results of all layers, by number, with the mappings that are best for the network of so many each.
 
     That is where the objective is EDP and the layers' searches prove; otherwise the layers' own best are the answer.
-    Least sums are proven until the choice is, or each layer's time limit is over; Ctrl-C leaves the best so far.
+    Least sums are proven until the choice is, or each layer's effort is used up; Ctrl-C leaves the best so far.
     """
     options = layers.study.options
     whole = len(results) == len(counts) and not layers.interrupted
@@ -61,7 +60,7 @@ class _Together:
             number: known_of(self.study, layers.runs[number], results[number], counts[number]) for number in results
         }
         self.chosen = [0] * len(results)
-        self.limit = stop_rules(self.study.options).time_limit
+        self.limit = stop_rules(self.study.options).effort
 
     def prove(self) -> None:
         """Prove least sums until the best choice is proven, or no layer has anything left to prove."""
@@ -102,19 +101,21 @@ class _Together:
         return cycles, energy_pj
 
     def _wanted(self, slopes: Sequence[float]) -> dict[int, tuple[float, ...]]:
-        """Choose the slopes to prove of each layer that has time left."""
+        """Choose the slopes to prove of each layer that has effort left."""
         wanted: dict[int, tuple[float, ...]] = {}
         for number, layer in self.layers.items():
             some = dict.fromkeys(layer.wanted(slope) for slope in slopes)
             own = tuple(slope for slope in some if slope is not None)
-            if own and self._left(layer) > 0:
+            if own and not used_up(self._left(layer)):
                 wanted[number] = own
         return wanted
 
-    def _left(self, layer: LayerSums) -> float:
-        """Return the seconds that a layer has left; inf where there is no limit."""
-        left = inf if self.limit is None else self.limit - layer.seconds
-        return left if self.all.ends is None else min(left, self.all.ends - time.monotonic())
+    def _left(self, layer: LayerSums) -> Effort:
+        """Return the steps and seconds that a layer has left."""
+        steps, seconds = self.limit.steps, self.limit.seconds
+        caps = [] if seconds is None else [seconds - layer.seconds]
+        caps += [] if self.all.ends is None else [self.all.ends - time.monotonic()]
+        return Effort(None, None if steps is None else steps - layer.steps, min(caps, default=None))
 
     def _prove(self, wanted: dict[int, tuple[float, ...]]) -> None:
         """Prove sums of several layers at once, each in one process; on a cluster one after the other."""
@@ -122,9 +123,8 @@ class _Together:
 
         def requests(folder: str) -> Iterator[SumRequest]:
             for number, slopes in wanted.items():
-                left = self._left(layer := self.layers[number])
-                limited = replace(options, time_limit=None if left == inf else max(0.0, left))
-                yield SumRequest(WholeRequest(number, None, limited, folder), slopes, tuple(layer.mapped))
+                left, layer = self._left(self.layers[number]), self.layers[number]
+                yield SumRequest(WholeRequest(number, None, options, folder), left, slopes, tuple(layer.mapped))
 
         def take(found: SumResult) -> None:
             layer, run = self.layers[found.number], self.all.runs[found.number]

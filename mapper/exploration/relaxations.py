@@ -154,6 +154,9 @@ def _orders(limits: _Limits) -> Iterator[Change]:
 
 
 def _numbers_of_loops(limits: _Limits) -> Iterator[Change]:
+    most_in_all, temporal = limits.arch.max_loops, [s for s, slot in enumerate(limits.arch.slots) if slot.axis is None]
+    if most_in_all is not None and most_in_all < sum(len(_possible(limits, index)) for index in temporal):
+        yield Change("any number of temporal loops", replace(limits.arch, max_loops=None), limits.remainders)
     for index, slot in enumerate(limits.arch.slots):
         most = slot.constraint.max_loops
         if slot.axis is None and most is not None and most < len(_possible(limits, index)):

@@ -12,6 +12,7 @@ from dataclasses import replace
 from math import inf
 
 from ...workloads import Fault, InputError, collect
+from ..mapspace import Mapspace
 from ..runtime import in_order
 from ..search import ENGINES, STRATEGIES, Recorder, SearchOptions, stop_rules
 from .layers import LEAST, Layers, Run
@@ -28,10 +29,10 @@ def bring(layers: Layers, runs: Sequence[Run]) -> None:
         left = _whole(layers, left)
     elif several and ENGINES[options.engine].exact:
         left = _turns(layers, left)
-    elif not layers.spaces:
-        layers.spaces = layers.study.spaces()
+    elif layers.spaces is None and layers.ends is None:
+        layers.spaces = dict(enumerate(layers.study.spaces()))
     for run in left:
-        if not layers.interrupted:
+        if not layers.interrupted and not layers.is_late(run):
             _together(layers, run)
 
 
@@ -39,7 +40,7 @@ def _together(layers: Layers, run: Run) -> None:
     """Search a layer with all processes."""
     layers.grant(run)
     study = layers.study
-    space = layers.spaces[run.number] if layers.spaces else study.space(run.number)
+    space = _space(layers, run)
     part = SliceState(run.start, layers.parts[run.number], more=run.more)
     run.result = study.search(space, layers.options(run), layers.tell if layers.progress else None, part)
     shows_again = run.state is not None and not run.open and STRATEGIES[study.options.strategy].shares
@@ -49,12 +50,26 @@ def _together(layers: Layers, run: Run) -> None:
     layers.interrupted |= run.result.statistics.interrupted
 
 
+def _space(layers: Layers, run: Run) -> Mapspace:
+    """Return the mapspace of a layer, which only a search that goes on later holds beyond its end."""
+    spaces = layers.spaces or {}
+    space = spaces.get(run.number) if run.target else spaces.pop(run.number, None)
+    try:
+        return space or layers.study.space(run.number)
+    except InputError as error:
+        _refuse(layers, list(error.faults))
+        raise
+
+
 def _turns(layers: Layers, runs: Sequence[Run]) -> list[Run]:
     """Search several layers at once, until fewer are left than processes; return those left."""
     left, faults, jobs = list(runs), list[Fault](), layers.study.options.jobs
 
     def requests() -> Iterator[SliceRequest]:  # drawn whenever a worker is free
         while not faults and (run := next((run for run in tuple(left) if not run.busy), None)):
+            if layers.is_late(run):
+                left.remove(run)
+                continue
             run.busy = True
             layers.grant(run)
             yield SliceRequest(run.number, run.start, _alone(layers, run))
@@ -110,7 +125,7 @@ def _whole(layers: Layers, runs: Sequence[Run]) -> list[Run]:
 
     def requests(folder: str) -> Iterator[WholeRequest]:  # drawn whenever a worker is free
         for run in runs:
-            if not faults:
+            if not faults and not layers.is_late(run):
                 layers.grant(run, jobs)
                 yield WholeRequest(run.number, run.start, replace(layers.options(run), jobs=1), folder)
 

@@ -15,7 +15,7 @@ from ..mapspace import Mapspace, Preset
 from ..model import CostOptions
 from ..report import Result
 from ..runtime import Part, State
-from ..search import SearchOptions, Task
+from ..search import Ended, SearchOptions, Statistics, Task
 from .layer import Answered, Progress, explore_layer
 
 TURN = 1.0  # seconds of work in a turn: to start one costs 30 ms, and tables if another process had the layer last
@@ -60,9 +60,17 @@ class Study:
         """Search a layer, from the state in `part`."""
         part.final = bool(self.options.budget)  # later layers share the seconds that it leaves
         result = explore_layer(self.task(space, options), progress, part, self.answered)
+        if part.final and not result.found and result.statistics.had_no_time:
+            return self.unsearched(space.workload)
         strategy = "transfer" if self.only_start else options.strategy
         result = replace(result, mapspace=self.mapspace, strategy=strategy)
         return replace(result, remainders=space.imperfect, reason=space.reason)
+
+    def unsearched(self, layer: Workload) -> Result:
+        """Make the result of a layer for which a budget of seconds has no time left."""
+        objective, seen = ",".join(self.options.objectives), Statistics(ended=(Ended.NO_TIME,))
+        result = Result(self.arch, layer, self.table, None, None, seen, self.mapspace, objective, self.options.seed)
+        return replace(result, hint=f"not searched: {Ended.NO_TIME}", strategy=self.options.strategy)
 
 
 class SliceRequest(NamedTuple):

@@ -79,6 +79,12 @@ class Mappings(ABC):
     rows: Ints  # (mapping, dim): the row of the dim's table
     keep: Bools  # (mapping, level, tensor)
 
+    @override
+    def __repr__(self) -> str:
+        """How many mappings, and of what."""
+        what = f"{self.workload.name} on {self.arch.name}"
+        return f"<{type(self).__name__} of {len(self):,} mapping{'s' * (len(self) != 1)} of {what}>"
+
     def __len__(self) -> int:
         return len(self.rows)
 
@@ -132,7 +138,7 @@ class Mappings(ABC):
         """All mappings of `batches`, in turn; they share their tables."""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class MappingBatch(Mappings):
     """Mappings with their loop orders in one array."""
 

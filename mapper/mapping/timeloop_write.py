@@ -137,5 +137,8 @@ def _kept(batch: MappingBatch, stack: range) -> Entry:
 
 
 def mapping_yaml(batch: MappingBatch) -> str:
-    """`write_mapping` as the text of a YAML file."""
-    return yaml.safe_dump({"mapping": write_mapping(batch)}, sort_keys=False, default_flow_style=None, width=1000)
+    """`write_mapping` as the text of a YAML file; a comment says which layer, where that is not as it was written."""
+    marks = " ".join(f"--{name}" for name in batch.workload.transformations)
+    head = f"# of {batch.workload.title}: ruby-model reads it with {marks}\n" if marks else ""
+    entries = {"mapping": write_mapping(batch)}
+    return head + yaml.safe_dump(entries, sort_keys=False, default_flow_style=None, width=1000)

@@ -17,22 +17,26 @@ class ChainTables:
     """The tables of all dims: a dim with LISTED chains at most has one for all batches."""
 
     def __init__(self, spaces: Sequence[ChainSpace]) -> None:
-        self._spaces = tuple(spaces)
+        self.spaces = tuple(spaces)
 
     @override
     def __getstate__(self) -> dict[str, Any]:
         """Return what another process needs: it makes tables that it needs sooner than it would read them."""
-        return {"_spaces": self._spaces}
+        return {"spaces": self.spaces}
 
     @cached_property
     def _listed(self) -> list[tuple[ChainTable, Ints] | None]:
         """Per dim, all its chains and the first row of each group; None where there are too many."""
-        return [None if each.total > LISTED else (every_chain(each), _first(each)) for each in self._spaces]
+        return [None if each.total > LISTED else (every_chain(each), _first(each)) for each in self.spaces]
 
     @property
     def shared(self) -> bool:
         """Whether all batches share all their tables."""
         return None not in self._listed
+
+    def has(self, d: int) -> bool:
+        """Whether all batches share the table of dim d."""
+        return self._listed[d] is not None
 
     def table(self, d: int) -> ChainTable:
         """All chains of dim d, which have to be LISTED at most."""
@@ -43,7 +47,7 @@ class ChainTables:
     def rows(self, groups: Ints, ranks: Sequence[BigInts]) -> tuple[tuple[ChainTable, ...], Ints]:
         """The tables of all dims and the row in each # (mapping, dim), from the group and the number within it."""
         tables, rows = [], np.empty(groups.shape, np.int64, order="F")  # dim by dim, as they are read
-        for d, (space, listed) in enumerate(zip(self._spaces, self._listed, strict=True)):
+        for d, (space, listed) in enumerate(zip(self.spaces, self._listed, strict=True)):
             if listed is None:
                 tables.append(ChainTable(space.size, space.unrank(groups[:, d], ranks[d])))
                 rows[:, d] = np.arange(len(groups))

@@ -8,32 +8,17 @@ counts all chains. docs/mapspace.md has the equations.
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import isqrt
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..mapping import Ints
+from .chain_steps import SlotRule, Steps, every_step, label_of
 from .integers import BigInts, divide, fitting
-from .quotients import MOST_EDGES, ceil_values, different, divisors, within
+from .quotients import MOST_EDGES, different, within
 
-MOST_VALUES = 2**18  # that reach one slot: seconds
 MOST_COUNTS = 2**25  # of one slot, twice as many of a dim: a gigabyte
 WIDE = 4  # times as much memory do Python integers take
-
-
-@dataclass(frozen=True, slots=True)
-class SlotRule:
-    """What the bound P of one dim may be at one slot: lo <= P <= hi, and a divisor of N unless `remainders`.
-
-    `tell` says what the signature of a chain tells about this slot: nothing, whether P > 1, or P itself.
-    """
-
-    lo: int
-    hi: int
-    remainders: bool
-    tell: Literal["nothing", "loop", "bound"] = "nothing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,43 +52,7 @@ class _Node:
     count: BigInts  # (state, tail)
 
 
-def _steps(n: int, rule: SlotRule, outermost: bool) -> tuple[Ints, Ints, Ints, Ints]:
-    """The edges from `n`: label, first P, number of P, ceil(n/P)."""
-    if outermost or rule.tell == "bound" or not rule.remainders:
-        first = _listed(n, rule, outermost)
-        first = first[(first >= rule.lo) & (first <= rule.hi)]
-        last, outer = first, -(-n // first)
-    else:
-        outer = ceil_values(n)
-        first = np.maximum(-(-n // outer), rule.lo)
-        last = np.minimum(np.where(outer > 1, -(-n // np.maximum(outer - 1, 1)) - 1, n), rule.hi)
-        outer, first, last = (column[first <= last] for column in (outer, first, last))
-    label = {"nothing": 0 * first, "loop": (first > 1).astype(np.int64), "bound": first}[rule.tell]
-    return label, first, last - first + 1, outer
-
-
-def _listed(n: int, rule: SlotRule, outermost: bool) -> Ints:
-    """The bounds that `n` leaves a slot, one by one."""
-    if outermost:
-        return np.array([n])
-    return np.arange(1, min(n, rule.hi) + 1) if rule.remainders else divisors(n, rule.hi)
-
-
-def _every_step(values: Ints, rule: SlotRule, outermost: bool) -> list[tuple[Ints, Ints, Ints, Ints]]:
-    """The edges from each of `values`. Raises TooLargeError."""
-    within("numbers of tiles", len(values), MOST_VALUES)
-    most = int(values.max(initial=1))
-    if rule.remainders and not outermost:
-        within("bounds", min(most, rule.hi) if rule.tell == "bound" else isqrt(most), MOST_EDGES)
-    steps, edges = [], 0
-    for n in values:
-        steps.append(_steps(int(n), rule, outermost))
-        edges += len(steps[-1][0])
-        within("steps", edges, MOST_EDGES)
-    return steps
-
-
-def _column(steps: list[tuple[Ints, Ints, Ints, Ints]], column: int) -> Ints:
+def _column(steps: list[Steps], column: int) -> Ints:
     """One column of all steps, which may be none where the rules contradict each other. # (edge,)"""
     return np.concatenate([np.zeros(0, np.int64), *(step[column] for step in steps)])
 
@@ -121,12 +70,18 @@ class ChainSpace:
     366
     """
 
-    def __init__(self, size: int, rules: tuple[SlotRule, ...], products: tuple[ProductRule, ...] = ()):
+    def __init__(
+        self,
+        size: int,
+        rules: tuple[SlotRule, ...],
+        products: tuple[ProductRule, ...] = (),
+        most_counts: int = MOST_COUNTS,
+    ):
         self.size, self.rules, self._products = size, rules, products
-        steps: list[tuple[Ints, list[tuple[Ints, Ints, Ints, Ints]]]] = []
+        steps: list[tuple[Ints, list[Steps]]] = []
         values, edges = np.array([size], np.int64), 0
         for slot in range(len(rules) - 1, -1, -1):
-            slot_steps = _every_step(values, rules[slot], slot == 0)
+            slot_steps = every_step(values, rules[slot], slot == 0)
             steps.append((values, slot_steps))
             values = different(_column(slot_steps, 3))
             edges += sum(len(step[0]) for step in slot_steps)
@@ -134,9 +89,9 @@ class ChainSpace:
         self._nodes: list[_Node] = []  # outermost first
         outer_values, count, counts = np.array([1], np.int64), np.ones((1, 1), np.int64), 0
         for values, slot_steps in reversed(steps):
-            self._nodes.append(_node(values, slot_steps, outer_values, count))
+            self._nodes.append(_node(values, slot_steps, outer_values, count, most_counts))
             counts += len(self._nodes[-1].first) * count.shape[1]
-            within("counts", counts, 2 * MOST_COUNTS)
+            within("counts", counts, 2 * most_counts)
             outer_values, count = values, self._nodes[-1].count
 
     @cached_property
@@ -235,7 +190,7 @@ class ChainSpace:
     def _edge(self, slot: int, state: Ints, bounds: Ints) -> tuple[Ints, Ints]:
         """The label and the edge of each chain at `slot`."""
         node, bound = self._nodes[slot], bounds[:, slot]
-        value = {"nothing": 0 * bound, "loop": (bound > 1).astype(np.int64), "bound": bound}[self.rules[slot].tell]
+        value = label_of(bound, self.rules[slot])
         label = np.minimum(np.searchsorted(node.labels, value), len(node.labels) - 1)
         self._require(node.labels[label] == value, bounds)
         runs = node.run_end - node.run_start
@@ -256,7 +211,7 @@ def _edge_counts(node: _Node) -> BigInts:
     return node.ways[:, None] * node.outer_count[node.outer]
 
 
-def _node(values: Ints, steps: list[tuple[Ints, Ints, Ints, Ints]], outer_values: Ints, outer_count: BigInts) -> _Node:
+def _node(values: Ints, steps: list[Steps], outer_values: Ints, outer_count: BigInts, most: int) -> _Node:
     """One step of the dynamic programme: count[N, tail] = sum over the edges from N of ways * outer_count."""
     state = np.repeat(np.arange(len(values)), np.array([len(step[0]) for step in steps], np.int64))
     label, first, ways, outer = (_column(steps, i) for i in range(4))
@@ -264,13 +219,13 @@ def _node(values: Ints, steps: list[tuple[Ints, Ints, Ints, Ints]], outer_values
     sort = np.lexsort((first, state, label))
     run = (label * len(values) + state)[sort]
     first, ways, outer = first[sort], ways[sort], np.searchsorted(outer_values, outer[sort])
-    within("counts", len(labels) * len(values), MOST_COUNTS)
+    within("counts", len(labels) * len(values), most)
     grid = np.arange(len(labels) * len(values)).reshape(len(labels), len(values))
     start, end = np.searchsorted(run, grid), np.searchsorted(run, grid, side="right")
     largest = float(outer_count.max()) if outer_count.size else 0.0
     outer_count = fitting(outer_count, largest * float(ways.sum()))
     wide = WIDE if outer_count.dtype == object else 1
-    within("counts", max(len(first), grid.size) * outer_count.shape[1] * wide, MOST_COUNTS)
+    within("counts", max(len(first), grid.size) * outer_count.shape[1] * wide, most)
     each = ways[:, None] * outer_count[outer]
     total = np.concatenate([each[:1] * 0, np.cumsum(each, axis=0)]) if len(each) else np.zeros((1, each.shape[1]), int)
     count = (total[end] - total[start]).transpose(1, 0, 2)  # (state, label, outer tail)

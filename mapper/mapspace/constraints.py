@@ -8,7 +8,9 @@ from typing import Literal
 
 from ...arch import Architecture, Slot
 from ...workloads import Workload
-from .chains import ProductRule, SlotRule
+from .bound_classes import Width, class_starts
+from .chain_steps import SlotRule
+from .chains import ProductRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,7 @@ class Limit:
     lo: int = 1
     hi: int | None = None  # kinds bound, size, product: lo <= P <= hi; loops: at most so many bounds over 1
     least: int = 0  # kind utilization: of the product of the bounds
-    more: tuple[int, ...] = ()  # further slots, of a stack
+    more: tuple[int, ...] = ()  # further slots, of a stack or of all levels
 
     @property
     def slots(self) -> tuple[int, ...]:
@@ -35,7 +37,7 @@ class Limit:
 class Shared:
     """A quantity that the dims share at one slot: the product of their bounds, or how many are over 1.
 
-    Of a stack it may be how many bounds are over 1 at all its slots.
+    Of a stack, or of all levels, it may be how many bounds are over 1 at all its slots.
     """
 
     kind: Literal["product", "loops"]
@@ -83,6 +85,10 @@ def limits(arch: Architecture, workload: Workload) -> tuple[Limit, ...]:
         if slot.axis is not None and constraint.min_utilization > 0:
             text = f"a utilization of at least {constraint.min_utilization:g} of {slot.name}"
             listed.append(Limit("utilization", index, text, least=slot.least))
+    if arch.max_loops is not None:
+        first, *others = (index for index, slot in enumerate(arch.slots) if not slot.spatial)
+        text = f"at most {arch.max_loops} temporal loops"
+        listed.append(Limit("loops", first, text, hi=arch.max_loops, more=tuple(others)))
     return tuple(listed)
 
 
@@ -152,20 +158,19 @@ class Rules:
         return [Shared("product", index, members, axis.size, least)]
 
     def _loops(self, index: int) -> list[Shared]:
-        members, shared, own = self.loops[index], list[Shared](), self._of("loops", index)
-        most = min((limit.hi for limit in own if limit.hi is not None), default=len(members))
-        if any(limit.more for limit in own):
-            shared = self._loops_of_stack(own, most)
-            most = min(most, len(members))
-        elif most < len(members):
-            shared.append(Shared("loops", index, members, most))
+        members, own = self.loops[index], self._of("loops", index)
+        shared = [each for limit in own if limit.more for each in self._loops_of_several(limit)]
+        most = min((limit.hi for limit in own if limit.hi is not None and not limit.more), default=len(members))
         free = self.distinct[index] if self.distinct else frozenset[int]()
-        if len(free) > 1 and free == members and not any(limit.more for limit in own):
-            return [Shared("loops", index, members, most, orders=True)]
+        if len(free) > 1 and free == members:
+            return [*shared, Shared("loops", index, members, min(most, len(members)), orders=True)]
+        if most < len(members):
+            shared.append(Shared("loops", index, members, most))
         return [*shared, Shared("loops", index, free, len(free), orders=True)] if len(free) > 1 else shared
 
-    def _loops_of_stack(self, limits: Sequence[Limit], most: int) -> list[Shared]:
-        slots = limits[0].slots
+    def _loops_of_several(self, limit: Limit) -> list[Shared]:
+        """What a limit on the loops at several slots together, of a stack or of all levels, makes the dims share."""
+        slots, most = limit.slots, limit.hi or 0
         if most >= sum(len(self.loops[slot]) for slot in slots):
             return []
         members = frozenset[int]().union(*(self.loops[slot] for slot in slots))
@@ -174,8 +179,8 @@ class Rules:
     def _of(self, kind: str, slot: int) -> list[Limit]:
         return [limit for limit in self.limits if limit.kind == kind and limit.slot == slot]
 
-    def of_dim(self, dim: int) -> tuple[SlotRule, ...]:
-        """The rule of `dim` at each slot, telling what the dims share there."""
+    def of_dim(self, dim: int, width: Width = "alone") -> tuple[SlotRule, ...]:
+        """The rule of `dim` at each slot, telling what the dims share there; of axes in classes of that width."""
         rules = []
         for slot in range(len(self.slots)):
             kinds: set[str] = {shared.kind for shared in self.shared if slot in shared.slots and dim in shared.members}
@@ -184,7 +189,9 @@ class Rules:
             tell: Literal["nothing", "loop", "bound"] = (
                 "bound" if "product" in kinds else "loop" if "loops" in kinds else "nothing"
             )
-            rules.append(SlotRule(*self.bounds(slot, dim), self.remainders[slot], tell))
+            axis = self.slots[slot].axis
+            starts = class_starts(axis.size, width) if axis and tell == "bound" else ()
+            rules.append(SlotRule(*self.bounds(slot, dim), self.remainders[slot], tell, starts))
         return tuple(rules)
 
     def products(self, dim: int) -> tuple[ProductRule, ...]:

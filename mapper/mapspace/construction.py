@@ -2,19 +2,35 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import prod
 
 from ...arch import Architecture
 from ...workloads import Fault, InputError, Workload
-from .chains import ChainSpace
-from .constraints import Limit, Rules, conflict
-from .coupling import Joint
+from .bound_classes import WIDTHS, Width
+from .chains import MOST_COUNTS, ChainSpace
+from .constraints import Limit, Rules, conflict, even_limits, limits, temporal_stacks
+from .coupling import MOST_ENTRIES, Joint
 from .presets import Preset, remainders
 from .quotients import TooLargeError
 
 Slots = frozenset[int]
 
-MOST_STATES = 2**22  # of what the dims share; more would take minutes and gigabytes
+MOST_DIMS = 127  # loop orders hold the number of a dim in eight bits
+MOST_LEVELS = (
+    32  # counts go over all pairs of levels that a tensor may move between: 41 levels took minutes and gigabytes
+)
+MOST_IN_CLASSES = 2**19  # entries of the table of one dim, for bounds in classes: a second
+FEWER_COUNTS = 2**22  # of a dim whose bounds may be in classes: half a second
+TRIED = 4  # times as many as there may be of bounds alone are looked at, to see how many lead to a mapping
+
+
+@dataclass(frozen=True)
+class Combined:
+    """The chains of each dim, and the dims together for each pattern of loops."""
+
+    chains: tuple[ChainSpace, ...]
+    joints: tuple[Joint, ...]
+    alone: bool  # each bound is counted, not classes of bounds
+    width: Width  # of these classes
 
 
 @dataclass(frozen=True)
@@ -39,74 +55,107 @@ class Construction:
 
     def check_names(self) -> None:
         """Look for contradictions between names alone: loop orders, kept tensors and placement."""
-        faults = []
-        for slot in self.arch.slots:
-            named = [d for d in slot.constraint.outermost + slot.constraint.innermost if d in self.workload.dims]
-            for dim in sorted({d for d in named if named.count(d) > 1}):
-                faults.append(f"the loop order of {slot.name} places {dim} more than once")
-        for level in self.arch.levels:
-            bypass = level.bypass & {tensor.name for tensor in self.workload.tensors}
-            for tensor in sorted(bypass & level.keep):
-                faults.append(f"{level.name} must both keep and bypass {tensor}")
-            if level is self.arch.levels[0]:
-                name = f"{level.of_memory} is the outermost level"
-                faults += [f"{name} and cannot bypass {t}" for t in sorted(bypass)]
-                faults += [f"{name} and holds whole tensors: its placement is even"] * (level.placement != "even")
-        if faults:
+        if faults := _name_faults(self.arch, self.workload):
             raise self._error(faults)
 
-    def chains(self, rules: Rules) -> tuple[ChainSpace, ...]:
-        """The chains of each dim; the faults are of every dim that has too many, or else of each that has none."""
-        spaces, faults = [], []
+    def rules(self, remainders: tuple[bool, ...], *, even: bool) -> Rules:
+        """The limits on bounds; with `even` all loops of a memory below its tensors."""
+        arch, every = self.arch, limits(self.arch, self.workload)
+        patterned = tuple(slot for slots in temporal_stacks(arch) for slot in slots[:-1])
+        every += even_limits(arch, self.workload) if even else ()
+        return Rules(arch.slots, self.workload.sizes, remainders, every, patterned=patterned)
+
+    def combined(self, rules: Rules, orders: int, patterns: Sequence[tuple[Slots, Slots]]) -> Combined:
+        """The chains of each dim, and the dims together for each pattern: the slots without loops, and with some.
+
+        Each combination of chains counts `orders` times. Bounds of axes are in the narrowest classes for which the
+        tables that samples need are small enough.
+        """
+        first, faults = None, list[str]()
+        for width in WIDTHS:
+            made = self._made(rules, width, orders, patterns)
+            if made is None:
+                break
+            if not isinstance(made, Combined):
+                faults = faults or made
+                continue
+            most, tried = (MOST_ENTRIES, TRIED) if made.alone else (MOST_IN_CLASSES, 1)
+            if all(joint.fits(most, tried) for joint in made.joints):
+                return self._required(made, rules, patterns, width)
+            first = first or made
+        if first is None or not first.alone:
+            raise self._error(faults)
+        return self._required(first, rules, patterns, "alone")  # it can be counted, but nothing can be drawn
+
+    def totals(
+        self, combined: Combined, rules: Rules, orders: int, patterns: Sequence[tuple[Slots, Slots]]
+    ) -> tuple[list[int], list[int]]:
+        """How many combinations each pattern has at most and at least: equal unless counting takes long."""
+        made = combined if combined.alone else self._made(rules, "alone", orders, patterns, MOST_COUNTS)
+        try:
+            if isinstance(made, Combined):
+                return ([joint.total for joint in made.joints],) * 2
+        except TooLargeError:
+            pass  # there are limits
+        return [joint.total for joint in combined.joints], [joint.least for joint in combined.joints]
+
+    def _made(
+        self, rules: Rules, width: Width, orders: int, patterns: Sequence[tuple[Slots, Slots]], most: int | None = None
+    ) -> Combined | list[str] | None:
+        """The same for one width of classes; what is too large, every dim of it; None where classes change nothing.
+
+        `most` counts in the table of a dim; fewer where classes make it smaller.
+        """
+        spaces, faults, dims = [], [], range(len(self.workload.dims))
+        every = [rules.of_dim(d, width) for d in dims]
+        alone = not any(rule.starts for slots in every for rule in slots)
+        if alone and width != "alone":
+            return None
+        if most is None:
+            classes = any(rule.starts for d in dims for rule in rules.of_dim(d, WIDTHS[-1]))
+            most = FEWER_COUNTS if classes else MOST_COUNTS
         for d, size in enumerate(self.workload.sizes):
             try:
-                spaces.append(ChainSpace(size, rules.of_dim(d), rules.products(d)))
+                spaces.append(ChainSpace(size, every[d], rules.products(d), most))
             except TooLargeError as error:
                 faults.append(f"{self.workload.dims[d]}={size}: {error}; {self._choices}")
-        if not faults:
-            faults = [self._without_chains(rules, d) for d, space in enumerate(spaces) if not space.total]
         if faults:
-            raise self._error(faults)
-        return tuple(spaces)
+            return faults
+        if none := [self._without_chains(rules, d, width) for d, space in enumerate(spaces) if not space.total]:
+            raise self._error(none)
+        return Combined(
+            tuple(spaces), tuple(Joint(spaces, rules.with_loops(*slots), orders) for slots in patterns), alone, width
+        )
 
-    def _without_chains(self, rules: Rules, d: int) -> str:
+    def _required(
+        self, made: Combined, rules: Rules, patterns: Sequence[tuple[Slots, Slots]], width: Width
+    ) -> Combined:
+        """The same; InputError where no chains of the dims go together."""
+        try:
+            if sum(joint.total for joint in made.joints):  # of all: one that is too large to count is a fault
+                return made
+        except TooLargeError as error:
+            raise self._error([f"counting {self._what} here {error}; {self._choices}"]) from None
+        raise self._error([self._without_combinations(rules, patterns, width)])
+
+    def _without_chains(self, rules: Rules, d: int, width: Width) -> str:
         """Why dim d has no chain."""
         size = self.workload.sizes[d]
 
         def possible(trial: Rules) -> bool:
-            return ChainSpace(size, trial.of_dim(d), trial.products(d)).total > 0
+            return ChainSpace(size, trial.of_dim(d, width), trial.products(d)).total > 0
 
         limits = conflict(rules, lambda limit: limit.dim == d, possible)
         anywhere = replace(rules, remainders=tuple(slot.constraint.remainders is not False for slot in rules.slots))
         hint = "; with remainders it could (mapspace ruby)" if possible(anywhere) else ""
         return f"{self.workload.dims[d]}={size} cannot meet {_and(limits)}{hint}"
 
-    def joints(
-        self, rules: Rules, spaces: Sequence[ChainSpace], orders: int, patterns: Sequence[tuple[Slots, Slots]]
-    ) -> list[Joint]:
-        """The dims together for each pattern: the slots without loops, and those with at least one.
-
-        Each combination of chains counts `orders` times.
-        """
-        joints = []
-        for none, some in patterns:
-            shared = rules.with_loops(none, some)
-            states = prod(len(each.values) for each in shared)
-            if states > MOST_STATES:
-                rule = f"needs {states:,} joint states, more than {MOST_STATES:,}"
-                raise self._error([f"counting {self._what} here {rule}; {self._choices}"])
-            joints.append(Joint(spaces, shared, orders))
-        if not any(joint.total for joint in joints):
-            raise self._error([self._without_combinations(rules, patterns)])
-        return joints
-
-    def _without_combinations(self, rules: Rules, patterns: Sequence[tuple[Slots, Slots]]) -> str:
+    def _without_combinations(self, rules: Rules, patterns: Sequence[tuple[Slots, Slots]], width: Width) -> str:
         """Why no chains of the dims go together."""
 
         def possible(trial: Rules) -> bool:
-            chains = [
-                ChainSpace(size, trial.of_dim(d), trial.products(d)) for d, size in enumerate(self.workload.sizes)
-            ]
+            sizes = enumerate(self.workload.sizes)
+            chains = [ChainSpace(size, trial.of_dim(d, width), trial.products(d)) for d, size in sizes]
             return any(Joint(chains, trial.with_loops(*slots)).total for slots in patterns)
 
         limits = conflict(rules, lambda limit: limit.kind != "size", possible)
@@ -138,3 +187,26 @@ class Construction:
 
 def _and(limits: Sequence[Limit]) -> str:
     return " and ".join(dict.fromkeys(limit.text for limit in limits))
+
+
+def _name_faults(arch: Architecture, workload: Workload) -> list[str]:
+    """List what is beyond the limits, and the contradictions between names."""
+    faults = []
+    if (dims := len(workload.dims)) > MOST_DIMS:
+        faults.append(f"a layer has at most {MOST_DIMS} dims; this one has {dims}")
+    if (levels := len(arch.levels)) > MOST_LEVELS:
+        rule = f"a machine has at most {MOST_LEVELS} levels, a level for each tensor of a memory with uneven placement"
+        faults.append(f"{rule}; this one has {levels}")
+    for slot in arch.slots:
+        named = [d for d in slot.constraint.outermost + slot.constraint.innermost if d in workload.dims]
+        for dim in sorted({d for d in named if named.count(d) > 1}):
+            faults.append(f"the loop order of {slot.name} places {dim} more than once")
+    for level in arch.levels:
+        bypass = level.bypass & {tensor.name for tensor in workload.tensors}
+        for tensor in sorted(bypass & level.keep):
+            faults.append(f"{level.name} must both keep and bypass {tensor}")
+        if level is arch.levels[0]:
+            name = f"{level.of_memory} is the outermost level"
+            faults += [f"{name} and cannot bypass {t}" for t in sorted(bypass)]
+            faults += [f"{name} and holds whole tensors: its placement is even"] * (level.placement != "even")
+    return faults

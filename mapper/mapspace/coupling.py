@@ -14,7 +14,7 @@ from .chains import ChainSpace
 from .constraints import Shared
 from .integers import BigInts, compact, divide
 from .quotients import TooLargeError
-from .ways import Ways
+from .ways import MOST_STATES, Ways
 
 MOST_ENTRIES = 2**21  # of the table that samples and numbers need for one dim: half a gigabyte
 PLACES = 16  # of the table that finds an entry, for each entry,
@@ -43,13 +43,32 @@ class Joint:
     """All combinations of one chain per dim that respect what the dims share, by number and by chance (see Ways)."""
 
     def __init__(self, spaces: Sequence[ChainSpace], shared: Sequence[Shared], fixed_orders: int = 1):
-        self.spaces = tuple(spaces)
+        self.spaces, self._shared, self._fixed_orders = tuple(spaces), tuple(shared), fixed_orders
         self._ways = Ways(spaces, shared, fixed_orders)
 
     @property
     def total(self) -> int:
-        """The number of combinations, each counted as often as it has loop orders."""
+        """The number of combinations, each counted as often as it has loop orders. Raises TooLargeError."""
         return self._ways.total
+
+    @property
+    def least(self) -> int:
+        """How many of them are within the axes whichever bounds of their classes they have."""
+        return Ways(self.spaces, self._shared, self._fixed_orders, sure=True).total
+
+    def fits(self, most: int, tried: int) -> bool:
+        """Whether the tables for samples and numbers have at most `most` entries for each dim.
+
+        That is known at once unless up to `tried` times as many have to be looked at.
+        """
+        if self._ways.most_moves <= most:
+            return True
+        if self._ways.most_moves > tried * most or self._ways.most_states > MOST_STATES:
+            return False
+        try:
+            return max(len(step.group) for step in self.steps) <= most
+        except TooLargeError:
+            return False
 
     @cached_property
     def steps(self) -> list[_Step]:
@@ -62,19 +81,17 @@ class Joint:
 
     def _entries(self, dim: int, states: Ints) -> tuple[Ints, Ints, Ints]:
         """List the choices of `dim` that can be completed: index in `states`, group, next state. # (entry,) each"""
-        flats = np.arange(self._ways.weights[dim + 1].size).reshape(self._ways.shapes[dim + 1])
-        place = np.full(self._ways.weights[dim].size, -1)
+        place = np.full(len(self._ways.weights[dim]), -1)
         place[states] = np.arange(len(states))
-        place = place.reshape(self._ways.shapes[dim])
-        leads_on = self._ways.weights[dim + 1].reshape(-1) != 0
-        choices, entries = [], 0
-        for number, (here, there) in enumerate(self._ways.moves(dim)):
-            state, flat = place[here].reshape(-1), flats[there].reshape(-1)
+        leads_on = self._ways.weights[dim + 1] != 0
+        choices, entries = [np.zeros((3, 0), np.int64)], 0
+        for group, here, flat in self._ways.moves(dim):
+            state = place[here]
             possible = np.flatnonzero((state >= 0) & leads_on[flat])
             entries += len(possible)
             if entries > MOST_ENTRIES:
                 raise TooLargeError(f"a table of more than {MOST_ENTRIES:,} entries for one dim")
-            choices.append(np.stack([state[possible], np.full(len(possible), number), flat[possible]]))
+            choices.append(np.stack([state[possible], group[possible], flat[possible]]))
         state, group, flat = np.concatenate(choices, axis=1)
         sort = np.argsort(state, kind="stable")
         return state[sort], group[sort], flat[sort]
@@ -85,11 +102,11 @@ class Joint:
         counts = self._ways.counts(dim)
         start = np.searchsorted(state, np.arange(len(states) + 1))
         next_states, following = np.unique(flat, return_inverse=True)
-        onward = self._ways.weights[dim + 1].reshape(-1)[flat].astype(object)
+        onward = self._ways.weights[dim + 1][flat].astype(object)
         ways = counts[group] * onward
         end = np.cumsum(ways)
         bits = BITS - len(states).bit_length()
-        ways_on = self._ways.weights[dim].reshape(-1)[states].astype(object)
+        ways_on = self._ways.weights[dim][states].astype(object)
         share = (end - (end - ways)[start[state]]) * 2**bits // ways_on[state]
         before = compact(np.concatenate([np.zeros(1, dtype=object), end]))
         onward = onward.astype(before.dtype)  # both wide or neither: chains * onward is as large as before
@@ -145,7 +162,7 @@ class Joint:
 
 def _guide(threshold: Ints, bits: int, states: int) -> tuple[int, Ints]:
     """By how much to shift a number to its place, and the entry of each place; -1 where a threshold lies within."""
-    places = min(PLACES * len(threshold), MOST_PLACES) // states  # of each state
+    places = min(PLACES * len(threshold), MOST_PLACES) // max(states, 1)  # of each state; none where nothing fits
     shift = max(0, bits - max(places - 1, 1).bit_length())
     ends = np.searchsorted(threshold, np.arange((states << (bits - shift)) + 1) << shift)  # thresholds before each
     return shift, np.where(ends[1:] == ends[:-1], ends[:-1], -1)

@@ -18,7 +18,7 @@ from .orders import Order, Orders, Positions
 Digits = Callable[[Ints], Order]  # of the mappings at these places; what nobody asks for is not drawn
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class LazyBatch(Mappings):
     """Mappings whose loop orders are made from their digits when first asked for."""
 

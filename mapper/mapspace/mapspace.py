@@ -4,10 +4,9 @@ It is the product of three sub-spaces: factorization (a chain of bounds per dim)
 and bypass (which tensors a level keeps). docs/mapspace.md has the definitions and the equations.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from functools import cache, cached_property
-from math import log10
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
 from typing import override
 
 import numpy as np
@@ -16,43 +15,15 @@ from ...arch import Architecture, of_stacks, stacked
 from ...workloads import Workload
 from ..mapping import Bools, ChainTable, Ints, MappingBatch
 from .chain_tables import ChainTables
-from .constraints import Rules, even_limits, limits, temporal_stacks
 from .construction import Construction
-from .integers import SAFE, below, different_below
+from .draws import Draws, different
+from .integers import SAFE
 from .keep_choices import KeepChoices
 from .lazy_batch import LazyBatch
-from .orders import Order, Orders, level_orders
+from .orders import Orders, level_orders
 from .parts import Parts
 from .presets import Preset
-
-
-@dataclass(frozen=True, slots=True)
-class Size:
-    """The number of mappings: total = factorization * permutation * axes * bypass.
-
-    `axes` is 1: every fanout axis is a slot with bounds of its own, so the ways to spread the dims over the axes are
-    part of the factorization. When only distinct orders count, their number depends on the chains; factorization is
-    then the number of pairs of chains and orders, and permutation is 1. With uneven placement factorization is the sum
-    over the patterns of what is kept (parts.py), each with a part of the choices: the total is less than the product.
-    """
-
-    factorization: int
-    permutation: int
-    axes: int
-    bypass: int
-    total: int
-
-    @property
-    def log10(self) -> float:
-        return log10(self.total)
-
-    @override
-    def __str__(self) -> str:
-        """The total as a person reads it: `9,261`, or `1.3e+21` where digits no longer help."""
-        if self.total < 10**12:
-            return f"{self.total:,}"
-        exponent = len(str(self.total)) - 1
-        return f"{self.total / 10**exponent:.1f}e+{exponent}"
+from .size import Size, short
 
 
 class Mapspace:
@@ -75,22 +46,30 @@ class Mapspace:
     ):
         self.arch, self.workload, self.distinct = stacked(arch, workload), workload, distinct
         self._construction = Construction(self.arch, workload, distinct)
+        self._construction.check_names()
         flags = preset if isinstance(preset, str) else of_stacks(preset, arch, self.arch)
         self.remainders, self.reason = self._construction.remainders(flags)
-        self._construction.check_names()
         arch, temporal = self.arch, tuple(index for index, slot in enumerate(self.arch.slots) if not slot.spatial)
-        patterned = tuple(slot for slots in temporal_stacks(arch) for slot in slots[:-1])
-        every = limits(arch, workload) + (even_limits(arch, workload) if even else ())
-        plain = Rules(arch.slots, workload.sizes, self.remainders, every, patterned=patterned)
+        plain = self._construction.rules(self.remainders, even=even)
         self.orders = Orders(level_orders(arch, workload, plain.loops), temporal, distinct)
         self.rules = replace(plain, distinct=self.orders.free(len(self.arch.slots))) if distinct else plain
-        self.chains = self._construction.chains(self.rules)
         self.keep_choices = KeepChoices(arch, workload, even=even)
-        orders = 1 if distinct else self.orders.count
         patterns = self.keep_choices.patterns
-        slots = [pattern.slots(temporal) for pattern in patterns]
-        joints = self._construction.joints(self.rules, self.chains, orders, slots)
-        self._parts = Parts.of(joints, [pattern.choices for pattern in patterns])
+        self._patterns = [pattern.slots(temporal) for pattern in patterns]
+        self._combined = self._construction.combined(self.rules, self.common_orders, self._patterns)
+        self.chains, self.width = self._combined.chains, self._combined.width
+        self._parts = Parts.of(self._combined.joints, [pattern.choices for pattern in patterns])
+        # numbers of mappings are below `numbers`; `gapless`: every number has one, so it is the size
+        self.numbers, self.gapless = self._parts.total, self._combined.alone
+
+    @override
+    def __repr__(self) -> str:
+        return _line(self)
+
+    @property
+    def common_orders(self) -> int:
+        """The number of loop orders of every combination of chains: 1 where distinct orders differ in number."""
+        return 1 if self.distinct else self.orders.count
 
     @property
     def imperfect(self) -> tuple[str, ...]:
@@ -102,16 +81,15 @@ class Mapspace:
 
     @cached_property
     def size(self) -> Size:
-        """How many mappings there are, in exact integers."""
-        permutation, bypass = 1 if self.distinct else self.orders.count, self.keep_choices.number
-        joints, total = self._parts.joints, self._parts.total
-        return Size(sum(joint.total for joint in joints) // permutation, permutation, 1, bypass, total)
+        """How many mappings there are, in exact integers; a range of them where bounds are counted in classes."""
+        orders = self.common_orders
+        totals = self._construction.totals(self._combined, self.rules, orders, self._patterns)
+        return Size.of(*totals, orders, self.keep_choices)
 
     def prepare(self) -> None:
         """Make the tables that samples and numbers need, now rather than at first use.
 
-        Raises InputError where large axes or distinct orders make them too large: `size` is known, but nothing can be
-        drawn.
+        Raises InputError where distinct orders make them too large: `size` is known, but nothing can be drawn.
         """
         for joint in self._parts.joints:
             self._construction.prepare(joint)
@@ -123,13 +101,19 @@ class Mapspace:
         return self.at([index])
 
     def at(self, indices: Iterable[int] | Ints) -> MappingBatch:
-        """The mappings of these numbers, each in 0..size-1; IndexError otherwise."""
-        numbers = np.array(list(indices), dtype=object)
-        if len(numbers) and not (numbers.min() >= 0 and numbers.max() < self.size.total):
-            raise IndexError(f"a mapping's number must be in 0..{self.size.total - 1}")
-        if self.size.total < SAFE:
-            numbers = numbers.astype(np.int64)
-        groups, ranks, order, keep = self._parts.unrank(numbers)
+        """The mappings of these numbers, each in 0..numbers-1; IndexError otherwise, or where one has none."""
+        numbers = [int(i) for i in indices]
+        if numbers and not 0 <= min(numbers) <= max(numbers) < self.numbers:
+            raise IndexError(f"a mapping's number must be in 0..{self.numbers - 1}")
+        batch = self._numbered(numbers)
+        if not (within := self._draws.within(batch)).all():
+            raise IndexError(f"no mapping has the number {numbers[within.argmin()]}: it is beyond an axis")
+        return batch
+
+    def _numbered(self, numbers: Sequence[int]) -> MappingBatch:
+        """What has these numbers, within the axes or not."""
+        dtype = np.int64 if self.numbers < SAFE else object
+        groups, ranks, order, keep = self._parts.unrank(np.array(numbers, dtype))
         tables, rows = self._tables.rows(groups, ranks)
         orders = self.orders.unrank(order, self.orders.over_one(tables, rows))
         return MappingBatch(self.arch, self.workload, tables, rows, orders, keep)
@@ -144,10 +128,11 @@ class Mapspace:
         return [int(i) for i in self._parts.rank(groups, ranks, order, batch.keep)]
 
     def batches(self, start: int = 0, stop: int | None = None, size: int = 16384) -> Iterator[MappingBatch]:
-        """Mappings start, start+1, ... before `stop` (the end if None), `size` at a time."""
-        stop = self.size.total if stop is None else min(stop, self.size.total)
+        """Mappings start, start+1, ... before `stop` (the end if None), `size` numbers at a time."""
+        stop = self.numbers if stop is None else min(stop, self.numbers)
         for first in range(start, stop, size):
-            yield self.at(range(first, min(first + size, stop)))
+            batch = self._numbered(range(first, min(first + size, stop)))
+            yield batch if self.gapless else batch.take(np.flatnonzero(self._draws.within(batch)))
 
     def every_keep(self) -> Bools:
         """Every choice of what is kept. # (choice, level, tensor)"""
@@ -164,34 +149,20 @@ class Mapspace:
 
         `alike`: where there are stacks of levels all keep the same.
         """
-        groups, part = self._parts.sample(rng, n, alike=alike)
-        ranks = [
-            # one chain in each group takes no random numbers
-            below(rng, space.counts[groups[:, d]]) if space.counts.max() > 1 else np.zeros(n, np.int64)
-            for d, space in enumerate(self.chains)
-        ]
-        tables, rows = self._tables.rows(groups, ranks)
-
-        @cache
-        def drawn() -> Order:
-            return self.orders.draw(rng, n, self.orders.over_one(tables, rows))
-
-        def digits(places: Ints) -> Order:
-            return drawn().take(places, axis=1) if len(places) else np.empty((self.orders.digits, 0), np.int8)
-
-        if self.keep_choices.number > 1:
-            drawn()  # what is kept is drawn after them
-        keep = self._parts.sample_keep(rng, part, alike=alike and bool(self.keep_choices.stacks))
-        return LazyBatch(self.arch, self.workload, tables, rows, keep, self.orders, digits)
+        return self._draws.batch(rng, n, alike=alike)
 
     def sample_distinct_indices(self, rng: np.random.Generator, n: int) -> list[int]:
         """`n` different numbers of mappings, every set of n equally likely, in random order."""
-        total = self.size.total
-        if n > total:
-            raise ValueError(f"the mapspace has {total} mappings; {n} different ones were asked for")
-        return different_below(rng, total, n)
+        if n > self.size.least:
+            raise ValueError(f"the mapspace has {self.size} mappings; {n} different ones were asked for")
+        return different(rng, n, self.numbers, lambda some: self._draws.within(self._numbered(some)))
 
     # Tables of chains
+
+    @cached_property
+    def _draws(self) -> Draws:
+        axes = () if self.gapless else [each for each in self.rules.shared if each.kind == "product"]
+        return Draws(self.arch, self.workload, self._parts, self._tables, self.orders, self.keep_choices, axes)
 
     @cached_property
     def _tables(self) -> ChainTables:
@@ -205,3 +176,10 @@ class Mapspace:
     def table(self, d: int) -> ChainTable:
         """All chains of dim d, which have to be LISTED at most (chain_tables.py)."""
         return self._tables.table(d)
+
+
+def _line(space: Mapspace) -> str:
+    """The mapspace in a line: how many mappings, valid or not, and where remainders may be."""
+    remainders = f"remainders at {', '.join(space.imperfect)}" if space.imperfect else "no remainders"
+    number = str(space.size) if space.gapless else f"up to {short(space.numbers)}"  # what is known at once
+    return f"<Mapspace of {space.workload.name} on {space.arch.name}: {number} mappings, {remainders}>"

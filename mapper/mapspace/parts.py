@@ -91,20 +91,24 @@ class Parts:
             raise ValueError("a choice of kept tensors is not in the mapspace")
         return part
 
-    def sample(self, rng: np.random.Generator, n: int, *, alike: bool = False) -> tuple[Ints, Ints]:
+    def sample(
+        self, rng: np.random.Generator, n: int, *, alike: bool = False, part: int | None = None
+    ) -> tuple[Ints, Ints]:
         """The groups of the chains of `n` mappings # (mapping, dim), and the part of each # (mapping,).
 
-        `alike`: all of one part.
+        `alike`: all of one part; `part`: of this one.
         """
         if len(self.joints) == 1:
             return self.joints[0].sample(rng, n), np.zeros(n, np.int64)
+        if part is not None:
+            return self.joints[part].sample(rng, n), np.full(n, part)
         drawn = np.repeat(below(rng, np.full(1 if alike else n, self.total, dtype=self._ends.dtype)), n if alike else 1)
-        part = np.searchsorted(self._ends, drawn, side="right")
+        each = np.searchsorted(self._ends, drawn, side="right")
         groups = np.empty((n, len(self.joints[0].spaces)), np.int64, order="F")
-        for p in np.unique(part).tolist():
-            mine = np.flatnonzero(part == p)
+        for p in np.unique(each).tolist():
+            mine = np.flatnonzero(each == p)
             groups[mine] = self.joints[p].sample(rng, len(mine))
-        return groups, part
+        return groups, each
 
     def sample_keep(self, rng: np.random.Generator, part: Ints, *, alike: bool = False) -> Bools:
         """What mappings of these parts keep # (mapping, level, tensor); `alike`: all the same."""

@@ -1,46 +1,147 @@
 """How many ways there are to choose one chain per dim, when the dims share axes or limits on loops.
 
-The state after some dims is what they share so far: the product of their bounds on each contended axis, the number of
-loops at each limited level. `weights[d][state]` counts the ways to choose the chains of dims d, d+1, ... from there.
+The state after some dims is what they leave to the others: the room on each contended axis, the places that
+`min_utilization` still asks for, the number of loops at each limited level. Of an axis of S places dims whose bounds
+multiply to p leave floor(S / p), which takes about 2 sqrt(S) values and not S. `weights[d][state]` counts the ways to
+choose the chains of dims d, d+1, ... from there.
 """
 
 from collections.abc import Iterator, Sequence
-from math import factorial
+from dataclasses import dataclass
+from functools import cached_property
+from math import factorial, prod
+from typing import Literal
 
 import numpy as np
 
 from ..mapping import Ints
+from .bound_classes import largest_of
 from .chains import ChainSpace
 from .constraints import Shared
 from .integers import BigInts, compact, fitting
+from .quotients import TooLargeError, different
+
+MOST_STATES = 2**22  # of what the dims share; more would take minutes and gigabytes
+MOST_MOVES = 2**27  # of one dim, from a state by a group: a minute
+CHUNK = 2**20  # moves made at a time
+MANY = 64  # moves of one group from which on it is made alone; several groups at once take longer per move
+
+
+@dataclass(frozen=True, slots=True)
+class _Coordinate:
+    """One part of a state: its values before each dim, and what they become."""
+
+    kind: Literal["room", "need", "loops"]
+    shared: Shared
+
+    @property
+    def start(self) -> int:
+        """What there is before the first dim."""
+        return {"room": self.shared.most, "need": self.shared.least, "loops": 0}[self.kind]
+
+    def after(self, value: Ints, added: Ints) -> Ints:
+        """What a group that adds `added` leaves of `value`; -1 where it does not fit. Both broadcast."""
+        if self.kind == "room":
+            left = value // added
+            return np.where(left > 0, left, -1)
+        if self.kind == "need":
+            return -(-value // added)
+        loops = value + added
+        return np.where(loops <= self.shared.most, loops, -1)
+
+    def added(self, space: ChainSpace, dim: int, sure: bool) -> Ints:
+        """What each group of `dim` adds: a factor, or loops. # (group,)"""
+        if self.kind == "loops":
+            over_one = space.over_one[:, self.shared.slots].sum(axis=1)
+            return over_one if dim in self.shared.members else 0 * over_one
+        if dim not in self.shared.members:
+            return np.ones(len(space.signature), np.int64)
+        smallest, rule = space.signature[:, self.shared.slot], space.rules[self.shared.slot]
+        return largest_of(smallest, rule.starts, rule.hi) if (self.kind == "need") != sure else smallest
+
+    def orders(self, value: int) -> int:
+        """By how much the loop orders of a combination that ends with `value` multiply; 0 where it is none."""
+        if self.kind == "loops":
+            return 0 if value < self.shared.least else factorial(value) if self.shared.orders else 1
+        return int(self.kind == "room" or value == 1)
+
+
+def _coordinates(shared: Sequence[Shared]) -> Iterator[_Coordinate]:
+    for each in shared:
+        yield _Coordinate("room" if each.kind == "product" else "loops", each)
+        if each.kind == "product" and each.least > 1:
+            yield _Coordinate("need", each)
+
+
+@dataclass(frozen=True, slots=True)
+class _Moves:
+    """What the groups of one dim do to one coordinate. The values that a group fits come first."""
+
+    label: Ints  # (group,) what it adds, as a row of `there`
+    fits: Ints  # (label,) how many values
+    there: Ints  # (label, value) the place of what is left among the values before the next dim
 
 
 class Ways:
     """The number of combinations from every state, each combination counted `fixed_orders` times.
 
     `fixed_orders` is the number of loop orders of every combination; what is shared may multiply it (`Shared.orders`).
+    Of bounds in classes (bound_classes.py) it counts the combinations of which some could be within the axes, or with
+    `sure` those of which all are.
     """
 
-    def __init__(self, spaces: Sequence[ChainSpace], shared: Sequence[Shared], fixed_orders: int) -> None:
+    def __init__(
+        self, spaces: Sequence[ChainSpace], shared: Sequence[Shared], fixed_orders: int, *, sure: bool = False
+    ) -> None:
         self.spaces = tuple(spaces)
-        self.shared = tuple(shared) or (Shared("loops", 0, frozenset(), 0),)
-        self._products = np.array([each.kind == "product" for each in self.shared])
-        self.shapes = [state_shape(self.shared, dim) for dim in range(len(self.spaces) + 1)]
-        self.weights = [self._last(fixed_orders)]
-        for dim in reversed(range(len(self.spaces))):
-            self.weights.insert(0, self._before(dim, self.weights[0]))
-        self.total = int(self.weights[0].flat[0])
+        self._coordinates = tuple(_coordinates(tuple(shared) or (Shared("loops", 0, frozenset(), 0),)))
+        self._values = [[np.array([each.start]) for each in self._coordinates]]  # per dim and coordinate
+        self._moves: list[list[_Moves]] = []
+        for dim, space in enumerate(self.spaces):
+            columns = [each.added(space, dim, sure) for each in self._coordinates]
+            self._follow(columns)
+        self.shapes = [tuple(map(len, values)) for values in self._values]
+        self.most_states = max(map(prod, self.shapes))
+        self.most_moves = max((self._number_of_moves(dim) for dim in range(len(self.spaces))), default=0)
+        self._fixed_orders = fixed_orders
 
-    def _added(self, dim: int) -> Ints:
-        """What a group of `dim` adds to what is shared: a factor to a product, a loop. # (group, shared)"""
-        signature, over_one = self.spaces[dim].signature, self.spaces[dim].over_one
-        added = np.repeat(self._products.astype(np.int64)[None], len(signature), axis=0)
-        for column, shared in enumerate(self.shared):
-            if dim in shared.members and shared.kind == "product":
-                added[:, column] = signature[:, shared.slot]
-            elif dim in shared.members:
-                added[:, column] = over_one[:, shared.slots].sum(axis=1)
-        return added
+    @cached_property
+    def weights(self) -> list[BigInts]:
+        """The number of ways to go on from each state before each dim, and after all. # (state,) each
+
+        Raises TooLargeError.
+        """
+        if self.most_states > MOST_STATES:
+            raise TooLargeError(f"needs {self.most_states:,} joint states, more than {MOST_STATES:,}")
+        if self.most_moves > MOST_MOVES:
+            raise TooLargeError(f"needs {self.most_moves:,} steps between joint states, more than {MOST_MOVES:,}")
+        weights = [self._last(self._fixed_orders)]
+        for dim in reversed(range(len(self.spaces))):
+            weights.insert(0, self._before(dim, weights[0]))
+        return weights
+
+    @property
+    def total(self) -> int:
+        """The number of combinations. Raises TooLargeError."""
+        return int(self.weights[0][0])
+
+    def _follow(self, columns: Sequence[Ints]) -> None:
+        """Add the moves of the next dim, whose groups add `columns` # (group,) each, and the values after it."""
+        moves, after = [], []
+        for each, values, added in zip(self._coordinates, self._values[-1], columns, strict=True):
+            labels, label = np.unique(added, return_inverse=True)
+            left = each.after(values[None], labels[:, None])
+            onward = different(left[left >= 0])
+            there = np.searchsorted(onward, left)  # anything where a group does not fit
+            if each.kind != "loops":  # the more there is, the more groups fit
+                onward, there = onward[::-1], len(onward) - 1 - there
+            moves.append(_Moves(label, (left >= 0).sum(axis=1), there))
+            after.append(onward)
+        self._moves.append(moves)
+        self._values.append(after)
+
+    def _number_of_moves(self, dim: int) -> int:
+        return int(np.prod([moves.fits[moves.label].astype(float) for moves in self._moves[dim]], axis=0).sum())
 
     def counts(self, dim: int) -> BigInts:
         """The number of chains of each group of `dim`, in Python integers. # (group,)"""
@@ -48,48 +149,53 @@ class Ways:
 
     def _last(self, fixed_orders: int) -> BigInts:
         """The weight of each final state: its number of loop orders, 0 where an axis is used too little."""
-        shape = self.shapes[-1]
-        weight = np.full(shape, fixed_orders, dtype=object)
-        for column, shared in enumerate(self.shared):
-            if shared.kind == "product":
-                values = [int(value >= shared.least) for value in shared.values]
-            else:
-                values = [factorial(value) if shared.orders else 1 for value in range(shape[column])]
-                values[: shared.least] = [0] * min(shared.least, len(values))
-            along = [-1 if axis == column else 1 for axis in range(len(shape))]
-            weight = weight * np.array(values, dtype=object).reshape(along)
-        return weight
+        weight = np.array(fixed_orders, dtype=object)
+        for each, values in zip(self._coordinates, self._values[-1], strict=True):
+            weight = weight[..., None] * np.array([each.orders(int(value)) for value in values], dtype=object)
+        return weight.reshape(-1)
 
-    def moves(self, dim: int) -> Iterator[tuple[tuple[slice, ...], tuple[slice, ...]]]:
-        """For each group of `dim`: the states that it fits, and in the same order the states it leads to."""
-        for added in self._added(dim).tolist():
-            here, there = [], []
-            for before, after, value, product in zip(
-                self.shapes[dim], self.shapes[dim + 1], added, self._products, strict=True
-            ):
-                fits = after // value if product else max(0, min(before, after - value))
-                here.append(slice(fits))
-                there.append(slice(value - 1, None, value) if product else slice(value, value + fits))
-            yield tuple(here), tuple(there)
+    def moves(self, dim: int) -> Iterator[tuple[Ints, Ints, Ints]]:
+        """All moves by groups of `dim`, some at a time, group by group: the group, the state before and after."""
+        moves, (before, after) = self._moves[dim], self.shapes[dim : dim + 2]
+        fits = np.stack([each.fits[each.label] for each in moves])  # (coordinate, group)
+        number = fits.prod(axis=0)
+        ends, start = np.cumsum(number), 0
+        while start < len(number):
+            done = int(ends[start - 1]) if start else 0
+            stop = max(start + 1, int(np.searchsorted(ends, done + CHUNK, side="right")))
+            if number[start] >= MANY:
+                yield self._of_group(dim, start, fits[:, start])
+                start += 1
+                continue
+            large = np.flatnonzero(number[start:stop] >= MANY)
+            stop = start + int(large[0]) if len(large) else stop
+            group = np.repeat(np.arange(start, stop), number[start:stop])
+            rest = np.arange(len(group)) - (ends - number)[group] + done
+            here, there, times, onward = 0 * rest, 0 * rest, 1, 1
+            for i in reversed(range(len(moves))):
+                rest, value = np.divmod(rest, fits[i, group])
+                here += times * value
+                there += onward * moves[i].there[moves[i].label[group], value]
+                times, onward = times * before[i], onward * after[i]
+            yield group, here, there
+            start = stop
+
+    def _of_group(self, dim: int, group: int, fits: Ints) -> tuple[Ints, Ints, Ints]:
+        """The moves of one group."""
+        here, there = np.zeros(1, np.int64), np.zeros(1, np.int64)
+        for i, (moves, most) in enumerate(zip(self._moves[dim], fits, strict=True)):
+            here = (here[:, None] * self.shapes[dim][i] + np.arange(most)).reshape(-1)
+            onward = moves.there[moves.label[group], :most]
+            there = (there[:, None] * self.shapes[dim + 1][i] + onward).reshape(-1)
+        return np.full(len(here), group), here, there
 
     def _before(self, dim: int, after: BigInts) -> BigInts:
         """weights[dim] from weights[dim + 1]: sum over groups of chains * weights[dim + 1][state with the group]."""
         counts = self.counts(dim)
         after = compact(after)
-        after = fitting(after, float(after.max()) * float(counts.sum()))
-        weight = np.zeros(self.shapes[dim], after.dtype)
-        for count, (here, there) in zip(counts, self.moves(dim), strict=True):
-            weight[here] += count * after[there]
+        after = fitting(after, float(after.max(initial=0)) * float(counts.sum()))
+        counts = counts.astype(after.dtype)
+        weight = np.zeros(prod(self.shapes[dim]), after.dtype)
+        for group, here, there in self.moves(dim):
+            np.add.at(weight, here, counts[group] * after[there])
         return weight
-
-
-def state_shape(shared: Sequence[Shared], dim: int) -> tuple[int, ...]:
-    """How many values each shared quantity may have before `dim`: no more loops than the dims before it."""
-    return tuple(
-        len(each.values) if each.kind == "product" else 1 + min(each.most, _loops_before(each, dim)) for each in shared
-    )
-
-
-def _loops_before(shared: Shared, dim: int) -> int:
-    """The most loops that the dims before `dim` may have at the slots of `shared`."""
-    return len(shared.slots) * sum(d < dim for d in shared.members)

@@ -2,6 +2,7 @@
 
 from .cost import REASONS, CostOptions, Costs, evaluate, validity
 from .counts import Counts, count
+from .crossings import Crossings
 from .data_movement import DataMovement
 from .exactness import HELD, RoundingWarning, exactly, figures_exact, rate, tell_rounding
 from .level_slots import outside
@@ -17,6 +18,7 @@ __all__ = [
     "CostOptions",
     "Costs",
     "Counts",
+    "Crossings",
     "DataMovement",
     "HELD",
     "LoopPositions",

@@ -88,6 +88,7 @@ class Costs:
     leak_energy_pj: Floats  # (mapping,) 0 unless asked for
     network_energy_pj: Floats  # (mapping, level, tensor) of the array below each level; 0 unless asked for
     options: CostOptions
+    exact: Bools  # (mapping,) whether all counts behind these figures are exact, those of the wires among them
 
     @property
     def edp(self) -> Floats:
@@ -155,9 +156,10 @@ def evaluate(
     # one after the other, so that the batch's size does not change how sums round
     places = np.ndindex(len(arch.levels), len(workload.tensors))
     total = sum((energy[:, level, v] for level, v in places), compute + leak)
-    network = xp.zeros_like(energy)
+    network, exact = xp.zeros_like(energy), counts.exact
     if options.network:
-        network = network_energies(nest, counts, options)
+        crossed = counts.crossings(nest)
+        network, exact = network_energies(batch, crossed.words, options), crossed.exact
         total += network.sum(axis=(1, 2))
     units = arch.instances(len(arch.levels))
     return Costs(
@@ -171,6 +173,7 @@ def evaluate(
         leak_energy_pj=leak,
         network_energy_pj=network,
         options=options,
+        exact=exact,
     )
 
 
@@ -189,12 +192,11 @@ def level_energies(nest: NestAnalysis, counts: Counts, table: EnergyTable) -> Fl
     return nest.together(columns, len(batch.arch.levels), len(tensors))
 
 
-def network_energies(nest: NestAnalysis, counts: Counts, options: CostOptions) -> Floats:
-    """Words times hops times energy per hop. # (mapping, level, tensor)"""
-    batch = nest.batch
+def network_energies(batch: Mappings, crossings: Numbers, options: CostOptions) -> Floats:
+    """Energy of the wires in the array below each level, for the words that cross it. # (mapping, level, tensor)"""
     tensors = batch.workload.tensors
     pj = [[options.word_hop_pj(level.bits(t.name, t.word_bits)) for t in tensors] for level in batch.arch.levels]
-    energy: Floats = word_hops(batch, counts, nest) * np.array(pj)
+    energy: Floats = word_hops(batch, crossings) * np.array(pj)
     return energy
 
 
@@ -210,13 +212,13 @@ def bandwidth_cycles(nest: NestAnalysis, counts: Counts) -> Numbers:
         ):
             if bandwidth is not None:
                 of_all = sum((words[:, level] for level in levels[1:]), words[:, levels[0]])
-                cycles = xp.maximum(cycles, _rounded_up(of_all, bandwidth))
+                cycles = xp.maximum(cycles, transfer_cycles(of_all, bandwidth))
         columns += [cycles] * len(levels)
     return nest.together(columns, len(columns))
 
 
-def _rounded_up(words: Numbers, bandwidth: Rate | float) -> Numbers:
-    """Cycles that so many words take."""
+def transfer_cycles(words: Numbers, bandwidth: Rate | float) -> Numbers:
+    """Cycles that so many words take at so many words per cycle, rounded up."""
     many, cycles = bandwidth if isinstance(bandwidth, tuple) else rate(bandwidth)
     if words.dtype == object:
         needed: Numbers = -(-words * cycles // Fraction(many))

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...workloads import Tensor
 from ..mapping import Bools, Ints, Mappings, Numbers, keeper_pairs
+from .crossings import Crossings, crossings
 from .data_movement import DataMovement
 from .nest_analysis import NestAnalysis
 from .systolic import fill_drain
@@ -34,6 +35,8 @@ class Counts:
     exact: Bools  # (mapping,) False: reads may exceed the executor's, never fall short (docs/model.md)
     tiles: Callable[[], Numbers]  # makes tile_words, which costs nothing where nobody asks
     fill_drain: Numbers  # (mapping,) of the cycles those in which a systolic array fills and drains
+    # makes the words that cross the arrays, which only wires need; from the batch's analysis, where the caller has it
+    crossings: Callable[..., Crossings]
 
     @cached_property
     def tile_words(self) -> Numbers:
@@ -51,23 +54,25 @@ class Counts:
         )
 
 
-def count(batch: Mappings, nest: NestAnalysis | None = None) -> Counts:
+def count(batch: Mappings, nest: NestAnalysis | None = None, *, least: bool = False) -> Counts:
     """Count the accesses of every mapping of `batch`; `nest` is its analysis, where the caller has it.
 
-    Origin counts are only filled in for levels that have a bandwidth; elsewhere they are 0.
+    Origin counts are only filled in for levels that have a bandwidth; elsewhere they are 0. Where not `exact`, words
+    are never below the executor's; with `least` never above it.
     """
     nest = nest or NestAnalysis(batch)
     levels, tensors, waits = nest.levels, len(batch.workload.tensors), fill_drain(nest)
-    found = _Columns(nest)
+    found = _Columns(nest, least)
     for v, tensor in enumerate(batch.workload.tensors):
         for parent, child, where in keeper_pairs(batch.keep[:, :, v]):
             whole = len(where) == len(batch)
             _add_pair(found.of(None if whole else where), tensor, v, parent, child)
+    reads, updates = (found.stacked(name, levels, tensors) for name in ("reads", "updates"))
     return Counts(
         cycles=nest.cycles() if batch.arch.systolic is None else nest.cycles() + waits,
-        reads=found.stacked("reads", levels, tensors),
+        reads=reads,
         fills=found.stacked("fills", levels, tensors),
-        updates=found.stacked("updates", levels, tensors),
+        updates=updates,
         instances=nest.instances(),
         origin_reads=found.stacked("origin_reads", levels),
         origin_writes=found.stacked("origin_writes", levels),
@@ -76,6 +81,7 @@ def count(batch: Mappings, nest: NestAnalysis | None = None) -> Counts:
         exact=found.exact,
         tiles=partial(kept_words, batch),  # of the batch alone: the analysis would live as long as its counts
         fill_drain=waits,
+        crossings=partial(crossings, batch, reads, updates, exact=found.exact, least=least),
     )
 
 
@@ -94,6 +100,7 @@ class _Columns:
     """Figures of a batch while they come in, an array per level and tensor; what never comes in is 0."""
 
     nest: NestAnalysis
+    least: bool  # whether what is not exact is a lower bound
     where: Ints | None = None  # the mappings that `nest` is about; None: all
     found: dict[tuple[str, tuple[int, ...]], Numbers] = field(default_factory=dict)
     inexact: list[Bools] = field(default_factory=list)
@@ -102,7 +109,11 @@ class _Columns:
     def of(self, where: Ints | None) -> "_Columns":
         """The same columns, taking figures of the mappings `where` alone."""
         nest = self.nest if where is None else NestAnalysis(self.nest.batch.take(where))
-        return _Columns(nest, where, self.found, self.inexact, self.nest)
+        return _Columns(nest, self.least, where, self.found, self.inexact, self.nest)
+
+    def moved(self, flow: DataMovement) -> Numbers:
+        """Words that a parent hands out, or a bound of them. # (mapping of those,)"""
+        return flow.least_words() if self.least else flow.words()
 
     def add(self, name: str, place: tuple[int, ...], words: Numbers) -> None:
         """Add `words` to the figure `name` at a (level, tensor) or (level,)."""
@@ -141,7 +152,7 @@ def _add_pair(found: _Columns, tensor: Tensor, v: int, parent: int, child: int) 
     nest = found.nest
     macs = child == nest.levels
     read = DataMovement(nest, tensor, child, parent=parent)
-    moved = read.words()
+    moved = found.moved(read)
     found.flag(read.exact())
     if tensor.output:
         found.add("updates", (parent, v), moved)
@@ -162,7 +173,7 @@ def _add_busiest(found: _Columns, tensor: Tensor, parent: int, child: int) -> No
     nest = found.nest
     levels = nest.batch.arch.levels
     if levels[parent].limited:
-        moved = DataMovement(nest, tensor, child, parent=parent, origin=True).words()
+        moved = found.moved(DataMovement(nest, tensor, child, parent=parent, origin=True))
         if tensor.output:
             found.add("origin_writes", (parent,), moved)
             found.add("origin_reads", (parent,), moved - nest.distinct(tensor, parent, origin=True))

@@ -6,8 +6,9 @@ outside the child, for the increments of that loop; whether another dim's loop o
 all that loop order decides.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from math import prod
 
 import numpy as np
@@ -36,6 +37,8 @@ class DataMovement:
     child: int
     parent: int | None = None
     origin: bool = False
+    # dims of windows whose places below the parent do not count but for the first: of fewer children, so fewer words
+    still: frozenset[int] = frozenset()
 
     @cached_property
     def irrelevant(self) -> list[tuple[int, Prefixes]]:
@@ -56,7 +59,7 @@ class DataMovement:
         for rank in self.tensor.ranks:
             terms = [(index[t.dim], t.coef) for t in rank if index[t.dim] in self.nest.dims]
             if terms:
-                found.append(RankColumns.of(self.nest, terms, self.child, lo, hi, self.parent))
+                found.append(RankColumns.of(self.nest, terms, self.child, Places(lo, hi, self.parent, self.still)))
         return found
 
     def exact(self) -> Bools:
@@ -65,6 +68,22 @@ class DataMovement:
         for rank in self.ranks:
             exact &= take_rows(rank.view.exact, rank.row)
         return exact
+
+    def least_words(self) -> Numbers:
+        """Words moved, or where `words` may be too many, at least as many: those of some of the children. # (mapping,)
+
+        Of each window the children along one dim count, whose tiles cannot coincide; the dim that gives the most.
+        """
+        words = self.words()
+        windows = [rank.dims for rank in self.ranks if not rank.view.exact.all()]
+        if not windows:
+            return words
+        least = self.nest.zeros()
+        for spread in product(*windows):
+            still = frozenset(d for dims in windows for d in dims) - {*spread}
+            least = self.nest.xp.maximum(least, replace(self, still=still).words())
+        bounded: Numbers = self.nest.xp.where(self.exact(), words, least)
+        return bounded
 
     def words(self) -> Numbers:
         """Words moved. # (mapping,)"""
@@ -96,6 +115,21 @@ class DataMovement:
         return sums["words"] + sums["kept_by_all"] - sums["kept"]
 
 
+@dataclass(frozen=True)
+class Places:
+    """The coordinates that the sums of a rank run over: those of levels lo..hi-1; children of `parent` may share words,
+    and of the dims `still` only the first below it counts."""
+
+    lo: int
+    hi: int
+    parent: int | None
+    still: frozenset[int] = frozenset()
+
+    def of(self, d: int) -> tuple[int, int]:
+        """The levels whose coordinates of dim d count."""
+        return self.lo, self.hi if d not in self.still or self.parent is None else self.parent
+
+
 @dataclass(eq=False)
 class RankColumns:
     """A rank's sums with, per mapping, the row to take."""
@@ -105,25 +139,25 @@ class RankColumns:
     row: Ints  # (mapping,)
 
     @classmethod
-    def of(
-        cls, nest: NestAnalysis, terms: list[tuple[int, int]], child: int, lo: int, hi: int, parent: int | None
-    ) -> "RankColumns":
+    def of(cls, nest: NestAnalysis, terms: list[tuple[int, int]], child: int, places: Places) -> "RankColumns":
         """The sums of the rank with `terms` (dim, coefficient), from the tables' cache where they are known."""
         dims = tuple(d for d, _ in terms)
         coefs = tuple(coef for _, coef in terms)
         tables, shape, row = nest.combinations(dims, child)
-        shared = _shared_level(nest, child, parent) if len(dims) == 2 else None
+        places = replace(places, still=places.still & {*dims})
+        shared = _shared_level(nest, child, places.parent) if len(dims) == 2 and not places.still else None
 
         def view(combinations: tuple[Ints, ...], shared: int | None) -> RankView:
-            parts = tuple(prefixes(table, nest.batch.arch, child, lo, hi, shared) for table in tables)
-            return RankView(coefs, parts, combinations, parent)
+            arch, every = nest.batch.arch, zip(dims, tables, strict=True)
+            parts = tuple(prefixes(table, arch, child, *places.of(d), shared) for d, table in every)
+            return RankView(coefs, parts, combinations, places.parent)
 
         def best(combinations: tuple[Ints, ...]) -> RankView:
             plain = view(combinations, None)
             return view(combinations, shared) if shared is not None and plain.meets.any() else plain
 
         # in the first table's cache, whose own identity the key therefore leaves out: the cache would hold its table
-        key = ("rank", nest.batch.arch.axes, tables[1:], coefs, child, lo, hi, parent)
+        key = ("rank", nest.batch.arch.axes, tables[1:], coefs, child, places, dims if places.still else ())
         cache, every = tables[0].cache, prod(shape)
         known = cache.get(key, 0)
         if isinstance(known, RankView):

@@ -1,11 +1,10 @@
-"""Words times hops: how far the words of each tensor travel in the arrays below the levels (docs/model.md, Network).
+"""Hops: how far the words of each tensor travel in the arrays below the levels (docs/model.md, Network).
 
 The array below a level is a mesh whose words come in at the left, half way up. A word that several places need goes
 right along one row as far as the rightmost of them, and from there up and down the columns that have one. That is
 Timeloop's network (its class Legacy); its figures for perfect nests are ours.
 """
 
-from collections.abc import Iterator
 from functools import lru_cache
 from math import prod
 
@@ -13,10 +12,7 @@ import numpy as np
 
 from ...arch import Architecture
 from ...workloads import Tensor
-from ..mapping import Floats, Ints, Mappings, Numbers, floats, keeper_pairs, unique_rows
-from .counts import Counts
-from .data_movement import DataMovement
-from .nest_analysis import NestAnalysis
+from ..mapping import Floats, Ints, Mappings, Numbers, floats, unique_rows
 
 Axes = tuple[tuple[bool, int, int], ...]  # of each axis of one level: along X, size, instances of the axes inside it
 # How the words differ from one iteration of a loop to the next: not at all, wholly, or by a move along each rank.
@@ -26,35 +22,20 @@ OTHER: Moves = None
 Loops = tuple[tuple[tuple[int, Moves], ...], ...]  # bound and moves of the loops on each axis, innermost first
 
 
-def word_hops(batch: Mappings, counts: Counts, nest: NestAnalysis | None = None) -> Floats:
-    """Words that enter the array below each level, times the hops of each there. # (mapping, level, tensor)
+def word_hops(batch: Mappings, crossings: Numbers) -> Floats:
+    """Words that cross the array below each level, times the hops of each there. # (mapping, level, tensor)
 
-    `nest` is the analysis of `batch`, where the caller has it.
-
-    Inputs go in, outputs come out; an output's words that go in again are not charged, as in Timeloop. A word passes
-    the arrays of all levels from where it is kept to where it is kept next.
+    `crossings` are these words # (mapping, level, tensor). Inputs go in, outputs come out; an output's words that go in
+    again are not charged, as in Timeloop. A word passes the arrays of all levels from where it is kept to where it is
+    kept next.
     """
-    nest, total = nest or NestAnalysis(batch), np.zeros(counts.reads.shape)
-    for v, tensor in enumerate(batch.workload.tensors):
-        for level, where, words in _crossings(nest, counts, v):
-            total[where, level, v] += floats(words) * hops(batch.take(where), level, tensor)
+    total = np.zeros(crossings.shape)
+    for level in range(len(batch.arch.levels)):
+        for v, tensor in enumerate(batch.workload.tensors):
+            where = np.flatnonzero(crossings[:, level, v])
+            if len(where):
+                total[where, level, v] = floats(crossings[where, level, v]) * hops(batch.take(where), level, tensor)
     return total
-
-
-def _crossings(nest: NestAnalysis, counts: Counts, v: int) -> Iterator[tuple[int, Ints, Numbers]]:
-    """(level, mappings, words) for each array that words of tensor `v` pass. words: (mapping of those,)"""
-    batch, tensor = nest.batch, nest.batch.workload.tensors[v]
-    moved = (counts.updates if tensor.output else counts.reads)[:, :, v]
-    for parent, child, where in keeper_pairs(batch.keep[:, :, v]):
-        part = nest if len(where) == len(batch) else NestAnalysis(batch.take(where))
-        for level in range(parent, child):
-            if batch.arch.levels[level].instances_below == 1:
-                continue
-            if level == parent:
-                # of an output all updates, also first ones: each is a word that comes out
-                yield level, where, moved[where, level]
-            else:
-                yield level, where, DataMovement(part, tensor, child, parent=level).words()
 
 
 def hops(batch: Mappings, level: int, tensor: Tensor) -> Floats:

@@ -20,6 +20,8 @@ from ..mapping import Bools, Ints, Numbers
 from ..runtime import Deadline, no_deadline
 from .contexts import Context, Prefixes, Range, with_count
 
+CLASS_STEPS, ROWS_A_STEP = 60, 8  # steps of a class of increments: for itself, and for so many rows one
+
 
 def distinct_sums(count_a: Ints, count_b: Ints, step_a: Ints, step_b: Ints) -> Ints:
     """How many different values a*i + b*j takes for i < count_a, j < count_b (steps a, b >= 1)."""
@@ -198,7 +200,7 @@ class _Increment:
         for times, ranges in view._choices(contexts):
             missed = np.zeros(view.n, np.int64)
             for parts in self._classes(ranges):
-                view.deadline()
+                view.deadline(CLASS_STEPS + view.n // ROWS_A_STEP)
                 size, overlap = self._pair(parts)
                 distinct = view._distinct(parts)
                 every = times * distinct

@@ -1,4 +1,4 @@
-"""Exact reads of one mapping where `count` flags them: words that several children need and one read serves.
+"""Exact reads and crossings of one mapping where `count` flags them: words that several children need at once.
 
 `count` sums in closed form and, where two dims of a window are spread below one parent and end raggedly, may count
 a read for each of two children that rule 3 serves together. Here the children's sets of new words are listed and
@@ -21,6 +21,7 @@ import numpy as np
 from ...workloads import Tensor
 from ..mapping import Ints, MappingBatch, Mappings, Numbers, keeper_pairs
 from .counts import Counts, count, kept_words, whole
+from .crossings import Crossings, crossings, passings
 from .data_movement import DataMovement
 from .exactness import exactly
 from .nest_analysis import NestAnalysis
@@ -43,7 +44,20 @@ def recount(batch: MappingBatch) -> Counts:
         counts = _corrected(counts, batch, nest)
     moved = ("reads", "fills", "updates", "drains", "origin_reads", "origin_writes", "origin_drains")
     figures = {name: whole(getattr(counts, name)) for name in ("cycles", "fill_drain", "instances", *moved)}
-    return replace(counts, **figures, tiles=partial(_tile_words, batch))
+    crossed = partial(_crossings, batch, figures["reads"], figures["updates"])
+    return replace(counts, **figures, tiles=partial(_tile_words, batch), crossings=crossed)
+
+
+def _crossings(batch: MappingBatch, reads: Numbers, updates: Numbers, nest: NestAnalysis | None = None) -> Crossings:
+    """Words that cross the arrays, from exact reads and updates; of levels that they pass listed where flagged."""
+    nest = nest or NestAnalysis(batch)
+    found = crossings(batch, reads, updates, nest, exact=np.ones(1, bool))
+    every = whole(found.words)
+    for passing in () if found.exact[0] else passings(batch):
+        tensor, level, child = batch.workload.tensors[passing.v], passing.level, passing.child
+        if not DataMovement(nest, tensor, child, parent=level).exact()[0]:
+            every[0, level, passing.v] = words(batch, tensor, level, child)
+    return Crossings(every, np.ones(1, bool))
 
 
 def _tile_words(batch: MappingBatch) -> Numbers:
@@ -66,7 +80,9 @@ def _corrected(counts: Counts, batch: MappingBatch, nest: NestAnalysis) -> Count
 
 def words(batch: MappingBatch, tensor: Tensor, parent: int, child: int, origin: bool = False) -> int:
     """Words of `tensor` that `parent` (with `origin` only its instance at the spatial origin) hands to `child`, its
-    next keeper or the MACs (the number of levels), in the one mapping of `batch`; identical sets count once."""
+    next keeper or the MACs (the number of levels), in the one mapping of `batch`; identical sets count once.
+
+    They may also be those that only pass `parent` on their way to the next keeper."""
     steps = Steps(batch, tensor, parent, child, origin)
     total = steps.first()
     if child < len(batch.arch.levels):

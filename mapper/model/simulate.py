@@ -6,7 +6,7 @@ exactly as the reference machine of docs/model.md moves them.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import permutations, product
+from itertools import groupby, permutations, product
 from math import prod
 
 import numpy as np
@@ -14,6 +14,8 @@ import numpy as np
 from ...workloads import Tensor, Workload
 from ..mapping import MappingBatch
 from .counts import Counts
+from .crossings import Crossings
+from .simulate_registers import cycles_of_two_registers
 
 Box = tuple[tuple[int, int], ...]  # per dim: start, end (clipped at the dim's size)
 Words = frozenset[tuple[int, ...]]
@@ -50,6 +52,7 @@ class _Traffic:
     """Words of one tensor between two keepers."""
 
     moved: dict[Instance, int] = field(default_factory=dict)  # by parent instance, sets that several need once
+    crossed: dict[int, int] = field(default_factory=dict)  # by level, the parent's too: below it, several need once
     filled: dict[Instance, int] = field(default_factory=dict)  # by child instance
     drained: dict[Instance, int] = field(default_factory=dict)  # by child instance, words that leave it
     parent_seen: dict[Instance, set[tuple[int, ...]]] = field(default_factory=dict)  # every word, by parent instance
@@ -92,7 +95,7 @@ class _Nest:
     def run(self) -> Counts:
         tensors = self.workload.tensors
         shape = (1, self.levels, len(tensors))
-        tile_words = np.zeros(shape)
+        tile_words, crossed = np.zeros(shape), np.zeros(shape)
         steps = sum(1 for _ in self.active_steps(self.levels))
         waits = 0 if self.arch.systolic is None else _Array(self).fill_drain(steps)
         counts = Counts(
@@ -108,12 +111,15 @@ class _Nest:
             exact=np.array([True]),
             tiles=lambda: tile_words,
             fill_drain=np.array([float(waits)]),
+            crossings=lambda _=None: Crossings(crossed, np.array([True])),
         )
         for v, tensor in enumerate(tensors):
             keepers = [level for level in range(self.levels) if self.keep[level, v]]
             for parent, child in zip(keepers, [*keepers[1:], self.levels], strict=True):
                 tile_words[0, parent, v] = max(len(w) for w in self.tiles(tensor, parent))
-                self._pair(counts, v, tensor, parent, child)
+                traffic = self._pair(counts, v, tensor, parent, child)
+                for level, words in traffic.crossed.items():
+                    crossed[0, level, v] = words
         return counts
 
     def active_steps(self, c: int) -> Iterator[tuple[int, ...]]:
@@ -150,12 +156,12 @@ class _Nest:
                 if box is not None:
                     yield _words(self.workload, tensor, box)
 
-    def _pair(self, counts: Counts, v: int, tensor: Tensor, parent: int, child: int) -> None:
+    def _pair(self, counts: Counts, v: int, tensor: Tensor, parent: int, child: int) -> _Traffic:
         """Run the traffic of `tensor` between keeper `parent` and its next keeper inside, `child`."""
         loops = [loop for loop in self.temporal if loop.level < child]
         axes = [loop for loop in self.spatial if loop.level < child]
         outer = sum(loop.level < parent for loop in axes)  # the leading axes tell parent instances apart
-        traffic = self._traffic(tensor, child, loops, axes, outer)
+        traffic = _traffic(self, tensor, parent, child, loops, axes)
         origin_p, origin_c = (0,) * outer, (0,) * len(axes)
         total = float(sum(traffic.moved.values()))
         if tensor.output:
@@ -175,32 +181,43 @@ class _Nest:
             if tensor.output:
                 counts.drains[0, child, v] += sum(traffic.drained.values())
                 counts.origin_drains[0, child] += traffic.drained[origin_c]
-
-    def _traffic(self, tensor: Tensor, child: int, loops: list[Loop], axes: list[Loop], outer: int) -> "_Traffic":
-        """Step through `loops`, outermost first, with every child instance along `axes`."""
-        traffic = _Traffic()
-        held: dict[Instance, Words] = {}
-        for step in product(*(range(loop.bound) for loop in loops)):
-            served: dict[Instance, set[Words]] = {}
-            for at in product(*(range(loop.bound) for loop in axes)):
-                box = self.box(loops, step, axes, at, child)
-                if box is None:
-                    continue
-                tile = _words(self.workload, tensor, box)
-                new = tile if child == self.levels else tile - held.get(at, frozenset())
-                left = held.get(at, frozenset()) - tile
-                traffic.drained[at] = traffic.drained.get(at, 0) + len(left)
-                held[at] = tile
-                traffic.filled[at] = traffic.filled.get(at, 0) + len(new)
-                traffic.child_seen.setdefault(at, set()).update(tile)
-                traffic.parent_seen.setdefault(at[:outer], set()).update(tile)
-                if new:
-                    served.setdefault(at[:outer], set()).add(new)
-            for instance, sets in served.items():
-                traffic.moved[instance] = traffic.moved.get(instance, 0) + sum(map(len, sets))
-        for at, tile in held.items():  # what is still there after the last step leaves, too
-            traffic.drained[at] += len(tile)
         return traffic
+
+
+def _traffic(nest: _Nest, tensor: Tensor, parent: int, child: int, loops: list[Loop], axes: list[Loop]) -> _Traffic:
+    """Step through `loops`, outermost first, with every child instance along `axes`."""
+    # of each level with an array that the words cross, how many of the axes tell its instances apart
+    arrays = {
+        i: sum(loop.level < i for loop in axes) for i in range(parent, child) if nest.arch.levels[i].instances_below > 1
+    }
+    outer = sum(loop.level < parent for loop in axes)
+    traffic = _Traffic(crossed=dict.fromkeys(arrays, 0))
+    held: dict[Instance, Words] = {}
+    for step in product(*(range(loop.bound) for loop in loops)):
+        served: dict[Instance, set[Words]] = {}
+        crossing: set[tuple[int, Instance, Words]] = set()  # identical sets cross the array of an instance once
+        for at in product(*(range(loop.bound) for loop in axes)):
+            box = nest.box(loops, step, axes, at, child)
+            if box is None:
+                continue
+            tile = _words(nest.workload, tensor, box)
+            new = tile if child == nest.levels else tile - held.get(at, frozenset())
+            left = held.get(at, frozenset()) - tile
+            traffic.drained[at] = traffic.drained.get(at, 0) + len(left)
+            held[at] = tile
+            traffic.filled[at] = traffic.filled.get(at, 0) + len(new)
+            traffic.child_seen.setdefault(at, set()).update(tile)
+            traffic.parent_seen.setdefault(at[:outer], set()).update(tile)
+            if new:
+                served.setdefault(at[:outer], set()).add(new)
+                crossing |= {(level, at[:apart], new) for level, apart in arrays.items()}
+        for level, _, new in crossing:
+            traffic.crossed[level] += len(new)
+        for instance, sets in served.items():
+            traffic.moved[instance] = traffic.moved.get(instance, 0) + sum(map(len, sets))
+    for at, tile in held.items():  # what is still there after the last step leaves, too
+        traffic.drained[at] += len(tile)
+    return traffic
 
 
 def _words(workload: Workload, tensor: Tensor, box: Box) -> Words:
@@ -232,23 +249,29 @@ class _Array:
                 c, words = next((c for c in inside if self.nest.keep[c, v]), self.nest.levels), 1
                 if c < self.nest.levels:
                     words = max(len(tile) for tile in self.nest.tiles(self.nest.workload.tensors[v], c))
-                changes = self._changes(v, c)
-                found.append(changes * (self.array.rows * words + self.array.skew))
+                folds, exchange = self._folds(v, c), self.array.rows * words
+                cycles = sum(folds) + len(folds) * (exchange + self.array.skew)
+                if self.array.double_buffered:
+                    output = self.nest.workload.tensors[v].output
+                    cycles = cycles_of_two_registers(folds, exchange, output=output) + self.array.skew
+                found.append(cycles - steps)
         return min(found)
 
-    def _changes(self, v: int, c: int) -> int:
-        """The steps in which some instance of boundary `c` needs another tile of the tensor than it holds."""
-        nest, held, changes = self.nest, dict[Instance, Box](), 0
+    def _folds(self, v: int, c: int) -> list[int]:
+        """The steps from each in which some instance of boundary `c` needs another tile to the next one."""
+        nest, held, folds = self.nest, dict[Instance, Box](), list[int]()
         loops, axes = ([loop for loop in some if loop.level < c] for some in (nest.temporal, nest.spatial))
-        for step in nest.active_steps(c):
+        for step, inside in groupby(nest.active_steps(nest.levels), lambda every: every[: len(loops)]):
             wanted = dict[Instance, Box]()
             for at in product(*(range(loop.bound) for loop in axes)):
                 box = nest.box(loops, step, axes, at, c)
                 if box is not None:
                     wanted[at] = self._of(v, box)
-            changes += any(held.get(at) != tile for at, tile in wanted.items())
+            if any(held.get(at) != tile for at, tile in wanted.items()):
+                folds.append(0)
+            folds[-1] += len(list(inside))
             held |= wanted
-        return changes
+        return folds
 
     def _flow(self, tensors: list[int]) -> bool:
         """Whether each of the tensors can flow along a direction of its own."""

@@ -1,8 +1,9 @@
 """The cycles in which a systolic array fills and drains (docs/model.md, section 10).
 
 In such an array words pass from element to element. One tensor is stationary: its tile stays in the elements, while the
-others flow through them. Each change of that tile costs the cycles of its exchange and of the skew. How often it
-changes depends on the loop orders: it stays where only loops of other dims step.
+others flow through them. Each change of that tile costs the cycles of its exchange and of the skew, or what the steps
+beside it do not hide (fold_waits.py). How often it changes depends on the loop orders: it stays where only loops of
+other dims step.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from ...workloads import Tensor
 from ..mapping import Bools, Mappings, Numbers, take_rows
+from .fold_waits import Folds
 from .nest_analysis import NestAnalysis
 from .tile_sizes import TileSizes
 
@@ -27,11 +29,22 @@ def fill_drain(nest: NestAnalysis) -> Numbers:
         own = nest.zeros()
         for boundary, holds in _boundaries(batch, v, array.level):
             words = TileSizes(nest).words(boundary, tensor) if boundary < nest.levels else 1
-            own = own + holds * (changes(nest, tensor, boundary) * (array.rows * words + array.skew))
+            own = own + holds * _exchanges(nest, tensor, boundary, array.rows * words)
         others = [other for other in batch.workload.tensors if other is not tensor]
         possible = _all_flow(nest, others) & _may_stay(batch, v, array.level)
         cycles = nest.xp.where(possible, nest.xp.minimum(cycles, own), cycles)
     return cycles
+
+
+def _exchanges(nest: NestAnalysis, tensor: Tensor, boundary: int, exchange: Numbers | int) -> Numbers:
+    """Count the cycles of fill and drain with `tensor` stationary, whose tile at `boundary` takes `exchange` cycles to
+    move in or out. # (mapping,)"""
+    array = nest.batch.arch.systolic
+    assert array is not None
+    if not array.double_buffered:
+        return changes(nest, tensor, boundary) * (exchange + array.skew)
+    exchange = nest.zeros() + exchange
+    return exchange + array.skew + Folds(nest, tensor, boundary).waits(exchange)
 
 
 def changes(nest: NestAnalysis, tensor: Tensor, boundary: int) -> Numbers:

@@ -3,12 +3,13 @@
 from .beside import beside, beside_json, beside_text
 from .compare import comparison, comparison_json
 from .difference import difference_json, difference_text
-from .folder import certificate_faults, write_folder, write_proof
+from .folder import write_folder, write_proof
 from .frames import layer_rows, level_rows
 from .front import exact_front
 from .network_edp import EdpBound, LayerNeeds, LeastSum, best_choice, crossing, edp_bound
 from .network_result import NetworkResult
 from .renderers import OF_LAYER, OF_NETWORK
+from .replaced import with_mappings_of
 from .result import Result
 from .result_json import Json, result_json, why_json
 from .show import Drawing, Renderer, Rows, Shown, register
@@ -33,7 +34,6 @@ __all__ = [
     "beside",
     "beside_json",
     "beside_text",
-    "certificate_faults",
     "comparison",
     "comparison_json",
     "crossing",
@@ -44,6 +44,7 @@ __all__ = [
     "exact_front",
     "register",
     "result_json",
+    "with_mappings_of",
     "write_folder",
     "write_proof",
 ]

@@ -8,24 +8,28 @@ from .tables import table_text
 WORDS = ("tile_words", "reads", "fills", "updates")
 
 
-def differences(batch: MappingBatch, model: Counts, truth: Counts) -> list[tuple[str, str, str, int, int]]:
+def differences(batch: MappingBatch, model: Counts, truth: Counts, wires: bool) -> list[tuple[str, str, str, int, int]]:
     """List every figure of a mapping, cycles first: (level, tensor, figure, model, executor).
 
-    Both counts are by memory.
+    Both counts are by memory. With `wires` also the words that cross the arrays below.
     """
     rows = [("", "", "cycles", int(model.cycles[0]), int(truth.cycles[0]))]
+    crossed = [counts.crossings().words[0] for counts in (model, truth)] if wires else []
     for i, level in enumerate(unstacked(batch.arch).levels):
         for v, tensor in enumerate(batch.workload.tensors):
             if batch.kept[0, i, v]:
                 for name in WORDS:
                     mine, true = (int(getattr(counts, name)[0, i, v]) for counts in (model, truth))
                     rows.append((level.name, tensor.name, name, mine, true))
+            if wires and level.instances_below > 1:
+                mine, true = (int(words[i, v]) for words in crossed)
+                rows.append((level.name, tensor.name, "crossings", mine, true))
     return rows
 
 
-def comparison(batch: MappingBatch, model: Counts, truth: Counts) -> str:
+def comparison(batch: MappingBatch, model: Counts, truth: Counts, *, wires: bool = False) -> str:
     """Tabulate both side by side; a figure that differs is marked."""
-    rows = differences(batch, model, truth)
+    rows = differences(batch, model, truth, wires)
     lines = [
         [level, tensor, name, f"{mine:,}", f"{true:,}", "" if mine == true else f"{mine - true:+,}"]
         for level, tensor, name, mine, true in rows
@@ -36,9 +40,9 @@ def comparison(batch: MappingBatch, model: Counts, truth: Counts) -> str:
     return f"{table_text(head, lines, left=(0, 1, 2))}\n{verdict}"
 
 
-def comparison_json(batch: MappingBatch, model: Counts, truth: Counts) -> dict[str, object]:
+def comparison_json(batch: MappingBatch, model: Counts, truth: Counts, *, wires: bool = False) -> dict[str, object]:
     """Write the executor's cycles and words by level and tensor, and whether all are equal."""
-    rows = differences(batch, model, truth)
+    rows = differences(batch, model, truth, wires)
     levels: dict[str, dict[str, dict[str, int]]] = {}
     for level, tensor, name, _, true in rows[1:]:
         levels.setdefault(level, {}).setdefault(tensor, {})[name] = true

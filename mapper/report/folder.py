@@ -2,18 +2,21 @@
 
 import csv
 import json
-import os
 from collections.abc import Iterable, Sequence
+from functools import partial
 from importlib.metadata import version
 from itertools import count
 from pathlib import Path
 
-from ...workloads import Fault, written_together
+from ...workloads import written_together
 from ..certificate import Certificate, write_certificate
 from ..mapping import mapping_yaml
 from ..model import OBJECTIVES
+from ..model.bounds import ROUNDING
+from ..runtime import csv_cell
 from .answer import minimised
 from .frames import layer_rows
+from .index_page import index_html
 from .mapping_page import mapping_html
 from .network_result import NetworkResult
 from .pictures import (
@@ -23,10 +26,12 @@ from .pictures import (
     draw_energy,
     draw_front,
     draw_layers,
-    save_figure,
+    save_picture,
 )
 from .result import Result
 from .result_json import result_json
+
+FRONT_FILE = "{:03d}.yaml"
 
 
 def write_folder(result: Result | NetworkResult, folder: Path) -> None:
@@ -37,26 +42,47 @@ def write_folder(result: Result | NetworkResult, folder: Path) -> None:
     """
     with written_together(folder, "stats.json", "make room and give --resume to write them") as part:
         _write(result, part)
+        fronts = {path.relative_to(part): len(list(path.iterdir())) for path in part.rglob("front") if path.is_dir()}
+    for front, size in fronts.items():
+        _remove_longer_front(folder / front, size)
 
 
-def certificate_faults(path: Path, *, proves: bool) -> list[Fault]:
-    """Why no certificate can be written to `path`, or there would be nothing to write."""
-    faults = [] if proves else [Fault("certificate", None, "", "needs a proof: give --search optimal, or --bound")]
-    if (path.exists() and not path.is_file()) or not os.access(path.absolute().parent, os.W_OK):
-        faults.append(Fault("certificate", None, str(path), "must be a file in a folder that you may write to"))
-    return faults
+def _remove_longer_front(front: Path, size: int) -> None:
+    """Remove the mappings that a front of an interrupted run had more; all other files stay."""
+    for number in count(size + 1):
+        path = front / FRONT_FILE.format(number)
+        if not path.exists():
+            return
+        path.unlink()
 
 
-def write_proof(result: Result | NetworkResult, path: Path, pad: bool) -> str:
-    """Write the certificate of all layers; returns why there is none. Raises InputError where that fails."""
+def write_proof(result: Result | NetworkResult, path: Path) -> str:
+    """Write the certificate of all layers; returns why there is none, or that it proves less than the result says.
+
+    Raises InputError where that fails.
+    """
     layers = [result] if isinstance(result, Result) else [layer for layer, _ in result.layers]
     missing = [layer.workload.name for layer in layers if layer.certificate is None]
     if missing or (isinstance(result, NetworkResult) and result.missing):
         what = ", ".join(missing) or "some layers"
-        return f"{path}: not written: nothing is proven of {what} by this run, but for ideal bounds"
-    proofs = [layer.certificate.model_copy(update={"pad": pad}) for layer in layers if layer.certificate is not None]
+        return f"{path}: not written: nothing is proven of {what} by this run, but that it is not below the ideal"
+    proofs = [layer.certificate for layer in layers if layer.certificate is not None]
     write_certificate(Certificate(program=version("ruby-map"), arch=layers[0].arch.name, layers=proofs), path)
-    return ""
+    weaker = [layer.workload.name for layer in layers if _proves_less(layer)]
+    if not weaker:
+        return ""
+    return f"{path}: proves less of {', '.join(weaker)} than is said above, by the ideal; ruby-check says what"
+
+
+def _proves_less(layer: Result) -> bool:
+    """Whether the certificate has no sets of chains for a bound that the result has, as it is that of the ideal."""
+    proof = layer.certificate
+    if proof is None or layer.front or not layer.lower_bound:
+        return False
+    claims = [stage.lower_bound or 0.0 for stage in layer.stages] or [layer.lower_bound]
+    proven = [proof.lower_bound, *(stage.lower_bound for stage in proof.stages)]
+    proven += [0.0] * (len(claims) - len(proven))
+    return any(bound < claim * (1 - ROUNDING) for bound, claim in zip(proven, claims, strict=True))
 
 
 def _write(result: Result | NetworkResult, folder: Path) -> None:
@@ -65,10 +91,10 @@ def _write(result: Result | NetworkResult, folder: Path) -> None:
     else:
         _write_layer(result, folder)
         if result.table.counted:
-            save_figure(draw_energy(result), folder / "energy")
-        save_figure(draw_convergence(result), folder / "convergence")
+            save_picture(partial(draw_energy, result), folder / "energy")
+        save_picture(partial(draw_convergence, result), folder / "convergence")
         if result.axes:
-            save_figure(draw_front(result), folder / "front")
+            save_picture(partial(draw_front, result), folder / "front")
 
 
 def _write_network(network: NetworkResult, folder: Path) -> None:
@@ -77,18 +103,21 @@ def _write_network(network: NetworkResult, folder: Path) -> None:
     An interrupted search has only some of it: layers that have a mapping, no shares of a whole.
     """
     _write_json(network, folder)
-    for number, (layer, _) in zip(network.numbers or count(), network.layers, strict=False):
+    folders = dict[int, str]()
+    for place, (number, (layer, _)) in enumerate(zip(network.numbers or count(), network.layers, strict=False)):
         if layer.found:
-            inner = folder / f"{number + 1:02d}_{layer.workload.name.replace('/', '_')}"
-            inner.mkdir()
-            _write_layer(layer, inner)
+            folders[place] = f"{number + 1:02d}_{layer.workload.name.replace('/', '_')}"
+            (folder / folders[place]).mkdir()
+            _write_layer(layer, folder / folders[place])
     rows = layer_rows(network)
     head = list(dict.fromkeys(name for row in sorted(rows, key=len, reverse=True) for name in row))
     _write_csv(folder / "layers.csv", head, [[row.get(name) for name in head] for row in rows])
     if network.found:
         draw = draw_layers if network.layers[0][0].table.counted else draw_cycles
-        save_figure(draw(network), folder / "layers")
-    save_figure(draw_convergences(network), folder / "convergence")
+        save_picture(partial(draw, network), folder / "layers")
+    save_picture(partial(draw_convergences, network), folder / "convergence")
+    pictures = [name for name in ("layers.png", "convergence.png") if (folder / name).exists()]
+    (folder / "index.html").write_text(index_html(network, folders, pictures), encoding="utf-8")
 
 
 def _write_layer(result: Result, folder: Path) -> None:
@@ -106,7 +135,7 @@ def _write_front(result: Result, folder: Path) -> None:
     (folder / "front").mkdir()
     rows = []
     for number, member in enumerate(result.front, 1):
-        name = f"front/{number:03d}.yaml"
+        name = f"front/{FRONT_FILE.format(number)}"
         (folder / name).write_text(mapping_yaml(member.batch))
         rows.append([name, *(member.value(axis) for axis in result.axes)])
     _write_csv(folder / "front.csv", ["mapping", *(OBJECTIVES[axis].column for axis in result.axes)], rows)
@@ -120,4 +149,4 @@ def _write_csv(path: Path, head: Sequence[str], rows: Iterable[Iterable[object]]
     with path.open("w", newline="") as file:
         lines = csv.writer(file, lineterminator="\n")
         lines.writerow(head)
-        lines.writerows(rows)
+        lines.writerows(map(csv_cell, row) for row in rows)

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping
 
 from ...workloads import Fault, InputError
-from ..model.figures import plain
+from ..model.figures import binding, bound_text, plain
 from .network_result import NetworkResult
+from .rates import rates_json
 from .result import Result
 from .roofline import roofline_point
 from .show import Rows
@@ -55,5 +56,10 @@ def _layers(network: NetworkResult) -> Iterator[Row]:
         if result.found:
             roof = roofline_point(result)
             row |= {"cycles": result.cycles, "energy_pj": result.energy_pj, "edp": result.edp}
-            row |= {"utilization": result.utilization, "macs_per_word": roof.intensity, "bound_by": roof.binds}
+            row |= {
+                "utilization": result.utilization,
+                "macs_per_word": roof.intensity,
+                "bound_by": bound_text(binding(result.arch, result.valid_costs)),
+            }
+            row |= {"gap": result.gap} | rates_json(result)
         yield row | {"evaluated": result.statistics.evaluated, "valid": result.statistics.valid}

@@ -46,8 +46,8 @@ def exact_front(
 ) -> tuple[FrontMapping, ...]:
     """Count the mappings of a search's front exactly, and order them by their first axis.
 
-    The search may rank by a bound on reads, so exact counts can show that some mapping covers another: the other is
-    left out.
+    Mappings that the search was given may join its front unseen, and beyond 2^53 it rounds, so some mapping may cover
+    another: the other is left out.
     """
     mappings = []
     for batch in map(exactly, batches):

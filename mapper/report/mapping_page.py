@@ -70,7 +70,7 @@ def _data(result: Result, batch: MappingBatch) -> Json:
 
 
 def _steps(result: Result) -> int:
-    """The steps in which some element works: cycles without those that fill, drain or wait."""
+    """The steps in which some element works: cycles without those that fill, drain or are stalled."""
     return int(result.valid_costs.counts.cycles[0]) - (result.fill_drain or (0, 0))[0]
 
 
@@ -80,7 +80,7 @@ def _facts(result: Result) -> list[list[str]]:
     if result.fill_drain:
         facts.append(["of these to fill and drain", f"{result.fill_drain[0]:,}"])
     if waits := result.cycles - int(result.valid_costs.counts.cycles[0]):
-        facts.append(["of these to wait for words", f"{waits:,}"])
+        facts.append(["of these stalled", f"{waits:,}"])
     if result.table.counted:
         unit, size = energy_unit(result.energy_pj)
         facts.append(["energy", f"{result.energy_pj / size:,.5g} {unit}".replace("u", "\N{MICRO SIGN}")])

@@ -1,9 +1,11 @@
 """Results of networks: what the searches of all layers return, and how they print themselves."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import override
 
+from ...workloads import Workload, variant
 from ..model import first_objective
 from ..model.bounds import ROUNDING, Ideal
 from ..search import Ended, Statistics
@@ -11,13 +13,18 @@ from ..store import known_line
 from . import proof_text as proof
 from . import tables
 from .front import front_table
+from .layer_tables import layer_tables
 from .network_edp import edp_bound
+from .rates import Rated
 from .result import Result
 from .show import Shown
+from .transformed import network_title, transformations
+
+MOST_NAMED = 20  # of the layers that were not searched
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NetworkResult(Shown):
+class NetworkResult(Shown, Rated):
     """The results of the layers of a network, in turn, with how often each counts.
 
     Delay and energy add up over the layers; EDP is the product of these sums.
@@ -28,6 +35,7 @@ class NetworkResult(Shown):
     missing: int = 0  # layers that an interruption left out
     alike: tuple[tuple[str, ...], ...] = ()  # per layer the names of equal layers, which count with it
     numbers: tuple[int, ...] = ()  # per layer its place among all, from 0, where some may be missing
+    tokens: int | None = None  # of a run of a language model, as its file says
 
     @property
     def found(self) -> bool:
@@ -35,6 +43,21 @@ class NetworkResult(Shown):
         return not self.missing and all(result.found for result, _ in self.layers)
 
     @property
+    def workloads(self) -> list[Workload]:
+        return [result.workload for result, _ in self.layers]
+
+    @property
+    @override
+    def clock_ns(self) -> float | None:
+        return self.layers[0][0].clock_ns
+
+    @property
+    @override
+    def known_energy_pj(self) -> float | None:
+        return self.energy_pj if self.layers[0][0].table.counted else None
+
+    @property
+    @override
     def cycles(self) -> int:
         return sum(result.cycles * count for result, count in self.layers)
 
@@ -54,17 +77,19 @@ class NetworkResult(Shown):
         return self.energy_pj * self.cycles
 
     @property
+    @override
     def macs(self) -> int:
         return sum(result.macs * count for result, count in self.layers)
 
     @property
+    @override
     def ineffectual_macs(self) -> int:
         """MACs on the zeros of padding; `macs` includes them."""
         return sum(result.ineffectual_macs * count for result, count in self.layers)
 
     @property
     def utilization(self) -> float:
-        """The share of the MAC units at work: MACs / (cycles * MAC units)."""
+        """The share of the MAC units that are busy: MACs / (cycles * MAC units)."""
         arch = self.layers[0][0].arch
         return self.macs / (self.cycles * arch.instances(len(arch.levels)))
 
@@ -85,12 +110,12 @@ class NetworkResult(Shown):
         bounds = [(result.lower_bound, count) for result, count in self.layers if result.lower_bound is not None]
         if not self.found or len(bounds) < len(self.layers):
             return None
-        if all(first_objective(self._objective).powers):
+        if all(first_objective(self.objective).powers):
             return min(self.edp, edp_bound([result.needs(count) for result, count in self.layers]).edp)
-        return proof.network_bound(self._objective, bounds)
+        return proof.network_bound(self.objective, bounds)
 
     @property
-    def _objective(self) -> str:
+    def objective(self) -> str:
         return str(self.layers[0][0].objective)
 
     @property
@@ -98,7 +123,7 @@ class NetworkResult(Shown):
         """The share of the objective by which the best choice of mappings may be lower; None without a proof."""
         if (bound := self.lower_bound) is None:
             return None
-        objective = first_objective(self._objective)
+        objective = first_objective(self.objective)
         return proof.gap_between(float(getattr(self, objective.column)), bound)
 
     @property
@@ -107,7 +132,7 @@ class NetworkResult(Shown):
 
         Mappings of the least EDP may differ in energy and delay, and so may make networks of different EDP.
         """
-        first, *others = self._objective.split(",")
+        first, *others = self.objective.split(",")
         alone = sum(count for _, count in self.layers) == 1
         apart = alone or not all(first_objective(first).powers)
         closed = not others or (apart and all(result.optimal for result, _ in self.layers))
@@ -116,16 +141,11 @@ class NetworkResult(Shown):
     @property
     def statistics(self) -> Statistics:
         """The sums over the searches of all layers."""
-        searches = [result.statistics for result, _ in self.layers]
-        ends = [reason for search in searches for reason in search.ended] + [Ended.INTERRUPTED] * bool(self.missing)
-        whole = Statistics(seconds=sum(search.seconds for search in searches), ended=tuple(dict.fromkeys(ends)))
-        for search in searches:
-            whole.add(search)
-        return whole
+        return _summed([result.statistics for result, _ in self.layers], bool(self.missing))
 
     @override
     def _title(self) -> str:
-        what = f"{self.name} on {self.layers[0][0].arch.name}, {len(self.layers)} layers"
+        what = f"{network_title(self.name, self.workloads)} on {self.layers[0][0].arch.name}, {len(self.layers)} layers"
         found = self.found and tables.figure(self, self.layers[0][0].table.counted)
         return f"{what}: {found or 'not all have a mapping'}"
 
@@ -133,37 +153,61 @@ class NetworkResult(Shown):
     def _parts(self) -> list[str | tables.TextTable]:
         """A line per layer and the totals; the layers' own reports are `layers[i][0]`."""
         mapped = [(result, count) for result, count in self.layers if result.found]
-        parts: list[str | tables.TextTable] = [f"{self.name} on {self.layers[0][0].arch.name}"]
-        if mapped:
-            rows = [(r.workload.name, count, r.cycles, r.energy_pj, r.utilization) for r, count in mapped]
-            parts.append(tables.layer_table(rows, self.layers[0][0].table.counted))
-        parts += [
-            f"{result.workload.name} counts for {', '.join(names)} too: the same dims and tensors"
-            for (result, _), names in zip(self.layers, self.alike, strict=False)
-            if names
-        ]
-        if idle := [result.workload.name for result, _ in mapped if result.hint]:
-            parts.append(
-                f"hint         few MAC units or axes are used, as the report of a layer says, by {', '.join(idle)}"
-            )
+        title = f"{network_title(self.name, self.workloads)} on {self.layers[0][0].arch.name}"
+        parts: list[str | tables.TextTable] = [title, *(layer_tables(mapped) if mapped else [])]
+        parts += _notes(self)
         parts += [
             front_table(result.front, result.axes, result.cycles, result.energy_pj, result.workload.name)
             for result, _ in mapped
             if result.front
         ]
-        parts += [str(result) for result, _ in self.layers if not result.found]
+        parts += [str(result) for result, _ in self.layers if not (result.found or result.unsearched)]
+        parts += _unsearched([result for result, _ in self.layers if result.unsearched])
         if self.missing:
             parts.append(f"interrupted: {self.missing} layers were not searched")
         if self.found:
-            parts.append(tables.totals(self, mapped[0][0].valid_costs.options, mapped[0][0].table.counted))
+            parts.append(tables.totals(self, mapped[0][0].valid_costs.options, mapped[0][0].table))
         whole = self.statistics
         counted = "; seconds of the searches alone, without starts and waits" if Ended.BUDGET in whole.ended else ""
         parts.append(tables.search_line(whole) + counted)
         parts += [line] if (line := known_line([(each.workload.name, each.known) for each, _ in mapped])) else []
-        if self.gap is not None:
-            each = [
-                (*proof.open_stage(layer.workload.name, layer.own_gap, layer.stages), layer.alone is not None)
-                for layer, _ in self.layers
-            ]
-            parts.append(proof.network_line(self._objective, self.optimal, self.gap, each))
+        parts += [] if self.gap is None else [_proof(self, self.gap)]
         return parts
+
+
+def _unsearched(results: Sequence[Result]) -> list[str]:
+    """Name the layers for which a budget had no time."""
+    if not results:
+        return []
+    names, more = [result.workload.name for result in results[:MOST_NAMED]], len(results) - MOST_NAMED
+    rest = f" and {more:,} more" if more > 0 else ""
+    return [f"not searched, {Ended.NO_TIME}: {len(results):,} of the layers: {', '.join(names)}{rest}"]
+
+
+def _summed(searches: Sequence[Statistics], interrupted: bool) -> Statistics:
+    """Add up the statistics of searches, with the rules that ended them."""
+    ends = [reason for search in searches for reason in search.ended] + [Ended.INTERRUPTED] * interrupted
+    whole = Statistics(seconds=sum(search.seconds for search in searches), ended=tuple(dict.fromkeys(ends)))
+    for search in searches:
+        whole.add(search)
+    return whole
+
+
+def _notes(network: NetworkResult) -> Iterator[str]:
+    """Yield which layers are searched once for several, and which use little of the array."""
+    for (result, _), names in zip(network.layers, network.alike, strict=False):
+        if names:
+            yield f"{result.workload.name} counts for {', '.join(names)} too: the same dims and tensors"
+    if idle := [result.workload.name for result, _ in network.layers if result.found and result.hint]:
+        yield f"hint         few MAC units or axes are used, as the report of a layer says, by {', '.join(idle)}"
+
+
+def _proof(network: NetworkResult, gap: float) -> str:
+    """Say what is proven of a network, and of which layers' mappings it is not known."""
+    layers = [
+        (*proof.open_stage(layer.workload.name, layer.own_gap, layer.stages), layer.alone is not None)
+        for layer, _ in network.layers
+    ]
+    return proof.network_line(
+        network.objective, network.optimal, gap, layers, variant(transformations(network.workloads))
+    )

@@ -30,7 +30,7 @@ def proof_line(
     lowest = f"of these the lowest {_title(left)}" if closed else f"the lowest {_title(left)} of {mapspace}"
     parts.append(f"{lowest} is at most {stage_gap(left) or 0.0:.2%} below this one")
     later = "".join(f"; the {_title(stage)} comes after that" for stage in others[:1])
-    return f"proof        {', and '.join(parts)}{later}{_more_time(statistics)}"
+    return f"proof        {', and '.join(parts)}{later}{_more_effort(statistics)}"
 
 
 def network_choice_line(objective: str, mapspace: str, gap: float, alone: float) -> str:
@@ -98,11 +98,12 @@ def combinations_json(coverage: Coverage) -> dict[str, int]:
     return {"all": coverage.total, **asdict(coverage)}
 
 
-def _more_time(statistics: Statistics) -> str:
-    """Say what may close a gap, where time ended the search."""
-    if not {Ended.TIME_LIMIT, Ended.TOO_SHORT} & set(statistics.ended):
-        return ""
-    return f"; --time-limit {LONGER * max(1, round(statistics.seconds))} may close it"
+def _more_effort(statistics: Statistics) -> str:
+    """Say what may close a gap, where effort or time ended the search."""
+    ended = set(statistics.ended)
+    if Ended.TIME_LIMIT in ended:
+        return f"; --time-limit {LONGER * max(1, round(statistics.seconds))} may close it"
+    return "; --effort thorough may close it" if {Ended.EFFORT, Ended.TOO_SHORT} & ended else ""
 
 
 def network_bound(objective: str, layers: Iterable[tuple[float, int]]) -> float:
@@ -112,19 +113,23 @@ def network_bound(objective: str, layers: Iterable[tuple[float, int]]) -> float:
     return sum(count * bound for bound, count in layers)
 
 
-def network_line(objective: str, optimal: bool, gap: float, layers: Sequence[tuple[str, float, bool]]) -> str:
+def network_line(
+    objective: str, optimal: bool, gap: float, layers: Sequence[tuple[str, float, bool]], variant: str = ""
+) -> str:
     """Say how far a network can be from its best.
 
     `layers`: of each its name, the gap of its own best mapping, and whether another mapping is better for the network.
+    `variant`: what transformations made of layers, as `padded`.
     Layers that are best by delay, or by energy, in turn with other objectives make a network that is, too.
     """
     name, *others = (first_objective(each).title for each in objective.split(","))
     open_layers = [(layer, each) for layer, each, _ in layers if each > ROUNDING]
     given_up = [layer for layer, _, other in layers if other]
-    parts = [f"the best {name} possible of the network is at most {gap:.2%} below this one"]
+    network = f"the network of {variant} layers" if variant else "the network"
+    parts = [f"the best {name} possible of {network} is at most {gap:.2%} below this one"]
     if gap <= ROUNDING:
         lower = ", and ".join([f"a lower {name}", *(f"of these none a lower {other}" for other in others if optimal)])
-        parts = [f"optimal: no choice of mappings gives the network {lower}"]
+        parts = [f"optimal: no choice of mappings gives {network} {lower}"]
     if open_layers:
         gaps = ", ".join(f"{layer} within {each:.2%}" for layer, each in open_layers)
         parts.append(
@@ -151,10 +156,10 @@ def least_energy_pj(member: FrontMapping, proof: FrontProof) -> tuple[float, boo
     return (own, True) if least >= own * (1 - ROUNDING) else (least, False)
 
 
-def front_proof_parts(front: Sequence[FrontMapping], proof: FrontProof) -> list[str | TextTable]:
+def front_proof_parts(front: Sequence[FrontMapping], proof: FrontProof, mapspace: str) -> list[str | TextTable]:
     """Say what is proven of a front: a line, and where the proof is not complete, a table with each of its mappings."""
     if not proof.corners:
-        return ["proof        no mapping of this mapspace has fewer cycles or less energy without losing on the other"]
+        return [f"proof        no mapping of {mapspace} has fewer cycles or less energy without losing on the other"]
     gap = front_gap(front, proof)
     line = f"proof        within {gap:.2%} of the front possible: no mapping is lower by more in both energy and cycles"
     rows = []

@@ -11,7 +11,8 @@ from ..certificate import Layer
 from ..mapping import MappingBatch
 from ..model import Costs, first_objective
 from ..model.bounds import Ideal, ideal
-from ..search import Answer, Coverage, FrontProof, StageProof, Statistics
+from ..model.figures import binding, bound_text
+from ..search import Answer, Coverage, Ended, FrontProof, StageProof, Statistics
 from ..store import Known
 from . import proof_text as proof
 from . import tables
@@ -19,13 +20,15 @@ from .answer import answer_text
 from .front import FrontMapping, front_table
 from .loop_nest import loop_nest
 from .network_edp import LayerNeeds, LeastSum
+from .rates import Rated
 from .show import Shown
+from .transformed import searched_space
 from .why import Why
 from .widths import mac_line, narrow_sums
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Result(Shown):
+class Result(Shown, Rated):
     """A workload on an architecture: the mapping with its costs, or why there is none.
 
     `mapspace`, `objective`, `seed` and `strategy` are None for a mapping that was evaluated, not searched for.
@@ -40,7 +43,7 @@ class Result(Shown):
     mapspace: str | None = None
     objective: str | None = None
     seed: int | None = None
-    hint: str = ""  # without a valid mapping: what stands in the way; where few MAC units work: the use of the axes
+    hint: str = ""  # without a valid mapping: what stands in the way; where few MAC units are busy: the use of the axes
     remainders: tuple[str, ...] = ()  # the slots that may have them in this mapspace
     reason: str = ""  # why these slots
     lower_bound: float | None = None  # of the objective, over the whole mapspace, where the search proved one
@@ -66,6 +69,11 @@ class Result(Shown):
         return self.batch is not None
 
     @property
+    def unsearched(self) -> bool:
+        """Whether a budget of seconds was used up before its search."""
+        return Ended.NO_TIME in self.statistics.ended
+
+    @property
     def gap(self) -> float | None:
         """The share of the objective by which the best mapping may be lower; None where the search proved nothing."""
         if self.lower_bound is None or self.objective is None or self.batch is None:
@@ -86,6 +94,22 @@ class Result(Shown):
         return LayerNeeds(count, least.energy_pj, least.cycles, self.lower_bound or 0.0, self.sums, corners)
 
     @property
+    @override
+    def clock_ns(self) -> float | None:
+        return self.arch.clock_ns
+
+    @property
+    @override
+    def tokens(self) -> None:
+        """A layer alone handles none."""
+
+    @property
+    @override
+    def known_energy_pj(self) -> float | None:
+        return self.energy_pj if self.table.counted else None
+
+    @property
+    @override
     def cycles(self) -> int:
         """Cycles of the mapping, bandwidths counted."""
         return int(self.valid_costs.cycles[0])
@@ -107,15 +131,17 @@ class Result(Shown):
 
     @property
     def utilization(self) -> float:
-        """The share of the MAC units at work: MACs / (cycles * MAC units)."""
+        """The share of the MAC units that are busy: MACs / (cycles * MAC units)."""
         return float(self.valid_costs.utilization[0])
 
     @property
+    @override
     def macs(self) -> int:
         """MACs of the workload, those on zeros of padding included."""
         return self.workload.macs
 
     @property
+    @override
     def ineffectual_macs(self) -> int:
         """MACs on the zeros of padding; `macs` includes them."""
         return self.workload.ineffectual_macs
@@ -144,36 +170,49 @@ class Result(Shown):
 
     @override
     def _title(self) -> str:
-        what = f"{self.workload.name} on {self.arch.name}"
-        return f"{what}: {tables.figure(self, self.table.counted)}" if self.found else f"{what}: no valid mapping found"
+        what = f"{self.workload.title} on {self.arch.name}"
+        missing = "not searched" if self.unsearched else "no valid mapping found"
+        return f"{what}: {tables.figure(self, self.table.counted) if self.found else missing}"
 
     @override
     def _parts(self) -> list[str | tables.TextTable]:
         """The loop nest, the accesses, the totals, and how the search went."""
-        parts: list[str | tables.TextTable] = [tables.heading(self.arch, self.workload)]
-        if self.mapspace == "auto":
-            parts.append(f"remainders at {self.reason}" if self.remainders else f"no remainders: {self.reason}")
-        if self.batch is None:
-            parts.append("no valid mapping found" + (f"\n{self.hint}" if self.hint else ""))
+        return _report(self)
+
+
+def _report(result: Result) -> list[str | tables.TextTable]:
+    """The parts of the report of a layer."""
+    parts: list[str | tables.TextTable] = [tables.heading(result.arch, result.workload)]
+    if result.mapspace == "auto":
+        parts.append(f"remainders at {result.reason}" if result.remainders else f"no remainders: {result.reason}")
+    if result.batch is None:
+        parts.append("\n".join(filter(None, ["no valid mapping found" * (not result.unsearched), result.hint])))
+    else:
+        parts += [loop_nest(result.batch), tables.level_table(result.batch, result.valid_costs, result.table.counted)]
+        parts.append(_totals(result))
+        parts += [front_table(result.front, result.axes, result.cycles, result.energy_pj)] if result.front else []
+    parts += [answer_text(result.answer)] if result.answer else []
+    if result.statistics.evaluated:
+        parts.append(tables.search_line(result.statistics))
+    parts += [str(result.known)] if result.known and result.found else []
+    return [*parts, *_proven(result), *([] if result.why is None else [str(result.why)])]
+
+
+def _proven(result: Result) -> list[str | tables.TextTable]:
+    """What is proven of the mapping and of the front."""
+    parts: list[str | tables.TextTable] = []
+    space = searched_space(result.mapspace, result.workload)
+    if result.gap is not None:
+        if result.searched is not None:
+            parts.append(proof.found_line(result.searched_by, result.searched))
+        what = str(result.objective), space, result.gap
+        if result.alone is None:
+            parts.append(proof.proof_line(*what, result.statistics, result.stages))
         else:
-            parts += [loop_nest(self.batch), tables.level_table(self.batch, self.valid_costs, self.table.counted)]
-            parts.append(_totals(self))
-            parts += [front_table(self.front, self.axes, self.cycles, self.energy_pj)] if self.front else []
-        parts += [answer_text(self.answer)] if self.answer else []
-        if self.statistics.evaluated:
-            parts.append(tables.search_line(self.statistics))
-        parts += [str(self.known)] if self.known and self.found else []
-        if self.gap is not None:
-            if self.searched is not None:
-                parts.append(proof.found_line(self.searched_by, self.searched))
-            what = str(self.objective), str(self.mapspace), self.gap, self.statistics
-            if self.alone is None:
-                parts.append(proof.proof_line(*what, self.stages))
-            else:
-                parts.append(proof.network_choice_line(*what[:3], self.alone))
-        if self.proof is not None:
-            parts += proof.front_proof_parts(self.front, self.proof)
-        return parts if self.why is None else [*parts, str(self.why)]
+            parts.append(proof.network_choice_line(*what, result.alone))
+    if result.proof is not None:
+        parts += proof.front_proof_parts(result.front, result.proof, space)
+    return parts
 
 
 def _totals(result: Result) -> str:
@@ -181,15 +220,13 @@ def _totals(result: Result) -> str:
     line = mac_line(result.arch, result.workload, result.table)
     widths = "".join(f"\n{each}" for each in [line, *(f"warning      {text}" for text in result.warnings)] if each)
     hint = f"\nhint         {result.hint}" if result.hint and result.mapspace else ""
-    return tables.totals(result, result.valid_costs.options, result.table.counted) + widths + _bound_by(result) + hint
+    return tables.totals(result, result.valid_costs.options, result.table) + widths + _bound_by(result) + hint
 
 
 def _bound_by(result: Result) -> str:
-    """Name the level whose bandwidth sets the cycles; an empty text where compute sets them."""
-    levels, compute = result.valid_costs.level_cycles[0], int(result.valid_costs.counts.cycles[0])
-    slowest = int(levels.argmax())
-    if levels[slowest] <= compute:
+    """Name the bandwidths that set the cycles; an empty text where compute sets them."""
+    limits, compute = binding(result.arch, result.valid_costs), int(result.valid_costs.counts.cycles[0])
+    if not limits:
         return ""
     roofline = ", at its roofline" if result.cycles <= result.ideal.cycles else ""
-    name = result.arch.levels[slowest].name
-    return f"\nbound by     the bandwidth of {name}{roofline}; compute needs {compute:,} cycles"
+    return f"\nbound by     the {bound_text(limits)}{roofline}; compute needs {compute:,} cycles"

@@ -6,13 +6,15 @@ from itertools import zip_longest
 import numpy as np
 
 from ..mapping import write_mapping
-from ..model.figures import level_figures, plain
+from ..model.figures import binding, bound_text, level_figures, plain
 from ..search import Statistics
 from . import proof_text as proof
 from .answer import answer_json
 from .front import front_json
 from .network_result import NetworkResult
+from .rates import rates_json
 from .result import Result
+from .transformed import transformations
 from .uncounted import without_energies
 from .why import Why
 
@@ -33,6 +35,7 @@ def _layer_json(result: Result) -> Json:
     whole: Json = {
         "arch": result.arch.name,
         "workload": result.workload.name,
+        **_transformations_json(result),
         "mapspace": result.mapspace,
         "remainders": list(result.remainders),
         "reason": result.reason,
@@ -105,7 +108,23 @@ def _costs_json(result: Result | NetworkResult) -> Json:
     drained = result.found and _layers(result)[0][0].valid_costs.options.drain_reads
     waits = result.fill_drain if result.found else None
     more |= {} if waits is None else {"fill_drain_cycles": waits[0]}
+    if result.found and isinstance(result, Result):
+        more |= {"bound_by": bound_text(binding(result.arch, result.valid_costs))}
+    more |= rates_json(result) if result.found else {}
     return costs | work | more | ({"drain_reads": True} if drained else {})
+
+
+def _transformations_json(result: Result | NetworkResult) -> Json:
+    """What was made of the layer as it was written, and the sizes that are searched; nothing where it stayed as it was.
+
+    Of a network without sizes, which its layers have.
+    """
+    if not (names := transformations(layer.workload for layer, _ in _layers(result))):
+        return {}
+    own: Json = {"transformations": names}
+    if isinstance(result, Result):
+        own["sizes"] = dict(zip(result.workload.dims, result.workload.sizes, strict=True))
+    return own
 
 
 def _layers(result: Result | NetworkResult) -> Sequence[tuple[Result, int]]:
@@ -135,6 +154,7 @@ def _search_json(statistics: Statistics, strategy: str | None) -> Json:
         "evaluated": statistics.evaluated,
         "valid": statistics.valid,
         "invalid": dict(statistics.invalid),
+        "steps": statistics.steps,
         "seconds": statistics.seconds,
         "ended_by": statistics.stopped_by or None,
     }
@@ -145,6 +165,7 @@ def _network_json(result: NetworkResult) -> Json:
     return {
         "arch": first.arch.name,
         "workload": result.name,
+        **_transformations_json(result),
         "mapspace": first.mapspace,
         "objective": first.objective,
         "seed": first.seed,

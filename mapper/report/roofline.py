@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from ..model.figures import binding
 from .result import Result
 
 
@@ -11,7 +12,7 @@ class RooflinePoint:
 
     intensity: float  # MACs per word that the outermost level reads, or writes: the direction that takes longer
     macs_per_cycle: float
-    binds: str  # the level whose bandwidth sets the cycles, or the compute units
+    binds: str  # the outermost level whose bandwidth sets the cycles, or the compute units
 
 
 def roofline_point(result: Result) -> RooflinePoint:
@@ -23,10 +24,9 @@ def roofline_point(result: Result) -> RooflinePoint:
     words = [float(counts.reads[0, 0].sum()), float((counts.fills + counts.updates)[0, 0].sum())]  # of one instance
     rates = (outer.read_bandwidth, outer.write_bandwidth)
     limited = [(number / rate, number) for number, rate in zip(words, rates, strict=True) if rate]
-    slowest = int(costs.level_cycles[0].argmax())
-    bound = costs.level_cycles[0, slowest] > counts.cycles[0]
+    limits = binding(result.arch, costs)
     return RooflinePoint(
         result.macs / (max(limited)[1] if limited else max(words)),
         result.macs / result.cycles,
-        result.arch.levels[slowest].name if bound else result.arch.compute.name,
+        limits[0].level if limits else result.arch.compute.name,
     )

@@ -116,7 +116,10 @@ class Shown:
             raise InputError(unknown_choice("plot", what, renderers))
         if why := renderers[what].why_not(self):
             raise InputError(Fault("plot", None, "", f'"{what}" cannot be drawn: {why}'))
-        return renderers[what](self, axes)
+        from .pictures.style import names_as_text  # not before it is needed
+
+        with names_as_text():
+            return renderers[what](self, axes)
 
     def _title(self) -> str:
         raise NotImplementedError

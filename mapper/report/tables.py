@@ -7,11 +7,14 @@ from io import StringIO
 from typing import Protocol, override
 
 from ...arch import Architecture, unstacked
+from ...energy import EnergyTable
 from ...workloads import Workload
 from ..mapping import MappingBatch
-from ..model import CostOptions, Costs
-from ..model.bounds import Ideal
-from ..search import Statistics
+from ..model import CostOptions, Costs, first_objective
+from ..model.bounds import ROUNDING, Ideal
+from ..search import Ended, Statistics
+from .energy_sources import energy_sources
+from .rates import Rates, rate_lines
 
 WIDTH = 1_000_000  # characters: a table is as wide as it needs, in a pipe and on any terminal; no figure is cut
 
@@ -31,22 +34,27 @@ class TextTable:
     rows: Sequence[Sequence[str]]
     left: Sequence[int] = ()  # columns of words; numbers stand to the right
     title: str = ""
+    tight: bool = False  # two blanks between columns in place of three
 
     @override
     def __str__(self) -> str:
-        return (f"{self.title}\n" if self.title else "") + table_text(self.head, self.rows, self.left)
+        return (f"{self.title}\n" if self.title else "") + table_text(self.head, self.rows, self.left, self.tight)
 
     def html(self) -> str:
         """Write the table in HTML, aligned by styles and by tags, for viewers of notebooks that drop the styles."""
         sides = ['style="text-align:left"' if i in self.left else 'align="right"' for i in range(len(self.head))]
 
         def line(tag: str, cells: Sequence[str]) -> str:
-            row = (f"<{tag} {side}>{escape(cell)}</{tag}>" for side, cell in zip(sides, cells, strict=True))
+            row = (f"<{tag} {side}>{_html(cell)}</{tag}>" for side, cell in zip(sides, cells, strict=True))
             return f"<tr>{''.join(row)}</tr>"
 
         title = f"<caption>{escape(self.title)}</caption>" if self.title else ""
         body = "".join(line("td", row) for row in self.rows)
         return f"<table>{title}<thead>{line('th', self.head)}</thead><tbody>{body}</tbody></table>"
+
+
+def _html(cell: str) -> str:
+    return escape(cell).replace("\n", "<br/>")
 
 
 def level_table(batch: MappingBatch, costs: Costs, energies: bool = True) -> TextTable:
@@ -75,28 +83,7 @@ def level_table(batch: MappingBatch, costs: Costs, energies: bool = True) -> Tex
     return TextTable(head[:end], [row[:end] for row in _blank_repeats(rows)], left=(0, 2))
 
 
-def layer_table(rows: Iterable[tuple[str, int, int, float, float]], energies: bool = True) -> TextTable:
-    """Tabulate layers, a row each: name, count, cycles, energy in pJ (both of one occurrence), utilisation.
-
-    Without `energies` their columns are left out.
-    """
-    rows = list(rows)
-    unit, size = energy_unit(max(energy for _, _, _, energy, _ in rows))
-    time = sum(count * cycles for _, count, cycles, _, _ in rows)
-    total = sum(count * energy for _, count, _, energy, _ in rows)
-    lines = [
-        [name, f"{count}", f"{cycles:,}", f"{used:.1%}", f"{energy / size:,.4g}", f"{cycles * energy:.4g}",
-         f"{count * cycles / time:.1%}", f"{count * energy / total if total else 0.0:.1%}"]
-        for name, count, cycles, energy, used in rows
-    ]  # fmt: skip
-    head = ["layer", "count", "cycles", "utilisation", f"energy [{unit}]", "EDP [pJ cycles]"]
-    head += ["share of cycles", "share of energy"]
-    shown = range(len(head)) if energies else (0, 1, 2, 3, 6)
-    title = "per layer, once; shares of the network with counts"
-    return TextTable([head[at] for at in shown], [[line[at] for at in shown] for line in lines], left=(0,), title=title)
-
-
-class Totals(Protocol):
+class Totals(Rates, Protocol):
     """What is totalled of a layer or a network."""
 
     @property
@@ -114,22 +101,33 @@ class Totals(Protocol):
     @property
     def ideal(self) -> Ideal: ...
     @property
+    def objective(self) -> str | None: ...
+    @property
+    def gap(self) -> float | None: ...
+    @property
     def fill_drain(self) -> tuple[int, int] | None: ...
 
 
-def totals(sums: Totals, options: CostOptions, energies: bool) -> str:
-    """Print the totals, a line each, with how far each is above its lower bound, and what `options` count."""
-    cycles, energy_pj, best = sums.cycles, sums.energy_pj, sums.ideal
+def totals(sums: Totals, options: CostOptions, table: EnergyTable) -> str:
+    """Print the totals, a line each, and what `options` count; beside the objective its proven lower bound, if there is
+    one, beside the others the ideal."""
+    cycles, energy_pj, best, energies = sums.cycles, sums.energy_pj, sums.ideal, table.counted
     macs, zeros = sums.macs, sums.ineffectual_macs
     unit, size = energy_unit(energy_pj)
     edp, per_mac = cycles * energy_pj, energy_pj / macs
     of_energy = [
-        ("energy", f"{energy_pj / size:,.5g} {unit} ({per_mac:,.4g} pJ per MAC)", _over(energy_pj, best.energy_pj)),
-        ("EDP", f"{edp:.5g} pJ cycles", _over(edp, best.edp)),
+        (
+            "energy",
+            f"{energy_pj / size:,.5g} {unit} ({per_mac:,.4g} pJ per MAC)",
+            _over(sums, "energy_pj", best.energy_pj),
+        ),
+        ("EDP", f"{edp:.5g} pJ cycles", _over(sums, "edp", best.edp)),
     ]
     charges = [("area", f"{sums.area_um2 / 1e6:,.4g} mm2", ""), ("network", options.network_text, "")]
+    charges.append(("energies", energy_sources(table), ""))
     lines = [
-        ("cycles", f"{cycles:,}", _over(cycles, best.cycles)),
+        ("cycles", f"{cycles:,}", _over(sums, "cycles", best.cycles)),
+        *rate_lines(sums),
         ("utilisation", f"{sums.utilization:.1%}", ""),
         *(of_energy if energies else [("energy", "not known", "")]),
         ("MACs", f"{macs:,}", f", {zeros:,} of them on the zeros of padding ({zeros / macs:.1%})" if zeros else ""),
@@ -153,13 +151,14 @@ def search_line(statistics: Statistics) -> str:
     reasons = ", ".join(f"{reason} {n:,}" for reason, n in statistics.invalid.items() if n)
     seen = f"{statistics.evaluated:,} mappings, {statistics.valid:,} valid" + (f" (not: {reasons})" if reasons else "")
     time = f"{statistics.seconds:.2f} s, {statistics.rate:,.0f} mappings/s"
-    return f"search       {seen}; {time}; ended by: {statistics.stopped_by}"
+    timed = "; the answer may depend on the machine" if Ended.TIME_LIMIT in statistics.ended else ""
+    return f"search       {seen}; {time}; ended by: {statistics.stopped_by}{timed}"
 
 
 def heading(arch: Architecture, workload: Workload) -> str:
     """Name the workload with its dims, and the architecture."""
     dims = " ".join(f"{dim}={size}" for dim, size in zip(workload.dims, workload.sizes, strict=True))
-    return f"{workload.name} ({dims}) on {arch.name}"
+    return f"{workload.title} ({dims}) on {arch.name}"
 
 
 def _whole(figure: float) -> str:
@@ -170,8 +169,11 @@ def _share(energy_pj: float, size: float, total_pj: float) -> list[str]:
     return [f"{energy_pj / size:,.4g}", f"{energy_pj / total_pj:.1%}" if total_pj else ""]
 
 
-def _over(value: float, bound: float) -> str:
-    return f", {value / bound:,.2f} x the lower bound" if bound else ""
+def _over(sums: Totals, column: str, ideal: float) -> str:
+    """Say how far a total is above its proven lower bound, if it is the objective and has one; else above the ideal."""
+    if sums.gap is not None and first_objective(str(sums.objective)).column == column:
+        return ", at its lower bound" if sums.gap <= ROUNDING else f", its lower bound {sums.gap:.2%} below"
+    return f", {getattr(sums, column) / ideal:,.2f} x the ideal" if ideal else ""
 
 
 def _blank_repeats(rows: list[list[str]]) -> list[list[str]]:
@@ -179,13 +181,13 @@ def _blank_repeats(rows: list[list[str]]) -> list[list[str]]:
     return [["", ""] + row[2:] if i and row[0] == rows[i - 1][0] else row for i, row in enumerate(rows)]
 
 
-def table_text(head: Sequence[str], rows: Iterable[Sequence[str]], left: Sequence[int]) -> str:
+def table_text(head: Sequence[str], rows: Iterable[Sequence[str]], left: Sequence[int], tight: bool = False) -> str:
     """Set rows in columns below their heads; columns numbered in `left` hold words and are aligned left."""
     from rich import box  # these take longer to import than all of report
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 0 if tight else 1, 0, 1))
     for i, name in enumerate(head):
         table.add_column(name, justify="left" if i in left else "right", no_wrap=True)
     for row in rows:

@@ -66,23 +66,33 @@ class Why(Shown):
         """Whether the value of a neighbour is lower."""
         return neighbour.value is not None and neighbour.value < self.value * (1 - ROUNDING)
 
+    def within_gap(self, neighbour: Neighbour) -> bool:
+        """Whether the result's gap explains the value: a mapping as good may exist without the change."""
+        if not self.gap or self.gap <= ROUNDING or neighbour.value is None:
+            return False
+        return neighbour.value >= self.value * (1 - self.gap) * (1 - ROUNDING)
+
     @override
     def _title(self) -> str:
         return f"{self.workload}: {sum(map(self.gains, self.neighbours))} of {len(self.neighbours)} changes gain"
 
     @override
     def _parts(self) -> list[str | TextTable]:
-        """The changes that gain, or may; then those that provably do not."""
+        """The changes that gain, or may; then those that the gap explains, and those that provably do not gain."""
         objective = first_objective(self.objective)
-        shown = [each for each in self.neighbours if self.gains(each) or not each.optimal]
+        open_ones = [each for each in self.neighbours if self.gains(each) or not each.optimal]
+        shown = [each for each in open_ones if not self.within_gap(each)]
         head = ["change", objective.label, "ratio", "proof"]
         rows = [[each.change, *self._figures(each), _proof(each)] for each in shown]
         title = f"what holds the {objective.title} back: {SAME}"
         parts: list[str | TextTable] = [TextTable(head, rows, left=(0, 3), title=title) if rows else title]
+        if within := [each.change for each in open_ones if self.within_gap(each)]:
+            changes = f"{len(within)} change{'s' * (len(within) > 1)}"
+            parts.append(f"{changes} within the gap of {self.gap:.2%}: {'; '.join(within)}")
         if self.gap is None or self.gap > ROUNDING:
             known = "nothing is proven of it" if self.gap is None else f"the lowest is at most {self.gap:.2%} below"
             parts.append(f"the mapping above is not proven best ({known}): so much of a gain may not be the change's")
-        if same := [each.change for each in self.neighbours if each not in shown]:
+        if same := [each.change for each in self.neighbours if each not in open_ones]:
             parts.append(f"no gain, proven: {'; '.join(same)}")
         if self.left:
             parts.append(f"interrupted; not tried: {'; '.join(self.left)}")

@@ -2,14 +2,15 @@
 
 from .checkpoint import NAME, Checkpoint, Part, State, identity
 from .cluster import KINDS, check_cluster, cluster_faults
+from .crash import report_crash
 from .deadline import Deadline, TimeUp, no_deadline
 from .durations import seconds_in
 from .internal import InternalError
 from .line_processes import LineProcesses, Reply
 from .parallel import Workers, in_order
-from .sqlite_errors import SqliteFault, StoreWarning, sqlite_fault
+from .sqlite_errors import SqliteFault, StoreWarning, check_schema, sqlite_fault
 from .state_file import StateFile, folder_faults
-from .streams import refused, say, tell
+from .streams import UnreadError, csv_cell, refused, say, tell
 
 __all__ = [
     "Deadline",
@@ -25,6 +26,7 @@ __all__ = [
     "StateFile",
     "StoreWarning",
     "TimeUp",
+    "UnreadError",
     "Workers",
     "cluster_faults",
     "folder_faults",
@@ -32,7 +34,10 @@ __all__ = [
     "in_order",
     "no_deadline",
     "check_cluster",
+    "csv_cell",
+    "check_schema",
     "refused",
+    "report_crash",
     "say",
     "seconds_in",
     "sqlite_fault",

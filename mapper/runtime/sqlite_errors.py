@@ -28,6 +28,20 @@ class SqliteFault(Enum):
     DAMAGED = "damaged"  # or no file of SQLite
 
 
+def check_schema(database: sqlite3.Connection) -> str:
+    """Say what a file holds that no program of ours makes; empty where it is nothing.
+
+    A view, a trigger or a virtual table is a program of somebody else: a recursive view in the place of a table never
+    ends. Nothing but the list of what there is has been read then.
+    """
+    rows = database.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
+    for kind, name, text in rows:
+        table = kind == "table" and str(text).upper().startswith("CREATE TABLE")
+        if not (table or kind == "index"):
+            return f"it has a {kind if kind in ('view', 'trigger') else 'virtual table'}: {name}"
+    return ""
+
+
 def sqlite_fault(error: sqlite3.Error) -> SqliteFault:
     """Return the kind of an error."""
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF  # the rest of it says how

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ...workloads import Fault, InputError
-from .sqlite_errors import SqliteFault, sqlite_fault
+from .sqlite_errors import SqliteFault, check_schema, sqlite_fault
 
 WAIT = 0.2  # seconds for a file that another run is about to leave
 
@@ -144,7 +144,9 @@ class StateFile:
         return self.damaged(str(error))
 
     def _sound(self) -> None:
-        """Raise InputError where the file's own structure is broken."""
+        """Raise InputError where the file's own structure is broken, or holds what no run makes."""
+        if other := check_schema(self.database):
+            raise self.damaged(other)
         ((verdict,),) = self.database.execute("PRAGMA integrity_check(1)").fetchall()
         if verdict != "ok":
             raise self.damaged(" ".join(verdict.split()))

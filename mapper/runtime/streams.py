@@ -6,6 +6,37 @@ from contextlib import suppress
 
 from ...workloads import Fault, InputError
 
+# what a terminal obeys instead of showing it: control characters but the end of a line and tabs, marks of direction
+_UNSHOWN = (*range(0x20), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))
+_AS_NUMBERS = {code: ascii(chr(code))[1:-1] for code in _UNSHOWN if code not in (0x09, 0x0A)}
+
+
+def shown(text: str) -> str:
+    r"""`text` with what a terminal would obey as numbers: a name from a file may hold such characters.
+
+    >>> print(shown("a\x1b[2Jb"))
+    a\x1b[2Jb
+    """
+    return text.translate(_AS_NUMBERS)
+
+
+def csv_cell(value: object) -> object:
+    """A cell of a CSV file: a text that a spreadsheet would compute begins with an apostrophe there, numbers do not.
+
+    >>> csv_cell("=1+1"), csv_cell("-1.5"), csv_cell(-1.5)
+    ("'=1+1", '-1.5', -1.5)
+    """
+    if not isinstance(value, str) or value[:1] not in tuple("=+-@\t\r"):
+        return value
+    with suppress(ValueError):
+        float(value)
+        return value
+    return f"'{value}"
+
+
+class UnreadError(InputError):
+    """Nobody reads standard output any more, as after `| head`."""
+
 
 def say(text: str, nl: bool = True) -> None:
     """Write results to standard output. Raises InputError where they cannot be written.
@@ -14,13 +45,16 @@ def say(text: str, nl: bool = True) -> None:
     """
     if sys.stdout is None:
         raise _unwritten("it is closed")
-    text += "\n" * nl
+    text = shown(text) + "\n" * nl
     try:
         try:
             sys.stdout.write(text)
         except UnicodeEncodeError:
             sys.stdout.write(text.encode("ascii", "backslashreplace").decode())
         sys.stdout.flush()
+    except BrokenPipeError as error:
+        _let_go()
+        raise UnreadError(_unwritten(error.strerror).faults) from None
     except OSError as error:
         _let_go()
         raise _unwritten(error.strerror) from None
@@ -30,7 +64,7 @@ def tell(text: str) -> None:
     """Write all else to standard error. What cannot be written there is dropped, and the run goes on."""
     with suppress(OSError):
         if sys.stderr is not None:
-            sys.stderr.write(f"{text}\n")
+            sys.stderr.write(f"{shown(text)}\n")
             sys.stderr.flush()
 
 

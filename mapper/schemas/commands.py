@@ -20,7 +20,9 @@ class Size(Output):
     bypass: Count
     """Which tensors each level keeps."""
     total: Count
-    """All mappings."""
+    """All mappings; where `least` is less, at most so many, and factorization too."""
+    least: Count
+    """At least so many mappings; equal to `total` where they are counted exactly."""
 
 
 class MapspaceSize(Output):
@@ -134,8 +136,12 @@ class Verified(VerifiedStage):
     """Best mappings: one, or those of a front."""
     stages: list[VerifiedStage]
     """By each objective in turn."""
+    transformations: list[str]
+    """What changed the layer, in turn: im2col, pad."""
     pad: bool
     """Whether dims are rounded up first."""
+    im2col: bool
+    """Whether convolutions are made matrix products first."""
     sizes: dict[str, Count]
     """Of each dim."""
     costs: dict[str, Any]
@@ -198,6 +204,8 @@ class Problem(Output):
     """The machine."""
     workload: str
     """The layer."""
+    title: str
+    """Its name, and what transformations made of it."""
     objective: str
     """What is minimised."""
     mappings: Count

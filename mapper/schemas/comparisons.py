@@ -1,8 +1,8 @@
 """The object of two folders compared: `ruby-report --json`."""
 
-from typing import Any
+from typing import Any, Literal
 
-from .values import Number, Output
+from .values import Count, Number, Output
 
 
 class Sides(Output):
@@ -14,6 +14,12 @@ class Sides(Output):
     """Of the second."""
     ratio: Number | None = None
     """b over a."""
+    at_least: Number | None = None
+    """Of the best mappings the ratio is not lower, by what is proven; null where nothing limits it."""
+    at_most: Number | None = None
+    """Nor is it higher."""
+    verdict: Literal["better", "worse", "equal", "undecided"] | None = None
+    """What that says of b against a."""
 
 
 class ComparedLayer(Output):
@@ -28,7 +34,7 @@ class ComparedLayer(Output):
     cycles: Sides
     """Cycles."""
     utilization: Sides
-    """Share of the MAC units at work."""
+    """Share of the MAC units that are busy."""
 
 
 class ComparedCase(Output):
@@ -51,13 +57,39 @@ class ComparedCase(Output):
     cycles: Sides
     """Cycles."""
     utilization: Sides
-    """Share of the MAC units at work."""
+    """Share of the MAC units that are busy."""
     parts_pj: dict[str, Sides]
     """Energy by level, MAC units, network and leakage, pJ."""
     layers: list[ComparedLayer]
     """The layers of both."""
     left_out: list[str]
     """The layers of one alone."""
+
+
+class Mean(Output):
+    """The geometric mean of the ratios of all cases."""
+
+    figure: str
+    """The figure that is compared."""
+    ratio: Number
+    """b over a."""
+    at_least: Number | None
+    """Of the best mappings it is not lower, by what is proven; null where nothing limits it."""
+    at_most: Number | None
+    """Nor is it higher."""
+    verdict: Literal["better", "worse", "equal", "undecided"]
+    """What that says of b against a."""
+    cases: dict[str, Count]
+    """How many cases have each verdict."""
+
+
+class PropertySides(Output):
+    """A property of each folder."""
+
+    a: str
+    """Of the first."""
+    b: str | None = None
+    """Of the second."""
 
 
 class Compared(Output):
@@ -67,7 +99,11 @@ class Compared(Output):
     """The first folder."""
     b: str | None = None
     """The second."""
+    properties: dict[str, PropertySides]
+    """What each holds: machine, levels, transformations of layers, mapspace, objective, search, seed."""
     cases: list[ComparedCase]
     """The cases of both."""
     left_out: list[str]
     """What one folder alone has."""
+    mean: Mean | None = None
+    """Of two folders: their ratio as a whole; null where no case has one."""

@@ -62,7 +62,7 @@ class Differences(Output):
     edp: Pair
     """pJ * cycles."""
     utilization: Pair
-    """Share of the MAC units at work."""
+    """Share of the MAC units that are busy."""
     fill_drain_cycles: Pair | None = None
     """Cycles in which a systolic array fills and drains."""
     level_cycles: dict[str, Pair]

@@ -67,6 +67,8 @@ class Totals(Output):
     """The machine's name."""
     workload: str
     """The name of the layer or the network."""
+    transformations: list[str] | None = None
+    """What changed the layer, or layers, before the search: im2col, pad; left out where nothing did."""
     mapspace: str | None
     """The mapspace; null for a mapping that was given."""
     objective: str | None
@@ -90,11 +92,21 @@ class Totals(Output):
     network: Interconnect | None
     """The wires between levels."""
     ideal: Ideal
-    """Lower bounds by simple arguments."""
+    """Compulsory words at least energy, and peak compute: no mapping is below."""
     fill_drain_cycles: Count | None = None
     """Cycles in which a systolic array fills and drains."""
     drain_reads: bool | None = None
     """Whether reads of outputs that move up are charged."""
+    clock_ns: Amount | None = None
+    """Nanoseconds of a cycle, where the machine has a clock."""
+    milliseconds: Amount | None = None
+    """Latency of a run at that clock."""
+    watts: Amount | None = None
+    """Energy over that time."""
+    tops: Amount | None = None
+    """10^12 operations per second, 2 for each MAC that is not on zeros of padding."""
+    tops_per_watt: Amount | None = None
+    """These operations per energy."""
     search: Search
     """How the search went."""
     optimal: bool | None = None
@@ -103,6 +115,8 @@ class Totals(Output):
     """No mapping has a lower objective."""
     gap: Amount | None = None
     """The share by which the best may be lower."""
+    without_proof: str | None = None
+    """Where a file chose a search that proves nothing: which key of it."""
 
 
 class Layer(Totals):
@@ -110,8 +124,12 @@ class Layer(Totals):
 
     count: Count | None = None
     """Of a layer of a network: how often it occurs."""
+    sizes: dict[str, Count] | None = None
+    """Of the dims, where a transformation changed the layer."""
     alike: list[str] | None = None
     """Of a layer of a network: the names of all layers that are equal."""
+    bound_by: str | None = None
+    """What sets the cycles: compute, or bandwidths, as `read bandwidth of DRAM`."""
     remainders: list[str]
     """The slots that may have remainders."""
     reason: str | None
@@ -157,6 +175,8 @@ class Layer(Totals):
 class Network(Totals):
     """The result of a network."""
 
+    tokens_per_second: Amount | None = None
+    """The `tokens` of the network's file over the latency."""
     missing: Count | None = None
     """Layers that an interrupted search did not reach."""
     layers: list[Layer]

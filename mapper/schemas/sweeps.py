@@ -15,8 +15,10 @@ class Spread(Output):
     """The least."""
     high: Number
     """The most."""
-    lower_bound: Number | None = None
-    """What is proven."""
+    at_least: Number | None
+    """The best mapping is not lower, by what is proven; null where nothing limits it."""
+    at_most: Number | None
+    """Nor is it higher."""
 
 
 class Candidate(Output):
@@ -38,7 +40,7 @@ class Candidate(Output):
     gap: Amount | None
     """The share by which its objective may be lower; null where nothing is proven."""
     may_be_dominated: bool
-    """Whether another may dominate it, by the gaps."""
+    """Whether another may dominate it, wherever the gaps leave the best mappings."""
 
 
 class Joining(Output):
@@ -55,8 +57,14 @@ class Frontier(Output):
 
     hypervolume: Number
     """Of the frontier, ideal 1."""
+    hypervolume_at_least: Number
+    """That of the best mappings is not lower, by what is proven."""
+    hypervolume_at_most: Number
+    """Nor is it higher."""
     knee: Count
     """The design at its knee."""
+    may_be_knee: list[Joining]
+    """The designs that may be the knee of the best mappings."""
     points: list[Candidate]
     """Its designs."""
     may_join: list[Joining]
@@ -129,12 +137,22 @@ class Point(Output):
     """pJ * cycles."""
     power_pj_per_cycle: Amount | None
     """pJ per cycle: mW at 1 GHz."""
+    milliseconds: Amount | None
+    """Latency, where the machine has a clock; so are the next four."""
+    watts: Amount | None
+    """Energy over that time."""
+    tops: Amount | None
+    """10^12 operations per second, 2 for each MAC that is not on zeros of padding."""
+    tops_per_watt: Amount | None
+    """These operations per energy."""
+    tokens_per_second: Amount | None
+    """Of a network whose file names its tokens."""
     lower_bound: Number | None
     """Of the objective."""
     gap: Amount | None
     """The share by which the objective may be lower."""
     utilization: Amount | None
-    """Share of the MAC units at work."""
+    """Share of the MAC units that are busy."""
     macs: Count | None
     """MACs."""
     evaluated: Count | None
@@ -143,6 +161,8 @@ class Point(Output):
     """Of these, valid ones."""
     seconds: Amount | None
     """Of the search."""
+    origin: str | None
+    """Whether mappings are of another design, which are better than what the search of this one found."""
     message: str
     """Why there is no mapping."""
     warnings: list[str]

@@ -89,10 +89,10 @@ class Interconnect(Output):
 
 
 class Ideal(Output):
-    """What no mapping on this machine can beat."""
+    """The ideal: what no mapping on this machine can beat, by simple arguments; perhaps none reaches it."""
 
     cycles: Amount
-    """Cycles, all MAC units at work."""
+    """Cycles, all MAC units busy."""
     energy_pj: Amount | None
     """pJ, each word moved once."""
     edp: Amount | None
@@ -110,6 +110,8 @@ class Search(Output):
     """Of these, valid ones."""
     invalid: dict[str, Count]
     """The others by the limit that they break."""
+    steps: Count
+    """Steps of its proofs, counted."""
     seconds: Amount
     """Seconds of the search; of a network the sum over its layers."""
     ended_by: str | None

@@ -1,8 +1,8 @@
 """Searches propose, score and record mappings until a stop rule ends them."""
 
 from .budget import Mark, Share, read_budget, spend
-from .cost_model import ANSWERED
 from .coverage import Coverage
+from .effort import Effort
 from .ended import Ended
 from .engines import ENGINES
 from .option_faults import ignored_options, option_faults, stop_rules
@@ -18,7 +18,6 @@ from .statistics import Statistics
 from .strategy import Task, Watch
 
 __all__ = [
-    "ANSWERED",
     "Answer",
     "COST_MODEL",
     "CHUNK",
@@ -26,6 +25,7 @@ __all__ = [
     "Configurable",
     "Coverage",
     "ENGINES",
+    "Effort",
     "Ended",
     "FrontProof",
     "Mark",

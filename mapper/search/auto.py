@@ -1,4 +1,4 @@
-"""`--search auto`, the default: the best mapping there is time to find, with a proof where there can be one."""
+"""`--search auto`, the default: the best mapping that its effort finds, with a proof where there can be one."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
@@ -17,21 +17,22 @@ from .settings import Configurable
 from .strategy import Strategy, Task, Watch
 
 ASKED = 256  # mappings that a cost model is asked about, where no end is set
-SECONDS = 10.0  # for a layer, where no limit is given
-BY_ITSELF = "an auto search ends with a proof, or by a time limit: leave this out or use random"
+EFFORT = "normal"  # where no limit is given
+BY_ITSELF = "an auto search ends with a proof, or by its effort or time limit: leave this out or use random"
 
 
 @dataclass(frozen=True)
 class Auto(Configurable):
-    """An evolution, then a proof with its result, until it is proven or time is up. See Strategy.
+    """An evolution, then a proof with its result, until it is proven or effort is used up. See Strategy.
 
-    Where no proof can follow (fronts but that of energy and delay) the evolution has all the time.
+    The evolution is that of `evolve` with the same effort, so the answer is never worse. A front but that of energy and
+    delay has no proof.
     """
 
     proves = True
     shares = False
     compiles = False
-    extends = frozenset({"time_limit"})
+    extends = frozenset({"time_limit", "effort"})
 
     @property
     def asks(self) -> Callable[[Task], Rounds]:
@@ -50,13 +51,14 @@ class Auto(Configurable):
         return [option_fault("victory", BY_ITSELF)] if "victory" in given else []
 
     def stop(self, options: SearchOptions) -> Stop:
-        """Return the time limit as the only rule; with a cost model all rules, and ASKED mappings if none is given."""
+        """Return effort and time limit as the only rules; with a cost model all rules, and ASKED mappings if none."""
         if options.cost_model:
             ends = (options.samples, options.valid, options.time_limit)
             samples = ASKED if ends == (None, None, None) else options.samples
             more = (options.valid, options.patience, options.target)
             return Stop(options.victory, samples, options.time_limit, options.give_up, *more)
-        return Stop(None, time_limit=self._limited(options).time_limit)
+        limits = self._limited(options).limits
+        return Stop(None, time_limit=limits.seconds, effort=limits)
 
     def first_batch(self, task: Task) -> MappingBatch:
         """Return the first batch of the evolution."""
@@ -72,6 +74,7 @@ class Auto(Configurable):
         return Evolution() if proof.faults(options) else proof
 
     def _limited(self, options: SearchOptions) -> SearchOptions:
-        """Set the time limit; inf means none."""
-        limit = SECONDS if options.time_limit is None else options.time_limit
-        return replace(options, time_limit=None if limit == inf else limit)
+        """Set the effort where no limit is given; a time limit of inf means none."""
+        if options.time_limit is None:
+            return replace(options, effort=options.effort or EFFORT)
+        return replace(options, time_limit=None if options.time_limit == inf else options.time_limit)

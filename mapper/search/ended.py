@@ -4,7 +4,7 @@ from enum import StrEnum
 
 MOST_CHAINS = 300_000  # chain combinations of one group of dims that a proof divides
 MOST_SKETCHED = 50_000_000  # the same that a sketch weighs; with more, only the ideal bounds are known
-BOUNDED_A_SECOND = 200_000  # for all choices to have a bound: where time is too short for it no proof begins
+STEPS_A_ROW = 5  # of chains, for a bound of each choice: where the steps are too few for it no proof begins
 MOST_NAMED = 2_000_000  # the same that a certificate has numbers of
 MOST_KEPT = 2**14  # choices of kept tensors that are listed; to bound one takes some hundredths of a second
 
@@ -17,8 +17,10 @@ class Ended(StrEnum):
     TARGET = "target"
     SAMPLES = "samples"
     VALID = "valid"
-    TIME_LIMIT = "time limit"
+    TIME_LIMIT = "time limit"  # the answer may depend on the machine
+    EFFORT = "effort"
     BUDGET = "budget"  # of all layers together: for the layer SAMPLES or TIME_LIMIT
+    NO_TIME = "no time within the budget"  # before the layer was searched
     NOTHING_VALID = "nothing valid in a row"
     NOTHING_PROPOSED = "of many drawn mappings none was left to propose"
     SETTLED = "new populations brought nothing"
@@ -38,7 +40,7 @@ class Ended(StrEnum):
     SYSTOLIC = "no proof: the cycles of a systolic array depend on loop orders, which proofs do not compare by cycles"
     TOO_MANY_CHAINS = f"no proof: more than {MOST_CHAINS:,} chains of one dim or window"
     TOO_MANY_SKETCHED = f"no proof: more than {MOST_SKETCHED:,} chains of one dim or window"
-    TOO_SHORT = "no proof: too little time for so many chains and choices of what is kept"
+    TOO_SHORT = "no proof: too little effort or time for so many chains and choices of what is kept"
     TOO_MANY_NAMED = f"no proof with a certificate: more than {MOST_NAMED:,} chains of one dim or window"
     TOO_MANY_CHOICES = f"no proof: more than {MOST_KEPT:,} choices of the levels that keep a tensor"
     TOO_MANY_CHOICES_LISTED = f"no proof with a front or certificate: more than {MOST_KEPT:,} choices of what is kept"

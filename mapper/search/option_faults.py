@@ -8,6 +8,7 @@ from ..model import OBJECTIVES
 from ..runtime import cluster_faults
 from .budget import read_budget
 from .cost_model import cost_model_faults
+from .effort import EFFORTS, read_effort
 from .engines import ENGINES
 from .options import NUMBERS, WHOLE, SearchOptions
 from .recorder import Stop
@@ -102,7 +103,8 @@ def _exact_engine() -> str:
 
 
 def _rule_faults(options: SearchOptions) -> list[Fault]:
-    faults = []
+    faults = list[Fault]()
+    collect(faults, lambda: read_effort(str(options.effort)))
     if options.target is not None and not options.target > 0:
         faults.append(option_fault("target", f"must be more than 0, got {options.target:g}"))
     if options.bound is not None and not options.bound >= 0:
@@ -134,15 +136,16 @@ def _budget_faults(options: SearchOptions) -> list[Fault]:
 def _type_rule(name: str, options: SearchOptions) -> str | None:
     """Say what the value of a field must be; None where its type is right."""
     value = getattr(options, name)
-    if value is None and name in NONE:
+    if (value is None and name in NONE) or (name == "cost_model" and callable(value)):
         return None
     kinds: tuple[tuple[Sequence[str], type, str], ...] = (
         (("objective", "front"), str, "must be names, as text or a list"),
         (("strategy", "cluster", "engine"), str, "must be a name"),
         (WHOLE, int, "must be a whole number"),
         (NUMBERS, float, "must be a number"),
-        (("cost_model",), str, "must be a command, as text or a list of its words"),
+        (("cost_model",), str, "must be a command, as text or a list of its words, or a function"),
         (("settings",), str, "must be NAME=VALUE, as text or a mapping"),
+        (("effort",), str, f"must be {', '.join(EFFORTS)} or an Effort"),
         (("budget",), str, "must be a number of mappings, as 1000000, or seconds, as 60s"),
     )
     for names, kind, rule in kinds:

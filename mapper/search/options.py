@@ -1,11 +1,14 @@
 """The options of a search."""
 
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from numbers import Integral, Real
+from typing import Any
 
 from ...workloads import InputError, option_fault
+from .effort import Effort, read_effort
+from .effort import as_text as effort_text
 from .recorder import GIVE_UP
 from .settings import as_text
 
@@ -22,7 +25,7 @@ class SearchOptions:
     objective: str | Sequence[str] = "edp"
     victory: int | None = 3000  # consecutive valid mappings without improvement (endless strategies); None: no end
     samples: int | None = None  # mappings drawn, valid or not
-    time_limit: float | None = None  # seconds; the one rule whose effect depends on the machine
+    time_limit: float | None = None  # seconds; a cap, and the one rule whose effect depends on the machine
     jobs: int = 1
     seed: int = 0
     give_up: int = GIVE_UP  # consecutive invalid mappings (endless strategies)
@@ -36,10 +39,11 @@ class SearchOptions:
     engine: str = "numpy"  # what runs the model; the answer does not depend on it
     bound: float | None = None  # seconds to prove how good the result of any search is; 0: the mapspace as a whole
     certify: bool = False  # record what a certificate of the proof needs
-    # a command that is asked for the value of each mapping, in place of our model; as text, or its words
-    cost_model: str | Sequence[str] | None = None
+    # asked for the value of each mapping, in place of our model: a command, as text or its words, or a function
+    cost_model: str | Sequence[str] | Callable[[dict[str, Any]], float | str] | None = None
     cost_timeout: float = 60.0  # seconds that it has for a mapping
     settings: str | Mapping[str, object] = ""  # of the strategy alone: NAME=VALUE, several with commas
+    effort: str | Effort = ""  # quick, normal, thorough, or numbers; "": what the strategy does without (auto: normal)
 
     def __post_init__(self) -> None:
         for option in fields(self):
@@ -56,6 +60,8 @@ class SearchOptions:
                 value = str(value).strip() if isinstance(value, str | int | float) else value
             elif option.name == "cost_model" and isinstance(value, list | tuple):
                 value = shlex.join(value) if all(isinstance(word, str) for word in value) else value
+            elif option.name == "effort" and isinstance(value, str | Effort):
+                value = effort_text(value)
             elif option.name == "settings" and isinstance(value, str | Mapping):
                 value = as_text(value)
             object.__setattr__(self, option.name, value)
@@ -64,6 +70,13 @@ class SearchOptions:
     def objectives(self) -> tuple[str, ...]:
         """The objectives to minimise: the first; among equals the second, and so on."""
         return _names(self.objective)
+
+    @property
+    def limits(self) -> Effort:
+        """The effort, capped by the time limit."""
+        effort = read_effort(str(self.effort))
+        caps = [cap for cap in (effort.seconds, self.time_limit) if cap is not None]
+        return replace(effort, seconds=min(caps, default=None))
 
     @property
     def axes(self) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from ..mapspace import SAFE, Mapspace
 from ..model import OBJECTIVES, CostOptions, DataMovement, NestAnalysis, validity
 from ..model.bounds import ROUNDING, DimGroup, Relaxation, grouped, handed_out, ideal, least_between, least_outermost
 from .recorder import ToBeat
+from .values import may_precede
 
 MOST_ROWS = 50_000  # chain combinations of a group for which columns are computed; few enough to be LISTED
 PAYS = 100  # columns pay off after so many mappings per row
@@ -57,7 +58,7 @@ class Pruning:
         """Select from the mappings numbered `start` to `stop`; their cycles are bounded once for all loop orders."""
         if self.space.keep_choices.stacks:  # whose numbers go part by part
             return self.look(self.space.at(range(start, stop)), known)
-        orders, bypass = self.space.size.permutation, self.space.size.bypass
+        orders, bypass = self.space.common_orders, self.space.keep_choices.number
         offsets = np.arange(stop - start).astype(object if orders * bypass > SAFE else np.int64)
         order = (start % (orders * bypass) + offsets) // bypass % orders
         first, which = np.unique(offsets - order * bypass, return_inverse=True)
@@ -109,13 +110,13 @@ class Pruning:
         """Bound the energy: the words sent to MACs by the closed form, for any loop order, the least elsewhere.
         # (mapping,) in pJ
 
-        Bounds the energy by closed form, by which searches rank; the exact energy of flagged mappings may be less.
+        Of flagged mappings, whose words the closed form may count too high, by those of some children.
         """
         return self._handed_out(nest, outermost=False)
 
     def _ends(self, nest: NestAnalysis) -> Floats:
         """Bound the energy: words sent by the outermost level and to MACs by the closed form, the least between.
-        # (mapping,) in pJ; bounds the energy by closed form, as `_inner`
+        # (mapping,) in pJ; of flagged mappings as `_inner`
         """
         return self._handed_out(nest, outermost=True)
 
@@ -127,7 +128,7 @@ class Pruning:
                 if child == nest.levels or parent == 0 and outermost:
                     charge = handed_out(batch.arch, self.table, tensor, parent, child)
                     part = nest if len(where) == len(batch) else NestAnalysis(batch.take(where))
-                    energy[where] += charge.pj * DataMovement(part, tensor, child, parent).words()
+                    energy[where] += charge.pj * DataMovement(part, tensor, child, parent).least_words()
                     if charge.first_pj:
                         energy[where] -= charge.first_pj * part.distinct(tensor, parent)
                 elif parent == 0:
@@ -141,7 +142,7 @@ class Pruning:
     def _pays(self, seen: int) -> bool:
         """Test whether computing the columns of all chains pays off after `seen` mappings."""
         rows = [prod(self.space.chains[d].total for d in dims) for dims in self._groups]
-        every = sum(rows) * self.space.size.bypass
+        every = sum(rows) * self.space.keep_choices.number
         return bool(rows) and max(rows) <= MOST_ROWS and PAYS * every <= seen
 
     def _relaxed(self, batch: Mappings) -> Floats:
@@ -196,13 +197,3 @@ def _words_alone(costs: CostOptions) -> CostOptions:
 def joined(batches: Sequence[Mappings]) -> Mappings:
     """Join batches, in turn; they must share their chain tables."""
     return type(batches[0]).joined(batches)
-
-
-def may_precede(columns: Sequence[Floats], values: tuple[float, ...]) -> Bools:
-    """Mark the rows of `columns` that are lexicographically before `values`. # (mapping,)"""
-    precedes = np.zeros(len(columns[0]), bool)
-    equal = ~precedes
-    for column, best in zip(columns, values, strict=False):  # before the first best there is a single value, inf
-        precedes |= equal & (column < best)
-        equal &= column == best
-    return precedes

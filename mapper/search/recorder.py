@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..mapping import Bools, Floats, Ints, covered, frontier, uncovered_by_earlier
+from .effort import STEPS_A_SECOND, Effort
 from .ended import Ended
 from .statistics import Statistics
 
@@ -99,6 +100,7 @@ class Stop:
     valid: int | None = None  # valid mappings
     patience: tuple[float, int] | None = None  # consecutive valid mappings without that relative improvement
     target: float | None = None  # of the first objective
+    effort: Effort = Effort()  # of which mappings count here; seconds are in time_limit
 
 
 @dataclass(frozen=True)
@@ -134,6 +136,16 @@ class Recorder:
     def since(self) -> int:
         """The number of valid mappings since the last improvement, which the victory rule counts."""
         return self._since
+
+    @property
+    def expected_seconds(self) -> float | None:
+        """The seconds that a proof may still take, at its pace so far; None: it has no end."""
+        seen = self.statistics
+        seconds = [] if self.stop.time_limit is None else [max(self.stop.time_limit - seen.seconds, 0.0)]
+        if self.stop.effort.steps is not None:
+            pace = seen.seconds / seen.steps if seen.steps >= STEPS_A_SECOND else 1 / STEPS_A_SECOND
+            seconds.append(max(self.stop.effort.steps - seen.steps, 0) * pace)
+        return min(seconds, default=None)
 
     def known(self) -> ToBeat:
         """Return what later chunks must beat."""
@@ -177,8 +189,9 @@ class Recorder:
     def _end(self, valid: Bools, since: Ints, idle: Ints, dry: Ints, better: Rows) -> int:
         """Count the mappings of the chunk up to and including the first that meets a rule, and set the reason."""
         stop = self.stop
-        left = None if stop.samples is None else stop.samples - self.statistics.evaluated
-        ends = [(left, Ended.SAMPLES)] if left is not None and left <= len(since) else []
+        numbers = ((stop.samples, Ended.SAMPLES), (stop.effort.mappings, Ended.EFFORT))
+        left = [(most - self.statistics.evaluated, name) for most, name in numbers if most is not None]
+        ends = [(mappings, name) for mappings, name in left if mappings <= len(since)]
         ends += [(i + 1, Ended.TARGET) for i, row in better if stop.target is not None and row[0] <= stop.target][:1]
         for run, limit, name in (
             (since, stop.victory, Ended.VICTORY),

@@ -75,11 +75,11 @@ class Chunked:
 
     def stop(self, options: SearchOptions) -> Stop:
         """Return the stop rules; a finite search visits every mapping, improvement or not."""
-        more = (options.valid, options.patience, options.target)
+        more, limits = (options.valid, options.patience, options.target), options.limits
         if self.proposer.finite:
-            return Stop(None, options.samples, options.time_limit, None, *more)
+            return Stop(None, options.samples, limits.seconds, None, *more, limits)
         victory = self.settled if self.no_victory else options.victory
-        return Stop(victory, options.samples, options.time_limit, options.give_up, *more)
+        return Stop(victory, options.samples, limits.seconds, options.give_up, *more, limits)
 
     def first_batch(self, task: Task) -> MappingBatch:
         """Propose the first chunk; where it is empty, mappings drawn at random."""

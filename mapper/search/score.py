@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from ...energy import EnergyTable
 from ..mapping import Floats, Ints, Mappings
 from ..mapspace import Mapspace
-from ..model import OBJECTIVES, CostOptions, Objective, evaluate, validity
+from ..model import OBJECTIVES, CostOptions, Objective, validity
 from .proposer import CHUNK, Proposer
 from .pruning import Pruning, Survivors, joined
 from .recorder import Scores, ToBeat
+from .values import Valuation
 
 NOTHING = ToBeat()
 FIRST = 512  # mappings that a search evaluates first, to have values to compare with
@@ -54,6 +55,11 @@ class ScoringTask:
     def pruning(self) -> Pruning:
         """The lower bounds of the objectives and the axes."""
         return Pruning(self.space, self.table, self.objectives, self.axes, self.costs)
+
+    @property
+    def valuation(self) -> Valuation:
+        """How mappings are ranked."""
+        return Valuation(self.table, self.costs, self.columns, len(self.objectives))
 
     def propose(self, chunk: int) -> Mappings:
         """Propose the mappings of chunk number `chunk`; the same at every call."""
@@ -114,6 +120,8 @@ def _survivors(task: ScoringTask, chunk: int, known: ToBeat) -> Survivors:
 def _values(task: ScoringTask, batch: Mappings, known: ToBeat, chunk: int) -> Floats:
     """Compute the objectives and the values on the front's axes; inf where ruled out. # (mapping, column)"""
     values = np.full((len(batch), len(task.columns)), np.inf)
+    if task.proposer.generation is not None:
+        known = NOTHING  # what is learnt may not depend on how far other processes are
     ends = [*range(0, len(batch), CHUNK), len(batch)]  # parts that fit in cache
     if task.prunes and known == NOTHING and ends[1:]:
         ends.insert(1, min(FIRST, ends[1]))  # the other mappings are compared with these
@@ -122,8 +130,6 @@ def _values(task: ScoringTask, batch: Mappings, known: ToBeat, chunk: int) -> Fl
         if task.prunes and left.size:
             left = left[task.pruning.hopeful(batch.take(left), known, chunk * CHUNK)]
         if left.size:
-            costs = evaluate(batch.take(left), task.table, task.costs)
-            values[left] = np.stack([objective.of(costs) for objective in task.columns], axis=1)
-            if task.prunes:
-                known = known.after(task.scores_of(0, np.zeros(len(batch), np.int8), values))
+            values[left] = task.valuation.values(batch.take(left), known)
+            known = known.after(task.scores_of(0, np.zeros(len(batch), np.int8), values))
     return values

@@ -22,6 +22,7 @@ class Statistics:
     valid: int = 0
     invalid: dict[str, int] = field(default_factory=lambda: dict.fromkeys(REASONS[1:], 0))
     seconds: float = 0.0
+    steps: int = 0  # of proofs (effort.py)
     # (mappings seen so far, first objective) at each improvement
     trace: list[tuple[int, float]] = field(default_factory=list)
     ended: tuple[Ended, ...] = ()  # why it ended; for a network the reasons of all layers; empty while it runs
@@ -40,8 +41,9 @@ class Statistics:
                 self.invalid[reason] = self.invalid.get(reason, 0) + number
 
     def add(self, other: "Statistics") -> None:
-        """Add the numbers of mappings of a part of the search."""
+        """Add the numbers of mappings and steps of a part of the search."""
         self.evaluated, self.valid = self.evaluated + other.evaluated, self.valid + other.valid
+        self.steps += other.steps
         for reason, number in other.invalid.items():
             self.invalid[reason] = self.invalid.get(reason, 0) + number
 
@@ -57,6 +59,11 @@ class Statistics:
     @property
     def interrupted(self) -> bool:
         return Ended.INTERRUPTED in self.ended
+
+    @property
+    def had_no_time(self) -> bool:
+        """Whether time was up before the first mapping."""
+        return not self.evaluated and bool({Ended.TIME_LIMIT, Ended.TOO_SHORT}.intersection(self.ended))
 
     def plain(self) -> dict[str, Any]:
         """Convert to plain values for a checkpoint; `of_plain` reads them."""

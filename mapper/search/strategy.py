@@ -10,6 +10,7 @@ from ..mapping import MappingBatch
 from ..mapspace import Mapspace
 from ..model import OBJECTIVES, CostOptions, Objective
 from ..runtime import Part
+from .effort import Effort
 from .ended import Ended
 from .options import SearchOptions
 from .outcome import Outcome
@@ -106,9 +107,16 @@ class Informed(Protocol):
         """Return the same with the task, whose energies and objectives the model needs."""
 
 
-def goes_on(state: Mapping[str, Any], limit: float | None, part: Part) -> bool:
-    """Test whether the search of that state is unfinished, given this time limit."""
-    statistics = state["statistics"]
-    if statistics["stopped_by"] in (Ended.TIME_LIMIT, Ended.TOO_SHORT) and not part.final:
-        return limit is None or limit > statistics["seconds"]
-    return not statistics["stopped_by"]
+def goes_on(state: Mapping[str, Any], limits: Effort, part: Part) -> bool:
+    """Test whether the search of that state is unfinished, given these limits."""
+    seen = state["statistics"]
+    if not seen["stopped_by"]:
+        return True
+    if part.final or seen["stopped_by"] not in (Ended.TIME_LIMIT, Ended.EFFORT, Ended.TOO_SHORT):
+        return False
+    if limits.seconds is not None and limits.seconds <= seen["seconds"]:
+        return False
+    if seen["stopped_by"] == Ended.TIME_LIMIT:
+        return True
+    more = ((limits.mappings, seen["evaluated"]), (limits.steps, seen.get("steps", 0)))
+    return any(limit is None or limit > used for limit, used in more)

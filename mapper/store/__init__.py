@@ -2,7 +2,7 @@
 
 from .file import WAIT, store_faults
 from .known import Known, known_line
-from .lines import Line, export_lines, merge_lines
+from .lines import Line, export_lines, is_export, merge_lines
 from .mappings import key_of, plain_mappings, read_mappings
 from .problem import MODEL, Problem
 from .prune import prune
@@ -27,6 +27,7 @@ __all__ = [
     "export_lines",
     "key_of",
     "known_line",
+    "is_export",
     "merge_lines",
     "plain_mappings",
     "prune",

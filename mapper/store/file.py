@@ -12,7 +12,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 from ...workloads import Fault, InputError, collect
-from ..runtime import SqliteFault, sqlite_fault
+from ...workloads.outputs import note_input
+from ..runtime import SqliteFault, check_schema, sqlite_fault
 
 FORMAT = 1
 APPLICATION = 0x52554259  # "RUBY": what SQLite keeps of the program that a file belongs to
@@ -53,6 +54,7 @@ class StoreFile:
             raise self.fault("no such store")
         with self.guarded():
             self.database = sqlite3.connect(path, timeout=WAIT, isolation_level=None)
+        note_input(path)
         try:
             with self.guarded():
                 self.database.execute("PRAGMA foreign_keys = ON")
@@ -68,6 +70,8 @@ class StoreFile:
                     self._make()
         ((application,),) = self.database.execute("PRAGMA application_id").fetchall()
         ((form,),) = self.database.execute("PRAGMA user_version").fetchall()
+        if other := check_schema(self.database):
+            raise self.damaged(other)
         if application != APPLICATION:
             raise self.fault("is an SQLite file, but no store; it is left as it is: name another file")
         if form != FORMAT:

@@ -66,6 +66,11 @@ Line = Annotated[_Header | _Problem | _Mapping | _Proof, Field(discriminator="ki
 _READER: TypeAdapter[_Header | _Problem | _Mapping | _Proof] = TypeAdapter(Line)
 
 
+def is_export(head: bytes) -> bool:
+    """Whether a file that begins so is what `export_lines` wrote."""
+    return head.startswith(b'{"kind": "store", "format": ')
+
+
 def export_lines(store: Store) -> Iterator[str]:
     """Yield the lines of all that a store holds."""
     yield json.dumps({"kind": "store", "format": LINES})

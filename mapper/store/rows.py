@@ -82,3 +82,4 @@ class Entry:
     number: int  # of mappings
     best: Held | None
     proofs: tuple[HeldProof, ...]
+    title: str  # of the layer: its name, and what transformations made of it

@@ -182,4 +182,4 @@ def _entry(database: sqlite3.Connection, number: int, names: tuple[str, str, str
     problem = read_problem(database, number)
     ((mappings,),) = database.execute("SELECT count(*) FROM mapping WHERE problem = ?", (number,)).fetchall()
     best = next(read_best(database, number, problem, 1), None)
-    return Entry(*names, mappings, best, read_proofs(database, number))
+    return Entry(*names, mappings, best, read_proofs(database, number), problem.workload.title)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 from pydantic import BeforeValidator, Field
 
 from ...arch import arch_documents, with_base
@@ -42,6 +43,7 @@ class SearchSection(Section):
     strategy: str = "auto"
     victory: IntExpr = 3000
     samples: IntExpr | None = None
+    effort: str = ""
     time_limit: FloatExpr | None = None
     budget: Annotated[str, BeforeValidator(str)] = ""
     patience: Annotated[str, BeforeValidator(str)] = ""
@@ -62,15 +64,23 @@ class SweepFile(Section):
     objective: str = "edp"
     search: SearchSection = SearchSection()
     energy: EnergySection = EnergySection()
+    transfer: bool = True
     pareto: Annotated[tuple[str, ...], Field(min_length=2, max_length=3)] = ("area", "edp")
     limit: Annotated[IntExpr, Field(ge=1, le=MAX_LIMIT)] | None = None
 
 
-def read_sweep(path: Path | str, limit: int | None = None) -> Plan:
-    """The sweep in the file `path`; `limit` replaces that of the file. Raises InputError with every fault."""
-    document, faults = read_yaml(path), list[Fault]()
+GIVEN = "sweep"  # the name of a sweep that is given as a mapping and has none
+
+
+def read_sweep(given: Path | str | Mapping[str, Any], limit: int | None = None) -> Plan:
+    """The sweep in the file `given`, or given as a mapping of the same keys, whose paths start at the current folder.
+
+    `limit` replaces that of the file. Raises InputError with every fault.
+    """
+    document, faults = _document(given), list[Fault]()
     written = _written(document, faults)
-    folder = Path(path).parent
+    path = Path(document.source)
+    folder = path.parent
     machine = collect(faults, lambda: _architecture(document, written.architecture, folder))
     places = _places(document, written, faults)
     groups = read_groups(document, places, faults)
@@ -83,15 +93,31 @@ def read_sweep(path: Path | str, limit: int | None = None) -> Plan:
     possible = limit is None or 1 <= limit <= MAX_LIMIT
     if not possible:
         faults.append(Fault(*limit_at, f"must be from 1 to {MAX_LIMIT:,} points, got {limit}"))
-    plan = Plan(written.name or Path(path).stem, machine or document, keys, tuple(groups), workloads,
+    plan = Plan(written.name or path.stem, machine or document, keys, tuple(groups), workloads,
                 written.mapspaces, written.seeds, options, written.search.distinct,
                 tuple(AXES[name].column for name in written.pareto if name in AXES),
-                written.limit if limit is None else limit, energies)  # fmt: skip
+                written.limit if limit is None else limit, energies, written.transfer)  # fmt: skip
     faults += _size(document, plan, Fault(*limit_at, "")) if possible else []
     faults = faults or nothing_fits(document, plan) or not_charged(document, plan)
     if faults:
         raise InputError(sorted(dict.fromkeys(faults), key=lambda fault: (fault.source, fault.line or 0)))
     return plan
+
+
+def _document(given: Path | str | Mapping[str, Any]) -> Document:
+    """The sweep as plain data. Raises InputError where a file cannot be read."""
+    return Document(GIVEN, _plain(given), {}) if isinstance(given, Mapping) else read_yaml(given)
+
+
+def _plain(value: Any) -> Any:
+    """The values of a mapping as a file has them: lists for all sequences and arrays, text for paths."""
+    if isinstance(value, Mapping):
+        return {key: _plain(own) for key, own in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, list | tuple | range):
+        return [_plain(own) for own in value]
+    return str(value) if isinstance(value, Path) else value
 
 
 def _written(document: Document, faults: list[Fault]) -> SweepFile:
@@ -187,6 +213,7 @@ def _options(document: Document, written: SweepFile, faults: list[Fault]) -> Sea
         victory=search.victory,
         samples=search.samples,
         time_limit=search.time_limit,
+        effort=search.effort,
         budget=search.budget,
         patience=collect(option_problems, lambda: read_patience(search.patience)) if search.patience else None,
         target=search.target,

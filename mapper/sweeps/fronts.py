@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -10,8 +11,8 @@ import numpy as np
 from ..mapping import Floats, frontier
 from ..model.figures import plain
 from ..report import Json
-from .pareto import hypervolume, knee
-from .proofs import Bounds, may_be_beaten, may_join, together
+from .pareto import hypervolume, knee, possible_knees, possibly_on, surely_on
+from .proofs import Bounds, together
 
 ALL = "all mapspaces"
 
@@ -52,8 +53,8 @@ class Candidate:
     values: Floats  # (seed, axis) of those
     share: float = 0.0  # of its seeds, those in which it is on the frontier that it is listed in
     gap: float | None = None  # by which its objective may be lower; None: not proven
-    proven: Floats | None = None  # (axis,) what its best mapping may come down to, where that is proven
-    beaten: bool = False  # on a frontier: another point would dominate it if that came down so far
+    proven: tuple[Floats, Floats] | None = None  # (axis,) between which its best mapping is; None: where it stands
+    surely: bool = True  # on a frontier, wherever the best mappings of all points are
 
     @property
     def middle(self) -> Floats:
@@ -62,8 +63,13 @@ class Candidate:
 
     @property
     def least(self) -> Floats:
-        """What its best mapping may come down to; the median where nothing is proven. # (axis,)"""
-        return self.middle if self.proven is None else np.minimum(self.middle, self.proven)
+        """What its best mapping is not below. # (axis,)"""
+        return self.middle if self.proven is None else self.proven[0]
+
+    @property
+    def most(self) -> Floats:
+        """What its best mapping is not above; infinite where nothing limits it. # (axis,)"""
+        return self.middle if self.proven is None else self.proven[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +81,9 @@ class Front:
     members: tuple[Candidate, ...]  # in the order of the first axis
     knee: Candidate
     hypervolume: float  # share of the box from the ideal corner to the reference of the workload that it dominates
-    joining: tuple[Candidate, ...] = ()  # those that would be on it if they came down to what is proven
+    volumes: tuple[float, float]  # limits of that of the best mappings
+    joining: tuple[Candidate, ...] = ()  # those not on it whose best mappings may be
+    knees: tuple[Candidate, ...] = ()  # those whose best mappings may be the knee
 
 
 class Seeded(NamedTuple):
@@ -86,7 +94,7 @@ class Seeded(NamedTuple):
     mapspace: str
     seed: int
     measures: Mapping[str, float]
-    bounds: Bounds | None = None  # where the search proved some
+    bounds: Bounds | None = None  # None: its mapping is taken as it stands
 
 
 def candidates(points: Iterable[Seeded], axes: tuple[str, ...]) -> list[Candidate]:
@@ -97,10 +105,15 @@ def candidates(points: Iterable[Seeded], axes: tuple[str, ...]) -> list[Candidat
         group = list(same)
         values = np.array([[point.measures[axis] for axis in axes] for point in group], dtype=np.float64)
         one = Candidate(design, workload, mapspace, tuple(point.seed for point in group), values)
-        if known := together([point.bounds for point in group]):
-            one = replace(one, gap=known.gap, proven=np.array([known.least[axis] for axis in axes], dtype=np.float64))
-        pool.append(one)
+        known = [point.bounds for point in group if point.bounds]
+        pool.append(_bounded(one, together(known), axes) if len(known) == len(group) else one)
     return pool
+
+
+def _bounded(candidate: Candidate, bounds: Bounds, axes: tuple[str, ...]) -> Candidate:
+    known = [bounds.limits[axis] for axis in axes]
+    low, high = np.array([each.low for each in known]), np.array([each.high for each in known])
+    return replace(candidate, gap=bounds.gap, proven=(low, high))
 
 
 def corners(pool: list[Candidate]) -> tuple[Floats, Floats]:
@@ -114,32 +127,43 @@ def fronts(pool: list[Candidate], mapspaces: Iterable[str]) -> list[Front]:
     """The fronts of the candidates of a workload: of each mapspace that has any, then of all mapspaces together."""
     if not pool:
         return []
-    ideal, reference = corners(pool)
-    box = float(np.prod(reference - ideal))
+    corner = corners(pool)
     result = []
     for mapspace in (*mapspaces, ALL):
         own = [candidate for candidate in pool if mapspace in (candidate.mapspace, ALL)]
         if own:
-            result.append(_front(own, mapspace, reference, box))
+            result.append(_front(own, mapspace, corner))
     return result
 
 
-def _front(pool: list[Candidate], mapspace: str, reference: Floats, box: float) -> Front:
-    middles = np.array([candidate.middle for candidate in pool])  # (candidate, axis)
-    shares = _shares(pool)
-    least = np.array([candidate.least for candidate in pool])
-    beaten, on = may_be_beaten(middles, least).tolist(), frontier(middles)
+def _front(pool: list[Candidate], mapspace: str, corner: tuple[Floats, Floats]) -> Front:
+    """The frontier of the medians, with what is known of that of the best mappings. `corner`: ideal and reference."""
+    middles, least, most = (
+        np.array([getattr(candidate, name) for candidate in pool]) for name in ("middle", "least", "most")
+    )  # (candidate, axis)
+    shares, sure, on = _shares(pool), surely_on(least, most).tolist(), frontier(middles)
     shared = [
-        replace(candidate, share=share, beaten=each)
-        for candidate, share, each in zip(pool, shares, beaten, strict=True)
+        replace(candidate, share=share, surely=each) for candidate, share, each in zip(pool, shares, sure, strict=True)
     ]
-    joining = tuple(shared[row] for row in np.flatnonzero(may_join(middles, least) & ~on))
-    members = [shared[row] for row in np.flatnonzero(on)]
-    members.sort(key=lambda candidate: tuple(candidate.middle))
+    members = sorted((shared[row] for row in np.flatnonzero(on)), key=lambda candidate: tuple(candidate.middle))
     at = knee(middles)
     assert at is not None, "every candidate has finite measures"
-    volume = hypervolume(middles, reference) / box
-    return Front(pool[0].workload, mapspace, tuple(members), shared[at], volume, joining)
+    return Front(
+        pool[0].workload,
+        mapspace,
+        tuple(members),
+        shared[at],
+        _volume(middles, corner),
+        (_volume(most, corner), _volume(least, corner)),
+        tuple(shared[row] for row in np.flatnonzero(possibly_on(least, most) & ~on)),
+        tuple(shared[row] for row in np.flatnonzero(possible_knees(least, most))),
+    )
+
+
+def _volume(values: Floats, corner: tuple[Floats, Floats]) -> float:
+    """The share of the box between both corners that `values` dominate; what lies below it counts as at its edge."""
+    ideal, reference = corner
+    return hypervolume(np.maximum(values, ideal), reference) / float(np.prod(reference - ideal))
 
 
 def _shares(pool: list[Candidate]) -> list[float]:
@@ -153,7 +177,7 @@ def _shares(pool: list[Candidate]) -> list[float]:
 
 
 def candidate_json(candidate: Candidate, axes: tuple[str, ...], parameters: Mapping[str, object]) -> Json:
-    """A candidate with the median, the range and the proven bound of each axis."""
+    """A candidate with the median and the range of each axis, and the limits of its best mapping."""
     low, high = candidate.values.min(axis=0), candidate.values.max(axis=0)
     return {
         "design": candidate.design,
@@ -162,10 +186,15 @@ def candidate_json(candidate: Candidate, axes: tuple[str, ...], parameters: Mapp
         "seeds": len(candidate.seeds),
         "on_frontier": candidate.share,
         "gap": candidate.gap,
-        "may_be_dominated": candidate.beaten,
+        "may_be_dominated": not candidate.surely,
         **{
-            axis: {"median": plain(candidate.middle[i]), "low": plain(low[i]), "high": plain(high[i])}
-            | ({} if candidate.proven is None else {"lower_bound": plain(candidate.least[i])})
+            axis: {"median": plain(candidate.middle[i]), "low": plain(low[i]), "high": plain(high[i]),
+                   "at_least": limit_json(candidate.least[i]), "at_most": limit_json(candidate.most[i])}
             for i, axis in enumerate(axes)
         },
-    }
+    }  # fmt: skip
+
+
+def limit_json(value: float) -> object:
+    """A limit, null where nothing limits the figure."""
+    return plain(value) if 0 < value < inf else None

@@ -2,10 +2,13 @@
 
 import csv
 import json
+from functools import partial
 from pathlib import Path
 
 from ...workloads import written_together
 from ..report import Rows
+from ..report.pictures import save_picture
+from ..runtime import csv_cell
 from .page import report_html
 from .picture import draw_pareto
 from .result import SweepResult, flat_rows, result_rows
@@ -28,7 +31,7 @@ def _write(swept: SweepResult, folder: Path) -> None:
     _write_json(swept.pareto_json(), folder / "pareto.json")
     (folder / "report.html").write_text(report_html(swept), encoding="utf-8")
     if swept.fronts:
-        draw_pareto(swept).savefig(folder / "pareto.png", dpi=150)
+        save_picture(partial(draw_pareto, swept), folder / "pareto", dpi=150)
 
 
 def _write_json(value: object, path: Path) -> None:
@@ -40,4 +43,4 @@ def _write_csv(rows: Rows, path: Path) -> None:
         if rows:
             writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
             writer.writeheader()
-            writer.writerows(rows)
+            writer.writerows({name: csv_cell(value) for name, value in row.items()} for row in rows)

@@ -9,11 +9,11 @@ from ..comparison import MACS, OTHERS, Stored, energy_parts
 from ..model import OBJECTIVES
 from ..report import Json, energy_unit
 from ..report.pictures import PALETTE
-from .fronts import ALL, MEASURES, Candidate, candidates
+from .fronts import ALL, MEASURES, Candidate, Front, candidates
 from .proofs import gap_text
 from .result import SweepResult, measures
 from .store import FOUND, PointOutcome
-from .tables import given_once, parameter_columns
+from .tables import design_label, given_once, parameter_columns
 
 
 def report_html(swept: SweepResult) -> str:
@@ -50,13 +50,18 @@ def _data(swept: SweepResult) -> Json:
         "compute": parts.index(MACS) if best else -1,
         "energy_unit": unit.replace("u", "\N{MICRO SIGN}"),
         "designs": designs,
-        "fronts": [
-            {"workload": front.workload, "mapspace": front.mapspace, "size": len(front.members),
-             "hypervolume": front.hypervolume, "knee": f"design {front.knee.design}, {front.knee.mapspace}"}
-            for front in swept.fronts
-        ],
+        "fronts": [_front(swept, front) for front in swept.fronts],
         "problems": list(_problems(swept)),
     }  # fmt: skip
+
+
+def _front(swept: SweepResult, front: Front) -> Json:
+    knee = design_label(swept.plan, swept.values, front.knee.design)
+    low, high = front.volumes
+    return {"workload": front.workload, "mapspace": front.mapspace, "size": len(front.members),
+            "hypervolume": front.hypervolume, "volumes": f"{low:.4f} to {high:.4f}",
+            "surely": sum(member.surely for member in front.members), "may_join": len(front.joining),
+            "knee": f"{knee}; {front.knee.mapspace}", "knees": len(front.knees)}  # fmt: skip
 
 
 Key = tuple[int, str, str]  # design, workload, mapspace
@@ -113,6 +118,9 @@ def _design(swept: SweepResult, candidate: Candidate) -> Json:
         "mapspace": candidate.mapspace,
         "seeds": len(candidate.seeds),
         "share": candidate.share,
+        "surely": candidate.surely,
+        "label": design_label(swept.plan, swept.values, candidate.design),
+        "brief": design_label(swept.plan, swept.values, candidate.design, names=False),
         "proof": gap_text(candidate.gap),
         "least": (candidate.least / sizes).tolist(),
         "middle": (candidate.middle / sizes).tolist(),

@@ -1,11 +1,14 @@
-"""Where the knee of a Pareto frontier is, and how much the frontier dominates.
+"""Where the knee of a Pareto frontier is, and how much it dominates; and both where points are known within limits.
 
-Less is better on every axis. A point is a row, an axis a column. Both figures are exact, for any number of axes.
+Less is better on every axis. A point is a row, an axis a column. Knee and hypervolume are exact for any number of axes.
+Of points within limits, `low` and `high` (point, axis), each may be anywhere between them, whatever the others are.
 """
 
 import numpy as np
 
-from ..mapping import Floats, frontier
+from ..mapping import Bools, Floats, frontier
+
+SLACK = 1e-12  # of distances in two orders
 
 
 def knee(values: Floats) -> int | None:
@@ -47,3 +50,35 @@ def _volume(points: Floats, reference: Floats) -> float:
     return sum(
         float(height) * _volume(points[: row + 1, :-1], reference[:-1]) for row, height in enumerate(heights) if height
     )
+
+
+def surely_on(low: Floats, high: Floats) -> Bools:
+    """The points on the frontier for whatever is within the limits: none dominates them at their worst. # (point,)"""
+    return np.array([not _dominated(high[row], np.delete(low, row, axis=0)) for row in range(len(low))], bool)
+
+
+def possibly_on(low: Floats, high: Floats) -> Bools:
+    """The points on the frontier for something within the limits: none dominates them at their best. # (point,)"""
+    return np.array([not _dominated(low[row], np.delete(high, row, axis=0)) for row in range(len(low))], bool)
+
+
+def _dominated(value: Floats, others: Floats) -> bool:
+    return bool(((others <= value).all(axis=1) & (others < value).any(axis=1)).any())
+
+
+def possible_knees(low: Floats, high: Floats) -> Bools:
+    """Mark the knee for whatever is within the limits, perhaps with points that never are: none is left out. # (point,)
+
+    The distance of a point to the ideal corner, on an axis (x - corner) / (end - corner), grows with x and falls as the
+    corner or the end of the frontier moves up; so limits of all three give limits of the distance.
+    """
+    sure, may = surely_on(low, high), possibly_on(low, high)
+    corner, corner_high = low.min(axis=0), high.min(axis=0)
+    end = np.maximum(low[sure].max(axis=0), corner) if sure.any() else corner
+    end_high = high[may].max(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        near = np.nan_to_num(np.clip((low - corner_high) / (end_high - corner_high), 0.0, 1.0))
+        far = np.where(end > corner, np.minimum((high - corner) / (end - corner), 1.0), 1.0)
+    far[:, end_high <= corner] = 0.0  # all of the frontier are equal there
+    nearest = np.linalg.norm(far[sure], axis=1).min() if sure.any() else np.inf
+    return may & (np.linalg.norm(near, axis=1) <= nearest + SLACK)

@@ -8,15 +8,18 @@ import numpy as np
 
 from ...workloads import Fault, InputError
 from ..mapping import Floats
-from ..report.pictures import GREY, LINES, MARKERS, PALETTE
+from ..report.pictures import GREY, LINES, MARKERS, PALETTE, plain_powers
 from .fronts import ALL, MEASURES, Candidate, Front, Measure, candidates
+from .labels import write_labels
 from .result import SweepResult
+from .tables import design_label, parameter_columns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
+NAMED = 40  # points of which all are named
 BAR_APART = 5.0  # points between the bars of two mapspaces
 BAR_END = {False: "_", True: "|"}  # across a vertical and a horizontal bar
 
@@ -61,9 +64,25 @@ def draw_pareto(swept: SweepResult, axes: "Axes | None" = None) -> "Figure":
         _draw_workload(panel, swept, workload, measures)
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, fontsize=8, frameon=False, loc="outside lower center", ncols=min(len(labels), 4))
-    top = panels[0]
-    top.set_title("\n".join([*_heading(swept, measures), top.get_title(loc="left")]), fontsize=9, loc="left")
+    top, own = panels[0], [panel.get_title(loc="left") for panel in panels]
+    top.set_title("\n".join([*_heading(swept, measures), own[0]]), fontsize=9, loc="left")
+    for panel, workload, title in zip(panels, workloads, own, strict=True):
+        if left := _name_points(panel, swept, workload):
+            head = panel.get_title(loc="left").removesuffix(title)
+            panel.set_title(f"{head}{title} ({left} labels have no room)", fontsize=9, loc="left")
     return figure
+
+
+def _name_points(panel: "Axes", swept: SweepResult, workload: str) -> int:
+    """Name designs of a panel by their parameters, all of a few, else those on frontiers; returns how many have no
+    room."""
+    units = np.array([MEASURES[axis].size for axis in swept.plan.axes])[:2]
+    members = [one for front in swept.fronts if front.workload == workload for one in front.members]
+    every = [one for one in candidates(swept.found_points(), swept.plan.axes) if one.workload == workload]
+    members += every if len(every) <= NAMED else []
+    points = [tuple((one.middle[:2] / units).tolist()) for one in members]
+    labels = [design_label(swept.plan, swept.values, one.design, names=False) for one in members]
+    return write_labels(panel, points, labels) if any(labels) else 0
 
 
 def _heading(swept: SweepResult, measures: list[Measure]) -> Iterator[str]:
@@ -71,13 +90,16 @@ def _heading(swept: SweepResult, measures: list[Measure]) -> Iterator[str]:
     yield f"{swept.plan.name}: less is better on both axes"
     if len(measures) > 2:
         yield f"{measures[2].name} [{measures[2].unit}] is the third axis, not drawn: the frontier may look beaten"
+    if names := list(parameter_columns(swept.plan)):
+        yield f"labels: {', '.join(names)}"
     if len(swept.plan.mapspaces) > 1:
         yield "marks inside one another: equal designs"
     pool = candidates(swept.found_points(), swept.plan.axes)
     if any((candidate.least < candidate.middle).any() for candidate in pool):
         yield "dotted bars: down to what is proven of a point that is not certified"
     if open_ones := sum(candidate.gap is None for candidate in pool):
-        yield f"not proven, without such bars: {'all' if open_ones == len(pool) else open_ones} of {len(pool)} points"
+        count = "all" if open_ones == len(pool) else open_ones
+        yield f"not proven, with bars down to the ideal: {count} of {len(pool)} points"
 
 
 def _draw_workload(panel: "Axes", swept: SweepResult, workload: str, measures: list[Measure]) -> None:
@@ -134,6 +156,7 @@ def _draw_gaps(panel: "Axes", pool: list[Candidate], units: Floats, look: Style)
 def _label(panel: "Axes", workload: str, axes: list[Measure]) -> None:
     panel.plot([], [], "o", markersize=9, markerfacecolor="none", markeredgecolor=GREY, label="knee")
     _scale(panel)
+    plain_powers(panel)
     panel.set_xlabel(f"{axes[0].name} [{axes[0].unit}]", fontsize=9)
     panel.set_ylabel(f"{axes[1].name} [{axes[1].unit}]", fontsize=9)
     panel.set_title(workload, fontsize=9, loc="left")

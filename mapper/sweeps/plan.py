@@ -21,7 +21,7 @@ MAX_POINTS = 10_000  # more than these need a limit
 MAX_LIMIT = 100_000  # points, and values of one parameter that are not in equal steps
 
 SEARCH = ("strategy", "objective", "victory", "samples", "time_limit")  # options that a store depends on,
-STOPS = ("budget", "patience", "target")  # and those that came later
+STOPS = ("budget", "patience", "target", "effort")  # and those that came later
 DIGEST = "sha256:"  # begins the digest that stands for a long text
 
 
@@ -81,6 +81,7 @@ class Plan:
     axes: tuple[str, ...]  # of the frontier: columns of MEASURES in fronts.py
     limit: int | None  # points at most: whole designs, drawn at random
     energies: Energies = Energies()  # noqa: RUF009  # frozen
+    transfer: bool = True  # a point takes the mapping of another point where that is better
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -146,8 +147,8 @@ class Plan:
     def fingerprint(self) -> str:
         """A digest of what every point depends on; a store with another fingerprint belongs to another sweep."""
         search, stops = ([getattr(self.options, name) for name in names] for names in (SEARCH, STOPS))
-        energies = dict(self.energies.identity)
-        if not energies["drain_reads"]:  # as in stores of before there was such a choice
+        energies, stops = dict(self.energies.identity), stops if self.options.effort else stops[:-1]
+        if not energies["drain_reads"]:  # as in stores of before there was such a choice, nor an effort
             del energies["drain_reads"]
         return _digest([self.name, self.document.data, search, stops, energies, self.distinct, version("ruby-map")])
 

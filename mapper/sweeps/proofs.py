@@ -1,14 +1,9 @@
-"""What proofs say of the points of a sweep: how far each may be from the best of its mapspace, and on which side of a
-frontier it may then lie."""
+"""What proofs say of the points of a sweep: how far each may be from the best of its mapspace."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
-from ..mapping import Bools, Floats
-from ..model import OBJECTIVES
+from ..comparison import Interval, Stored, limits
 from ..model.bounds import ROUNDING
 from ..report import Json
 
@@ -17,36 +12,54 @@ CERTIFIED, NOT_PROVEN = "certified", "not proven"
 
 @dataclass(frozen=True)
 class Bounds:
-    """A proof about the search of a point: no mapping is better by more than `gap`."""
+    """What is proven about the search of a point."""
 
-    gap: float  # share of the objective
-    least: Mapping[str, float]  # by measure: what the best mapping may come down to
+    gap: float | None  # share of the objective by which its best mapping may be lower; None: not proven
+    limits: Mapping[str, Interval]  # by measure: between which the best mapping is
+
+    @property
+    def final(self) -> bool:
+        """Whether the mapping is proven best: it stays, with all its figures."""
+        return all(each.low == each.high for each in self.limits.values())
 
 
-def bounds(result: Json, measures: Mapping[str, float]) -> Bounds | None:
-    """Read the proof in the object of `ruby-map --json`; None where the search proved nothing.
+def bounds(result: Json, measures: Mapping[str, float]) -> Bounds:
+    """Read what the object of `ruby-map --json` says of the best mapping by the objective of the search.
 
-    The best mapping of a search that is not certified may be any other: its objective is bounded by the proof, its
-    energy and cycles by the ideal bounds, its power by nothing.
+    The best mapping of a search that is not certified may be any other: `limits` of comparison says what is known of
+    it then. Its power is its energy over its cycles.
     """
-    known: Any = result
-    if known.get("gap") is None:
-        return None
-    if known["gap"] <= ROUNDING:
-        return Bounds(0.0, dict(measures))
-    column = OBJECTIVES[known["objective"].split(",")[0].strip()].column
-    ideal = {each.column: float(known["ideal"][each.column]) for each in OBJECTIVES.values()}
-    least = dict(measures) | ideal | {column: float(known["lower_bound"]), "power_pj_per_cycle": 0.0}
-    return Bounds(float(known["gap"]), least)
+    stored = Stored.model_validate(result)
+    known = dict.fromkeys(measures, Interval()) | limits(stored)
+    certified = stored.optimal or (stored.gap is not None and stored.gap <= ROUNDING and stored.optimal is None)
+    if certified:
+        known = {name: Interval(value, value) for name, value in measures.items()}
+    known["area_um2"] = Interval(measures["area_um2"], measures["area_um2"])
+    if not certified:
+        known["power_pj_per_cycle"] = known["energy_pj"].over(known["cycles"])
+    return Bounds(stored.gap, known)
 
 
-def together(seeds: Sequence[Bounds | None]) -> Bounds | None:
-    """Join the proofs of all seeds, which search the same mapspace: the largest gap, the largest bounds."""
-    proven = [each for each in seeds if each is not None]
-    if not proven or len(proven) < len(seeds):
-        return None
-    least = {name: max(each.least[name] for each in proven) for name in proven[0].least}
-    return Bounds(max(each.gap for each in proven), least)
+def together(seeds: Sequence[Bounds]) -> Bounds:
+    """Join the proofs of all seeds, which search the same mapspace: the largest gap, where each has one; the limits
+    that all leave. Mappings that are proven best stay, and may differ where their objectives are equal."""
+    final = [each for each in seeds if each.final]
+    names = seeds[0].limits
+    if final:
+        joined = {name: _hull([each.limits[name] for each in final]) for name in names}
+    else:
+        joined = {name: _common([each.limits[name] for each in seeds]) for name in names}
+    gaps = [each.gap for each in seeds if each.gap is not None]
+    return Bounds(max(gaps) if len(gaps) == len(seeds) else None, joined)
+
+
+def _hull(intervals: Sequence[Interval]) -> Interval:
+    return Interval(min(each.low for each in intervals), max(each.high for each in intervals))
+
+
+def _common(intervals: Sequence[Interval]) -> Interval:
+    low, high = max(each.low for each in intervals), min(each.high for each in intervals)
+    return Interval(min(low, high), high)
 
 
 def gap_text(gap: float | None) -> str:
@@ -54,34 +67,3 @@ def gap_text(gap: float | None) -> str:
     if gap is None:
         return NOT_PROVEN
     return f"within {gap:.2%}" if gap > ROUNDING else CERTIFIED
-
-
-def may_be_beaten(values: Floats, least: Floats) -> Bools:
-    """Mark the points that another would dominate if it came down to its `least`. # (point,), of (point, axis) each"""
-    beaten = np.zeros(len(values), bool)
-    for row in _open(values, least):
-        reached = (least[row] <= values).all(axis=1) & (least[row] < values).any(axis=1)
-        reached[row] = False
-        beaten |= reached
-    return beaten
-
-
-def may_join(values: Floats, least: Floats) -> Bools:
-    """Mark the points with a gap that no other would dominate if they came down to their `least`. # (point,)"""
-    joins = np.zeros(len(values), bool)
-    for row in _open(values, least):
-        joins[row] = not _beaten(least[row], np.delete(values, row, axis=0))
-    return joins
-
-
-def _open(values: Floats, least: Floats) -> list[int]:
-    return np.flatnonzero((least < values).any(axis=1)).tolist()
-
-
-def _beaten(value: Floats, others: Floats) -> bool:
-    return bool(((others <= value).all(axis=1) & (others < value).any(axis=1)).any())
-
-
-def named(designs: Iterable[tuple[int, str]]) -> str:
-    """Name designs with their mapspaces."""
-    return ", ".join(f"design {design} {mapspace}" for design, mapspace in designs)

@@ -1,17 +1,19 @@
 """The result of a sweep: its points, their measures, the frontiers; as rows, JSON and text."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import median
 from typing import override
 
+from ..model.figures import RATES
 from ..report import Json, Rows, Shown, TextTable
 from .expressions import Values
-from .fronts import ALL, MEASURES, Front, Seeded, candidate_json, candidates, corners, fronts
+from .fronts import ALL, MEASURES, Candidate, Front, Seeded, candidate_json, candidates, corners, fronts
 from .plan import Plan, design_values
 from .proofs import bounds
-from .store import FAILED, FOUND, NOTHING_VALID, PointOutcome
-from .tables import front_parts
+from .store import FAILED, FOUND, NOTHING_VALID, ORIGIN, PointOutcome, taken
+from .tables import Place, Rates, front_parts
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,9 +73,12 @@ class SweepResult(Shown):
             assert isinstance(inner, dict)
             inner[front.mapspace] = {
                 "hypervolume": front.hypervolume,
+                "hypervolume_at_least": front.volumes[0],
+                "hypervolume_at_most": front.volumes[1],
                 "knee": front.knee.design,
+                "may_be_knee": _names(front.knees),
                 "points": [candidate_json(member, axes, self.values[member.design]) for member in front.members],
-                "may_join": [{"design": one.design, "mapspace": one.mapspace} for one in front.joining],
+                "may_join": _names(front.joining),
             }
         return {"sweep": self.plan.name, "axes": list(axes), "workloads": workloads}
 
@@ -93,6 +98,8 @@ class SweepResult(Shown):
         """How many points there are, and what came of them."""
         plan, counts = self.plan, [f"{self.count(FOUND):,} found"]
         counts += [f"{self.count(status):,} {status}" for status in (NOTHING_VALID, FAILED) if self.count(status)]
+        taking = sum(map(taken, self.outcomes.values()))
+        counts += [f"{taking:,} with a mapping of {ORIGIN}, better than their search's"] if taking else []
         missing = plan.points - len(self.outcomes)
         counts += [f"{missing:,} not run"] if missing else []
         points = f"{plan.points:,} points" if plan.points == plan.size else f"{plan.points:,} points drawn"
@@ -106,7 +113,23 @@ class SweepResult(Shown):
     @override
     def _parts(self) -> list[str | TextTable]:
         """The counts and the frontiers."""
-        return [self._title(), *front_parts(self.plan, self.values, self.fronts)]
+        return [self._title(), *front_parts(self.plan, self.values, self.fronts, self._rates())]
+
+    def _rates(self) -> Rates:
+        """The medians over the seeds of what a clock gives, by design, workload and mapspace."""
+        found: dict[Place, list[Json]] = {}
+        for number, outcome in self.outcomes.items():
+            if outcome.status == FOUND and outcome.result is not None:
+                point = self.plan.point(number)
+                found.setdefault((point.design, point.workload, point.mapspace), []).append(outcome.result)
+        return {
+            place: {name: median(float(each[name]) for each in own) for name in RATES if own[0].get(name) is not None}  # type: ignore[arg-type]
+            for place, own in found.items()
+        }
+
+
+def _names(designs: Sequence[Candidate]) -> list[Json]:
+    return [{"design": one.design, "mapspace": one.mapspace} for one in designs]
 
 
 def measures(outcome: PointOutcome) -> dict[str, float]:
@@ -132,10 +155,11 @@ def result_rows(swept: SweepResult) -> Iterator[Json]:
             "seed": point.seed,
             "status": outcome.status,
             **figures,
-            **{key: result.get(key) for key in ("lower_bound", "gap")},
+            **{key: result.get(key) for key in (*RATES, "lower_bound", "gap")},
             "utilization": result.get("utilization"),
             "macs": result.get("macs"),
             **{key: (search or {}).get(key) for key in ("evaluated", "valid", "seconds")},
+            "origin": ORIGIN if taken(outcome) else None,
             "message": outcome.message,
             "warnings": list(outcome.warnings),
         }

@@ -7,25 +7,24 @@ print(result)       # counts, and the frontier of each mapspace
 """
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
-from ...arch import Architecture
-from ...energy import EnergyTable
 from ...workloads import Fault, InputError, collect
-from ..exploration import explore, load
-from ..exploration.transforms import transformed
+from ..exploration import explore
 from ..report import NetworkResult, Result, result_json
 from ..runtime import InternalError, in_order
 from .expressions import ExpressionError
 from .file import read_sweep
+from .inputs import inputs_of, machine_of
 from .output import write_outputs
 from .plan import Plan, Point
 from .result import SweepResult
 from .store import FAILED, FOUND, NOTHING_VALID, PointOutcome, Store, open_store
+from .transfer import with_transfers
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ Progress = Callable[[SweepProgress], None]  # called after each point
 
 
 def sweep(
-    path: Path | str,
+    given: Path | str | Mapping[str, Any],
     out: Path | str | None = None,
     *,
     jobs: int = 1,
@@ -51,7 +50,9 @@ def sweep(
     fresh: bool = False,
     progress: Progress | None = None,
 ) -> SweepResult:
-    """Run the sweep in the file `path`, or what is left of it; write the results to the folder `out`.
+    """Run the sweep in the file `given`, or what is left of it; write the results to the folder `out`.
+
+    A sweep may also be given as a mapping with the keys of such a file, `sweep({"architecture": ...})`.
 
     Points that are in `out` already are not run again unless `fresh`; those that failed are. Ctrl-C ends the sweep
     with the points that are done. Raises InputError with every fault of the file, and for an `out` of another sweep.
@@ -59,7 +60,7 @@ def sweep(
     folder, faults = None if out is None else Path(out), list[Fault]()
     if jobs < 1:
         faults.append(Fault("jobs", None, "", f"must be at least 1, got {jobs}"))
-    plan = collect(faults, lambda: read_sweep(path, limit))
+    plan = collect(faults, lambda: read_sweep(given, limit))
     if faults or plan is None:
         raise InputError(faults)
     result = _run(plan, folder, jobs, fresh, progress)
@@ -86,6 +87,11 @@ def _run(plan: Plan, folder: Path | None, jobs: int, fresh: bool, progress: Prog
         except KeyboardInterrupt:
             interrupted = True
             outcomes |= _stored(store, keys)  # it may have come between the store and us
+        if plan.transfer and not interrupted:
+            try:
+                outcomes = with_transfers(plan, outcomes, jobs)
+            except KeyboardInterrupt:
+                interrupted = True
     return SweepResult(plan, dict(sorted(outcomes.items())), interrupted)
 
 
@@ -109,32 +115,18 @@ def run_point(plan: Plan, number: int) -> PointOutcome:
             return PointOutcome(FAILED, message=f"{type(error).__name__}: {error}")
     if result.statistics.interrupted:
         raise KeyboardInterrupt
-    texts = _texts([*_machine(plan, point.design)[2], *caught])
+    texts = _texts([*machine_of(plan, point.design)[2], *caught])
     if not result.found:
         return PointOutcome(NOTHING_VALID, result_json(result), _hint(result), texts)
     return PointOutcome(FOUND, result_json(result), "", texts, result.energy_pj / result.cycles)
 
 
 def _search(plan: Plan, point: Point) -> Result | NetworkResult:
-    machine, table, _ = _machine(plan, point.design)
-    preset, _, transformation = point.mapspace.partition("+")
+    inputs = inputs_of(plan, point)
     options = replace(plan.options, seed=point.seed)
-    machine, work = load(machine, plan.workloads[point.workload])
-    work = transformed(machine, work, [transformation] if transformation else [])
-    return explore(machine, work, preset, options, distinct=plan.distinct, table=table, costs=plan.energies.costs)
-
-
-@lru_cache(maxsize=4)
-def _machine(plan: Plan, design: int) -> tuple[Architecture, EnergyTable, tuple[warnings.WarningMessage, ...]]:
-    """A design's architecture and energies, which its points share, and what was warned of on the way.
-
-    Each of the points tells it, whichever comes first in its process.
-    """
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        machine = plan.arch(design)
-        table = plan.energies.table(machine)
-    return machine, table, tuple(caught)
+    machine, work, table = inputs.machine, inputs.work, inputs.table
+    costs = plan.energies.costs
+    return explore(machine, work, inputs.preset, options, distinct=plan.distinct, table=table, costs=costs)
 
 
 def _texts(caught: Iterable[warnings.WarningMessage]) -> tuple[str, ...]:

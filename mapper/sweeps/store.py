@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from ...workloads import InputError
 from ..report import Json
@@ -30,6 +31,15 @@ class PointOutcome:
     message: str = ""  # why it failed, or why nothing was valid
     warnings: tuple[str, ...] = ()
     power_pj_per_cycle: float | None = None
+
+
+ORIGIN = "another design"  # of a mapping that a point took from another
+
+
+def taken(outcome: PointOutcome) -> bool:
+    """Whether the point has mappings of other points."""
+    whole: Any = outcome.result or {}
+    return any(layer.get("origin") == ORIGIN for layer in whole.get("layers", [whole]))
 
 
 class Store:

@@ -2,17 +2,34 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ..model.bounds import ROUNDING
+from ..model.figures import RATES, short
 from ..report import TextTable
 from .expressions import Values
-from .fronts import MEASURES, Front
+from .fronts import MEASURES, Candidate, Front
 from .plan import LinkedParameters, Plan
-from .proofs import gap_text, named
+from .proofs import gap_text
+
+HEADS = {  # of what a clock gives
+    "milliseconds": "latency [ms]",
+    "watts": "power [W]",
+    "tops": "TOPS",
+    "tops_per_watt": "TOPS/W",
+    "tokens_per_second": "tokens/s",
+}
+Place = tuple[int, str, str]  # design, workload, mapspace
+Rates = Mapping[Place, Mapping[str, float]]  # figures by name, medians over the seeds
 
 APART = ", "  # between parameters that vary together
+NAMED = 12  # designs in a sentence
 
 
-def front_parts(plan: Plan, values: Mapping[int, Values], fronts: Sequence[Front]) -> list[str | TextTable]:
+def front_parts(
+    plan: Plan, values: Mapping[int, Values], fronts: Sequence[Front], rates: Rates
+) -> list[str | TextTable]:
     """What all designs share, then a table per frontier; `values` are those of each design by its number.
+
+    `rates` are latency, power and throughput of the points whose machine has a clock.
 
     A column per parameter that varies, linked ones in one. A parameter of one value, or computed from others, and the
     path behind a short head stand once, before the tables.
@@ -24,11 +41,38 @@ def front_parts(plan: Plan, values: Mapping[int, Values], fronts: Sequence[Front
     notes = [*given_once(plan, values), *_paths(short, [name for names in columns.values() for name in names])]
     parts: list[str | TextTable] = ["\n".join(notes)] if notes else []
     for front in fronts:
-        parts.append(_table(plan, values, columns, front))
-        if front.joining:
-            others = named((one.design, one.mapspace) for one in front.joining)
-            parts.append(f"not on it, and with a gap that leaves it open: {others}")
+        parts.append(_table(plan, values, columns, front, rates))
+        if said := "\n".join(_open(plan, values, front)):
+            parts.append(said)
     return parts
+
+
+def _open(plan: Plan, values: Mapping[int, Values], front: Front) -> Iterator[str]:
+    """Lines on what the proofs leave open of a frontier: of its hypervolume, its knee, and who is on it."""
+    low, high = front.volumes
+    if high - low > ROUNDING:
+        yield f"of the best mappings, by what is proven: hypervolume {low:.4f} to {high:.4f}"
+    if len(front.knees) > 1:
+        yield f"may be the knee, by the gaps: {_named(plan, values, front.knees)}"
+    if front.joining:
+        yield f"not on it, and with a gap that leaves it open: {_named(plan, values, front.joining)}"
+
+
+def _named(plan: Plan, values: Mapping[int, Values], designs: Sequence[Candidate]) -> str:
+    """Name designs by their parameters, with their mapspaces where there are several; of many the first."""
+    several = len(plan.mapspaces) > 1
+    names = [f"{label} {one.mapspace}" if several else label
+             for one in designs[:NAMED] for label in [design_label(plan, values, one.design)]]  # fmt: skip
+    return "; ".join(names) + (f" and {len(designs) - NAMED} more" if len(designs) > NAMED else "")
+
+
+def design_label(plan: Plan, values: Mapping[int, Values], design: int, *, names: bool = True) -> str:
+    """What tells a design from the others: the parameters that vary, with or without their short names."""
+    short = short_names(plan.parameters)
+    own = [name for columns in parameter_columns(plan).values() for name in columns]
+    shown = values.get(design, {})
+    parts = [f"{short[name]} {shown.get(name)}" if names else f"{shown.get(name)}" for name in own]
+    return APART.join(parts) or ("the design" if names else "")
 
 
 def parameter_columns(plan: Plan) -> dict[str, tuple[str, ...]]:
@@ -71,17 +115,23 @@ def _paths(short: Mapping[str, str], names: Sequence[str]) -> Iterator[str]:
             yield f"{short[name]}: {name}"
 
 
-def _table(plan: Plan, values: Mapping[int, Values], columns: Mapping[str, Sequence[str]], front: Front) -> TextTable:
+def _table(
+    plan: Plan, values: Mapping[int, Values], columns: Mapping[str, Sequence[str]], front: Front, rates: Rates
+) -> TextTable:
     axes = [MEASURES[axis] for axis in plan.axes]
     several = len(plan.seeds) > 1
-    head = ["design", *columns, "mapspace", *(f"{axis.name} [{axis.unit}]" for axis in axes), "proof", ""]
+    clocked = [rates.get((member.design, front.workload, member.mapspace), {}) for member in front.members]
+    shown = [name for name in RATES if any(name in own for own in clocked)]
+    head = ["design", *columns, "mapspace", *(f"{axis.name} [{axis.unit}]" for axis in axes)]
+    head += [*(HEADS[name] for name in shown), "proof", ""]
     rows = []
-    for member in front.members:
-        mark = ["knee"] if member.design == front.knee.design and member.mapspace == front.knee.mapspace else []
-        mark += ["may be dominated, by the gaps"] if member.beaten else []
+    for member, own in zip(front.members, clocked, strict=True):
+        mark = ["surely on it" if member.surely else "may be dominated, by the gaps"]
+        mark += ["knee"] if member.design == front.knee.design and member.mapspace == front.knee.mapspace else []
         sure = [f"on it in {member.share:.0%} of seeds"] if several else []
         places = zip(member.middle, axes, strict=True)
         figures = [format(value / axis.size, axis.form) for value, axis in places]
+        figures += [short(own[name]) if name in own else "" for name in shown]
         mine = [APART.join(str(values[member.design][name]) for name in names) for names in columns.values()]
         rows.append(
             [str(member.design), *mine, member.mapspace, *figures, gap_text(member.gap), APART.join(sure + mark)]

@@ -353,7 +353,7 @@ BUFFER = "  - !Component {name: G, class: SRAM, attributes: {depth: 2}, %s}"
         ("  - !Container {name: x, spatial: {meshZ: 2}}", 'unknown key "meshZ"'),
         ("  - !Container {name: x, constraints: {temporal: {factors: [C=1]}}}", "a container has no temporal"),
         ("  - !Container {name: x, constraints: {spatial: {factors: [C=2]}}}", "there is no fan-out here"),
-        (MESH % ("meshX: 2", "maximize_dims: [[C]]"), "maximize_dims is not supported"),
+        (MESH % ("meshX: 2", "maximize_dims: [[C]]"), "maximize_dims can only be read together with the workload"),
         (MESH % ("meshX: 2", "no_reuse: [A]"), "no_reuse is not supported"),
         (MESH % ("meshX: 2, meshY: 2", "factors: C=3"), "a split must say"),
         (MESH % ("meshY: 2", "factors: C=2, split: 1, permutation: C"), "puts C on mesh X"),

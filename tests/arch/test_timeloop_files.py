@@ -110,7 +110,7 @@ def test_constraints_beside_an_architecture_of_ours(files):
         ("mapper: {algorithm: annealing}", "unknown algorithm 'annealing'"),
         ("mapper: {optimization_metrics: [last_level_accesses]}", "unknown or unsupported metric"),
         ("mapper: {victory_condition: -1}", "must be at least 1, got -1"),
-        ("mapper: {max_temporal_loops_in_a_mapping: 3}", "is not supported"),
+        ("mapper: {max_temporal_loops_in_a_mapping: -2}", "must be at least -1, got -2"),
         ("mapspace: {template: rubi}", "unknown template 'rubi'"),
         ("mapspace: {tmplate: ruby}", 'unknown key "tmplate"'),
     ],

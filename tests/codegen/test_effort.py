@@ -62,7 +62,7 @@ def walked(kernel):
     return found
 
 
-@settings(deadline=None, max_examples=5000 if DEEP else 100)
+@settings(deadline=None, max_examples=5000 if DEEP else 50)
 @given(st.data())
 def test_the_terms_are_those_of_a_walk(data):
     """Of any mapping: statements, iterations, loads, sums, words gathered and scattered."""

@@ -42,7 +42,7 @@ def drawn(arch, workload, seed=0, mapspace="ruby"):
     return Nest.of(Mapspace(arch, workload, mapspace).sample(np.random.default_rng(seed), 1))
 
 
-@settings(deadline=None, max_examples=400 if DEEP else 20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=400 if DEEP else 10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_the_output_equals_numpy(ran, data):
     """Of any mapping of any mapspace: exactly in whole numbers, near enough in floats; threads and vectors included."""

@@ -21,7 +21,9 @@ from ruby_map.mapper.mapping.timeloop_write import mapping_yaml
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model.cost import evaluate as evaluate_batch
 from ruby_map.mapper.model.counts import count
-from ruby_map.mapper.search import option_faults
+from ruby_map.mapper.report.tables import search_line
+from ruby_map.mapper.search import Ended, option_faults
+from ruby_map.mapper.search.statistics import Statistics
 from ruby_map.workloads import InputError, load_workload
 from typer.testing import CliRunner
 
@@ -61,7 +63,7 @@ def test_found_is_status_0_with_nest_table_and_search():
     found = run(*TOY)
     assert found.exit_code == 0
     assert "for D in 0:17" in found.stdout
-    assert "cycles       17, 1.00 x the lower bound" in found.stdout
+    assert "cycles       17, 1.00 x the ideal" in found.stdout
     assert "ended by: every mapping ruled out or seen" in found.stdout
     *_, proof, _, time = found.stdout.splitlines()
     assert proof == "proof        optimal: no mapping of ruby-s has a lower EDP"
@@ -77,25 +79,39 @@ def test_a_list_of_objectives_is_proven():
     assert found.stdout.splitlines()[-3] == f"proof        optimal: {proven}"
 
 
-def test_quick_is_a_second_without_a_proof():
-    """It says itself how to search."""
-    found = the_json(*LAYER, "--quick")
-    assert found["search"]["strategy"] == "evolve"
-    assert found["search"]["seconds"] < 3
-    assert "optimal" not in found
-    refused = run(*LAYER, "--quick", "--search", "random", "--time-limit", 5)
+def test_quick_is_the_quick_effort():
+    """One meaning: the search is that of `--effort quick`."""
+    quick, named = (the_json(*LAYER, *words) for words in (("--quick",), ("--effort", "quick")))
+    del quick["search"]["seconds"], named["search"]["seconds"]
+    assert quick == named
+    refused = run(*LAYER, "--quick", "--effort", "normal")
     assert refused.exit_code == 2
-    assert "quick: leave out --search" in refused.stderr
-    assert "quick: leave out --time-limit" in refused.stderr
+    assert "quick: is --effort quick: leave one out" in refused.stderr
 
 
-def test_a_gap_names_the_time_that_may_close_it():
-    """The default limit of ten seconds a layer is one that can be given, too."""
-    found = run("simba_like", "resnet50/conv5_x_3x3", "--mapspace", "ruby", "--time-limit", 1)
+def test_a_gap_names_the_effort_that_may_close_it():
+    """And its line says what ended the search."""
+    words = ("--mapspace", "ruby", "--effort", "mappings=4096,steps=100000")
+    found = run("simba_like", "resnet50/conv5_x_3x3", *words)
     assert found.exit_code == 0
     line = found.stdout.splitlines()[-3]
-    proof = r"proof +the lowest EDP of ruby is at most [\d.]+% below .*; --time-limit \d+ may close it"
+    proof = r"proof +the lowest EDP of ruby is at most [\d.]+% below .*; --effort thorough may close it"
     assert re.fullmatch(proof, line)
+
+
+def test_a_search_that_time_ended_says_so():
+    """An answer that may depend on the machine is marked, and more time is named."""
+    statistics = Statistics(100, 100, seconds=2.0, ended=(Ended.TIME_LIMIT,))
+    assert search_line(statistics).endswith("ended by: time limit; the answer may depend on the machine")
+    assert search_line(dataclasses.replace(statistics, ended=(Ended.EFFORT,))).endswith("ended by: effort")
+
+
+def test_an_effort_that_is_none_is_refused():
+    """With the choices."""
+    refused = run(*LAYER, "--effort", "norml")
+    assert refused.exit_code == 2
+    assert "effort: must be quick, normal, thorough, or numbers" in refused.stderr
+    assert "did you mean" in refused.stderr
 
 
 @pytest.mark.parametrize(("mapspace", "cycles"), [("pfm", 20), ("ruby-s", 17), ("ruby", 17)])
@@ -208,7 +224,8 @@ def test_distinct_counts_orders_of_unit_loops_once():
 def test_size_prints_and_stops():
     """Sizes by part, whose product is the total; of a network a size per layer."""
     size = the_json(*TOY, "--size")["size"]
-    assert list(size) == ["factorization", "permutation", "axes", "bypass", "total"]
+    assert list(size) == ["factorization", "permutation", "axes", "bypass", "total", "least"]
+    assert size["least"] == size["total"]
     assert size["total"] == size["factorization"] * size["permutation"] * size["axes"] * size["bypass"]
     layers = the_json("eyeriss_like", "alexnet", "--size")["layers"]
     assert [layer["workload"] for layer in layers][:2] == ["conv1", "conv2"]
@@ -466,7 +483,7 @@ def test_an_interrupted_network_writes_the_layers_it_has(monkeypatch, tmp_path):
     assert "interrupted: the best so far of 2 of 8 layers; the same command with --resume goes on" in found.stderr
     told = json.loads((folder / "stats.json").read_text())
     assert (told["search"]["ended_by"], told["missing"], told["edp"]) == ("samples; interrupted", 6, None)
-    written = ["01_conv1", "02_conv2", "checkpoint.sqlite", "convergence.png", "layers.csv", "stats.json"]
+    written = ["01_conv1", "02_conv2", "checkpoint.sqlite", "convergence.png", "index.html", "layers.csv", "stats.json"]
     assert sorted(path.name for path in folder.iterdir()) == written
     monkeypatch.undo()
     assert run(*command, "--resume").exit_code == 0
@@ -576,10 +593,27 @@ def test_a_level_whose_bandwidth_binds_is_named(tmp_path):
     )
     result = run(arch, "rank1_100", "--search", "random", "--samples", 200)
     assert result.exit_code == 0, result.output
-    assert "bound by     the bandwidth of buf, at its roofline; compute needs 100 cycles" in result.stdout
+    assert "bound by     the read bandwidth of buf, at its roofline; compute needs 100 cycles" in result.stdout
 
 
 def test_an_unknown_keyword_of_explore_is_named_with_a_near_one():
     """As Python does for functions that name their keywords."""
-    with pytest.raises(TypeError, match="unexpected keyword argument 'padd'; did you mean \"pad\"?"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'padd'; did you mean \"pad\""):
         explore(*TOY, padd=True)
+    with pytest.raises(TypeError) as error:
+        explore(*TOY, padd=True, time_limt=5)
+    assert str(error.value) == (
+        "explore() got unexpected keyword arguments 'padd'; did you mean \"pad\"?, "
+        "'time_limt'; did you mean \"time_limit\"?"
+    )
+
+
+def test_options_of_the_search_are_keywords_of_explore():
+    """Beside options, over them, or alone; all faults at once."""
+    given = SearchOptions(strategy="random", samples=100, seed=3)
+    whole = explore(*TOY, options=given)
+    assert (explore(*TOY, strategy="random", samples=100, seed=3).edp, whole.seed) == (whole.edp, 3)
+    assert explore(*TOY, options=given, samples=50).statistics.evaluated == 50
+    with pytest.raises(InputError) as error:
+        explore(*TOY, mapspace="rubys", strategy="randon", seed=-1)
+    assert {fault.source for fault in error.value.faults} == {"mapspace", "search", "seed"}

@@ -195,9 +195,10 @@ def test_a_wrong_store_is_told_with_all_other_faults_before_a_search(tmp_path):
 def test_what_could_not_be_added_is_told_after_the_result(path, monkeypatch):
     """Status 2, with the result on standard output and a warning."""
     database = sqlite3.connect(path)
-    database.execute(
-        "CREATE TRIGGER full BEFORE INSERT ON mapping BEGIN SELECT raise(ABORT, 'no room'); END"
-    )  # a write that fails though the file can be written
+    # a write that fails though the file can be written: no second origin fits beside the first
+    database.execute("DELETE FROM origin WHERE mapping > (SELECT min(mapping) FROM origin)")
+    database.execute("CREATE UNIQUE INDEX one ON origin (mapping IS NULL)")
+    database.commit()
     database.close()
     found = search(path, "--mapspace", "pfm", "--search", "evolve", "--samples", 2000, "--json")
     assert found.exit_code == 2

@@ -158,7 +158,7 @@ def test_faults_are_told_together():
     ]  # fmt: skip
     assert "cost-timeout: needs --cost-model" in run(*SMALL, "--cost-timeout", 3).stderr
     assert "why: needs a proof" in run(*SMALL, "--cost-model", "true", "--why").stderr
-    assert "quick: leave out --cost-model" in run(*SMALL, "--cost-model", "true", "--quick").stderr
+    assert "effort: (or quick) counts work of our model" in run(*SMALL, "--cost-model", "true", "--quick").stderr
 
 
 def test_from_python():

@@ -61,7 +61,7 @@ def test_a_round_trip(tmp_path, form, number):
     assert after["levels"] == before["levels"]
 
 
-@settings(deadline=None, max_examples=500 if DEEP else 60, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=500 if DEEP else 30, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_any_machine_read_back(data):
     """Levels, axes and constraints of any machine: the same mapspace, and a mapping of the same counts."""
@@ -88,6 +88,16 @@ def test_any_machine_read_back(data):
         assert np.array_equal(other.reads, one.reads)
         assert np.array_equal(other.fills, one.fills)
         assert np.array_equal(other.updates, one.updates)
+
+
+@pytest.mark.parametrize("form", ["timeloop", "timeloop-0.4", "zigzag"])
+def test_uneven_placement_is_refused(tmp_path, form):
+    """Its mappings have loops for each tensor of a memory, for which no other format has a place."""
+    text = "base: toy_6pe\nname: odd\nlevels: [{name: GLB, placement: uneven}]\n"
+    (tmp_path / "arch.yaml").write_text(text)
+    done = run(command_export, tmp_path / "arch.yaml", "alexnet/conv2", "--format", form, "--out", tmp_path / "o")
+    assert (done.exit_code, (tmp_path / "o").exists()) == (2, False), done.stderr
+    assert "GLB: uneven placement" in done.stderr
 
 
 def test_what_timeloop_cannot_say(tmp_path):
@@ -124,7 +134,7 @@ def _rules(draw, spatial):
     return kinds if spatial else replace(kinds, outermost=tuple(order[:first]), innermost=tuple(order[second:]))
 
 
-@settings(deadline=None, max_examples=500 if DEEP else 60, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=500 if DEEP else 30, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_constraints_are_what_timeloops_binaries_take(data):
     """Orders as text, limits over 0, utilization at the innermost storage; what they would forget is refused.

@@ -21,6 +21,7 @@ from ruby_map.mapper.model import OBJECTIVES
 from ruby_map.mapper.runtime import KINDS
 from ruby_map.mapper.schemas import NAMES as SCHEMAS
 from ruby_map.mapper.search import ENGINES, STRATEGIES
+from ruby_map.mapper.search.effort import EFFORTS
 
 import ruby_map
 from ruby_map import mapper
@@ -35,6 +36,7 @@ def test_the_names_of_help_are_those_of_the_tables():
         "SEARCHES": STRATEGIES,
         "ENGINES": ENGINES,
         "OBJECTIVES": OBJECTIVES,
+        "EFFORTS": EFFORTS,
         "ESTIMATES": ESTIMATES,
         "BACKENDS": BACKENDS,
         "DATA_TYPES": DATA_TYPES,

@@ -34,7 +34,9 @@ def test_a_layer_is_searched_written_and_run(ruby_code, tmp_path):
     assert said["correct"] is True
     assert said["seconds"] > 0
     assert said["gflops"] == pytest.approx(2 * 20 * 6 * 9 / said["seconds"] / 1e9)
-    assert said["files"] == sorted(path.name for path in (tmp_path / "p").iterdir() if path.name != "program")
+    assert said["files"] == sorted(
+        path.name for path in (tmp_path / "p").iterdir() if path.name not in ("program", ".ruby-code.json")
+    )
     again = ruby_code("eyeriss_like", "tiny.yaml", "p/mapping.yaml", "--out", "q", "--dtype", "int8", "--run")
     assert again.exit_code == 0, again.output
     assert "output       equals NumPy in every word" in again.stdout
@@ -85,15 +87,22 @@ def test_remainders_are_bad_input_for_exo(ruby_code, tmp_path):
 
 def test_every_fault_at_once(ruby_code, tmp_path):
     (tmp_path / "mine").mkdir()
-    (tmp_path / "mine/thesis.tex").write_text("years of work")
+    (tmp_path / "mine/kernel.c").write_text("years of work")
     done = ruby_code(
         *("eyeriss_like", "tiny.yaml", "--out", "mine", "--backend", "fortran", "--dtype", "float16", "--as", "PE"),
         *("--as", "PE=lanes", "--as", "PE=loop", "--mapspace", "perfect"),
     )
     assert done.exit_code == 2
-    for part in ("fortran", "float16", "NAME=ROLE", "two roles", "perfect", "thesis.tex"):
+    for part in (
+        "fortran",
+        "float16",
+        "NAME=ROLE",
+        "two roles",
+        "perfect",
+        "mine/kernel.c: exists, and ruby-code did not write it",
+    ):
         assert part in done.stderr
-    assert not (tmp_path / "mine/kernel.c").exists()
+    assert (tmp_path / "mine/kernel.c").read_text() == "years of work"
     roles = ruby_code("eyeriss_like", "tiny.yaml", "--out", "p", "--as", "PEs=lanes", "--as", "PE=buffer")
     assert roles.exit_code == 2
     assert "PEs" in roles.stderr
@@ -108,12 +117,14 @@ def test_every_fault_at_once(ruby_code, tmp_path):
 
 def test_other_files_are_left_alone(ruby_code, tmp_path):
     """A folder of results, a Makefile of the user's, a folder in the way: refused, nothing is changed."""
-    for name, file in (("results", "mapping.yaml"), ("mine", "Makefile"), ("dirs", "kernel.c/keep.txt")):
+    other = "exists, and ruby-code did not write it"
+    places = (("results", "mapping.yaml", other), ("mine", "Makefile", other), ("mine2", "program", other))
+    for name, file, why in (*places, ("dirs", "kernel.c/keep.txt", "cannot be written: it is a directory")):
         (tmp_path / name / file).parent.mkdir(parents=True)
         (tmp_path / name / file).write_text("mine")
         done = ruby_code("eyeriss_like", "tiny.yaml", "--out", name, "--time-limit", "1")
         assert done.exit_code == 2
-        assert f"{name} has other files: {file.split('/')[0]}" in done.stderr
+        assert f"out: {name}/{file.split('/')[0]}: {why}" in done.stderr
         assert (tmp_path / name / file).read_text() == "mine"
 
 
@@ -122,7 +133,11 @@ def test_files_of_an_earlier_program_go(ruby_code, tmp_path):
     assert (tmp_path / "p/program").exists()
     done = ruby_code("eyeriss_like", "tiny.yaml", "p/mapping.yaml", "--out", "p", "--backend", "tvm")
     assert done.exit_code == 0, done.output
-    assert sorted(path.name for path in (tmp_path / "p").iterdir()) == ["mapping.yaml", "schedule.py"]
+    assert sorted(path.name for path in (tmp_path / "p").iterdir()) == [
+        ".ruby-code.json",
+        "mapping.yaml",
+        "schedule.py",
+    ]
 
 
 def test_a_seed_below_0_and_a_compiler_with_options(ruby_code, monkeypatch):

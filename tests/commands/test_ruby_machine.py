@@ -43,11 +43,11 @@ def test_fitted_times_are_printed_with_the_file_and_predict(folder):
     assert known.measured_on == "x"
     assert known.fitted_on[0] == "tiny: 10 mappings"
     assert known.seconds
-    written = run(code, "fitted.yaml", "tiny.yaml", "--out", "p", "--run", "--json", "--time-limit", "1")
+    written = run(code, "fitted.yaml", "tiny.yaml", "--out", "p", "--run", "--json")
     assert written.exit_code == 0, written.output
     said = json.loads(written.stdout)
     assert said["predicted"]["seconds"] > 0
-    quickest = run(code, "fitted.yaml", "tiny.yaml", "--out", "q", "--fastest", "--json", "--time-limit", "8")
+    quickest = run(code, "fitted.yaml", "tiny.yaml", "--out", "q", "--fastest", "--json")
     assert quickest.exit_code == 0, quickest.output
     assert json.loads(quickest.stdout)["predicted"]["seconds"] <= said["predicted"]["seconds"]
     unknown = run(code, "cpu.yaml", "tiny.yaml", "--out", "r", "--fastest")

@@ -70,6 +70,29 @@ def test_true_or_false(folder):
         load_arch(str(folder / "odd.yaml"))
 
 
+def test_two_registers(folder):
+    """One axis says it for the array; without `systolic: true` beside it it is a fault at its key."""
+    doubled = LEVELS.replace("mesh: X, dims: [M]{systolic}", "mesh: X, dims: [M]{systolic}, double_buffered: true")
+    for name, systolic in (("doubled", ", systolic: true"), ("none", "")):
+        (folder / f"{name}.yaml").write_text(f"name: {name}" + doubled.format(systolic=systolic, outer=""))
+    assert load_arch(str(folder / "doubled.yaml")).systolic.double_buffered
+    assert not load_arch(str(folder / "systolic.yaml")).systolic.double_buffered
+    with pytest.raises(InputError, match="double_buffered.*it goes with systolic: true"):
+        load_arch(str(folder / "none.yaml"))
+    with pytest.raises(ValueError, match="buffer: systolic axes"):
+        write_timeloop_arch(load_arch(str(folder / "doubled.yaml")))
+
+
+def test_loads_beside_the_folds(folder):
+    """9 folds of 9 steps hide loads of 4 cycles: 4 + 3 + 2 are left of 81, and the executor of ruby-model agrees."""
+    (folder / "doubled.yaml").write_text(
+        "name: doubled" + LEVELS.format(systolic=", systolic: true, double_buffered: true", outer="")
+    )
+    text = run(ruby_map, folder, "doubled.yaml", "mm.yaml", *OPTIONS, "--out", str(folder / "out"))
+    assert "fill, drain  9 of the 90 cycles of the array" in text
+    assert "figures are equal" in run(ruby_model, folder, "doubled.yaml", "mm.yaml", "out/mapping.yaml", "--simulate")
+
+
 def test_results_tell_it(folder):
     """A line of the text and a field of the JSON: 81 of 162 cycles; no word of it without systolic axes."""
     text = run(ruby_map, folder, "systolic.yaml", "mm.yaml", *OPTIONS)

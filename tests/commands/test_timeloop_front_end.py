@@ -25,7 +25,7 @@ problem:
     - {name: W, projection: [R]}
     - {name: I, projection: [[[P], [R]]]}
     - {name: O, projection: [P], read_write: true}
-  instance: {P: 4, R: 3, H: 9, densities: {W: 0.5}}
+  instance: {P: 4, R: 3, H: 9, G: 1, densities: {W: 0.5}}
 """
 
 
@@ -48,7 +48,7 @@ def test_a_search(files):
     warnings = [line for line in done.stderr.splitlines() if line.startswith("warning: ")]
     assert len(warnings) == len(set(warnings))
     assert any("a.yaml: without effect on counts: globals" in line for line in warnings)
-    assert any("p.yaml: without effect on counts: problem.instance.H" in line for line in warnings)
+    assert any("p.yaml: without effect on counts: problem.instance.G" in line for line in warnings)
     assert any("as if these were not there: problem.instance.densities.W" in line for line in warnings)
     assert any("MAC: class Imac is estimated as intmac" in line for line in warnings)
 

@@ -5,6 +5,7 @@ import io
 import json
 import re
 import shutil
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -22,7 +23,7 @@ from ruby_map.mapper.comparison.tables import count_table
 from ruby_map.mapper.model import CostOptions
 from ruby_map.mapper.report import write_folder
 from ruby_map.mapper.report.loop_nest import loop_nest
-from ruby_map.mapper.report.pictures import PICTURES, draw_energy, figure_bytes, save_figure
+from ruby_map.mapper.report.pictures import PICTURES, draw_energy, drawn_bytes, save_picture
 from ruby_map.mapper.sweeps import sweep
 from typer.testing import CliRunner
 
@@ -106,7 +107,7 @@ def test_two_sweeps_side_by_side(swept, tmp_path):
         both = [points[side, case["parameters"]["levels.GLB.fanout.PE.size"]] for side in "ab"]
         for name in FIGURES:
             a, b = (result[name] for result in both)
-            assert case[name] == {"a": a, "b": b, "ratio": b / a}
+            assert {side: case[name][side] for side in ("a", "b", "ratio")} == {"a": a, "b": b, "ratio": b / a}
         assert case["found"] == [True, True]
         assert sum(part["a"] for part in case["parts_pj"].values()) == pytest.approx(both[0]["energy_pj"])
         assert sum(part["b"] for part in case["parts_pj"].values()) == pytest.approx(both[1]["energy_pj"])
@@ -120,7 +121,12 @@ def test_two_sweeps_side_by_side(swept, tmp_path):
             assert f"<td>{a['edp']:.5g}</td><td>{b['edp']:.5g}</td>" in text
     assert found["cases"][1]["cycles"]["ratio"] < 1  # remainders gain where 100 outputs meet 6 elements
     assert sorted(path.name for path in files.iterdir()) == sorted(
-        [f"{table}.{kind}" for table in ("cases", "parts", "layers", "counts") for kind in ("csv", "md", "tex")]
+        [".ruby-report.json"]
+        + [
+            f"{table}.{kind}"
+            for table in ("cases", "verdicts", "parts", "layers", "counts")
+            for kind in ("csv", "md", "tex")
+        ]
         + [f"{picture}.{kind}" for picture in ("ratios", "energy", "cycles") for kind in PICTURES]
     )
 
@@ -354,7 +360,7 @@ def test_options(searched, tmp_path):
     assert "names a page, PAGE.html" in said
     assert "is expected" in said
     run(searched / "pfm", "--files", tmp_path / "f", "--format", "tex", "--format", "svg")
-    assert {path.suffix for path in (tmp_path / "f").iterdir()} == {".tex", ".svg"}
+    assert {path.suffix for path in (tmp_path / "f").iterdir() if path.name != ".ruby-report.json"} == {".tex", ".svg"}
     assert set(FORMATS) == {"csv", "md", "tex", "png", "svg", "pdf"}
 
 
@@ -391,9 +397,10 @@ def test_tables_in_each_format():
 def test_pictures_are_the_same_bytes(searched, tmp_path):
     """In each format, twice; words of SVG are text."""
     result = explore("toy_6pe_linear", "rank1_100", "pfm", SearchOptions(strategy="random", samples=50))
+    draw = partial(draw_energy, result)
     for kind in PICTURES:
-        assert figure_bytes(draw_energy(result), kind) == figure_bytes(draw_energy(result), kind)
-    paths = save_figure(draw_energy(result), tmp_path / "a.b", PICTURES)
+        assert list(drawn_bytes("a", draw, [kind])) == list(drawn_bytes("a", draw, [kind]))
+    paths = save_picture(draw, tmp_path / "a.b", PICTURES)
     assert [path.name for path in paths] == [f"a.b.{kind}" for kind in PICTURES]
     assert ">DRAM<" in paths[1].read_text()
     assert [path.read_bytes()[:4] for path in paths] == [b"\x89PNG", b"<?xm", b"%PDF"]
@@ -410,6 +417,8 @@ def test_the_page_opens(swept, tmp_path):
         sizes = page.js("[...document.querySelectorAll('figure svg')].map(one => one.getBoundingClientRect().width)")
         assert len(sizes) == 3
         assert min(sizes) > 300
+        wider = "[...document.querySelectorAll('html, .wide')].filter(one => one.scrollWidth > one.clientWidth).length"
+        assert page.js(wider) == 0  # nothing has to be pushed aside to be read
         page.js("document.querySelector('summary').click()")
         assert page.js("document.querySelector('.nest').getBoundingClientRect().height") > 50
         assert page.js("document.querySelectorAll('.nest tr.differs').length") > 0
@@ -433,3 +442,18 @@ def test_many_points_keep_the_page_small(swept):
     assert "more rows are left out here" in page
     assert "more rows: --files" in run(folder).stdout
     assert len(json.loads(run(folder, "--json").stdout)["cases"]) == 1500
+
+
+def test_folders_have_the_names_that_a_user_gives_them(searched, tmp_path):
+    """In text, page and JSON no path is left; names that are none are refused, all faults at once."""
+    folders = (searched / "pfm", searched / "ruby")
+    said = run(*folders, "--names", "old, new", "--out", tmp_path / "p.html").stdout
+    assert said.startswith("A: old against B: new\n")
+    page = (tmp_path / "p.html").read_text()
+    assert '<p class="side">B: new</p>' in page
+    assert str(searched) not in said + page
+    found = json.loads(run(*folders, "--names", "old,new", "--json").stdout)
+    assert (found["a"], found["b"]) == ("old", "new")
+    for names, rule in (("old", "a name for each folder"), ("a,a", "must differ"), ("a," + 41 * "b", "at most 40")):
+        assert rule in run(*folders, "--names", names, status=2).stderr
+    assert "a name for the folder" in run(folders[0], "--names", "a,b", status=2).stderr

@@ -6,13 +6,16 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import chain, repeat
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from ruby_map.mapper import SearchOptions, explore, load, result_json
 from ruby_map.mapper.commands.ruby_map import main
-from ruby_map.mapper.exploration import spread
+from ruby_map.mapper.exploration import layers as layers_module
+from ruby_map.mapper.exploration import spending, spread
 from ruby_map.mapper.exploration import time_slices as turns
 from ruby_map.mapper.report.pictures import bars as figures
 from ruby_map.mapper.runtime import checkpoint
@@ -115,25 +118,25 @@ def test_totals_are_sums_and_edp_is_their_product(net):
 
 
 def test_the_table_has_shares_of_cycles_and_energy(net):
-    """The shares count every occurrence and come to 100 %."""
-    table = (
-        str(explore("eyeriss_like", net, options=SearchOptions(strategy="random", samples=500)))
-        .split("\n\n")[1]
-        .splitlines()
-    )
-    assert table[1].split("  ")[-1].strip() == "share of energy"
-    for column in (-2, -1):
-        assert sum(float(line.split()[column].rstrip("%")) for line in table[3:]) == pytest.approx(100, abs=0.2)
+    """The shares count every occurrence and come to 100 %, as the line below them says."""
+    network = explore("eyeriss_like", net, options=SearchOptions(strategy="random", samples=500))
+    title, *table = str(network).split("\n\n")[2].splitlines()
+    assert title.startswith("shares of the network, with counts")
+    head = next(number for number, line in enumerate(table) if line.split()[:3] == ["layer", "cycles", "energy"])
+    *layers, whole = (line.removeprefix("all layers").split() for line in table[head + 2 :])
+    assert whole[:2] == ["100.0%", "100.0%"]
+    for column in (1, 2):
+        assert sum(float(line[column].rstrip("%")) for line in layers) == pytest.approx(100, abs=0.2)
 
 
 def test_the_picture_shows_all_cycles_and_all_energy(net, monkeypatch):
-    """The bars of both sides add up to the totals; what all MAC units at work would take is its own part."""
+    """The bars of both sides add up to the totals; the busy part is what full use of the MAC units takes."""
     network = explore("eyeriss_like", net, options=SearchOptions(strategy="random", samples=500))
     drawn = []
     real = figures._bars
     monkeypatch.setattr(figures, "_bars", lambda axes, series, rows: drawn.append(series) or real(axes, series, rows))
     picture = figures.draw_layers(network)
-    scales = [float(axes.get_xlabel().count("10^3") * 999 + 1) for axes in picture.axes[:1]]
+    scales = [float(axes.get_xlabel().count("10³") * 999 + 1) for axes in picture.axes[:1]]
     assert sum(map(sum, drawn[0].values())) * scales[0] == pytest.approx(network.cycles)
     assert drawn[0][figures.CYCLES[0]][0] * scales[0] == pytest.approx(3 * network.layers[0][0].macs / 168)
     assert sum(map(sum, drawn[1].values())) * 1e6 == pytest.approx(network.energy_pj)
@@ -195,13 +198,39 @@ def test_a_budget_of_mappings_is_met_exactly(net, budget):
     assert set(network.statistics.stopped_by.split("; ")) <= {"budget", ""}
 
 
-def test_a_budget_of_seconds_is_shared(net):
+def test_a_budget_of_seconds_is_shared(net, monkeypatch):
     """Each layer is looked at, and the sum is near the budget."""
+    monkeypatch.setattr(layers_module.Layers, "is_late", lambda *_: False)  # on a slow machine, too
     network = explore("eyeriss_like", net, options=SearchOptions(strategy="random", budget="0.9s"))
     seconds = [layer.statistics.seconds for layer, _ in network.layers]
     assert network.statistics.stopped_by == "budget"
     assert sum(seconds) > 0.3
     assert all(layer.statistics.evaluated >= CHUNK for layer, _ in network.layers)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("strategy", ["random", "auto"])
+def test_layers_that_a_budget_leaves_no_time_say_so(net, strategy, jobs, monkeypatch):
+    """The budget was used up before the first search: no layer is searched or diagnosed, and each says why."""
+    monkeypatch.setattr(spending, "time", SimpleNamespace(monotonic=lambda: -1e9))
+    monkeypatch.setattr(turns.Study, "space", lambda *_: pytest.fail("no mapspace is needed"))
+    network = explore("eyeriss_like", net, options=SearchOptions(strategy=strategy, budget="5s", jobs=jobs))
+    assert len(network.layers) == 3
+    assert {layer.hint for layer, _ in network.layers} == {"not searched: no time within the budget"}
+    assert network.statistics.stopped_by == "no time within the budget"
+    names = ", ".join(layer.workload.name for layer, _ in network.layers)
+    assert f"not searched, no time within the budget: 3 of the layers: {names}" in str(network)
+    assert str(network.layers[0][0]).count("not searched: no time within the budget") == 1
+
+
+def test_layers_searched_before_a_budget_is_used_up_keep_their_mappings(net, monkeypatch):
+    """The clock passes the budget during the first search."""
+    clock = chain([0.0, 0.0], repeat(6.0))
+    monkeypatch.setattr(spending, "time", SimpleNamespace(monotonic=lambda: 0.0))
+    monkeypatch.setattr(layers_module, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    options = SearchOptions(strategy="random", budget="0.3s")
+    network = explore("eyeriss_like", net, options=options)
+    assert [(layer.found, layer.unsearched) for layer, _ in network.layers] == [(True, False)] + [(False, True)] * 2
 
 
 def test_a_budget_of_one_layer_is_its_end():
@@ -362,8 +391,9 @@ def test_progress_tells_of_all_layers(net):
 
 
 @pytest.mark.parametrize(("budget", "jobs"), [("0.4s", 1), ("1s", 2), ("300", 1)])
-def test_log_lines_name_the_rule_that_was_given(net, budget, jobs, short_turns):
+def test_log_lines_name_the_rule_that_was_given(net, budget, jobs, short_turns, monkeypatch):
     """The share of a budget that a layer used up is told as the budget, not as a limit that nobody set."""
+    monkeypatch.setattr(layers_module.Layers, "is_late", lambda *_: False)  # on a slow machine, too
     told = run("eyeriss_like", net, "--search", "random", "--budget", budget, "--jobs", jobs, "--log")
     ends = [line.rsplit("ended by: ")[-1] for line in told.stderr.splitlines() if "ended by" in line]
     assert len(ends) >= 3

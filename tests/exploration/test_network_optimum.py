@@ -170,7 +170,7 @@ def proven(study, counts):
     ]
 
 
-@settings(max_examples=1_000 if DEEP else 40)
+@settings(max_examples=1_000 if DEEP else 20)
 @given(networks())
 def test_the_network_is_the_best_of_all_combinations(study):
     """Its EDP is the least over the product of all mappings of all layers, and it is proven so."""

@@ -52,7 +52,7 @@ def files(tmp_path):
     return paths
 
 
-@settings(max_examples=1_000 if DEEP else 15)
+@settings(max_examples=1_000 if DEEP else 8)
 @given(uneven_spaces(), st.integers(0, 2**32))
 def test_a_file_gives_the_same_mapping_again(space, seed):
     """Bounds, loop orders, and what each level of a stack keeps; of the machine as it is written."""
@@ -71,7 +71,7 @@ def test_a_file_gives_the_same_mapping_again(space, seed):
             ]
 
 
-@settings(max_examples=500 if DEEP else 10)
+@settings(max_examples=500 if DEEP else 6)
 @given(uneven_spaces(), st.integers(0, 2**32))
 def test_a_file_of_an_even_mapping_is_one_of_an_uneven_machine(space, seed):
     """Its loops stand below all tensors of the memory: the same counts by memory."""

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ruby_map.mapper.mapspace.chains import ChainSpace, SlotRule
+from ruby_map.mapper.mapspace.chain_steps import SlotRule
+from ruby_map.mapper.mapspace.chains import ChainSpace
 from ruby_map.mapper.mapspace.quotients import TooLargeError, ceil_values, divisors
 
 # remainders per slot, outermost first: temporal and spatial slots in turn

@@ -1,11 +1,11 @@
 """Constraints that leave no mapping are found when the mapspace is made, and named."""
 
 import pytest
-from ruby_map.arch import Axis, LoopConstraint
+from ruby_map.arch import Architecture, Axis, LoopConstraint, Storage
 from ruby_map.mapper.mapspace.mapspace import Mapspace
-from ruby_map.workloads import InputError
+from ruby_map.workloads import InputError, Tensor, Term, Workload
 
-from ..small_spaces import machine, matmul, rule
+from ..small_spaces import MAC, machine, matmul, rule
 
 
 def axis(**constraint):
@@ -87,3 +87,17 @@ def test_all_dims_in_conflict_are_told_at_once():
     with pytest.raises(InputError) as caught:
         Mapspace(arch, matmul(4, 4, 4), "ruby")
     assert [fault.message.split()[0] for fault in caught.value.faults] == ["M=4", "K=4"]
+
+
+def test_machines_and_layers_beyond_the_limits_are_refused_before_any_work():
+    """128 dims and 41 levels are faults, told together; the most that is allowed of each is none."""
+    dims = tuple(f"D{i}" for i in range(128))
+    layer = Workload("long", dims, (1,) * 128, (Tensor("Z", tuple((Term(dim),) for dim in dims), output=True),))
+    tall = Architecture("tall", tuple(Storage(f"L{i}", "SRAM") for i in range(41)), MAC)
+    with pytest.raises(InputError) as told:
+        Mapspace(tall, layer, "pfm")
+    assert "a layer has at most 127 dims; this one has 128" in str(told.value)
+    assert "a machine has at most 32 levels" in str(told.value)
+    short = Workload("short", dims[:127], (1,) * 127, (Tensor("Z", ((Term("D0"),),), output=True),))
+    fits = Architecture("fits", tall.levels[:32], MAC)
+    assert Mapspace(fits, short, "pfm").size.factorization == 1

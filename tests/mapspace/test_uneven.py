@@ -83,7 +83,7 @@ def allowed(space, batch):
     return all(shared) and not violations(batch)
 
 
-@settings(max_examples=1_000 if DEEP else 12)
+@settings(max_examples=1_000 if DEEP else 6)
 @given(uneven_spaces())
 def test_every_mapping_once(space):
     """The numbers give mappings that all differ, and come back; by trying everything there are no others."""
@@ -96,7 +96,7 @@ def test_every_mapping_once(space):
     assert {physical(space, batch) for batch in every_mapping(space) if allowed(space, batch)} == forms
 
 
-@settings(max_examples=1_000 if DEEP else 10)
+@settings(max_examples=1_000 if DEEP else 6)
 @given(uneven_spaces())
 def test_the_even_part_is_the_mapspace_of_even_placement(space):
     """As many mappings as the machine with even placement has, all of them in the uneven mapspace."""

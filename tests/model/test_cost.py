@@ -172,6 +172,17 @@ def test_leakage_only_when_asked():
     assert with_leak.energy_pj[0] - without.energy_pj[0] == pytest.approx(12 * (1 + 2 + 4 * 0.25))
 
 
+def test_what_waits_for_a_bandwidth_leaks_meanwhile():
+    """10 cycles for the words of the buffer, where the MACs work in 6: all of them leak in all 10."""
+    workload, factors = matmul(4, 2, 3), [[1, 1, 1], [1, 2, 3], [4, 1, 1]]
+    arch = machine(read_bandwidth=5, write_bandwidth=100)
+    batch, figures = mapping(arch, workload, factors), table(arch, DRAM=1.0, GLB=2.0, MAC=0.25)
+    without, with_leak = evaluate(batch, figures), evaluate(batch, figures, CostOptions(leakage=True))
+    assert (with_leak.counts.cycles[0], with_leak.cycles[0]) == (6, 10)
+    assert with_leak.leak_energy_pj[0] == 10 * (1 + 2 + 4 * 0.25)
+    assert with_leak.energy_pj[0] == pytest.approx(without.energy_pj[0] + with_leak.leak_energy_pj[0], rel=1e-12)
+
+
 @given(mappings())
 def test_every_result_keeps_the_physical_bounds(batch):
     """Coverage, cycles and compulsory traffic hold for any mapping."""

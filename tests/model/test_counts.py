@@ -14,7 +14,8 @@ from ruby_map.workloads import Tensor, Term, Workload
 
 from ..strategies import convolutions, machines, mappings, matmuls, plain
 
-FIELDS = (*(field.name for field in dataclasses.fields(Counts) if field.name not in ("exact", "tiles")), "tile_words")
+NO_FIGURES = ("exact", "tiles", "crossings")
+FIELDS = (*(field.name for field in dataclasses.fields(Counts) if field.name not in NO_FIGURES), "tile_words")
 READS = ("reads", "origin_reads")  # what may be too high where a mapping is not flagged exact
 
 
@@ -26,6 +27,9 @@ def assert_equals_executor(batch):
             np.testing.assert_array_equal(mine, truth, err_msg=name)
         else:
             assert (mine >= truth).all(), f"{name}: the model counts fewer words than the executor"
+    mine, truth = got.crossings(), want.crossings()
+    assert (mine.words >= truth.words).all(), "fewer words cross an array than the executor's"
+    assert not mine.exact[0] or np.array_equal(mine.words, truth.words), "crossings"
 
 
 RUN_CLASSES = {

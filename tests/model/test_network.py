@@ -16,6 +16,8 @@ from ruby_map.mapper.mapping.batch import MappingBatch
 from ruby_map.mapper.model.cost import CostOptions, evaluate
 from ruby_map.mapper.model.counts import count
 from ruby_map.mapper.model.interconnect import hops, word_hops
+from ruby_map.mapper.model.recount import recount
+from ruby_map.mapper.model.simulate import simulate
 from ruby_map.workloads import Tensor, Term, Workload
 from typer.testing import CliRunner
 
@@ -62,6 +64,11 @@ WINDOW = Workload(
         plain("O", "P", output=True),
     ),
 )
+
+
+def crossed(batch, counts=None):
+    """Words that cross the arrays, times their hops."""
+    return word_hops(batch, (counts or count(batch)).crossings().words)
 
 
 def hop_list(batch, level=1):
@@ -121,7 +128,7 @@ def test_words_pass_the_array_of_a_level_that_they_bypass():
     """B bypasses the buffer: its 16 words go from DRAM to all 4 columns, and still through the buffer's array."""
     batch = spread(array(4, 1), MATMUL, M_column=4)
     batch.keep[0, 1, 1] = False
-    found = word_hops(batch, count(batch))[0]
+    found = crossed(batch)[0]
     assert count(batch).reads[0, :, 1].tolist() == [16, 0, 64]
     assert found[:, 1].tolist() == [0, 16 * 3, 0]
 
@@ -133,7 +140,35 @@ def test_a_word_passes_the_arrays_of_all_levels_between():
     batch = spread(deep, MATMUL, M_buffer=2, M_column=2)
     batch.keep[0, 1, 1] = False
     assert count(batch).reads[0, :, 1].tolist() == [16, 0, 64]
-    assert word_hops(batch, count(batch))[0, :, 1].tolist() == [16 * 1, 32 * 1, 0]
+    assert crossed(batch)[0, :, 1].tolist() == [16 * 1, 32 * 1, 0]
+
+
+def window_of_three():
+    """A window A + B + 2 C of 3, 4 and 2: B over the arrays below the outer level, A and C over the array of a level
+    that keeps nothing."""
+    dims, sizes = ("A", "B", "C"), (3, 4, 2)
+    weights = Tensor("Weights", ((Term("A"), Term("B"), Term("C", 2)),))
+    workload = Workload("w", dims, sizes, (plain("Inputs", "AB"), weights, plain("Outputs", "C", True)))
+    outer = Storage("L0", "DRAM", fanout=(Axis("a00", 4, "Y"),))
+    inner = Storage("L1", "SRAM", fanout=(Axis("a10", 3, "X"), Axis("a11", 2, "Y")))
+    factors = np.array([[[1, 1, 1], [1, 4, 1], [1, 1, 1], [3, 1, 1], [1, 1, 2]]])
+    keep = np.array([[[True] * 3, [False] * 3]])
+    arch = Architecture("machine", (outer, inner), Compute("MAC", "intmac"))
+    return MappingBatch.of(arch, workload, factors, np.zeros((1, 2, 3), np.int8) + np.arange(3, dtype=np.int8), keep)
+
+
+def test_a_word_crosses_an_array_that_it_passes_once_for_all_its_places():
+    """A + 2 C takes 5 values at 6 places, so 4 times 5 words pass the inner arrays; the closed form counts 6."""
+    batch = window_of_three()
+    closed, exact, executed = count(batch).crossings(), recount(batch).crossings(), simulate(batch).crossings()
+    assert (closed.words[0, 1, 1], closed.exact[0]) == (24, False)
+    assert (exact.words[0, 1, 1], exact.exact[0]) == (20, True)
+    assert executed.words[0].tolist() == exact.words[0].tolist() == [[12, 8, 2], [12, 20, 8]]
+    wires, every = CostOptions(hop_pj=1.0), (recount(batch), simulate(batch))
+    costs = [evaluate(batch, figures(batch.arch), wires, counts) for counts in every]
+    assert costs[0].network_energy_pj.tolist() == costs[1].network_energy_pj.tolist()
+    assert [each.exact[0] for each in costs] == [True, True]
+    assert not evaluate(batch, figures(batch.arch), wires).exact[0]
 
 
 def test_places_on_one_axis_share_their_input():
@@ -199,19 +234,17 @@ def test_an_array_of_one_place_has_no_hops(batch):
         replace(level, fanout=tuple(replace(axis, size=1) for axis in level.fanout)) for level in batch.arch.levels
     )
     batch = replace(batch, arch=replace(batch.arch, levels=single))
-    assert not word_hops(batch, count(batch)).any()
+    assert not crossed(batch).any()
 
 
 @settings(max_examples=30)
 @given(mappings(n=3), st.integers(0, 2), st.integers(1, 1000))
 def test_more_words_never_cost_less(batch, where, more):
     """The network energy of each mapping grows with the words that its levels hand out, and with theirs alone."""
-    counts = count(batch)
-    reads, updates = counts.reads.copy(), counts.updates.copy()
-    reads[where] += more * batch.keep[where]
-    updates[where] += more * batch.keep[where]
-    before = word_hops(batch, counts)
-    after = word_hops(batch, replace(counts, reads=reads, updates=updates))
+    words = count(batch).crossings().words
+    others = words.copy()
+    others[where] += more * (words[where] > 0)
+    before, after = word_hops(batch, words), word_hops(batch, others)
     assert (after[where] >= before[where]).all()
     others = [i for i in range(len(batch)) if i != where]
     assert (after[others] == before[others]).all()
@@ -221,10 +254,10 @@ def test_more_words_never_cost_less(batch, where, more):
 @given(mappings(n=4))
 def test_a_batch_gives_what_its_mappings_give_alone(batch):
     """Hops are shared by mappings of equal bounds, and by those alone."""
-    together = word_hops(batch, count(batch))
+    together = crossed(batch)
     for i in range(len(batch)):
         alone = batch.take([i])
-        np.testing.assert_array_equal(together[i], word_hops(alone, count(alone))[0])
+        np.testing.assert_array_equal(together[i], crossed(alone)[0])
 
 
 def path_length(places, height):

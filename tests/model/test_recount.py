@@ -20,8 +20,9 @@ from ruby_map.workloads import Tensor, Term, Workload
 from ..conftest import DEEP
 from ..strategies import convolutions, machines, mappings, plain
 
-FIELDS = (*(field.name for field in dataclasses.fields(Counts) if field.name != "tiles"), "tile_words")
-MANY = settings(max_examples=3000 if DEEP else 120)
+MADE = ("tiles", "crossings")  # where someone asks for them
+FIELDS = (*(field.name for field in dataclasses.fields(Counts) if field.name not in MADE), "tile_words")
+MANY = settings(max_examples=3000 if DEEP else 60)
 
 
 def machine(*axes, bandwidth=1.0):
@@ -45,6 +46,10 @@ def assert_recount_equals_executor(batch):
         np.testing.assert_array_equal(getattr(got, name), getattr(want, name), err_msg=name)
     for name in ("reads", "origin_reads"):
         assert (getattr(flagged, name) >= getattr(want, name)).all(), f"count finds fewer {name} than the executor"
+    crossed, truth = got.crossings(), want.crossings()
+    assert crossed.exact.all()
+    np.testing.assert_array_equal(crossed.words, truth.words, err_msg="crossings")
+    assert (flagged.crossings().words >= truth.words).all(), "count finds fewer crossings than the executor"
 
 
 @st.composite
@@ -106,7 +111,7 @@ def intervals():
     return st.tuples(st.integers(0, 2), st.integers(0, 2)).map(lambda found: (found[0], sum(found)))
 
 
-@settings(max_examples=10_000 if DEEP else 400)
+@settings(max_examples=10_000 if DEEP else 200)
 @given(st.lists(st.lists(st.tuples(intervals(), intervals()), min_size=1, max_size=4), min_size=1, max_size=3))
 def test_sets_per_rank_tell_children_apart_as_whole_sets_do(ranks):
     """Any tiles and held tiles, also such as no nest makes: as many words as in the different sets of new words."""

@@ -119,6 +119,27 @@ def test_statistics_of_other_files_are_not_explained(compared):
     assert "not by Timeloop's rules" in beside_text(found)
 
 
+def test_statistics_of_another_machine_are_none_of_this_one(compared):
+    """Instances come first: where a level or the MAC units have more or fewer of them, no rule is looked for."""
+    name = "B03_toy3_perf_16pe"
+    machine, lines = mapped(name).arch, statistics(name).splitlines()
+    of = {level.name: machine.instances(i) for i, level in enumerate((*machine.levels, machine.compute))}
+
+    def told(**changed):
+        number = {**of, **changed}
+        titles = [(at, line.strip("= ")) for at, line in enumerate(lines) if line.startswith("=== ")]
+        text = lines.copy()
+        for at, title in reversed(titles):
+            text.insert(at + 1, f"        Instances                       : {number[title]} ({number[title]}*1)")
+        return "\n".join([*text, ""])
+
+    assert all(each.equal for each in compared(name, told()).figures)
+    with pytest.raises(InputError) as raised:
+        compared(name, told(**{machine.levels[0].name: 16, machine.compute.name: 5}))
+    assert [fault.path for fault in raised.value.faults] == [machine.compute.name, machine.levels[0].name]
+    assert f"are of a machine with 16 of it, {machine.name} has 1" in str(raised.value)
+
+
 def test_fills_of_older_versions(compared):
     """Statistics in which first visits of partial sums are fills, as older versions have them, are explained."""
     name = "B09_toy3_imp_psum_spill"

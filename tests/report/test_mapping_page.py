@@ -12,7 +12,7 @@ from ruby_map.arch import load_arch, placed
 from ruby_map.energy import energy_table, no_energies
 from ruby_map.mapper import Result, SearchOptions, explore
 from ruby_map.mapper.model import RoundingWarning, evaluate
-from ruby_map.mapper.model.simulate import _Nest
+from ruby_map.mapper.model.simulate import _Nest, _traffic
 from ruby_map.mapper.report.mapping_page import mapping_html
 from ruby_map.workloads import Workload, load_workload
 
@@ -111,7 +111,7 @@ def check_moves(page, nest):
         for parent, c in zip(keepers, keepers[1:], strict=False):
             loops = [loop for loop in nest.temporal if loop.level < c]
             axes = [loop for loop in nest.spatial if loop.level < c]
-            traffic = nest._traffic(tensor, c, loops, axes, sum(loop.level < parent for loop in axes))
+            traffic = _traffic(nest, tensor, parent, c, loops, axes)
             expected = [traffic.filled.get(at, 0) for at in product(*(range(loop.bound) for loop in axes))]
             told = asked(
                 page,
@@ -252,7 +252,7 @@ def test_cycles_that_wait_are_told_apart_from_steps(browser, tmp_path):
     opened(browser, result, tmp_path)
     total = browser.js("total")
     assert total < result.cycles
-    assert f"of these to wait for words{result.cycles - total:,}" in text(browser, "#facts")
+    assert f"of these stalled{result.cycles - total:,}" in text(browser, "#facts")
 
 
 def test_a_long_array_is_seen_and_keys_choose_its_elements(browser, tmp_path):

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import sys
 from dataclasses import replace
 from itertools import product
@@ -67,7 +68,9 @@ def example():
     arch, workload = machine(), matmul(7, 6, 10)
     batch = one(arch, workload, [[1, 3, 2], [3, 2, 5], [3, 1, 1]], [[2, 1, 0], [1, 2, 0]])
     table = flat_table(arch)
-    statistics = Statistics(10, 4, {"capacity": 5, "fanout": 1, "utilization": 0}, 0.5, [(2, 9.0)], (Ended.VICTORY,))
+    statistics = Statistics(
+        10, 4, {"capacity": 5, "fanout": 1, "utilization": 0}, 0.5, trace=[(2, 9.0)], ended=(Ended.VICTORY,)
+    )
     return Result(arch, workload, table, batch, evaluate(batch, table), statistics, "ruby", "edp", 3)
 
 
@@ -173,13 +176,13 @@ def test_json_has_the_agreed_keys(example):
     found = result_json(example)
     assert list(found) == ["arch", "workload", "mapspace", "remainders", "reason", "objective", "seed", "cycles",
                            "energy_pj", "edp", "utilization", "macs", "ineffectual_macs", "area_um2", "network",
-                           "ideal", "compute", "levels", "mapping", "search"]  # fmt: skip
+                           "ideal", "bound_by", "compute", "levels", "mapping", "search"]  # fmt: skip
     assert list(found["compute"]) == ["energy_pj"]
     assert list(found["levels"]["Buffer"]) == ["instances", "cycles", "energy_pj", "tensors"]
     assert list(found["levels"]["Buffer"]["tensors"]["A"]) == ["tile_words", "reads", "fills", "updates", "energy_pj"]
     assert found["search"] == {
         "strategy": None, "evaluated": 10, "valid": 4, "invalid": {"capacity": 5, "fanout": 1, "utilization": 0},
-        "seconds": 0.5, "ended_by": "victory"}  # fmt: skip
+        "seconds": 0.5, "ended_by": "victory", "steps": 0}  # fmt: skip
 
 
 def test_json_adds_up(example):
@@ -228,7 +231,7 @@ def test_text_tells_each_level_once_and_the_totals(example):
     for words in (
         "cycles       180",
         "MACs         420",
-        "x the lower bound",
+        "x the ideal",
         "10 mappings, 4 valid",
         "ended by: victory",
     ):
@@ -291,7 +294,7 @@ def test_folder_holds_mapping_statistics_picture_and_trace(example, tmp_path):
 
 def test_a_failed_write_leaves_nothing(example, tmp_path, monkeypatch):
     """When a file cannot be written there is neither a folder nor a part of one."""
-    monkeypatch.setattr("ruby_map.mapper.report.folder.draw_energy", lambda *_: 1 / 0)
+    monkeypatch.setattr("ruby_map.mapper.report.folder.mapping_html", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         write_folder(example, tmp_path / "results")
     assert list(tmp_path.iterdir()) == []
@@ -313,8 +316,13 @@ def faults_of(folder):
 def test_a_network_has_a_folder_per_layer(example, tmp_path):
     """The totals at the top, each layer's files below."""
     write_folder(NetworkResult("net", ((example, 2), (example, 1))), tmp_path / "net")
-    names = ["01_mm", "02_mm", "convergence.png", "layers.csv", "layers.png", "stats.json"]
+    names = ["01_mm", "02_mm", "convergence.png", "index.html", "layers.csv", "layers.png", "stats.json"]
     assert sorted(path.name for path in (tmp_path / "net").iterdir()) == names
+    index = (tmp_path / "net" / "index.html").read_text()
+    links = re.findall(r'(?:href|src)="([^"]*)"', index)
+    assert {"01_mm/mapping.html", "02_mm/mapping.html", "layers.png", "stats.json"} <= set(links)
+    assert all((tmp_path / "net" / link).is_file() for link in links)
+    assert f"<td>{example.cycles:,}</td>" in index
 
 
 def test_picture_shows_the_whole_energy(example, monkeypatch):

@@ -191,9 +191,11 @@ def test_work_that_kills_its_workers_is_a_fault(losing):
     assert len(connected) == 1
 
 
-def test_a_scheduler_that_ends_is_told():
+def test_a_scheduler_that_ends_is_told(monkeypatch):
     """In the middle of the work, with its workers: a plain word."""
     pytest.importorskip("distributed", reason="needs the extra dask")
+    monkeypatch.setattr(cluster, "APPEAR", 300)  # however busy the machine is
+    monkeypatch.setattr(cluster, "CONNECT", 300)
 
     def late(_, chunk):
         time.sleep(0.05)
@@ -204,6 +206,7 @@ def test_a_scheduler_that_ends_is_told():
         assert list(islice(results, 10)) == list(range(10))
         for each in (*workers, scheduler):
             each.kill()
+        monkeypatch.setattr(cluster, "CONNECT", 1)  # nobody will answer
         with pytest.raises(InputError, match="no Dask scheduler answers at 127.0.0.1"):
             list(results)
 

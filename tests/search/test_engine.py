@@ -14,6 +14,7 @@ from ruby_map.mapper.mapspace import every_chain
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model import OBJECTIVES
 from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
+from ruby_map.mapper.model.counts import count
 from ruby_map.mapper.model.nest_analysis import NestAnalysis
 from ruby_map.mapper.search.engines import ENGINES
 from ruby_map.mapper.search.engines import jax_line as engine
@@ -94,10 +95,11 @@ def agree(space, table, costs):
     reasons = validity(batch)
     np.testing.assert_array_equal(sight.reasons(), reasons)
     np.testing.assert_array_equal(sight.cycles(), NestAnalysis(batch).cycles())
-    found = evaluate(batch, table, costs)
-    expected = np.stack([OBJECTIVES[name].of(found) for name in NAMES], axis=1)
-    np.testing.assert_allclose(compiled.values(draw), expected, rtol=screen.SLACK / 1e4)
-    np.testing.assert_array_equal(compiled.values(draw)[:, 2], expected[:, 2])
+    for least, values in zip((True, False), compiled.values(draw), strict=True):
+        found = evaluate(batch, table, costs, count(batch, least=least))
+        expected = np.stack([OBJECTIVES[name].of(found) for name in NAMES], axis=1)
+        np.testing.assert_allclose(values, expected, rtol=screen.SLACK / 1e4)
+        np.testing.assert_array_equal(values[:, 2], expected[:, 2])
     return reasons
 
 
@@ -210,7 +212,7 @@ def columns(draw):
 def test_screening_leaves_nothing_out(case):
     """Whatever could be recorded of the true values is among what the rounded ones point at."""
     names, several, values, noisy, known = case
-    near = set(screen.may_improve(noisy, [OBJECTIVES[name] for name in names], several, known).tolist())
+    near = set(screen.may_improve(noisy, noisy, [OBJECTIVES[name] for name in names], several, known).tolist())
     points = values[:, several:] if len(names) > several else None
     scores = Scores.of(0, np.zeros(len(values), np.int8), values[:, :several], points)
     better = {
@@ -227,7 +229,7 @@ def test_screening_leaves_nothing_out(case):
 def test_screening_leaves_little():
     """Values far apart point at the records alone."""
     values = np.array([[5.0], [7.0], [3.0], [3.5], [2.0], [2.1]])
-    assert screen.may_improve(values, [OBJECTIVES["edp"]], 1, ToBeat((4.0,))).tolist() == [2, 4]
+    assert screen.may_improve(values, values, [OBJECTIVES["edp"]], 1, ToBeat((4.0,))).tolist() == [2, 4]
 
 
 # draws

@@ -20,6 +20,7 @@ from ruby_map.mapper.model import OBJECTIVES, CostOptions, evaluate, recount
 from ruby_map.mapper.model.bounds import limits as limits_file
 from ruby_map.mapper.runtime import InternalError
 from ruby_map.mapper.search import Ended, SearchOptions
+from ruby_map.mapper.search.effort import Effort
 from ruby_map.mapper.search.optimal import hindrance, incumbents, keep_choice
 from ruby_map.mapper.search.optimal.certify import certified_mapping
 from ruby_map.mapper.search.optimal.optimal import Optimal
@@ -98,7 +99,7 @@ ANY = st.one_of(problems(most=FEW), constrained_problems(), slow_problems()).fil
 )
 
 
-@settings(max_examples=5_000 if DEEP else 100)
+@settings(max_examples=5_000 if DEEP else 50)
 @given(ANY, st.sampled_from(LISTS), st.integers(0, 99))
 def test_equals_the_best_of_every_mapping(problem, objectives, seed):
     """For every pair and triple of objectives, in all mapspaces, with constraints, bandwidths, leakage and wires; the
@@ -122,7 +123,7 @@ def test_of_a_front(problem, objectives):
     check(found, space, table, costs, objectives.split(","))
 
 
-@settings(max_examples=2_000 if DEEP else 15)
+@settings(max_examples=2_000 if DEEP else 8)
 @given(ANY, st.sampled_from(LISTS), st.integers(1, 12), st.booleans())
 def test_interrupted_and_resumed(problem, objectives, step, certify):
     """Ctrl-C at any step leaves bounds that hold, also in the certificate; the resumed proof finds the best."""
@@ -151,7 +152,7 @@ def test_interrupted_and_resumed(problem, objectives, step, certify):
         assert verified(found, space, table).optimal
 
 
-@settings(max_examples=1_000 if DEEP else 10)
+@settings(max_examples=1_000 if DEEP else 6)
 @given(ANY, st.sampled_from(LISTS), st.integers(0, 2**32))
 def test_from_any_mapping(problem, objectives, seed):
     """`--bound` goes from the mapping of any search to the best; with 0 seconds its bounds hold."""
@@ -195,15 +196,15 @@ def test_the_same_for_any_seed(layer):
         assert [stage.value for stage in other.stages] == pytest.approx([stage.value for stage in found.stages])
 
 
-def test_a_time_limit_is_shared(layer, monkeypatch):
-    """Where the first stage ends without time for the second, this says so."""
+def test_an_effort_is_shared(layer, monkeypatch):
+    """Where the first stage ends without steps for the second, this says so."""
     space, table, found = layer
-    monkeypatch.setattr(hindrance, "BOUNDED_A_SECOND", 1e9)  # the proof begins all the same
-    early = optimal(space, table, options("delay,energy", time_limit=1e-3))
+    monkeypatch.setattr(hindrance, "STEPS_A_ROW", 0)  # the proof begins all the same
+    early = optimal(space, table, options("delay,energy", effort=Effort(2048, 1_000)))
     assert not early.optimal
     assert early.stages[0].lower_bound <= found.stages[0].value
     assert early.stages[1].lower_bound is None or early.stages[1].lower_bound <= found.stages[1].value
-    assert early.statistics.stopped_by == "time limit"
+    assert early.statistics.stopped_by == "effort"
 
 
 # What is wrong is noticed
@@ -263,6 +264,8 @@ def test_stages_in_another_order_are_refused(layer):
     first = {"objective": content["objective"], "best": content["best"][0]}
     first |= {name: content[name] for name in ("lower_bound", "choices")}
     content |= {"objective": second["objective"], "best": [second["best"]], "stages": [first]}
+    refused(layer, content, "delay, energy were asked for")
+    content["objectives"] = ["energy", "delay"]
     content |= {name: second[name] for name in ("lower_bound", "choices")}
     refused(layer, content, "leave room|left out|rules out")
 
@@ -322,9 +325,9 @@ def test_a_stage_after_a_front_is_refused(layer):
 
 
 def test_a_file_without_stages_is_read(layer):
-    """Certificates of the format before have none."""
+    """Certificates of the first format have none, and no objectives that were asked for."""
     content = said(layer)
-    del content["stages"]
+    del content["stages"], content["objectives"]
     space, table, _ = layer
     seen = verify(Layer.model_validate(content), space.arch, space.workload, table)
     assert [stage.objective for stage in seen.stages] == ["delay"]

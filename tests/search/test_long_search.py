@@ -198,6 +198,7 @@ def test_a_progress_line_of_80_columns_tells_the_best_and_what_is_left():
     stop = SimpleNamespace(time_limit=60.0, samples=None, victory=None)
     proven = "the best possible at most 3.40% below, 1,234,567 sets open"
     recorder = SimpleNamespace(statistics=seen, best=4.599e14, pruned=5, bounded=7, stop=stop, proven=proven)
+    recorder.expected_seconds = 58.0
     parts = Progressing(52, "").line(layer, recorder)
     assert shortened(parts, 80) == (
         "0/52; stage_4_block_1\N{HORIZONTAL ELLIPSIS}: 12.3M, best 4.599e+14, gap 3.40%, 58 s left"

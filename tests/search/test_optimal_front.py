@@ -20,6 +20,7 @@ from ruby_map.mapper.runtime import InternalError
 from ruby_map.mapper.search.optimal import incumbents as aims
 from ruby_map.mapper.search.optimal import optimal as optimal_file
 from ruby_map.mapper.search.optimal.branch_and_bound import Branching
+from ruby_map.mapper.search.optimal.effort_used import EffortUsed
 from ruby_map.mapper.search.optimal.first_look import Evolver
 from ruby_map.mapper.search.optimal.incumbents import FrontIncumbents
 from ruby_map.mapper.search.optimal.leaves import LeafEvaluator
@@ -75,7 +76,7 @@ def hardly_any_first_look():
         yield
 
 
-@settings(max_examples=500 if DEEP else 20)
+@settings(max_examples=500 if DEEP else 10)
 @given(problems())
 def test_equals_the_front_of_every_mapping(problem):
     """The front is that of all mappings, is proven, and the best by the objective is on it."""
@@ -238,7 +239,7 @@ def test_time_is_up_at_the_first_mapping_where_nothing_costs_energy(monkeypatch)
         settle(self, *given)
 
     monkeypatch.setattr(LeafEvaluator, "_settle", late)
-    monkeypatch.setattr(optimal_file.Optimal, "_late", lambda _: ends[0])
+    monkeypatch.setattr(EffortUsed, "late", lambda _: ends[0])
     found = optimal(space, table, OPTIONS)
     ((cycles, energy),) = found_by(found, table)
     assert energy == 0
@@ -258,7 +259,7 @@ def test_corners_above_others_are_left_out():
     assert proof.gap(np.array([5.0, 2.0]), np.array([1.0, 4.0])) == pytest.approx(0.5)  # 1 pJ in 3 cycles is half of 2
 
 
-@settings(max_examples=1_000 if DEEP else 200)
+@settings(max_examples=1_000 if DEEP else 100)
 @given(
     st.lists(st.tuples(st.integers(1, 20), st.integers(0, 20)), min_size=1, max_size=8),
     st.tuples(st.floats(1, 30), st.floats(0, 30)),

@@ -45,7 +45,7 @@ def excess(relaxed, objective, rows, rng):
     return float((below - exact - 1e-9 * exact).max(where=bound.possible, initial=-np.inf))
 
 
-@settings(max_examples=500 if DEEP else 40)
+@settings(max_examples=500 if DEEP else 20)
 @given(problems(), st.integers(0, 2**32))
 def test_no_valid_combination_is_below(problem, seed):
     """Whatever the rows looked at, no combination of them that fits has a bound below the product of its factors."""

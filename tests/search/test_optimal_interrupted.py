@@ -52,7 +52,7 @@ def interrupted(call, late):
     return see
 
 
-@settings(max_examples=2_000 if DEEP else 20)
+@settings(max_examples=2_000 if DEEP else 10)
 @given(constrained_problems(), st.integers(0, 6), st.booleans(), st.sampled_from(["", "energy,delay"]))
 def test_within_a_step(problem, call, late, front):
     """Every combination is still accounted for, the bound is below the least of all mappings, and the proof goes on

@@ -1,10 +1,11 @@
 """The certified optimum where there are many choices of what is kept."""
 
-import time
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from heapq import heappop
+from itertools import count
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,10 +17,12 @@ from ruby_map.mapper.certificate.checker import verify
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model import CostOptions, evaluate
 from ruby_map.mapper.model.bounds import Relaxation, ideal
+from ruby_map.mapper.search.effort import Effort
 from ruby_map.mapper.search.ended import Ended
 from ruby_map.mapper.search.evolution import population, populations
-from ruby_map.mapper.search.optimal import bounding, branch_and_bound, hindrance, kept_in_turn
+from ruby_map.mapper.search.optimal import bounding, branch_and_bound, effort_used, hindrance, kept_in_turn
 from ruby_map.mapper.search.optimal import optimal as optimal_file
+from ruby_map.mapper.search.optimal.effort_used import EffortUsed
 from ruby_map.mapper.search.optimal.kept_in_turn import in_turn_by_tensors
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.strategy import Task, Watch
@@ -55,7 +58,7 @@ def choices_in_turn(held=0):
         yield patch
 
 
-@settings(max_examples=3_000 if DEEP else 30)
+@settings(max_examples=3_000 if DEEP else 15)
 @given(st.one_of(problems(), constrained_problems()), st.sampled_from([0, 100]))
 def test_equals_the_best_of_every_mapping(problem, held):
     """With choices in turn, folded and unfolded, under every kind of constraint."""
@@ -65,7 +68,7 @@ def test_equals_the_best_of_every_mapping(problem, held):
     check_best_of_all(found, space, table, objective, costs)
 
 
-@settings(max_examples=2_000 if DEEP else 20)
+@settings(max_examples=2_000 if DEEP else 10)
 @given(problems())
 def test_certificates_name_the_choices_that_only_tensors_ruled_out(problem):
     """The same, certified: the checker bounds each choice by itself."""
@@ -75,7 +78,7 @@ def test_certificates_name_the_choices_that_only_tensors_ruled_out(problem):
     check_best_of_all(found, space, table, objective, costs, certified=True)
 
 
-@settings(max_examples=500 if DEEP else 10)
+@settings(max_examples=500 if DEEP else 6)
 @given(problems(most=300))
 def test_fronts_and_lists_of_objectives(problem):
     """With choices in turn they are those without."""
@@ -104,7 +107,7 @@ def values_in_full(batch, table, costs):
     return [float(values_of(batch, table, name, costs)[0]) for name in ("energy", "delay")]
 
 
-@settings(max_examples=500 if DEEP else 50)
+@settings(max_examples=500 if DEEP else 25)
 @given(problems())
 def test_choices_come_in_the_order_of_bounds_that_hold(problem):
     """Each once; by ascending sums; no sum above the bound of the choice by itself."""
@@ -140,7 +143,7 @@ def test_more_choices_than_can_be_listed(free):
 def test_more_choices_than_fronts_and_certificates_list(options):
     """The mapping found stays, with the ideal bound and the reason."""
     space, table = problem(5)
-    found = optimal(space, table, replace(OPTIMAL, time_limit=0.01, **options))
+    found = optimal(space, table, replace(OPTIMAL, effort=Effort(2048, 1), **options))
     assert found.statistics.stopped_by == Ended.TOO_MANY_CHOICES_LISTED
     assert found.best is not None
     assert not found.optimal
@@ -165,7 +168,7 @@ def test_tells_and_looks_at_the_time_after_each_choice(monkeypatch):
     space, table = problem(1)
     best = space[space.size.total - 1]
     told, made = [], []
-    monkeypatch.setattr(optimal_file.Optimal, "_late", lambda self: len(made) >= 5)
+    monkeypatch.setattr(EffortUsed, "late", lambda self: len(made) >= 5)
     monkeypatch.setattr(
         Relaxation, "__post_init__", lambda self, real=Relaxation.__post_init__: (made.append(1), real(self))
     )
@@ -188,7 +191,7 @@ def test_out_of_time_after_some_choices_in_turn(monkeypatch):
     bounded = []
     real = bounding.choice_of
     monkeypatch.setattr(bounding, "choice_of", lambda *a, **more: (bounded.append(1), real(*a, **more))[1])
-    monkeypatch.setattr(optimal_file.Optimal, "_late", lambda self: len(bounded) >= 2)
+    monkeypatch.setattr(EffortUsed, "late", lambda self: len(bounded) >= 2)
     early = lower_bound(space, table, SearchOptions(strategy="random", bound=100.0), space[space.size.total - 1])
     assert len(bounded) == 2
     assert early.coverage.total == combinations_of(space)
@@ -202,32 +205,30 @@ def test_out_of_time_after_some_choices_in_turn(monkeypatch):
 
 
 def test_too_many_choices_that_may_be_best(monkeypatch):
-    """Most of the time is evolution's then; the bound by tensors stays, and the reason says what was too short."""
+    """Most of the effort is evolution's then; the bound by tensors stays, and the reason says what was too little."""
     monkeypatch.setattr(bounding, "SHARE", 0.0)
-    monkeypatch.setattr(bounding, "CHOICES_A_SECOND", 1.0)
-    monkeypatch.setattr(bounding, "BOUNDED_A_SECOND", 1.0)
-    monkeypatch.setattr(hindrance, "BOUNDED_A_SECOND", 1e9)
+    monkeypatch.setattr(bounding, "STEPS_A_ROW", 1_000_000)
+    monkeypatch.setattr(hindrance, "STEPS_A_ROW", 0)
     space, table = problem(4)
     with a_poor_beginning():
         part = InMemory()
-        found = optimal(space, table, replace(OPTIMAL, time_limit=1.5), part=part)
+        found = optimal(space, table, replace(OPTIMAL, effort=Effort(30 * 1024, 1_000_000_000)), part=part)
     assert found.statistics.stopped_by == Ended.TOO_SHORT
-    assert found.statistics.seconds >= 1.5
+    assert found.statistics.evaluated >= 90
     assert 0 < found.lower_bound <= evaluate(found.best, table).edp[0]
     monkeypatch.undo()
-    assert optimal(space, table, replace(OPTIMAL, time_limit=600.0), part=part).optimal  # it goes on with more time
+    assert optimal(space, table, OPTIMAL, part=part).optimal  # it goes on with more
 
 
-@pytest.mark.parametrize("used", [0.0, 0.9999, 1.0, 1.5, 1e9])
-def test_nothing_is_hopeless_once_time_is_up(used):
+@pytest.mark.parametrize("used", [0, 999_999, 1_000_000, 1_500_000, 10**15])
+def test_nothing_is_hopeless_once_effort_is_used_up(used):
     """A step may end after the limit, which is the reason of the end then."""
     space, table = problem(4)
     proof = optimal_file.Optimal(Task(space, table, OPTIMAL), Watch())
-    proof.began = time.monotonic()
     proof.leaves.chains.list_all()
     proof.bounding.order()
     assert not proof.bounding.choices.begun
-    assert proof.bounding.hopeless(used, 1.0) == (used == 0.9999)
+    assert proof.bounding.hopeless(used, 1_000_000) == (used == 999_999)
 
 
 def test_choices_that_may_be_best_are_not_given_up_at_once():
@@ -285,11 +286,11 @@ def test_certificates_of_fronts_that_time_ended(monkeypatch):
         def late(self, left=left):
             if next(left, None) is not None:
                 return False
-            self.statistics.stop(Ended.TIME_LIMIT)
+            self.recorder.statistics.stop(Ended.TIME_LIMIT)
             return True
 
         with a_poor_beginning() as patch:
-            patch.setattr(optimal_file.Optimal, "_late", late)
+            patch.setattr(EffortUsed, "late", late)
             found = optimal(space, table, replace(OPTIMAL, front="energy,delay", certify=True))
         if found.certificate is not None:
             verify(found.certificate, space.arch, space.workload, table)
@@ -298,13 +299,15 @@ def test_certificates_of_fronts_that_time_ended(monkeypatch):
 
 
 def test_time_is_used_where_nothing_can_be_proven(monkeypatch):
-    """With a limit the evolution goes on until then; without one it ends when new populations bring nothing."""
+    """With a time limit alone the evolution goes on until then; else it ends when new populations bring nothing."""
+    ticks = count()
+    monkeypatch.setattr(effort_used, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
     monkeypatch.setattr(populations, "SETTLED", 1)
     monkeypatch.setattr(population, "IDLE", 2)
     monkeypatch.setattr(hindrance, "MOST_KEPT", 1)
     space, table = problem(3)
     first = optimal(space, table, SearchOptions(strategy="optimal"))
-    limit = 2 * first.statistics.seconds + 0.5
+    limit = 2 * first.statistics.seconds + 10
     limited = optimal(space, table, SearchOptions(strategy="optimal", time_limit=limit))
     assert limited.statistics.seconds >= limit
     assert limited.statistics.evaluated > first.statistics.evaluated

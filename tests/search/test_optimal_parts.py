@@ -12,6 +12,7 @@ from ruby_map.energy import energy_table
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import CostOptions
 from ruby_map.mapper.search import SearchOptions
+from ruby_map.mapper.search.effort import Effort
 from ruby_map.mapper.search.ended import Ended
 from ruby_map.mapper.search.optimal import branch_and_bound, keep_choice, part_search, parts, rounds
 from ruby_map.mapper.search.optimal import optimal as optimal_module
@@ -53,14 +54,14 @@ def check(space, table, objective, costs):
     check_best_of_all(found, space, table, objective, costs)
 
 
-@settings(max_examples=3_000 if DEEP else 60)
+@settings(max_examples=3_000 if DEEP else 30)
 @given(problems())
 def test_equals_the_best_of_every_mapping(problem):
     """On small machines with free choices of what is kept."""
     check(*problem)
 
 
-@settings(max_examples=3_000 if DEEP else 40)
+@settings(max_examples=3_000 if DEEP else 20)
 @given(constrained_problems())
 def test_equals_the_best_of_every_mapping_under_constraints(problem):
     """With every kind of constraint."""
@@ -164,14 +165,14 @@ def test_weights_of_the_whole_are_weaker():
     assert of_parts < whole / 2
 
 
-@settings(max_examples=200 if DEEP else 10)
-@given(problems(), st.floats(0.01, 0.3))
-def test_time_may_end_any_part(problem, seconds):
+@settings(max_examples=200 if DEEP else 6)
+@given(problems(), st.integers(10_000, 400_000))
+def test_effort_may_end_any_part(problem, steps):
     """What was proven by then holds."""
     space, table, objective, costs = problem
     least = best_of_all(space, table, objective, costs)
     with many_parts():
-        found = optimal(space, table, replace(OPTIMAL, objective=objective, time_limit=seconds), costs)
+        found = optimal(space, table, replace(OPTIMAL, objective=objective, effort=Effort(2048, steps)), costs)
     if found.best is not None and found.lower_bound is not None:
         assert found.lower_bound <= least * (1 + 1e-9)
 

@@ -16,6 +16,7 @@ from ruby_map.mapper.model.bounds.charge_bounds import Rewritten
 from ruby_map.mapper.model.bounds.charges import Charge
 from ruby_map.mapper.runtime import InternalError
 from ruby_map.mapper.search import SearchOptions
+from ruby_map.mapper.search.effort import Effort
 from ruby_map.mapper.search.ended import Ended
 from ruby_map.mapper.search.optimal import bounding, chain_groups, hindrance, keep_choice, long_lists, sketch
 from ruby_map.mapper.search.optimal.chain_groups import ChainGroups
@@ -49,21 +50,21 @@ def check(space, table, objective, costs):
     check_best_of_all(found, space, table, objective, costs, certified=True)
 
 
-@settings(max_examples=3_000 if DEEP else 25)
+@settings(max_examples=3_000 if DEEP else 13)
 @given(problems())
 def test_equals_the_best_of_every_mapping(problem):
     """On small machines with free choices of what is kept; every certificate is verified."""
     check(*problem)
 
 
-@settings(max_examples=3_000 if DEEP else 25)
+@settings(max_examples=3_000 if DEEP else 13)
 @given(constrained_problems())
 def test_equals_the_best_of_every_mapping_under_constraints(problem):
     """With every kind of constraint."""
     check(*problem)
 
 
-@settings(max_examples=500 if DEEP else 20)
+@settings(max_examples=500 if DEEP else 10)
 @given(problems(), st.integers(1, 3))
 def test_where_too_many_are_left_the_bound_holds(problem, most):
     """Nothing branches then, and what is claimed holds."""
@@ -80,7 +81,7 @@ def test_where_too_many_are_left_the_bound_holds(problem, most):
     verify(found.certificate, space.arch, space.workload, table)
 
 
-@settings(max_examples=300 if DEEP else 30)
+@settings(max_examples=300 if DEEP else 15)
 @given(problems())
 def test_a_sketch_is_below_the_bound(problem):
     """For single chains and for the whole; in blocks of any size the columns are the same."""
@@ -153,14 +154,14 @@ def test_more_chains_than_can_be_listed(monkeypatch):
     arch = load_arch("eyeriss_like")
     space, table = Mapspace(arch, shaped("matmul", M=24, N=18, K=20), "ruby-s"), energy_table(arch)
     monkeypatch.setattr(hindrance, "MOST_SKETCHED", 10)
-    found = optimal(space, table, replace(CERTIFIED, time_limit=0.5))
-    assert found.statistics.stopped_by in (Ended.TOO_MANY_SKETCHED, Ended.TIME_LIMIT)
+    found = optimal(space, table, replace(CERTIFIED, effort=Effort(4096)))
+    assert found.statistics.stopped_by == Ended.TOO_MANY_SKETCHED
     assert not found.optimal
 
 
 @pytest.mark.parametrize(
     ("options", "reason"),
-    [(CERTIFIED, Ended.TOO_MANY_NAMED), (replace(CERTIFIED, certify=False, time_limit=1e-6), Ended.TOO_SHORT)],
+    [(CERTIFIED, Ended.TOO_MANY_NAMED), (replace(CERTIFIED, certify=False, effort=Effort(steps=1)), Ended.TOO_SHORT)],
 )
 def test_more_chains_than_a_certificate_or_the_time_allows(monkeypatch, options, reason):
     """No proof begins, and the reason says why; without a certificate, with enough time, the same is proven."""
@@ -168,7 +169,7 @@ def test_more_chains_than_a_certificate_or_the_time_allows(monkeypatch, options,
     space, table = Mapspace(arch, shaped("matmul", M=12, N=9, K=10), "ruby"), energy_table(arch)
     monkeypatch.setattr(hindrance, "MOST_NAMED", 10)
     assert hindrance.hindrance(Task(space, table, options), ChainGroups(space)) == reason
-    assert optimal(space, table, replace(options, certify=False, time_limit=None)).optimal
+    assert optimal(space, table, replace(options, certify=False, effort="")).optimal
 
 
 def reduced_in_one_of_two_places():

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from ruby_map.arch import load_arch
-from ruby_map.energy import energy_table
+from ruby_map.arch import Architecture, Compute, Storage, load_arch
+from ruby_map.energy import energy_table, no_energies
 from ruby_map.mapper.mapspace.mapspace import Mapspace
-from ruby_map.mapper.model import OBJECTIVES
+from ruby_map.mapper.model import OBJECTIVES, CostOptions
 from ruby_map.mapper.model.cost import evaluate, validity
 from ruby_map.mapper.model.nest_analysis import NestAnalysis
 from ruby_map.mapper.runtime import checkpoint as checkpoint_file
@@ -20,7 +20,7 @@ from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.pruning import Pruning, joined
 from ruby_map.mapper.search.recorder import Scores, ToBeat
 from ruby_map.mapper.search.strategies import exhaustive
-from ruby_map.workloads import InputError, load_workload
+from ruby_map.workloads import InputError, load_workload, shaped
 
 from ..conftest import DEEP
 from ..searches import search
@@ -28,7 +28,7 @@ from ..small_problems import cost_options, figures, small_machines
 from ..strategies import convolutions, matmuls
 
 MOST = 4_000  # mappings of a mapspace visited one by one
-MANY = settings(max_examples=500 if DEEP else 30)
+MANY = settings(max_examples=500 if DEEP else 15)
 LAYER = ("eyeriss_like", "resnet50/conv4_x_3x3")
 
 
@@ -227,3 +227,15 @@ def test_batches_that_share_their_tables_are_joined(layer):
     together = joined([one, two])
     assert together.factors.tolist() == [*one.factors.tolist(), *two.factors.tolist()]
     assert (validity(together) == np.concatenate([validity(one), validity(two)])).all()
+
+
+def test_numbers_of_distinct_orders_have_their_own_validity():
+    """Combinations of chains have different numbers of distinct orders: none takes the capacity of its neighbour."""
+    level = Storage("buffer", "SRAM", capacity_bits=48, keep=frozenset(["Weights", "Inputs", "Outputs"]))
+    arch = Architecture("small", (Storage("DRAM", "DRAM"), level), Compute("MAC", "intmac"))
+    space = Mapspace(arch, shaped("conv2d", M=1, C=1, P=2, Q=1, R=2, S=1), "pfm", distinct=True)
+    pruning = Pruning(space, no_energies(arch), ("delay",), (), CostOptions())
+    looked = pruning.look_at_numbers(0, space.numbers, ToBeat())
+    expected = validity(space.at(range(space.numbers)))
+    assert looked.reasons.tolist() == expected.tolist()
+    assert set(expected.tolist()) == {0, 1}

@@ -20,7 +20,7 @@ from ..searches import a_poor_beginning, lower_bound, optimal, search
 from ..small_problems import MOST, best_of_all, problems, small_machines, values_of
 from .test_engine import agree
 
-FEW = settings(max_examples=500 if DEEP else 15)
+FEW = settings(max_examples=500 if DEEP else 8)
 PROOFS = SearchOptions(strategy="optimal", time_limit=0.05)
 
 
@@ -29,8 +29,9 @@ def arrays(draw):
     """Small machines with a systolic array below one of their levels, now and then a bandwidth."""
     arch = draw(small_machines())
     at = draw(st.integers(0, len(arch.levels) - 1))
+    twice = draw(st.booleans())
     axes = [
-        Axis(f"s{mesh}", draw(st.integers(1, 4)), mesh, systolic=True)
+        Axis(f"s{mesh}", draw(st.integers(1, 4)), mesh, systolic=True, double_buffered=twice)
         for mesh in draw(st.sampled_from(["X", "Y", "XY", "YX"]))
     ]
     levels = [replace(level, fanout=tuple(axes) if i == at else level.fanout) for i, level in enumerate(arch.levels)]

@@ -148,6 +148,9 @@ def test_what_changes_a_value_or_what_is_valid_is_part_of_it():
         replace(own, table=replace(own.table, levels=(replace(first, read_pj=first.read_pj + 1), *rest))),
         replace(own, workload=replace(own.workload, sizes=(99, *own.workload.sizes[1:]))),
         replace(own, arch=placed(own.arch, "uneven")),
+        replace(
+            own, arch=replace(own.arch, compute=replace(own.arch.compute, word_bits=own.arch.compute.word_bits + 1))
+        ),
         machine(name="other"),
         machine(capacity_bits=77),
         machine(temporal=replace(level.temporal, max_loops=2)),

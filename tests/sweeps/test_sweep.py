@@ -14,6 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table, write_ert
 from ruby_map.mapper import SearchOptions, explore, sweep
@@ -23,6 +24,7 @@ from ruby_map.mapper.sweeps import picture as sweep_figures
 from ruby_map.mapper.sweeps import run as sweep_run
 from ruby_map.mapper.sweeps.file import read_sweep
 from ruby_map.mapper.sweeps.fronts import Seeded, candidates, fronts
+from ruby_map.mapper.sweeps.labels import write_labels
 from ruby_map.mapper.sweeps.result import SweepResult
 from ruby_map.mapper.sweeps.run import run_point
 from ruby_map.mapper.sweeps.store import NOTHING_VALID, PointOutcome
@@ -48,6 +50,7 @@ workloads: [./mm.yaml]
 mapspaces: [pfm, ruby-s]
 seeds: [0, 1]
 search: {strategy: random, victory: 20}
+transfer: false
 """
 
 
@@ -357,7 +360,8 @@ limit: 8
     found = sweep(folder / "sweep.yaml")
     text = str(found)
     assert "\N{HORIZONTAL ELLIPSIS}" not in text
-    title, notes, table = text.split("\n\n")
+    title, notes, table, left = text.split("\n\n")
+    assert "may be the knee, by the gaps: " in left
     assert notes.split("\n") == [
         "in every design: levels.DRAM.read_bandwidth 4",
         "computed: words = pes * 2048",
@@ -414,8 +418,9 @@ def test_the_picture_shows_every_point_and_each_frontier(folder, monkeypatch):
     assert np.allclose(lines["pfm"].get_ydata(), [one.middle[1] for one in front.members])
     assert panel.get_xlabel().startswith("area [mm")
     assert panel.get_title(loc="left").split("\n") == [
-        "sweep: less is better on both axes", "marks inside one another: equal designs",
-        "not proven, without such bars: all of 6 points", "./mm.yaml"]  # fmt: skip
+        "sweep: less is better on both axes", "labels: pes", "marks inside one another: equal designs",
+        "dotted bars: down to what is proven of a point that is not certified",
+        "not proven, with bars down to the ideal: all of 6 points", "./mm.yaml"]  # fmt: skip
     widths = [lines[name].get_markersize() for name in ("pfm", "ruby-s")]
     assert widths[0] > widths[1]  # drawn first: a rim is seen where both have the same design
 
@@ -452,3 +457,19 @@ def test_wrong_options_are_status_2(folder):
     assert [line.split(": ")[0] for line in lines] == ["jobs", f"{folder / 'bad.yaml'}:7", "limit"]
     with pytest.raises(InputError, match="must admit the points of one design, 4; got 3"):
         read_sweep(folder / "sweep.yaml", 3)
+
+
+def test_points_are_named_by_their_parameters_and_no_label_covers_another(folder):
+    """Every design once, inside the panel, off the marks; of more than there is room for, the rest is counted."""
+    (folder / "sweep.yaml").write_text(SWEEP.replace("[2, 3, 5]", "[2, 3, 4, 5, 6, 7]"))
+    figure = sweep(folder / "sweep.yaml").plot("pareto")
+    (panel,) = figure.axes
+    texts = [text for text in panel.texts if text.get_text()]
+    assert {text.get_text() for text in texts} == set("234567")
+    boxes, frame = [text.get_window_extent() for text in texts], panel.get_window_extent()
+    assert not any(one.overlaps(other) for one in boxes for other in boxes if one is not other)
+    assert all(frame.x0 <= box.x0 and box.x1 <= frame.x1 and frame.y0 <= box.y0 and box.y1 <= frame.y1 for box in boxes)
+    assert "labels: pes" in panel.get_title(loc="left")
+    crowd = Figure(figsize=(2, 2)).subplots()
+    crowd.plot([0, 1], [0, 1], linewidth=0)
+    assert write_labels(crowd, [(0.5 + n / 1e4, 0.5) for n in range(60)], ["a long label"] * 60) > 30

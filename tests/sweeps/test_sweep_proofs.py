@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from ruby_map.mapper import sweep
+from ruby_map.mapper.comparison import Interval
 from ruby_map.mapper.mapping import frontier
-from ruby_map.mapper.sweeps.fronts import Seeded, candidates, fronts
-from ruby_map.mapper.sweeps.proofs import Bounds, bounds, may_be_beaten, may_join
+from ruby_map.mapper.sweeps.fronts import Seeded, _volume, candidates, fronts
+from ruby_map.mapper.sweeps.pareto import knee, possible_knees, possibly_on, surely_on
+from ruby_map.mapper.sweeps.proofs import Bounds, bounds
 from ruby_map.mapper.sweeps.result import measures
 
 AXES = ("area_um2", "edp")
@@ -23,11 +25,12 @@ search: {strategy: %s}
 """
 
 
-def point(design, edp, least=None):
-    """A point whose EDP may come down to `least`; None: not proven."""
+def point(design, edp, least=None, most=None):
+    """A point whose best mapping has an EDP from `least` to `most`; None: as it stands."""
     figures = {"area_um2": design + 1.0, "edp": edp}
-    proof = None if least is None else Bounds(1 - least / edp, figures | {"edp": least})
-    return Seeded(design, "w", "pfm", 0, figures, proof)
+    limits = {name: Interval(value, value) for name, value in figures.items()}
+    least, most = edp if least is None else least, edp if most is None else most
+    return Seeded(design, "w", "pfm", 0, figures, Bounds(1 - least / edp, limits | {"edp": Interval(least, most)}))
 
 
 def front_of(*points):
@@ -38,53 +41,91 @@ def front_of(*points):
 def test_gaps_that_overlap_are_told():
     """Design 1 beats design 2 unless that comes down below it; design 0 is beaten by nothing."""
     front = front_of(point(0, 10.0, 10.0), point(1, 8.0, 6.0), point(2, 9.0, 7.0), point(3, 9.5, 8.5))
-    assert [(one.design, one.beaten) for one in front.members] == [(0, False), (1, False)]
+    assert [(one.design, one.surely) for one in front.members] == [(0, True), (1, True)]
     assert [one.design for one in front.joining] == [2]
     front = front_of(point(0, 10.0, 7.0), point(1, 8.0, 8.0))
-    assert [(one.design, one.beaten) for one in front.members] == [(0, False), (1, True)]
+    assert [(one.design, one.surely) for one in front.members] == [(0, True), (1, False)]
 
 
-def test_of_several_seeds_the_largest_bound_counts_and_each_must_have_one():
-    """All seeds search the same mapspace."""
-    seeds = [point(0, 10.0, 7.0), point(0, 9.0, 8.0)._replace(seed=1), point(0, 8.0, 8.0)._replace(seed=2)]
+def test_of_several_seeds_what_all_leave_open_counts():
+    """All seeds search the same mapspace: the best mapping is below each value and above each bound."""
+    seeds = [point(0, 10.0, 7.0), point(0, 9.0, 8.0)._replace(seed=1), point(0, 8.5, 8.0)._replace(seed=2)]
     (one,) = candidates(seeds, AXES)
-    assert (one.gap, one.middle[1], one.least[1]) == (pytest.approx(0.3), 9.0, 8.0)
-    (one,) = candidates([*seeds, replace_bounds(seeds[0])], AXES)
-    assert (one.gap, one.proven) == (None, None)
-    assert np.array_equal(one.least, one.middle)
+    assert (one.gap, one.middle[1], one.least[1], one.most[1]) == (pytest.approx(0.3), 9.0, 8.0, 8.5)
+    unproven = Bounds(None, seeds[0].bounds.limits | {"edp": Interval(1.0, 10.0)})
+    (one,) = candidates([*seeds, seeds[0]._replace(seed=3, bounds=unproven)], AXES)
+    assert (one.gap, one.least[1], one.most[1]) == (None, 8.0, 8.5)
 
 
-def replace_bounds(seeded):
-    """The same without a proof, of another seed."""
-    return seeded._replace(seed=3, bounds=None)
+NUMBER = st.integers(0, 6)
+BOX = st.tuples(NUMBER, NUMBER, NUMBER).map(sorted)
 
 
-@given(st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9), st.integers(0, 3), st.integers(0, 3)), min_size=1))
-def test_what_a_gap_leaves_open_is_what_a_change_within_it_changes(points):
-    """A point may join, or a member be beaten, if one point at its least makes it so; no certified point."""
-    values = np.array([[x, y] for x, y, *_ in points], float)
-    least = np.maximum(values - np.array([[a, b] for *_, a, b in points]), 0.5)
-    on = frontier(values)
-    joined, beaten = np.zeros(len(points), bool), np.zeros(len(points), bool)
-    for row in range(len(points)):
-        moved = values.copy()
-        moved[row] = least[row]
-        if (moved != values).any():
-            after = frontier(moved)
-            joined[row] = after[row]
-            beaten |= on & ~after
-    assert np.array_equal(may_join(values, least), joined)
-    assert np.array_equal(on & may_be_beaten(values, least), beaten & on)
+@st.composite
+def boxes(draw):
+    """Points within limits, and what they are: low, true, high. # (point, axis) each"""
+    axes = draw(st.integers(1, 3))
+    rows = draw(st.lists(st.tuples(*[BOX] * axes), min_size=1, max_size=6))
+    low, true, high = np.moveaxis(np.array(rows, float), 2, 0)
+    return low, true, np.where(draw(st.booleans()) & (high == 6), np.inf, high)
+
+
+@given(boxes())
+def test_a_frontier_is_surely_and_possibly_what_is_said_of_it(some):
+    """Who is surely on it is, who is on it possibly was, and so for its knee and its hypervolume."""
+    low, true, high = some
+    on = frontier(true)
+    assert (on >= surely_on(low, high)).all()
+    assert (on <= possibly_on(low, high)).all()
+    assert possible_knees(low, high)[knee(true)]
+    corner = (np.full(low.shape[1], 1.0), np.full(low.shape[1], 7.0))
+    assert _volume(high, corner) <= _volume(true, corner) <= _volume(low, corner) <= 1
+
+
+@given(boxes())
+def test_what_may_be_and_what_need_not_be_happen(some):
+    """Both are exact: each point at its best among others at their worst, and the reverse, is a possible truth."""
+    low, _, high = some
+    high = np.minimum(high, 9.0)  # whatever is beyond all others
+    sure, possible = surely_on(low, high), possibly_on(low, high)
+    for row in range(len(low)):
+        best, worst = high.copy(), low.copy()
+        best[row], worst[row] = low[row], high[row]
+        assert frontier(best)[row] == possible[row]
+        assert frontier(worst)[row] == sure[row]
+
+
+@given(st.lists(st.tuples(NUMBER, NUMBER), min_size=1, max_size=6))
+def test_without_gaps_nothing_is_open(rows):
+    """Proven points: the frontier, its knee and those as near as it, one hypervolume."""
+    values = np.array(rows, float)
+    assert np.array_equal(surely_on(values, values), frontier(values))
+    assert np.array_equal(possibly_on(values, values), frontier(values))
+    points = values[frontier(values)]
+    span = np.ptp(points, axis=0)
+    distances = np.linalg.norm((values - points.min(axis=0)) / np.where(span > 0, span, 1), axis=1)
+    nearest = distances <= distances[knee(values)] + 1e-9
+    assert np.array_equal(possible_knees(values, values), nearest & frontier(values))
 
 
 def test_a_certified_point_may_not_move_and_an_open_one_within_its_bounds():
-    """The proof bounds the objective of an open point, the ideal bounds energy and cycles, nothing its power."""
+    """The proof bounds the objective of an open point; what follows from it and the ideal bounds the others."""
     figures = {"area_um2": 3.0, "energy_pj": 10.0, "cycles": 6.0, "edp": 60.0, "power_pj_per_cycle": 10 / 6}
-    result = {"objective": "edp", "ideal": {"energy_pj": 4.0, "cycles": 5, "edp": 20.0}, "lower_bound": 45.0}
-    assert bounds(result | {"gap": 0.0}, figures) == Bounds(0.0, figures)
-    known = bounds(result | {"gap": 0.25}, figures)
-    assert known.least == {"area_um2": 3.0, "energy_pj": 4.0, "cycles": 5.0, "edp": 45.0, "power_pj_per_cycle": 0.0}
-    assert bounds({"objective": "edp"}, figures) is None
+    result = {"arch": "m", "workload": "w", "macs": 1, "utilization": 1.0, "energy_pj": 10.0, "cycles": 6, "edp": 60.0}
+    result |= {"objective": "edp", "ideal": {"energy_pj": 4.0, "cycles": 5, "edp": 20.0}, "lower_bound": 45.0}
+    exact = {name: Interval(value, value) for name, value in figures.items()}
+    assert bounds(result | {"gap": 0.0, "optimal": True}, figures) == Bounds(0.0, exact)
+    known = bounds(result | {"gap": 0.25, "optimal": False}, figures)
+    assert known.limits == {
+        "area_um2": Interval(3.0, 3.0),
+        "energy_pj": Interval(4.0, 12.0),
+        "cycles": Interval(5.0, 15.0),
+        "edp": Interval(45.0, 60.0),
+        "power_pj_per_cycle": Interval(4 / 15, 12 / 5),
+    }
+    del result["lower_bound"]
+    assert bounds(result, figures).limits["edp"] == Interval(20.0, 60.0)
+    assert bounds(result, figures).gap is None
 
 
 @pytest.mark.parametrize(("strategy", "said"), [("optimal", "certified"), ("random, victory: 10", "not proven")])
@@ -100,7 +141,12 @@ def test_tables_files_and_page_say_what_is_proven(tmp_path, strategy, said):
     proves = said == "certified"
     assert all((float(row["lower_bound"]) == float(row["edp"])) if proves else not row["gap"] for row in rows)
     assert [one["gap"] for one in points] == [0.0 if proves else None] * len(points)
-    assert [("lower_bound" in one["edp"]) for one in points] == [proves] * len(points)
+    assert [one["edp"]["at_least"] == one["edp"]["at_most"] for one in points] == [proves] * len(points)
+    assert any(one["may_be_dominated"] for one in points) != proves
+    front = pareto["workloads"]["matmul_100"]["fronts"]["ruby-s"]
+    assert 0 < front["hypervolume_at_least"] <= front["hypervolume"] <= front["hypervolume_at_most"]
+    assert front["hypervolume_at_least"] == front["hypervolume_at_most"] or not proves
+    assert front["may_be_knee"] == [{"design": 0, "mapspace": "ruby-s"}]
 
 
 def test_an_open_point_has_a_bar_and_a_gap(tmp_path):

@@ -111,7 +111,7 @@ def test_hovering_names_the_configuration(page):
     x, y = page.js(f"{MIDDLE}({MARKS}[7])")
     page.mouse("mouseMoved", x, y)
     told = page.js("document.getElementById('tip').hidden ? '' : document.getElementById('tip').textContent")
-    assert re.match(r"design \d, (pfm|ruby-s)\nlevels.GLB.fanout.PE.size = [2356]\narea [\d.e-]+ mm", told)
+    assert re.match(r"size [2356]; (pfm|ruby-s)\nlevels.GLB.fanout.PE.size = [2356]\narea [\d.e-]+ mm", told)
     assert "2 seeds; on the frontier in" in told
     page.mouse("mouseMoved", 5, 5)
     assert page.js("document.getElementById('tip').hidden") is True

@@ -146,8 +146,8 @@ def test_a_yaml_bomb_is_refused(tmp_path: Path) -> None:
         ("zzzzzzzz", "neither a file nor a name of the library; it has alexnet, "),
         ("", '"": neither a file nor a name of the library'),
         ("none.yaml", "none.yaml: no such file"),
-        ("/", "/: a file is expected, this is a directory"),
-        ("..", "..: a file is expected, this is a directory"),
+        ("/", "/: a folder is a network of layers, each a file *.yaml in it; it has 0 such files"),
+        ("..", "..: a folder is a network of layers, each a file *.yaml in it; it has 0 such files"),
         ("nul\x00.yaml", "cannot be read"),
     ],
 )

@@ -45,6 +45,10 @@ _FUNCTIONS: dict[str, Callable[..., Number]] = {
     "floor": math.floor,
     "log2": math.log2,
     "sqrt": math.sqrt,
+    "abs": abs,
+    "int": int,
+    "round": round,
+    "pow": _power,
 }
 
 
@@ -64,6 +68,12 @@ def unknown_name(name: str, kind: str, choices: Collection[str]) -> ValueError:
     return ValueError(f"unknown {kind} {name!r}{known}{near(name, choices)}")
 
 
+def _named(name: str, names: Mapping[str, Number]) -> Number:
+    if name not in names:
+        raise unknown_name(name, "name", [known for known in names if known.isidentifier()])
+    return names[name]
+
+
 def value_of(node: ast.expr, names: Mapping[str, Number]) -> Number:
     """The value of a syntax tree, its names taken from `names`; ValueError for what is no arithmetic."""
     match node:
@@ -72,9 +82,9 @@ def value_of(node: ast.expr, names: Mapping[str, Number]) -> Number:
         case ast.Constant(value=int() | float() as value):
             return value
         case ast.Name(id=name):
-            if name not in names:
-                raise unknown_name(name, "name", names.keys())
-            return names[name]
+            return _named(name, names)
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Name() | ast.Attribute()], keywords=[]):
+            return _named(ast.unparse(node), names)  # of a list or mapping, which only `names` know
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -value_of(operand, names)
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):

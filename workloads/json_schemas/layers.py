@@ -26,6 +26,7 @@ TOLD = {
     "Reference.layer": "A layer of the library, as resnet50/fc, or the file of a layer beside this one.",
     "Reference.count": "How often the network has this layer.",
     "NetworkFile.name": "The network's name; else that of the file.",
+    "NetworkFile.tokens": "Of a language model: the tokens that a run takes in (a prompt) or makes, for tokens/s.",
     "NetworkFile.layers": "The layers in their order: of a shape, with their dims, or named from elsewhere.",
 }
 _STEP: Schema = {"anyOf": [{"type": "integer", "minimum": 1}, EXPRESSION]}

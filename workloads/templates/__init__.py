@@ -4,10 +4,11 @@ A template is rendered in a process of its own by Jinja's sandbox: it runs no co
 given, and ends after a few seconds.
 """
 
-from .render import Rendered, folders_of, is_template, rendered, template_values
+from .render import Rendered, alike_rendered_once, folders_of, is_template, rendered, template_values
 
 __all__ = [
     "Rendered",
+    "alike_rendered_once",
     "folders_of",
     "is_template",
     "rendered",

@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from ..faults import Fault, InputError
+from ..files import read_bytes
 
 SECONDS = 20.0  # by the clock
 OUTPUT = 1 << 24  # characters
 WORKER = Path(__file__).with_name("worker.py")
 Values = Mapping[str, str | int | float]
 _VALUES: ContextVar[Values | None] = ContextVar("_VALUES", default=None)
+_ALIKE: ContextVar[dict[object, dict[str, Any]] | None] = ContextVar("_ALIKE", default=None)
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,16 @@ def template_values(values: Values) -> Iterator[None]:
         _VALUES.reset(token)
 
 
+@contextmanager
+def alike_rendered_once() -> Iterator[None]:
+    """Render templates of one text in one folder once meanwhile: a folder of layers has many that are alike."""
+    token = _ALIKE.set({})
+    try:
+        yield
+    finally:
+        _ALIKE.reset(token)
+
+
 def is_template(text: str) -> bool:
     """Whether a text has marks of Jinja."""
     return any(mark in text for mark in ("{{", "{%", "{#"))
@@ -57,7 +69,12 @@ def rendered(path: Path, folders: tuple[Path, ...] = (), search: tuple[Path, ...
         "search": [*map(str, search)],
         "values": dict(_VALUES.get() or {}),
     }
-    answer = _answered(path, request)
+    known, key = _ALIKE.get(), None
+    if known is not None:
+        key = (read_bytes(whole, OUTPUT), whole.parent, json.dumps({**request, "path": ""}))
+    answer = known[key] if known is not None and key in known else _answered(path, request)
+    if known is not None and "fault" not in answer:
+        known[key] = answer
     if "fault" in answer:
         file = str(path) if answer["file"] in ("", str(whole)) else answer["file"]
         raise InputError(Fault(file, answer["line"], "", answer["fault"]))

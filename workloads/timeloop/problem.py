@@ -12,6 +12,7 @@ from .values import Reader, choices
 _SHAPE = ("name", "version", "dimensions", "coefficients", "data_spaces")
 _PROBLEM = ("version", "name", "shape", "instance")
 _NOTES = ("notes", "dnn_name")  # for readers
+_INPUT = ("H", "W", "Hpad", "Wpad")  # of a convolution, which its front end's problems have beside the shape's dims
 _DENSITY = ("densities", "common_densities", "commonDensity", "common_density")
 # What Timeloop takes when a problem names no shape: dims, coefficients, and the ranks of each tensor.
 CNN_LAYER: dict[str, Any] = {
@@ -87,6 +88,8 @@ class _Problem:
             elif name in self.dims or name in self.coefs:
                 value = self.reader.integer(path, least=1 if name in self.dims else 0)
                 (sizes if name in self.dims else self.coefs)[name] = 1 if value is None else value
+            elif name in _INPUT:
+                self.reader.integer(path, least=0)
             elif meant := near(name, (*self.dims, *self.coefs)):
                 self.reader.fault(path, f"unknown dimension or coefficient {name!r}{meant}")
             else:

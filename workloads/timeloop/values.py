@@ -1,6 +1,5 @@
 """Reads Timeloop's files, which are loosely shaped YAML, value by value and collects every fault."""
 
-import math
 import re
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -8,10 +7,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-from ..expressions import arithmetic
 from ..faults import Fault, InputError, InputWarning
 from ..reading import Document, Keys, near, path_text
 from ..shapes import MAX_WORDS
+from .names import Names, computed, names_of_file
 
 # The local tags of the 0.4 dialect, for `read_yaml(..., tags=TIMELOOP_TAGS)`.
 TIMELOOP_TAGS = ("Component", "Container", "Element", "Hierarchical", "Nothing", "Parallel", "Pipelined")
@@ -67,18 +66,6 @@ def underscored(document: Document) -> Document:
     return Document(document.source, data, {tuple(map(key, path)): at for path, at in document.places.items()})
 
 
-def _computed(value: Any, names: Mapping[str, int | float]) -> int | float | str:
-    """`value` as a number, or a text that says what is wrong with it."""
-    if isinstance(value, str):
-        try:
-            value = arithmetic(value, names)
-        except ValueError as error:
-            return str(error)
-    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
-        return f"{value!r} is none"
-    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value
-
-
 class Reader:
     """Takes values from a document and collects their faults; `finish` raises them all."""
 
@@ -87,13 +74,7 @@ class Reader:
         self.faults: list[Fault] = []
         self.wrong_keys: set[str | int] = set()  # the last key of each path that has a fault
         self.sparse_keys: list[str] = []  # that are left out
-        self.names: dict[str, int | float] = {}
-        variables = self.value(("variables",))
-        if isinstance(variables, dict):
-            for name in variables:
-                if isinstance(variables[name], int | float | str) and name != "version":
-                    value = _computed(variables[name], self.names)
-                    self.names |= {} if isinstance(value, str) else {name: value}
+        self.names: Names = names_of_file(self.document.data)
 
     def fault(self, path: Keys, message: str) -> None:
         """Adds a fault of the value at `path`."""
@@ -151,12 +132,12 @@ class Reader:
             self.fault(path, f"must be a list, got {value!r}")
         return [(*path, index) for index in range(len(value))] if isinstance(value, list) else []
 
-    def number(self, path: Keys, least: float = 0.0) -> float | None:
-        """The number (or arithmetic expression of the file's `variables`) at `path`; None: absent or at fault."""
+    def number(self, path: Keys, least: float = 0.0, names: Names | None = None) -> float | None:
+        """The number, or expression of `names` (the file's), at `path`; None: absent or at fault."""
         value = self.value(path)
         if value is None:
             return None
-        number = _computed(value, self.names)
+        number = computed(value, self.names if names is None else names)
         if isinstance(number, str):
             self.fault(path, f"must be a number, got {value!r}: {number}")
             return None
@@ -168,9 +149,9 @@ class Reader:
             return None
         return number
 
-    def integer(self, path: Keys, least: int = 1) -> int | None:
-        """The integer at `path`, an expression or not; None: absent or at fault."""
-        number = self.number(path, least)
+    def integer(self, path: Keys, least: int = 1, names: Names | None = None) -> int | None:
+        """The integer at `path`, an expression of `names` or not; None: absent or at fault."""
+        number = self.number(path, least, names)
         if number is not None and not isinstance(number, int):
             self.fault(path, f"must be an integer, got {self.value(path)!r}")
             return None
@@ -183,7 +164,7 @@ class Reader:
             return str(value)  # a name such as 1
         if isinstance(value, str) and value:
             return value
-        if value is not None or required:
+        if required or value not in (None, ""):  # Timeloop's front end writes '' where there is no name
             self.fault(path, "must be text, got nothing" if value in (None, "") else f"must be text, got {value!r}")
         return None
 

@@ -20,8 +20,9 @@ _RELATION = re.compile(r"(\w+)\s*=\s*(?:(\d+)\s*\*\s*)?(\w+)\s*\+\s*(?:(\d+)\s*\
 MULTIPLIES = ("Conv", "Gemm", "Conv_downsample")
 SHAPE_OF = {0: "matmul", 1: "conv1d", 2: "conv2d", 3: "conv3d"}  # by the number of windows
 TENSORS = {"W": "Weights", "I": "Inputs", "O": "Outputs"}
-# what ZigZag calls the dims of a convolution
-NAMES = {"N": "B", "G": "G", "M": "K", "C": "C", "P": "OY", "Q": "OX", "R": "FY", "S": "FX", "O": "OZ", "T": "FZ"}
+# what ZigZag calls dims, by the tensors that they index, and the axes of windows, by the number of them
+NAMES = {"OWI": "G", "OW": "K", "OI": "B", "WI": "C"}
+AXES = ("", "Y", "YX", "ZYX")
 
 Positive = Annotated[int, Field(ge=1)]
 
@@ -160,15 +161,46 @@ def _parts(indices: dict[str, list[str]], windowed: set[str]) -> dict[str, list[
     return parts
 
 
-def write_zigzag_workload(workload: Workload, bits: dict[str, int]) -> list[dict[str, Any]]:
-    """A layer in ZigZag's form; `bits` are those of each tensor. Raises ValueError for what is no such product."""
+def zigzag_names(workload: Workload) -> dict[str, str]:
+    """What ZigZag calls each dim, by its part in the product. Raises ValueError with all that is no product of ours."""
     named = {tensor.name: tensor for tensor in workload.tensors}
     if set(named) != set(TENSORS.values()):
         raise ValueError(f"{workload.name}: tensors other than {', '.join(TENSORS.values())}")
-    names = NAMES if any(len(rank) > 1 for rank in named["Inputs"].ranks) else {}
+    of = {op: named[tensor].dims for op, tensor in TENSORS.items()}
+    windows = [rank for rank in named["Inputs"].ranks if len(rank) > 1]
+    ranks = [(tensor.name, rank) for tensor in workload.tensors for rank in tensor.ranks if rank not in windows]
+    wrong = [f"{name} steps by {rank[0].coef} of {rank[0].dim}" for name, rank in ranks if rank[0].coef != 1]
+    wrong += [f"a window in {name}" for name, rank in ranks if len(rank) > 1]
+    wrong += [f"{len(windows)} windows"] * (len(windows) >= len(AXES))
+    names: dict[str, str] = {}
+    for axis, rank in zip(AXES[min(len(windows), len(AXES) - 1)], windows, strict=False):
+        outs, filters = (
+            [term.dim for term in rank if term.dim in of[op] and term.dim not in of[other]]
+            for op, other in ("OW", "WO")
+        )
+        if len(rank) == 2 and len(outs) == len(filters) == 1:
+            names |= {outs[0]: f"O{axis}", filters[0]: f"F{axis}"}
+        else:
+            wrong.append(f"a window over {', '.join(term.dim for term in rank)}")
+    first: dict[str, str] = {}
+    for dim in (dim for dim in workload.dims if dim not in {term.dim for rank in windows for term in rank}):
+        name = NAMES.get("".join(op for op in "OWI" if dim in of[op]))
+        if name is None:
+            wrong.append(f"{dim} indexes one tensor alone")
+        elif (before := first.setdefault(name, dim)) != dim:
+            wrong.append(f"{before} and {dim} index the same tensors")
+        names |= {} if name is None else {dim: name}
+    if wrong:
+        raise ValueError(f"{workload.name} is no convolution or matrix product of ZigZag: {'; '.join(wrong)}")
+    return names
+
+
+def write_zigzag_workload(workload: Workload, bits: dict[str, int]) -> list[dict[str, Any]]:
+    """A layer in ZigZag's form; `bits` are those of each tensor. Raises ValueError for what is no such product."""
+    names = zigzag_names(workload)
+    named = {tensor.name: tensor for tensor in workload.tensors}
     relations: list[str] = []
     terms = {op: "".join(_indices(named[tensor].ranks, names, relations)) for op, tensor in TENSORS.items()}
-    dims = [names.get(dim, dim) for dim in workload.dims]
     return [
         {
             "id": 0,
@@ -176,7 +208,7 @@ def write_zigzag_workload(workload: Workload, bits: dict[str, int]) -> list[dict
             "operator_type": "Conv" if relations else "Gemm",
             "equation": f"O{terms['O']}+=W{terms['W']}*I{terms['I']}",
             "dimension_relations": relations,
-            "loop_dims": dims,
+            "loop_dims": [names[dim] for dim in workload.dims],
             "loop_sizes": list(workload.sizes),
             "operand_precision": {op: bits[tensor] for op, tensor in TENSORS.items()} | {"O_final": bits["Outputs"]},
             "operand_source": {"I": 0, "W": 0},
@@ -187,15 +219,9 @@ def write_zigzag_workload(workload: Workload, bits: dict[str, int]) -> list[dict
 def _indices(ranks: Any, names: dict[str, str], relations: list[str]) -> Iterator[str]:
     """`[k][iy]`, and the relations of windows."""
     for rank in ranks:
-        if len(rank) == 1:
-            if rank[0].coef != 1:
-                raise ValueError(f"a dim with a step of {rank[0].coef} alone in a rank")
-            yield f"[{names.get(rank[0].dim, rank[0].dim).lower()}]"
-            continue
-        if len(rank) > 2:
-            raise ValueError("a rank of more than two dims")
-        first, second = rank
-        out, window = (names.get(each.dim, each.dim).lower() for each in (first, second))
-        inside = "i" + out[1:]
-        relations.append(f"{inside}={first.coef}*{out}+{second.coef}*{window}")
-        yield f"[{inside}]"
+        index = names[rank[0].dim].lower()
+        if len(rank) == 2:
+            out, window = sorted(rank, key=lambda term: names[term.dim][0], reverse=True)  # oy before fy
+            index = f"i{names[out.dim][1:].lower()}"
+            relations.append(f"{index}={out.coef}*{names[out.dim].lower()}+{window.coef}*{names[window.dim].lower()}")
+        yield f"[{index}]"

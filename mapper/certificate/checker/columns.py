@@ -157,11 +157,9 @@ class Columns:
             if storage.capacity_bits is not None:
                 tiles = [tile for level in memory.levels for tile in self._tiles(level)]
                 self.capacities.append((storage.capacity_bits // storage.multiple_buffering, tiles))
-            most_loops = [(storage.temporal.max_loops, memory.levels)]  # of the levels together
-            most_loops += [(0, (level,)) for level in memory.levels[:-1] if not self.keep[level].any()]
-            for most, levels in most_loops:
-                if most is not None:
-                    self.most_loops.append((most, self.product(partial(_power, levels=levels), "loops", levels)))
+        for most, levels in _loop_limits(self):
+            if most is not None:
+                self.most_loops.append((most, self.product(partial(_power, levels=levels), "loops", levels)))
         for s, slot in enumerate(self.arch.slots):
             if slot.axis is not None:
                 spread = self.product(partial(_spread, slot=s), "spread", s)
@@ -189,6 +187,14 @@ class Columns:
                     length = length + term.coef * (np.minimum(dim.tile(level), dim.size)[rows] - 1)
             words = words * length
         return words
+
+
+def _loop_limits(columns: Columns) -> Iterator[tuple[int | None, tuple[int, ...]]]:
+    """List how many loops there may be at levels together: all, those of a memory, those without tensors."""
+    yield columns.arch.max_loops, tuple(range(len(columns.arch.levels)))
+    for memory in columns.problem.memories:
+        yield memory.storage.temporal.max_loops, memory.levels
+        yield from ((0, (level,)) for level in memory.levels[:-1] if not columns.keep[level].any())
 
 
 def _with_wires(columns: Columns, words: Words) -> Words:

@@ -96,6 +96,9 @@ def _invalid(problem: Problem, batch: MappingBatch) -> str:
             return f"{slot.name} is spread over {spread} of {slot.axis.size} places"
         if slot.axis is None:
             loops_of[slot.level] = loops
+    in_all, most_in_all = sum(loops_of.values()), problem.arch.max_loops
+    if most_in_all is not None and in_all > most_in_all:
+        return f"it has {in_all} temporal loops"
     for memory in problem.memories:
         storage, levels = memory.storage, memory.levels
         loops, most = sum(loops_of[level] for level in levels), storage.temporal.max_loops

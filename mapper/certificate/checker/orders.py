@@ -1,23 +1,47 @@
 """Finds the least cost of single combinations of chains over all loop orders, for the verdict EVALUATED.
 
-The model (mapper/model/counts.py), which tests compare with the executor, counts each order. The energy that a level's
-order saves does not depend on the orders of other levels (docs/optimal.md, section 2), so the orders of each level are
-tried alone. Where that does not settle a combination under bandwidths, each order of each level is counted with the
-words of the busiest instances, which are such sums, too.
+The model (mapper/model/counts.py), which tests compare with the executor, counts each order; words that its closed form
+may count too high are counted by executing what a level sends (sent.py). The energy that a level's order saves does not
+depend on the orders of other levels (docs/optimal.md, section 2), so the orders of each level are tried alone. Where
+that does not settle a combination under bandwidths, each order of each level is counted with the words of the busiest
+instances, which are such sums, too.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import permutations
 from math import factorial
 
 import numpy as np
 
-from ...mapping import Bools, ChainTable, Floats, Ints, MappingBatch, Numbers, uncovered_by_earlier, unique_rows
+from ...mapping import (
+    Bools,
+    ChainTable,
+    Floats,
+    Ints,
+    MappingBatch,
+    Numbers,
+    keeper_pairs,
+    uncovered_by_earlier,
+    unique_rows,
+)
 from ...mapspace import Order
-from ...model import Costs, DataMovement, NestAnalysis, Steps, count, evaluate, rate, recount, validity
+from ...model import (
+    Costs,
+    Counts,
+    Crossings,
+    DataMovement,
+    NestAnalysis,
+    Steps,
+    count,
+    evaluate,
+    rate,
+    recount,
+    validity,
+)
 from .problem import Problem, Refused
+from .sent import sent
 
 MOST = 50_000  # orders tried for one level of a combination
 MOST_PAIRS = 5_000_000  # of orders of several levels, combined at once
@@ -27,6 +51,59 @@ ROUNDED = 1e-9  # relative, taken from cycles before they are rounded up
 Settled = Callable[[Floats, Floats], Bools]  # (energies, cycles): whether mappings with at least these are no better
 
 WORDS = ("origin_reads", "origin_writes")  # that bandwidths limit
+
+
+@dataclass(frozen=True, eq=False)
+class _Flagged:
+    """The words of combinations, all of which keep the same tensors, that the closed form may count too high."""
+
+    combinations: MappingBatch
+    wires: bool  # whether words that cross arrays count
+
+    def counted(self, batch: MappingBatch, counts: Counts, some: Ints) -> Counts:
+        """Count the flagged words of `batch` anew: combinations `some` in its orders, `counts` those in closed form."""
+        reads, crossed, exact = counts.reads.copy(), np.zeros(counts.reads.shape), counts.exact
+        if self.wires:
+            closed = counts.crossings()
+            crossed, exact = closed.words.copy(), closed.exact
+        for i, combination in [(i, int(some[i])) for i in np.flatnonzero(~exact).tolist()]:
+            for v, level, child in self._flows(combination):
+                words = self._sent(combination, v, level, child, batch.order[i].tolist())
+                if batch.keep[i, level, v]:
+                    reads[i, level, v] = words
+                if batch.arch.levels[level].instances_below > 1:
+                    crossed[i, level, v] = words
+        every = np.ones(len(batch), bool)
+        return replace(counts, reads=reads, exact=every, crossings=lambda _=None: Crossings(crossed, every))
+
+    @cache  # noqa: B019 - gone with the few combinations that this object is about
+    def _flows(self, i: int) -> list[tuple[int, int, int]]:
+        """List (tensor, level, child) of combination i: words that the level sends to the next keeper inside, or that
+        only cross the array below it."""
+        single, flagged = self.combinations.take([i]), []
+        nest = NestAnalysis(single)
+        for v, tensor in enumerate(single.workload.tensors):
+            for parent, child, _ in keeper_pairs(single.keep[:, :, v]):
+                for level in (parent, *range(parent + 1, child if self.wires else 0)):
+                    if not DataMovement(nest, tensor, child, parent=level).exact()[0]:
+                        flagged.append((v, level, child))
+        return flagged
+
+    @cache  # noqa: B019
+    def _steps(self, i: int, v: int, level: int, child: int) -> Steps:
+        return Steps(self.combinations.take([i]), self.combinations.workload.tensors[v], level, child)
+
+    def _sent(self, i: int, v: int, level: int, child: int, order: list[list[int]]) -> int:
+        """Count the words that a level sends in a loop order: execute it where that is quick, else list them by the
+        model."""
+        executed = sent(self.combinations, i, order, self.combinations.workload.tensors[v], level, child)
+        if executed is not None:
+            return executed
+        steps = self._steps(i, v, level, child)
+        total = steps.first()
+        for outer in range(child if child < len(order) else 0):  # MACs keep no word: each step is like the first
+            total += sum(steps.at(outer, d, order[outer][:place]) for place, d in enumerate(order[outer]))
+        return total
 
 
 class Orders:
@@ -44,6 +121,7 @@ class Orders:
         first = np.array([next(self._every(level, moving)) for level, moving in enumerate(nothing)], np.int8)
         order, keeps = np.repeat(first[None], len(chains), axis=0), np.repeat(keep[None], len(chains), axis=0)
         self._batch = MappingBatch(plain, problem.workload, tuple(tables), rows, order, keeps)
+        self._flagged = _Flagged(self._batch, problem.costs.network)
         each = [dim.time[chains[:, d]] > 1 for d, dim in enumerate(problem.chains)]
         self._moving = np.stack(each, axis=2)  # (combination, level, dim) whether it has a loop there
 
@@ -103,34 +181,8 @@ class Orders:
         """Count and cost some combinations in these orders exactly, without bandwidths."""
         batch = replace(self._batch.take(some), order=orders)
         counts = count(batch)
-        for i in np.flatnonzero(~counts.exact).tolist():
-            for v, parent, child in self._flagged(int(some[i])):
-                counts.reads[i, parent, v] = self._reads(int(some[i]), v, parent, child, orders[i].tolist())
+        counts = self._flagged.counted(batch, counts, some)
         return evaluate(batch, self.problem.table, self.problem.costs, counts)
-
-    @cache  # noqa: B019 - gone with the few combinations that this object is about
-    def _flagged(self, i: int) -> list[tuple[int, int, int]]:
-        """List (tensor, parent, child) whose reads the closed form may count too high, for combination i."""
-        single, flagged = self._batch.take([i]), []
-        nest, levels = NestAnalysis(single), len(single.arch.levels)
-        for v, tensor in enumerate(single.workload.tensors):
-            keepers = [*np.flatnonzero(self.keep[:, v]).tolist(), levels]
-            for parent, child in zip(keepers, keepers[1:], strict=False):
-                if not DataMovement(nest, tensor, child, parent=parent).exact()[0]:
-                    flagged.append((v, parent, child))
-        return flagged
-
-    @cache  # noqa: B019
-    def _steps(self, i: int, v: int, parent: int, child: int) -> Steps:
-        return Steps(self._batch.take([i]), self._batch.workload.tensors[v], parent, child)
-
-    def _reads(self, i: int, v: int, parent: int, child: int, order: list[list[int]]) -> int:
-        """Count the words that a parent sends in a loop order by listing them, not in closed form."""
-        steps = self._steps(i, v, parent, child)
-        total = steps.first()
-        for level in range(child if child < len(order) else 0):  # MACs keep no word: each step is like the first
-            total += sum(steps.at(level, d, order[level][:place]) for place, d in enumerate(order[level]))
-        return total
 
     # Energy and the words of the busiest instances together
 

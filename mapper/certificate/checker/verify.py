@@ -13,10 +13,11 @@ import numpy as np
 from ....arch import Architecture
 from ....energy import EnergyTable
 from ....workloads import Workload
-from ...model import OBJECTIVES, CostOptions, figures_exact
+from ...model import OBJECTIVES, CostOptions, Objective, figures_exact
 from ..format import FRONT, TOLERANCE, Choice, Layer, Stage, certified_energies
 from .claim import Claim, Limit
 from .columns import Columns
+from .compulsory import least_cycles
 from .cover import Cover, Tally
 from .mapping import worth
 from .memories import Kept, expanded
@@ -25,7 +26,10 @@ from .problem import Problem, Refused
 
 @dataclass(frozen=True)
 class VerifiedStage:
-    """The verified facts by one objective, about the mappings that equal the best by those before."""
+    """The verified facts by one objective, about the mappings that equal the best by those before.
+
+    Of an objective that was asked for and never reached the bound is 0, and the value that of the mapping before.
+    """
 
     objective: str
     value: float  # of the best
@@ -45,7 +49,7 @@ class Verified:
     lower_bound: float
     optimal: bool  # by all objectives
     stages: tuple[VerifiedStage, ...]  # by each objective in turn; of a front none
-    pad: bool  # whether the proof is about the layer with dims rounded up
+    transformations: tuple[str, ...]  # that changed the layer, in turn: the proof is about what they made of it
     sizes: dict[str, int]  # per dim
     costs: CostOptions
     combinations: int  # of chains and kept tensors, all accounted for
@@ -65,7 +69,7 @@ def _verify(layer: Layer, arch: Architecture, workload: Workload, table: EnergyT
     if layer.objective == FRONT:
         stages, points = [VerifiedStage(FRONT, 0.0, 0.0, not layer.corners)], _front_points(problem, layer, tally)
     else:
-        stages, points = _stages(problem, layer, tally), 1
+        stages, points = _stages(problem, layer, tally, arch), 1
     return Verified(
         workload.name,
         tuple(layer.remainders),
@@ -75,7 +79,7 @@ def _verify(layer: Layer, arch: Architecture, workload: Workload, table: EnergyT
         stages[0].lower_bound,
         all(stage.optimal for stage in stages),
         () if layer.objective == FRONT else tuple(stages),
-        layer.pad,
+        workload.transformations,
         layer.sizes,
         problem.costs,
         _combinations(problem),
@@ -91,8 +95,11 @@ def _front_points(problem: Problem, layer: Layer, tally: Tally) -> int:
     return len(points)
 
 
-def _stages(problem: Problem, layer: Layer, tally: Tally) -> list[VerifiedStage]:
-    """Check the proof by each objective; the values verified by those before are its limits. Raises Refused."""
+def _stages(problem: Problem, layer: Layer, tally: Tally, written: Architecture) -> list[VerifiedStage]:
+    """Check the proof by each objective; the values verified by those before are its limits.
+
+    `written` is the machine with one level for each memory. Raises Refused.
+    """
     first = Stage(objective=layer.objective, best=layer.best[0], lower_bound=layer.lower_bound, choices=layer.choices)
     verified, limits = list[VerifiedStage](), list[Limit]()
     for stage in (first, *layer.stages):
@@ -107,11 +114,26 @@ def _stages(problem: Problem, layer: Layer, tally: Tally) -> list[VerifiedStage]
         for limit in limits:
             if limit.exceeded(np.array(energy_pj), np.array(cycles)):
                 raise Refused(f"its mapping of the least {objective.title} is not best by {limit.objective.title}")
-        _cover(problem, Claim(objective.powers, stage.lower_bound, limits=tuple(limits)), stage.choices, tally)
+        if stage.choices:
+            _cover(problem, Claim(objective.powers, stage.lower_bound, limits=tuple(limits)), stage.choices, tally)
+        else:
+            _check_compulsory(problem, objective, stage.lower_bound, written)
         optimal = stage.lower_bound >= value * (1 - TOLERANCE)
         verified.append(VerifiedStage(objective.name, value, stage.lower_bound, optimal))
         limits.append(Limit.equal_to(objective, value))
+    for objective in (OBJECTIVES[name] for name in layer.objectives[len(verified) :]):
+        by_energy, by_cycles = objective.powers
+        verified.append(VerifiedStage(objective.name, cycles**by_cycles * energy_pj**by_energy, 0.0, optimal=False))
     return verified
+
+
+def _check_compulsory(problem: Problem, objective: Objective, lower_bound: float, written: Architecture) -> None:
+    """Check a bound without sets of chains: it is one of cycles, and no more than are compulsory. Raises Refused."""
+    if objective.powers != (0, 1):
+        raise Refused(f"nothing is said of the choice to keep anything, by {objective.title}")
+    least = least_cycles(written, problem.workload, problem.costs.drain_reads)
+    if lower_bound > least:
+        raise Refused(f"nothing is said of the choice to keep anything: {least:,} cycles are compulsory")
 
 
 def _cover(problem: Problem, claim: Claim, choices: Sequence[Choice], tally: Tally) -> None:
@@ -131,11 +153,13 @@ def _combinations(problem: Problem) -> int:
 def _check_fields(layer: Layer) -> None:
     """Check that the fields of a front, or of objectives, are set and no others. Raises Refused."""
     front, names = layer.objective == FRONT, [layer.objective, *(stage.objective for stage in layer.stages)]
-    for i, name in enumerate(names):
+    for i, name in enumerate([*names, *layer.objectives[len(names) :]]):
         if name not in OBJECTIVES and not (front and not i):
             raise Refused(f"it is of the objective {name}, which has no proofs")
         if name in names[:i]:
             raise Refused(f"it is of the objective {name} twice")
+    if layer.objectives and (front or layer.objectives[: len(names)] != names):
+        raise Refused(f"it is of {', '.join(names)}, and {', '.join(layer.objectives)} were asked for")
     if front and layer.stages:
         raise Refused("it is of a front, and of other objectives after it")
     if not layer.best or (not front and len(layer.best) > 1):
@@ -165,6 +189,12 @@ def _problem(layer: Layer, arch: Architecture, workload: Workload, table: Energy
         raise Refused("figures of this layer may pass 2^53, where float64 rounds them")
     if arch.systolic is not None:
         raise Refused(f"the cycles of {arch.name} depend on loop orders, as it has systolic axes: nothing is certified")
+    missing = [name for name in layer.transformations if name not in workload.transformations]
+    if missing:
+        raise Refused(f"it is of the layer after {', '.join(missing)}: give --{' --'.join(missing)}")
+    more = [name for name in workload.transformations if name not in layer.transformations]
+    if more and not layer.pad:
+        raise Refused(f"it is of the layer without {', '.join(more)}: leave out --{' --'.join(more)}")
     if sizes != layer.sizes:
         raise Refused(f"it is of sizes {layer.sizes}, and {workload.name} has {sizes}")
     if arch.levels[0].placement != "even":

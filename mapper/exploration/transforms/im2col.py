@@ -35,7 +35,7 @@ def unrolled(workload: Workload) -> Workload:
     whole = prod(workload.size(dim) for dim in reduced)
     sizes = [whole if dim == first else 1 if dim in reduced else workload.size(dim) for dim in workload.dims]
     tensors = tuple(_matrix(tensor, reduced, first) if _slides(tensor) else tensor for tensor in workload.tensors)
-    return replace(workload, sizes=tuple(sizes), tensors=tensors)
+    return replace(workload, sizes=tuple(sizes), tensors=tensors).transformed("im2col")
 
 
 def _grouped(workload: Workload) -> bool:

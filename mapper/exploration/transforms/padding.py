@@ -40,8 +40,10 @@ def padded(arch: Architecture, workload: Workload) -> Workload:
         return Fraction(prod(sizes), used), -used if len(axes) == 1 else prod(sizes)
 
     best = min(sorted(choices), key=price)
+    if best == workload.sizes:
+        return workload
     macs = workload.macs - workload.ineffectual_macs
-    return replace(workload, sizes=best, ineffectual_macs=prod(best) - macs)
+    return replace(workload, sizes=best, ineffectual_macs=prod(best) - macs).transformed("pad")
 
 
 def _rounded_up(sizes: tuple[int, ...], choice: tuple[int | None, ...], steps: list[int]) -> tuple[int, ...]:

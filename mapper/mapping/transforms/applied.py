@@ -51,7 +51,7 @@ class _Application(Told):
         workload = self.workload
         if self.sizes != list(workload.sizes):
             zeros = prod(self.sizes) - (workload.macs - workload.ineffectual_macs)
-            workload = replace(workload, sizes=tuple(self.sizes), ineffectual_macs=zeros)
+            workload = replace(workload, sizes=tuple(self.sizes), ineffectual_macs=zeros).transformed("pad")
         return MappingBatch.of(self.arch, workload, self.bounds[None], self.order[None], self.keep[None])
 
     def _apply(self, path: Keys, each: Transform) -> None:

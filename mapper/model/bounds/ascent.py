@@ -16,6 +16,7 @@ RATE = 0.25  # of the ascent, at its beginning
 SHARP = (0.1, 0.002)  # how far above the least (in logarithms) rows still count, at the beginning and at the end
 ADDED = 8  # rows of each group that each look at all adds to those the ascent works on
 START = 0.05  # a limit's power at the beginning
+LOOK_STEPS, FIGURES_A_STEP = 1_000, 500  # steps of a look at all rows of a group, with the climbs up to the next
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +90,7 @@ class Ascent:
         """The least sum of scores of all rows; the least rows join those worked on."""
         total = 0.0
         for g, logs in enumerate(self.problem.logs):
-            self.deadline()
+            self.deadline(LOOK_STEPS + logs.size // FIGURES_A_STEP)
             score = column_weights(self.problem, weights, g) @ logs
             few = np.argpartition(score, ADDED)[:ADDED] if len(score) > ADDED else np.arange(len(score))
             self.active[g] = np.union1d(self.active[g], few)

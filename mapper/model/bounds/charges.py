@@ -35,7 +35,6 @@ class Charge:
     first_pj: float = 0.0
     mean: bool = False  # over the active instances of `level`
     hop_pj: float = 0.0
-    passing: bool = False  # the parent does not keep the tensor: these words only pass the array below it
 
     @property
     def level(self) -> int:
@@ -54,7 +53,7 @@ def charges(
             listed.append(replace(handed, hop_pj=_hop_pj(arch, costs, tensor, parent)))
             for level in range(parent + 1, child):
                 pj = _hop_pj(arch, costs, tensor, level)
-                listed.append(Charge(tensor, child, level, 0.0, hop_pj=pj, passing=True))
+                listed.append(Charge(tensor, child, level, 0.0, hop_pj=pj))  # which these words only pass
             if child < len(arch.levels):
                 figures, share = table.levels[child], _share(arch, tensor, child)
                 first_pj = share * figures.write_pj if tensor.output else 0.0

@@ -23,6 +23,7 @@ from .relaxation import Relaxation
 
 MARGIN = 1e-11  # subtracted for rounding in sums of logarithms
 LARGEST = 709.0  # logarithm of what a float holds
+ROWS_A_STEP = 100  # rows of a column that are a step of a proof
 
 
 class Term(NamedTuple):
@@ -117,7 +118,7 @@ class Geometric:
             used, places[:, g] = np.unique([product[g] if product else -1 for product in products], return_inverse=True)
             logs.append(np.zeros((len(used), len(mine))))
             for row, c in zip(logs[g], used.tolist(), strict=True):
-                self._check()
+                self._check(1 + len(mine) // ROWS_A_STEP)
                 if c >= 0:
                     np.log(relaxed.columns[g][c][mine], out=row)
         numbers = np.array([*flows, -1])
@@ -190,7 +191,7 @@ class Geometric:
 
     def _least(self, product: Product, rows: Sequence[Ints], other: Product | None = None) -> float:
         """The least of a product, or of it and another together."""
-        self._check()
+        self._check(4 + sum(map(len, rows)) // ROWS_A_STEP)
         least = 1.0
         for g, mine in enumerate(rows):
             column = self.relaxed.columns[g][product[g]][mine] if product else np.ones(len(mine))

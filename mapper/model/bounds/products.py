@@ -11,6 +11,8 @@ from .dim_groups import DimGroup
 Product = tuple[int, ...]  # a column per group
 Value = Callable[[Product], Floats]  # of a product, for each set of chains looked at
 
+COLUMN_STEPS, ROWS_A_STEP = 40, 25  # steps of a column: for itself, and for so many rows one
+
 
 class Products:
     """The columns of each group of dims, a number per combination of its chains.
@@ -29,7 +31,7 @@ class Products:
         for g, group in enumerate(self.groups):
             parts = []
             for block in group.blocks:
-                group.deadline()
+                group.deadline(COLUMN_STEPS + len(block) // ROWS_A_STEP)
                 parts.append(np.asarray(column(block), float))
             ids.append(self._add(g, parts[0] if len(parts) == 1 else np.concatenate(parts)))
         return tuple(ids)

@@ -166,8 +166,10 @@ class Relaxation:
         ]
 
     def _loop_limits(self) -> Iterator[tuple[int, tuple[int, ...]]]:
-        """List how many loops there may be at some slots together: of a memory, or of a level without tensors."""
+        """List how many loops there may be at some slots together: of a memory, a level without tensors, or all."""
         temporal = [s for s, slot in enumerate(self.arch.slots) if not slot.spatial]
+        if self.arch.max_loops is not None:
+            yield self.arch.max_loops, tuple(temporal)
         for stack in self.arch.stacks:
             most = self.arch.levels[stack[0]].temporal.max_loops
             if most is not None:

@@ -1,6 +1,20 @@
 """Figures of mappings as reports and cost models get them: by memory, and as plain values."""
 
+from .bound_by import COMPUTE, Bandwidth, binding, bound_text
 from .by_memory import by_memory, counts_by_memory
-from .plain import Figures, level_figures, plain, total_figures
+from .plain import RATES, Figures, level_figures, plain, short, total_figures
 
-__all__ = ["Figures", "by_memory", "counts_by_memory", "level_figures", "plain", "total_figures"]
+__all__ = [
+    "COMPUTE",
+    "Bandwidth",
+    "Figures",
+    "RATES",
+    "binding",
+    "bound_text",
+    "by_memory",
+    "counts_by_memory",
+    "level_figures",
+    "plain",
+    "short",
+    "total_figures",
+]

@@ -10,6 +10,8 @@ from ....arch import Architecture
 from ...mapping import Numbers
 from ..cost import Costs
 from ..counts import Counts
+from ..crossings import Crossings
+from ..nest_analysis import NestAnalysis
 
 
 def by_memory(costs: Costs, arch: Architecture) -> Costs:
@@ -44,6 +46,7 @@ def counts_by_memory(counts: Counts, arch: Architecture) -> Counts:
         drains=added(counts.drains),
         origin_drains=added(counts.origin_drains),
         tiles=_tiles(counts, added),
+        crossings=_crossings(counts, added),
     )
 
 
@@ -54,3 +57,11 @@ def _added(arch: Architecture, figures: Numbers) -> Numbers:
 
 def _tiles(counts: Counts, added: Callable[[Numbers], Numbers]) -> Callable[[], Numbers]:
     return lambda: added(counts.tile_words)
+
+
+def _crossings(counts: Counts, added: Callable[[Numbers], Numbers]) -> Callable[..., Crossings]:
+    def by_memory(nest: NestAnalysis | None = None) -> Crossings:
+        found = counts.crossings(nest)
+        return Crossings(added(found.words), found.exact)
+
+    return by_memory

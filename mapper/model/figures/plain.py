@@ -8,6 +8,8 @@ from .by_memory import by_memory
 
 Figures = dict[str, object]
 
+# what results have where the machine has a clock
+RATES = ("milliseconds", "watts", "tops", "tops_per_watt", "tokens_per_second")
 TOTALS = ("cycles", "energy_pj", "edp", "utilization")
 
 
@@ -15,6 +17,15 @@ def plain(value: float) -> int | float:
     """Turn a number into what JSON shows: `420`, not `420.0`; digits that a float does not have are not made up."""
     value = value if isinstance(value, int) else float(value)
     return int(value) if value.is_integer() and abs(value) <= HELD else value
+
+
+def short(figure: float) -> str:
+    """Four digits, without a power of ten where a figure is large.
+
+    >>> short(1234567.8), short(0.012345)
+    ('1,234,568', '0.01235')
+    """
+    return f"{figure:,.0f}" if figure >= 1000 else f"{figure:.4g}"
 
 
 def total_figures(costs: Costs, number: int) -> Figures:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from math import ceil, prod
 from pathlib import Path
 
+from ....arch import Architecture
 from ....workloads import Fault, InputError
 from ...mapping import MappingBatch
 from ...model import Costs
@@ -82,7 +83,12 @@ def beside(result: Result, path: Path) -> Beside:
 
 
 def _check(stated: Statistics, batch: MappingBatch) -> None:
-    """Raise InputError for levels and tensors that are not here; dummies and networks say nothing of tensors."""
+    """Raise InputError for another machine or layer: instances, then levels and tensors that are not here.
+
+    Dummies and networks say nothing of tensors.
+    """
+    if others := list(_other_instances(stated, batch.arch)):
+        raise InputError(others)
     levels = {level.name: level for level in batch.arch.levels}
     tensors = {tensor.name for tensor in batch.workload.tensors}
     faults = []
@@ -96,6 +102,17 @@ def _check(stated: Statistics, batch: MappingBatch) -> None:
             faults.append(Fault(stated.source, line, place, f"{batch.workload.name} has no such tensor"))
     if faults:
         raise InputError(faults)
+
+
+def _other_instances(stated: Statistics, arch: Architecture) -> Iterator[Fault]:
+    """A fault for each level, and for the MAC units, of which the statistics have more or fewer than the machine."""
+    units = next(iter(stated.levels))  # the MAC units stand first, whatever their name
+    here = {level.name: arch.instances(i) for i, level in enumerate(arch.levels)}
+    for name, level in stated.levels.items():
+        ours = arch.instances(len(arch.levels)) if name == units else here.get(name)
+        if ours is not None and level.instances not in (0, ours):
+            rule = f"the statistics are of a machine with {level.instances:,} of it, {arch.name} has {ours:,}"
+            yield Fault(stated.source, level.line, name, rule)
 
 
 def _figures(batch: MappingBatch, costs: Costs, stated: Statistics, why: Explanation | None) -> Iterator[Figure]:

@@ -39,6 +39,7 @@ class StatedLevel:
     tensors: dict[str, StatedTensor] = field(default_factory=dict)
     leak_pj: float = 0.0  # of all instances
     energy_pj: float = 0.0  # of the MAC units
+    instances: float = 0  # of the machine, in use or not; 0: not told
 
 
 @dataclass
@@ -145,7 +146,7 @@ def _taker(level: StatedLevel, tensor: StatedTensor | None, key: str) -> Callabl
     """What takes in a figure, if any does. In sparse statistics those called algorithmic are of the dense nest."""
     key = key.removeprefix("algorithmic ")
     if tensor is None:
-        names = {"energy (total)": "energy_pj", "leakage energy (total)": "leak_pj"}
+        names = {"energy (total)": "energy_pj", "leakage energy (total)": "leak_pj", "instances": "instances"}
         return partial(setattr, level, names[key]) if key in names else None
     for name in WORDS:
         if key == f"scalar {name} (per-instance)":

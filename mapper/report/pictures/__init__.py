@@ -4,9 +4,9 @@ from .array_map import draw_usage
 from .bars import draw_cycles, draw_energy, draw_layers
 from .convergence import draw_convergence, draw_convergences
 from .front import draw_front
-from .palette import GREY, HATCHES, LINES, MARKERS, PALETTE, finish, symbol
+from .palette import GREY, HATCHES, LINES, MARKERS, PALETTE, finish, plain_powers, power_of_ten, symbol
 from .roofline import draw_roofline
-from .saved import PICTURES, figure_bytes, save_figure
+from .saved import PICTURES, drawn_bytes, save_picture
 
 __all__ = [
     "GREY",
@@ -15,7 +15,7 @@ __all__ = [
     "MARKERS",
     "PALETTE",
     "PICTURES",
-    "figure_bytes",
+    "drawn_bytes",
     "draw_convergence",
     "draw_convergences",
     "draw_cycles",
@@ -25,6 +25,8 @@ __all__ = [
     "draw_roofline",
     "draw_usage",
     "finish",
-    "save_figure",
+    "plain_powers",
+    "power_of_ten",
+    "save_picture",
     "symbol",
 ]

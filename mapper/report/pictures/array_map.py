@@ -39,7 +39,7 @@ def draw_usage(result: Result, axes: "Axes | None" = None) -> "Figure":
     bar = figure.colorbar(image, ax=axes, shrink=0.9, aspect=12, ticks=[0, 0.25, 0.5, 0.75, 1])
     bar.ax.set_yticklabels([f"{tick:.0%}" for tick in (0, 0.25, 0.5, 0.75, 1)], fontsize=8)
     bar.set_label("share of steps active", fontsize=9)
-    title = f"{result.workload.name} on {result.arch.name}:\n{share.mean():.1%} on average"
+    title = f"{result.workload.title} on {result.arch.name}:\n{share.mean():.1%} on average"
     axes.set_title(title, fontsize=9, loc="left")
     return figure
 

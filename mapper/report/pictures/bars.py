@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 from ..network_result import NetworkResult
 from ..result import Result
 from ..tables import energy_unit
-from .palette import GREY, HATCHES, PALETTE, finish, symbol
+from ..transformed import network_title
+from .palette import GREY, HATCHES, PALETTE, finish, power_of_ten, symbol
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-CYCLES = ("all MAC units at work", "MAC units without work", "waiting for a bandwidth")
+CYCLES = ("busy", "idle", "stalled")  # docs/glossary.md defines them
 OWN = {"MACs": (GREY, ""), "leakage": ("#C8C8C8", "----")}  # beside tensors and levels
 
 
@@ -20,10 +21,11 @@ def draw_energy(result: Result | NetworkResult, axes: "Axes | None" = None) -> "
     """Draw the energy breakdown: by level and tensor; of a network by layer and level."""
     if isinstance(result, NetworkResult):
         rows, series = _by_layer(result)
-        title = f"{result.name} on {result.layers[0][0].arch.name}: {_total(result.energy_pj)}"
+        name = network_title(result.name, result.workloads)
+        title = f"{name} on {result.layers[0][0].arch.name}: {_total(result.energy_pj)}"
     else:
         rows, series = _by_level(result)
-        title = f"{result.workload.name} on {result.arch.name}: {_total(result.energy_pj)}"
+        title = f"{result.workload.title} on {result.arch.name}: {_total(result.energy_pj)}"
     return _draw(rows, series, title, axes)
 
 
@@ -71,7 +73,7 @@ def _by_layer(result: NetworkResult) -> tuple[list[str], Series]:
 
 
 def draw_cycles(result: NetworkResult, axes: "Axes | None" = None) -> "Figure":
-    """Draw the cycles of each layer, all occurrences: those that full use of the MAC units would need, and the rest."""
+    """Draw the cycles of each layer, all occurrences: those that full use of the MAC units needs, idle ones, stalls."""
     rows, series = _layer_names(result), dict[str, list[float]]()
     for layer, count in result.layers:
         assert layer.costs is not None, "no costs to draw"
@@ -81,9 +83,11 @@ def draw_cycles(result: NetworkResult, axes: "Axes | None" = None) -> "Figure":
             series.setdefault(name, []).append(count * cycles)
     if not any(series[CYCLES[-1]]):
         del series[CYCLES[-1]]
-    title = f"{result.name} on {result.layers[0][0].arch.name}: {result.cycles:,} cycles"
+    title = (
+        f"{network_title(result.name, result.workloads)} on {result.layers[0][0].arch.name}: {result.cycles:,} cycles"
+    )
     power = max(0, int(log10(max(map(sum, zip(*series.values(), strict=True))))) // 3 * 3)
-    return _stacked(rows, series, 10**power, f"cycles [$10^{power}$]" if power else "cycles", title, axes)
+    return _stacked(rows, series, 10**power, f"cycles [{power_of_ten(power)}]" if power else "cycles", title, axes)
 
 
 def draw_layers(result: NetworkResult) -> "Figure":

@@ -6,6 +6,7 @@ from ...model import first_objective
 from ..answer import minimised
 from ..network_result import NetworkResult
 from ..result import Result
+from ..transformed import network_title
 from .palette import GREY, LINES, MARKERS, PALETTE, finish
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def draw_convergence(result: Result, axes: "Axes | None" = None) -> "Figure":
     axes.set_xlabel("mappings looked at", fontsize=9)
     axes.set_ylabel(f"best {minimised(str(result.objective))[1]}", fontsize=9)
     axes.legend(fontsize=8, frameon=False)
-    finish(axes, f"{result.workload.name} on {result.arch.name}")
+    finish(axes, f"{result.workload.title} on {result.arch.name}")
     return picture_of(axes)
 
 
@@ -59,7 +60,7 @@ def draw_convergences(result: NetworkResult, axes: "Axes | None" = None) -> "Fig
     objective = first_objective(str(result.layers[0][0].objective)).short
     axes.set_ylabel(f"best {objective} / the last best", fontsize=9)
     which = f", {SLOWEST} of {len(layers)} layers: the last to come within 10 % of their best"
-    title = f"{result.name} on {result.layers[0][0].arch.name}"
+    title = f"{network_title(result.name, result.workloads)} on {result.layers[0][0].arch.name}"
     axes.legend(fontsize=8, frameon=False)
     finish(axes, title + (which if len(slow) < len(layers) else ": a line per layer"))
     return picture_of(axes)

@@ -37,7 +37,7 @@ def draw_front(result: Result, axes: "Axes | None" = None) -> "Figure":
         if not all(OBJECTIVES[name].powers):
             drawn.set_major_formatter(lambda value, _: f"{value:,.10g}")
     axes.legend(fontsize=8, frameon=False)
-    finish(axes, f"{result.workload.name} on {result.arch.name}")
+    finish(axes, f"{result.workload.title} on {result.arch.name}")
     return picture_of(axes)
 
 

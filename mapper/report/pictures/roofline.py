@@ -8,6 +8,7 @@ from ....arch import Architecture, Storage
 from ..network_result import NetworkResult
 from ..result import Result
 from ..roofline import RooflinePoint, roofline_point
+from ..transformed import network_title
 from .palette import GREY, PALETTE, finish
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ def draw_roofline(result: Result | NetworkResult, axes: "Axes | None" = None) ->
     from .style import axes_on, picture_of
 
     layers = result.layers if isinstance(result, NetworkResult) else ((result, 1),)
-    arch, name = layers[0][0].arch, result.name if isinstance(result, NetworkResult) else result.workload.name
+    arch, one = layers[0][0].arch, layers[0][0].workload.title
+    name = network_title(result.name, result.workloads) if isinstance(result, NetworkResult) else one
     points = [roofline_point(layer) for layer, _ in layers]
     peak, outer = arch.instances(len(arch.levels)), arch.levels[0]
     rates = [rate for rate in (outer.read_bandwidth, outer.write_bandwidth) if rate]

@@ -17,13 +17,15 @@ from ...mapping import Floats, MappingBatch, Mappings
 from ...model import validity
 from ...runtime import LineProcesses, Reply, State, TimeUp
 from ..ended import Ended
+from ..options import SearchOptions
 from ..outcome import Answer, Outcome
 from ..recorder import Recorder, Scores, Stop
 from ..recording import Recording
 from ..rounds import Rounds
 from ..statistics import REFUSED, UNANSWERED
 from ..strategy import Task, Watch
-from .faults import OPTION, command_of
+from .calling import OPTION, Calls
+from .faults import command_of, model_name
 from .nests import nest_keys
 from .question import questions, value_of
 
@@ -82,7 +84,7 @@ class Asking(Recording):
     def outcome(self) -> Outcome:
         """Return the best mapping by the cost model, with its value."""
         value = None if self.best is None else self.recorder.best
-        answer = Answer(str(self.task.options.cost_model), value, self.failure)
+        answer = Answer(model_name(self.task.options), value, self.failure)
         return Outcome(self.best, self.recorder.statistics, answer=answer)
 
     @override
@@ -102,7 +104,7 @@ class Asking(Recording):
         options = self.task.options
         with (
             closing(self.rounds),
-            LineProcesses(command_of(options), options.jobs, options.cost_timeout, OPTION) as model,
+            _model(options) as model,
         ):
             try:
                 batch = next(self.rounds)
@@ -117,11 +119,12 @@ class Asking(Recording):
                 self._stop(Ended.TIME_LIMIT, time.monotonic() - began)
                 return False
             except InputError as error:  # of a process in another's place, too late to refuse the command
-                if not self._values or OPTION not in [fault.source for fault in error.faults]:
+                late = bool(self._values) and OPTION in [fault.source for fault in error.faults]
+                if not late or callable(options.cost_model):
                     raise
                 raise ModelFailedError(f"the cost model failed: {error}") from None
 
-    def _round(self, model: LineProcesses, batch: Mappings, began: float) -> bool:
+    def _round(self, model: LineProcesses | Calls, batch: Mappings, began: float) -> bool:
         """Ask about the new mappings of a round; False where a rule ended the search."""
         new = self._new(batch)
         self._dry = 0 if len(new) else self._dry + len(batch)
@@ -180,7 +183,7 @@ class Asking(Recording):
         values[valid] = [self._values.get(key, inf) for key in nest_keys(batch.take(valid))]
         return values
 
-    def _checked(self, model: LineProcesses) -> bool:
+    def _checked(self, model: LineProcesses | Calls) -> bool:
         """Return False: the search is over. Raises ModelFailedError where the model said more than it was asked."""
         if surplus := model.finish():
             what = f"it wrote {surplus} without a question, so that answers may be of other mappings"
@@ -193,6 +196,13 @@ class Asking(Recording):
         self.recorder.statistics.seconds = seconds
         if self.watch.part:
             self.watch.part.save(self.state())
+
+
+def _model(options: SearchOptions) -> LineProcesses | Calls:
+    """What answers: a function, or processes of a command."""
+    if callable(options.cost_model):
+        return Calls(options.cost_model)
+    return LineProcesses(command_of(options), options.jobs, options.cost_timeout, OPTION)
 
 
 def _read(reply: Reply, silent: int) -> tuple[float, int]:

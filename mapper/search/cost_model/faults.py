@@ -8,8 +8,8 @@ from math import isfinite
 from ....workloads import Fault, option_fault
 from ..options import SearchOptions
 from ..strategy import Strategy
+from .calling import OPTION, function_name
 
-OPTION = "cost-model"
 ANSWERED = frozenset({"samples", "valid", "time_limit", "victory", "target"})  # may change where a search goes on
 
 
@@ -32,13 +32,14 @@ def cost_model_faults(options: SearchOptions, strategies: Mapping[str, Strategy]
         ("objective", options.objective != SearchOptions.objective, ours),
         ("front", bool(options.front), ours),
         ("engine", options.engine != SearchOptions.engine, "does not go with a cost model: leave this out"),
+        ("effort", bool(options.effort), "(or quick) counts work of our model, and a cost model is asked: use samples"),
         ("bound", options.bound is not None, proof),
         ("certificate", options.certify, proof),
         ("cluster", options.cluster is not None, "does not go with a cost model, whose processes begin here: use jobs"),
         ("budget", bool(options.budget), "is for networks, and a cost model is asked about one layer: use samples"),
     )
     faults += [option_fault(name, rule) for name, given, rule in unfit if given]
-    return faults + _command_faults(str(options.cost_model))
+    return faults + (_function_faults(options) if callable(options.cost_model) else _command_faults(options))
 
 
 def command_of(options: SearchOptions) -> list[str]:
@@ -46,7 +47,24 @@ def command_of(options: SearchOptions) -> list[str]:
     return shlex.split(str(options.cost_model))
 
 
-def _command_faults(command: str) -> list[Fault]:
+def model_name(options: SearchOptions) -> str:
+    """What the user calls the cost model: the command, or the name of the function."""
+    return function_name(options.cost_model) if callable(options.cost_model) else str(options.cost_model)
+
+
+def _function_faults(options: SearchOptions) -> list[Fault]:
+    """A function is called in this process, one mapping after the other, and for as long as it takes."""
+    faults = []
+    if options.jobs != 1:
+        rule = f"must be 1 with a function as the cost model, which is called in this process; got {options.jobs}"
+        faults.append(option_fault("jobs", rule))
+    if options.cost_timeout != SearchOptions.cost_timeout:
+        faults.append(option_fault("cost-timeout", "is for commands; a function cannot be ended: leave this out"))
+    return faults
+
+
+def _command_faults(options: SearchOptions) -> list[Fault]:
+    command = str(options.cost_model)
     try:
         words = shlex.split(command)
     except ValueError as error:

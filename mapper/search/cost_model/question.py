@@ -29,7 +29,7 @@ def questions(task: Task, batch: MappingBatch) -> Iterator[str]:
 def figures_of(task: Task, batch: MappingBatch) -> list[Figures]:
     """Return our figures of each mapping, counted exactly, as `--json` has them."""
     costs = evaluate(batch, task.table, task.costs)
-    exact = costs.counts.exact
+    exact = costs.exact
     levels: list[Figures] = level_figures(batch, costs)
     every = [
         total_figures(costs, number) | {"compute_energy_pj": plain(costs.compute_energy_pj), "levels": own}

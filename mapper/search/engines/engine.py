@@ -34,8 +34,9 @@ class Engine(Protocol):
     def look(self, draw: LazyBatch) -> Sight:
         """Start to compute validity and cycles."""
 
-    def values(self, draw: LazyBatch) -> Floats:
-        """Compute the objectives, up to rounding. # (mapping, objective)"""
+    def values(self, draw: LazyBatch) -> tuple[Floats, Floats]:
+        """Bound the objectives from below and above, up to rounding: equal where counts are exact.
+        # (mapping, objective) each"""
 
 
 class EngineLine(Protocol):

@@ -17,7 +17,7 @@ from ....arch import Architecture
 from ....energy import EnergyTable
 from ...mapping import Bools, Floats, Ints
 from ...mapspace import LazyBatch, Mapspace
-from ...model import CostOptions, NestAnalysis, Objective, evaluate, rate, validity
+from ...model import CostOptions, NestAnalysis, Objective, count, evaluate, rate, validity
 
 BLOCK = 8192  # mappings evaluated at once: their arrays stay in cache, and calls cost little beside them
 SMALL_BLOCK = 1024  # where bounds have left few mappings: a block is padded
@@ -43,18 +43,18 @@ class JaxEngine:
         """Start to compute which mappings are valid, and their cycles."""
         return JaxSight(*self._look(_rows(draw), draw.keep if self._free else None))
 
-    def values(self, draw: LazyBatch) -> Floats:
-        """Compute the objectives of every mapping. # (mapping, objective)"""
-        values = np.empty((len(draw), len(self.objectives)))
+    def values(self, draw: LazyBatch) -> tuple[Floats, Floats]:
+        """Bound the objectives of every mapping from below and above. # (mapping, objective) each"""
+        values = np.empty((len(draw), 2, len(self.objectives)))
         for keep in self.space.every_keep():
             where = np.flatnonzero((draw.keep == keep).all(axis=(1, 2))) if self._free else slice(None)
             part = draw.take(where) if self._free else draw
             if len(part):
                 values[where] = self._values_of(part, keep)
-        return values
+        return values[:, 0], values[:, 1]
 
     def _values_of(self, draw: LazyBatch, keep: Bools) -> Floats:
-        """Compute the objectives of mappings that all keep the tensors of `keep`. # (mapping, objective)"""
+        """Bound the objectives of mappings that all keep the tensors of `keep`. # (mapping, bound, objective)"""
         if keep.tobytes() not in self._values:
             keeps = np.broadcast_to(keep, (self.block, *keep.shape))
             self._values[keep.tobytes()] = jax.jit(partial(self._evaluate, keeps))
@@ -65,7 +65,7 @@ class JaxEngine:
             if left < self.block:  # padded with copies
                 parts = [part[:, np.arange(self.block) % left] for part in parts]
             outputs.append(run(*parts, self._bandwidths))
-        return np.concatenate([np.asarray(values).T for values in outputs])[: len(draw)]
+        return np.concatenate([np.moveaxis(np.asarray(values), 2, 0) for values in outputs])[: len(draw)]
 
     # Compiled functions
 
@@ -80,10 +80,10 @@ class JaxEngine:
         return validity(batch, nest), nest.cycles()
 
     def _evaluate(self, keep: Bools, rows: Any, digits: Any, bandwidths: Any) -> Any:
-        """Compute the objectives. # (objective, mapping)"""
+        """Bound the objectives from below and above; XLA computes equal figures once. # (bound, objective, mapping)"""
         batch = self._batch(with_bandwidths(self.space.arch, bandwidths), rows, digits, keep)
-        costs = evaluate(batch, self.table, self.costs)
-        return jax.numpy.stack([objective.of(costs) for objective in self.objectives])
+        bounds = [evaluate(batch, self.table, self.costs, count(batch, least=least)) for least in (True, False)]
+        return jax.numpy.stack([jax.numpy.stack([each.of(costs) for each in self.objectives]) for costs in bounds])
 
     def _batch(self, arch: Architecture, rows: Any, digits: Any, keep: Any) -> LazyBatch:
         tables = tuple(self.space.table(d) for d in range(len(rows)))
@@ -95,7 +95,7 @@ class JaxEngine:
     @property
     def _free(self) -> bool:
         """Whether mappings differ in the tensors that they keep."""
-        return self.space.size.bypass > 1
+        return self.space.keep_choices.number > 1
 
     @cached_property
     def _bandwidths(self) -> dict[tuple[int, str], Any]:

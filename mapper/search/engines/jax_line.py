@@ -33,8 +33,8 @@ class JaxLine:
             faults.append("charges no network: leave out hop-pj, wire-pj-per-bit-mm and tile-mm")
         if space.distinct:
             faults.append("draws all loop orders: leave out distinct")
-        if space.size.bypass > MOST_CHOICES:
-            rule = f"compiles each choice of what is kept, at most {MOST_CHOICES}: {layer} has {space.size.bypass:,}"
+        if (choices := space.keep_choices.number) > MOST_CHOICES:
+            rule = f"compiles each choice of what is kept, at most {MOST_CHOICES}: {layer} has {choices:,}"
             faults.append(f"{rule}; name more tensors in keep or bypass")
         totals = zip(space.workload.dims, (chains.total for chains in space.chains), strict=True)
         large = [(name, total) for name, total in totals if total > LISTED]

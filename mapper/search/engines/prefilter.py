@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from ....energy import EnergyTable
 from ...mapping import Floats, Ints, covered, uncovered_by_earlier
 from ...mapspace import LazyBatch, Mapspace
-from ...model import CostOptions, Objective, evaluate
-from ..pruning import Pruning, may_precede
+from ...model import CostOptions, Objective
+from ..pruning import Pruning
 from ..recorder import ToBeat
+from ..values import Valuation, may_precede
 from .engine import Engine, Sight
 
 SLACK = 1e-9  # relative; sums of some hundred energies differ by 1e-14 or so
@@ -78,10 +79,11 @@ class Prefilter:
         if self.pruning and len(draw) <= FEW:
             left = self.pruning.hopeful(draw, known, seen)
         if left.size:
-            left = left[may_improve(engine.values(draw.take(left)), self.objectives, self.several, known)]
+            least, most = engine.values(draw.take(left))
+            left = left[may_improve(least, most, self.objectives, self.several, known)]
         if left.size:
-            costs = evaluate(draw.take(left), self.table, self.costs)
-            values[left] = np.stack([objective.of(costs) for objective in self.objectives], axis=1)
+            valuation = Valuation(self.table, self.costs, self.objectives, self.several)
+            values[left] = valuation.values(draw.take(left), known)
         return values
 
 
@@ -95,13 +97,13 @@ def _ahead[T](items: Iterable[T]) -> Iterator[T]:
     yield from waiting
 
 
-def may_improve(values: Floats, objectives: Sequence[Objective], several: int, known: ToBeat) -> Ints:
+def may_improve(least: Floats, most: Floats, objectives: Sequence[Objective], several: int, known: ToBeat) -> Ints:
     """Select the mappings that could be recorded: those not surely beaten by `known` or by an earlier mapping.
 
-    `values` may be off by SLACK # (mapping, objective); the first `several` are to be minimised, the others are axes of
-    a front. Returns indices. # (selected,)
+    Their values are at `least` and at `most` these, which may be off by SLACK # (mapping, objective); the first
+    `several` are to be minimised, the others are axes of a front. Returns indices. # (selected,)
     """
-    low, high = _around(values, objectives)
+    low, high = _around(least, objectives)[0], _around(most, objectives)[1]
     before = np.minimum.accumulate(np.concatenate([[np.inf], high[:-1, 0]]))
     promising = may_precede(list(low[:, :several].T), known.values)
     promising &= low[:, 0] < before if several == 1 else low[:, 0] <= before

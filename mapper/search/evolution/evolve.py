@@ -40,7 +40,7 @@ class Evolution(Configurable):
     proves = False
     shares = True
     compiles = False
-    extends = frozenset({"time_limit"})
+    extends = frozenset({"time_limit", "effort"})
 
     @property
     def asks(self) -> Callable[[Task], Rounds]:
@@ -59,7 +59,8 @@ class Evolution(Configurable):
         """Return the stop rules; victory is for cost models alone: populations that bring nothing end it."""
         more = (options.valid, options.patience, options.target)
         victory = options.victory if options.cost_model else None
-        return Stop(victory, options.samples, options.time_limit, options.give_up, *more)
+        limits = options.limits
+        return Stop(victory, options.samples, limits.seconds, options.give_up, *more, limits)
 
     def first_batch(self, task: Task) -> MappingBatch:
         """Return a batch drawn at random, as its first mappings are before they are made to fit."""
@@ -70,7 +71,7 @@ class Evolution(Configurable):
         running, part = Evolving(task, watch), watch.part
         if part and (state := part.load()):
             running.restore(state)
-            if not goes_on(state, task.options.time_limit, part):
+            if not goes_on(state, task.options.limits, part):
                 return running.outcome()
             running.recorder.statistics.ended = ()
         running.run()
@@ -114,7 +115,7 @@ class Evolving(Recording):
 
     def _left(self) -> float:
         """Return the seconds that are left for a population in another process; inf without a limit."""
-        limit = self.task.options.time_limit
+        limit = self.task.options.limits.seconds
         return inf if limit is None else max(0.0, limit - self.recorder.statistics.seconds)
 
     def _take(self, generation: Generation, began: float) -> bool:

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...mapping import Floats, Ints, frontier
-from ...model import OBJECTIVES, evaluate, validity
+from ...model import OBJECTIVES, validity
 from ..recorder import Scores, ToBeat
+from ..values import Valuation
 from ..variation import TIE, Ground, Individuals, ranked_apart
 from .grounds import Grounds
 
@@ -66,6 +67,7 @@ class Population:
     values: Floats = field(init=False)  # (survivor, aim), the best first
     survivors: Individuals = field(init=False)
     front: tuple[tuple[float, ...], ...] = ()  # the points of its front
+    best: tuple[float, ...] = (np.inf,)  # all objectives of the best of it
     rng: np.random.Generator = field(init=False)
 
     def __post_init__(self) -> None:
@@ -107,6 +109,7 @@ class Population:
         self.settle(some, scored.aims)
         axes = scored.axes if self.grounds.task.options.axes else None
         scores = Scores.of(chunk, scored.reasons, scored.objectives, axes)
+        self.best = min([self.best, *map(tuple, scores.values[-1:].tolist())])
         if axes is not None:
             front = np.array([*self.front, *scores.points.tolist()]).reshape(-1, axes.shape[1])
             self.front = tuple(map(tuple, front[frontier(front)].tolist()))
@@ -145,13 +148,13 @@ class Population:
         if options.prune and len(left) and len(self.values) == self.sizes.survivors:
             known = ToBeat(tuple(self.values[-1].tolist()), self.front)
             left = left[self.grounds.pruning(self.aims).hopeful(batch.take(left), known, 0)]
-        columns = [np.full((n, len(names)), np.inf) for names in (options.objectives, options.axes, self.aims)]
+        names, several = (*options.objectives, *options.axes), len(options.objectives)
+        values = np.full((n, len(names)), np.inf)
         if len(left):
-            costs = evaluate(batch.take(left), task.table, task.costs)
-            for column, names in zip(columns, (options.objectives, options.axes, self.aims), strict=True):
-                for i, name in enumerate(names):
-                    column[left, i] = OBJECTIVES[name].of(costs)
-        return Scored(reasons, *columns)
+            valuation = Valuation(task.table, task.costs, tuple(OBJECTIVES[name] for name in names), several)
+            values[left] = valuation.values(batch.take(left), ToBeat(self.best, self.front))
+        aims = values[:, [names.index(name) for name in self.aims]]
+        return Scored(reasons, values[:, :several], values[:, several:], aims)
 
     def _survive(self, some: Individuals, values: Floats) -> None:
         """Keep the best of the survivors and of `some`, one of each value."""
@@ -173,6 +176,7 @@ class Population:
             "values": self.values.tolist(),
             "survivors": self.survivors.plain(),
             "front": self.front,
+            "best": self.best,
             "rng": self.rng.bit_generator.state,
         }
 
@@ -184,5 +188,6 @@ class Population:
         if len(own.values):
             own.survivors = Individuals.of_plain(state["survivors"])
         own.front = tuple(map(tuple, state["front"]))
+        own.best = tuple(state.get("best", own.best))  # a state may be from before it was there
         own.rng.bit_generator.state = state["rng"]
         return own

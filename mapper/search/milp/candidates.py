@@ -6,11 +6,12 @@ import numpy as np
 
 from ...mapping import Bools, Ints, MappingBatch, unique_rows
 from ...mapspace import sorted_placement
-from ...model import OBJECTIVES, evaluate, validity
+from ...model import OBJECTIVES, validity
 from ...model.bounds import charges
 from ..optimal import best_orders
-from ..recorder import Scores
+from ..recorder import Scores, ToBeat
 from ..strategy import Task
+from ..values import Valuation
 from ..variation import Ground, Individuals
 from .roundings import raised
 
@@ -72,8 +73,9 @@ class Candidates:
         values, points = (np.full((len(batch), len(names)), np.inf) for names in (options.objectives, options.axes))
         valid = np.flatnonzero(reasons == 0)
         if len(valid):
-            costs = evaluate(batch.take(valid), self.task.table, self.task.costs)
-            for columns, names in ((values, options.objectives), (points, options.axes)):
-                for i, name in enumerate(names):
-                    columns[valid, i] = OBJECTIVES[name].of(costs)
+            every = tuple(OBJECTIVES[name] for name in (*options.objectives, *options.axes))
+            several = len(options.objectives)
+            valuation = Valuation(self.task.table, self.task.costs, every, several)
+            found = valuation.values(batch.take(valid), ToBeat())
+            values[valid], points[valid] = found[:, :several], found[:, several:]
         return Scores.of(chunk, reasons, values, points if options.axes else None)

@@ -79,7 +79,7 @@ class OneShot(Configurable):
         A search that was interrupted starts again: it takes seconds, and has nothing to learn from.
         """
         running, part = Solving(self, task, watch), watch.part
-        if part and (state := part.load()) and not goes_on(state, task.options.time_limit, part):
+        if part and (state := part.load()) and not goes_on(state, task.options.limits, part):
             running.restore(state)
         else:
             running.run()

@@ -39,7 +39,7 @@ class AllChoices:
     def __init__(self, task: Task, leaves: LeafEvaluator, corner: Point) -> None:
         """Prepare them; `corner`: cycles and energy that are below those of every mapping."""
         self.task, self.leaves = task, leaves
-        self.number = task.space.size.bypass
+        self.number = task.space.keep_choices.number
         self.in_turn = InTurn(task.space.keep_choices, corner)
         self._state = _State()
 

@@ -58,7 +58,7 @@ class _Recounted:
     """A flow of one mapping whose words are listed, as the closed form may count too many (recount.py)."""
 
     def __init__(self, nest: _Nest, charge: Charge) -> None:
-        assert charge.parent is not None, "only reads are flagged"
+        assert charge.parent is not None, "what is received is never flagged"
         self.nest, self.steps = nest, Steps(nest.batch, charge.tensor, charge.parent, charge.child)
 
     def stays(self, level: int, d: int) -> Floats | float:
@@ -71,15 +71,14 @@ def best_orders(
 ) -> Order:
     """Find the loop orders with the least energy for the mappings of `batch`, which keep the same tensors.
 
-    `orders` has the orders that each level allows. Flagged reads count by the closed form; for a single mapping exactly
+    `orders` has the orders that each level allows. Flagged words count by the closed form; for a single mapping exactly
     if `recounted`. # (mapping, level, position)
     """
     nest = _Nest(batch)
 
     def flow(charge: Charge) -> DataMovement | _Recounted:
         plain = DataMovement(nest, charge.tensor, charge.child, charge.parent)
-        anew = recounted and not charge.passing and not plain.exact()[0]  # as the model recounts
-        return _Recounted(nest, charge) if anew else plain
+        return _Recounted(nest, charge) if recounted and not plain.exact()[0] else plain
 
     flows = [(flow(c), c, word_pj(batch, c)) for c in charges if c.child < nest.levels]
     best = np.empty((len(batch), nest.levels, len(batch.workload.dims)), np.int8)

@@ -9,7 +9,7 @@ import numpy as np
 from ...mapping import Bools
 from ...model.bounds import ROUNDING, DimGroup, Relaxation
 from ...runtime import Deadline, InternalError
-from ..ended import BOUNDED_A_SECOND, MOST_KEPT
+from ..ended import MOST_KEPT, STEPS_A_ROW
 from .all_choices import AllChoices, Waiting
 from .folded_choice import FoldedChoice
 from .incumbents import BestIncumbent
@@ -19,7 +19,7 @@ from .sketch import LONG
 from .wide_choice import WideChoice
 
 BESIDE = 5_000  # rows of chains whose columns take about as long as a generation
-CHOICES_A_SECOND = 100  # bounded one by one, if they have few rows
+CHOICE_STEPS = 10_000  # of bounding a choice, if it has few rows
 HELD = 2**19  # rows of chains with columns of choices that wait, in all: some hundreds of megabytes
 
 
@@ -48,21 +48,21 @@ class Bounding:
             sketch = max(map(len, groups)) > LONG
 
             def relaxation(keep: Bools) -> Relaxation:
-                self.check()
+                self.check(CHOICE_STEPS // 10)
                 self._evolve_beside(sum(map(len, listed)))
                 return Relaxation(listed, task.table, keep, task.costs, sketch=sketch)
 
             self.choices.in_turn = in_turn_by_tensors(every, relaxation)
 
-    def hopeless(self, used: float, limit: float | None) -> bool:
-        """Test whether more choices may be best than can be bounded one by one until the time limit, in seconds.
+    def hopeless(self, used: int, limit: int | None) -> bool:
+        """Test whether more choices may be best than can be bounded one by one in the steps of the limit.
 
-        A quarter of it is given to see, as the best gets better meanwhile.
+        Never in its first quarter, as the best gets better meanwhile.
         """
         if limit is None or not SHARE * limit <= used < limit or not self.choices.in_turn.added_up:
             return False
-        a_second = min(BOUNDED_A_SECOND / self.leaves.chains.rows_of_all, CHOICES_A_SECOND)
-        last = self.choices.begun + min(int(a_second * (limit - used)), MOST_KEPT)
+        steps = max(STEPS_A_ROW * self.leaves.chains.rows_of_all, CHOICE_STEPS)
+        last = self.choices.begun + min((limit - used) // steps, MOST_KEPT)
         if last >= self.choices.number:
             return False
         self.choices.in_turn.keep(last)
@@ -79,7 +79,7 @@ class Bounding:
 
     def step(self) -> None:
         """Bound the next choice, and close it if it is above the best."""
-        self.check()
+        self.check(CHOICE_STEPS // 10)
         choices, incumbents, number = self.choices, self.leaves.incumbents, self.choices.begun + 1
         last = number == choices.number
         choice = self._bounded(choices.in_turn.keep(number - 1), last=last)

@@ -21,6 +21,8 @@ from .forest import Forest
 from .trail import Trail
 
 OPENED = 4096  # nodes opened at once
+OPEN_STEPS = 8_000  # steps of opening nodes at once, for itself
+FIGURES_A_STEP = 8  # charges of groups of nodes that are bounded in a step
 DIVERS = 512  # nodes of one generation of a dive
 MOST_OPEN = 8_000_000  # nodes; with more, those with the highest bounds are opened first
 GAP_POWER = 4  # tuned: the number of nodes needed grows about as this power of a bound's gap to the limit
@@ -73,7 +75,7 @@ class Branching:
     def step(self, best: Callable[[], float], evaluate: Evaluate) -> None:
         """Open some nodes; `evaluate` takes those of their parts with single chains, and may lower `best`.
 
-        The opened nodes stay open until all their parts are accounted for: Ctrl-C may come any time.
+        The opened nodes stay open until all their parts are accounted for: Ctrl-C or TimeUp may come any time.
         """
         before, chosen = self.state, self._choose()
         self.opened += len(chosen)
@@ -114,6 +116,7 @@ class Branching:
         trail: Trail | None = None,
     ) -> tuple[Ints, Floats, Coverage]:
         """Divide nodes, evaluate or rule out the parts with single chains, and return the others, with coverage."""
+        self.forest.check(OPEN_STEPS + len(nodes) * self.forest.figures // FIGURES_A_STEP)
         single, limit = self.forest.single(nodes), best() * (1 - ROUNDING)
         parts, below, owner, along = self._parts(nodes[~single], bounds[~single], limit)
         if trail:

@@ -25,9 +25,10 @@ def certified_layer(
     return Layer(
         workload=workload.name,
         sizes=dict(zip(workload.dims, workload.sizes, strict=True)),
-        pad=False,
+        transformations=list(workload.transformations),
         remainders=list(task.space.imperfect),
         objective=objective,
+        objectives=[] if task.options.front else list(task.options.objectives),
         leakage=costs.leakage,
         wire_pj_per_bit_mm=costs.wire_pj_per_bit_mm,
         tile_mm=costs.tile_mm,

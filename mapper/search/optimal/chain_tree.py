@@ -8,6 +8,7 @@ import numpy as np
 from ...mapping import Floats, Ints
 from ...runtime import Deadline, InternalError, no_deadline
 
+NODE_STEPS = 12  # steps of a proof for each node of a tree
 BUCKET = 4  # sets of up to so many rows are divided into single rows at once
 FAR = 8.0  # the factor by which 0 and inf count as smaller and larger than all other values
 
@@ -46,7 +47,7 @@ def grow(columns: Sequence[Floats], weights: Sequence[float], names: Ints, deadl
     for node in range(2 * table.shape[1]):
         if node >= len(members):
             break
-        deadline()
+        deadline(NODE_STEPS)
         parts, apart = _split(scaled, members[node])
         spread.append(apart)
         first.append(len(members))
@@ -56,7 +57,7 @@ def grow(columns: Sequence[Floats], weights: Sequence[float], names: Ints, deadl
     single = np.array([len(rows) == 1 for rows in members])
     low[single] = table.T[[rows[0] for rows in members if len(rows) == 1]]
     for node in np.flatnonzero(~single)[::-1].tolist():  # children come after their node
-        deadline()
+        deadline(0)
         low[node] = low[first[node] : first[node] + children[node]].min(axis=0)
     low = np.ascontiguousarray(low.T)
     row = np.array([names[rows[0]] if len(rows) == 1 else -1 for rows in members])

@@ -26,7 +26,8 @@ class Evidence:
     def __init__(self, task: Task, leaves: LeafEvaluator, stages: Sequence[StageProof] = ()) -> None:
         self.task, self.leaves, self.stages = task, leaves, tuple(stages)
         self.counted = True  # whether all combinations of chains are accounted for
-        self.before: Outcome | None = None  # the outcome of an earlier run
+        self.before: Outcome | None = None  # of an earlier run that reached this stage, whose bounds hold
+        self.earlier: Outcome | None = None  # of an earlier run, whatever it reached
         least = ideal(task.space.arch, task.space.workload, task.table, task.costs)
         self.corner: Point = (float(least.cycles), least.energy_pj)  # below every mapping
         self.choices = AllChoices(task, leaves, self.corner)
@@ -65,6 +66,25 @@ class Evidence:
         best, bound = self.incumbents.best, before.lower_bound
         return Outcome(best, self.statistics, bound, front=front, proof=before.proof, stages=self.stages)
 
+    @property
+    def to_save(self) -> Outcome:
+        """The outcome so far, or that of an earlier run until this one has as much."""
+        earlier, here = self.earlier, len(self.stages)
+        if earlier is not None and earlier.statistics.trace:
+            stages, value = len(earlier.stages), earlier.statistics.trace[-1][1]
+            if stages > here or (stages == here and value < self.incumbents.least):
+                return earlier
+        return self.outcome_so_far
+
+    def remember(self) -> None:
+        """Take what an earlier run had found, where this one ended before it found as much."""
+        earlier = self.earlier
+        if earlier is not None and len(earlier.stages) == len(self.stages):
+            self.before, steps = earlier, self.statistics.steps
+            for batch in ([] if earlier.best is None else [earlier.best]) + list(earlier.front):
+                self.leaves.offer(batch)
+            self.statistics.steps = steps  # to remember is no work: a resumed run has the steps of one that was not
+
     def outcome(self) -> Outcome:
         """Make the outcome; it has only the ideal bounds where the combinations do not add up."""
         coverage = self.choices.coverage
@@ -75,24 +95,29 @@ class Evidence:
         if outcome.best is None:
             return outcome
         if isinstance(self.incumbents, FrontIncumbents):
-            front = self.incumbents
-            corners, pending = self._corners(front)
-            cycles, energy_pj = self.corner
-            corners = [(max(least, cycles), max(least_pj, energy_pj)) for least, least_pj in corners]
-            proofs = [FrontProof.of(corners), FrontProof.of(self._within_reach(front))]
-            proofs += [outcome.proof] if outcome.proof else []
-            tightest = min(proofs, key=lambda proof: proof.gap(front.energy_pj, front.cycles))
-            outcome = replace(outcome, proof=tightest)
+            corners, pending = self._corners(self.incumbents)
+            proofs = [corners_within(self.corner, corners), FrontProof.of(self._within_reach(self.incumbents))]
+            outcome = replace(outcome, proof=tightest(self.incumbents, [*proofs, outcome.proof]))
         else:
             pending = min(self.choices.least, self.leaves.unresolved) if self.counted else self._ideal_value
         lower = min(least, max(pending, self._ideal_value, outcome.lower_bound or 0.0))
         outcome = replace(outcome, lower_bound=lower, optimal=lower >= least * (1 - ROUNDING))
-        if self.task.options.certify and self.choices.bounded and self.counted:
+        if self.task.options.certify:
             outcome = replace(outcome, certificate=self._certificate(outcome, pending))
         return outcome
 
-    def _certificate(self, outcome: Outcome, pending: float) -> Layer:
-        """Make the certificate of this run's proof, without the bounds of an earlier run."""
+    def _certificate(self, outcome: Outcome, pending: float) -> Layer | None:
+        """Make the certificate of this run's proof, without the bounds of an earlier run; None without a proof.
+
+        Where compulsory cycles say as much as the sets of chains, it has none of these.
+        """
+        proven = self.choices.bounded and self.counted
+        if self._compulsory and not (proven and self._ideal_value < min(pending, self.incumbents.least)):
+            assert outcome.best is not None
+            bound = min(self._ideal_value, self.incumbents.least)
+            return certified_layer(self.task, self.objective.name, (outcome.best,), bound, (), ())
+        if not proven:
+            return None
         choices = self.choices.certified()
         if isinstance(self.incumbents, FrontIncumbents):
             front = self.incumbents
@@ -100,6 +125,16 @@ class Evidence:
         assert outcome.best is not None
         bound = min(pending, self.incumbents.least)
         return certified_layer(self.task, self.objective.name, (outcome.best,), bound, (), choices)
+
+    @property
+    def _compulsory(self) -> bool:
+        """Whether the checker can verify the ideal bound of the objective: it counts compulsory cycles."""
+        hindered = {Ended.INEXACT, Ended.SYSTOLIC, Ended.TOO_MANY_NAMED, Ended.TOO_MANY_SKETCHED}
+        return (
+            self.objective.powers == (0, 1)
+            and not self.task.options.front
+            and not hindered & set(self.statistics.ended)
+        )
 
     @property
     def _ideal_value(self) -> float:
@@ -131,3 +166,16 @@ class Evidence:
             value = self.objective.value(np.array([energy_pj]), np.array([cycles]))
             corners, pending = [*corners, (cycles, energy_pj)], min(pending, float(value[0]))
         return corners, pending
+
+
+def corners_within(ideal_corner: Point, corners: Sequence[Point]) -> FrontProof:
+    """The proof by corners, each raised to the ideal bounds."""
+    cycles, energy_pj = ideal_corner
+    return FrontProof.of([(max(least, cycles), max(least_pj, energy_pj)) for least, least_pj in corners])
+
+
+def tightest(front: FrontIncumbents, proofs: Sequence[FrontProof | None]) -> FrontProof:
+    """The proof that leaves the least gap to the front; None stands for no proof, as of no earlier run."""
+    return min(
+        (proof for proof in proofs if proof is not None), key=lambda proof: proof.gap(front.energy_pj, front.cycles)
+    )

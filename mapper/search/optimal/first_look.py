@@ -6,8 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ...mapping import MappingBatch
-from ...model import evaluate
+from ...model import count, evaluate
 from ..evolution import SIZES, Generation, Grounds, Populations
 from .leaves import LeafEvaluator
 
@@ -24,6 +23,7 @@ class Evolver:
     leaves: LeafEvaluator
     generations: int = 0
     active: bool = True  # whether it looks for better mappings at all
+    best: float = np.inf  # its own: so it ends as it would without a proof beside it
 
     @cached_property
     def _populations(self) -> Populations:
@@ -31,9 +31,19 @@ class Evolver:
 
     @property
     def settled(self) -> bool:
-        """Whether it is off, new populations bring nothing, or it has made as many mappings as there are."""
-        seen = self.generations * SIZES.children
-        return not self.active or seen >= self.leaves.task.space.size.total or self._populations.settled
+        """Whether no more mappings are of use or allowed: new populations bring nothing, or it made as many as there
+        are."""
+        return self.used_up or self._seen >= self.leaves.task.space.numbers or self._populations.settled
+
+    @property
+    def used_up(self) -> bool:
+        """Whether it is off, or its mappings are used up."""
+        most = self.leaves.task.options.limits.mappings
+        return not self.active or (most is not None and self._seen >= most)
+
+    @property
+    def _seen(self) -> int:
+        return self.generations * SIZES.children
 
     @property
     def quiet(self) -> bool:
@@ -53,7 +63,8 @@ class Evolver:
         self.generations += 1
         self.leaves.recorder.statistics.count(found.scores.reasons)
         self._offer(found)
-        self._populations.end_if_over(self.leaves.incumbents.least)
+        self.best = min(self.best, float(found.scores.values[:, 0].min(initial=np.inf)))
+        self._populations.end_if_over(self.best)
 
     def go_on(self, late: Callable[[], bool]) -> bool:
         """Make a generation, unless it has settled or time is up; return whether it did."""
@@ -69,23 +80,21 @@ class Evolver:
             costs = evaluate(batch, task.table, task.costs)
             for i in incumbents.promising(costs.energy_pj, costs.cycles).tolist():
                 self.leaves.offer(batch.take([i]))
+            flagged = np.flatnonzero(~costs.exact)
+            if len(flagged):  # whose figures may be too high
+                some = batch.take(flagged)
+                least = evaluate(some, task.table, task.costs, count(some, least=True))
+                for i in flagged[incumbents.merit(least.energy_pj, least.cycles) < incumbents.cutoff].tolist():
+                    self.leaves.offer(batch.take([i]))
 
 
-def first_look(
-    evolver: Evolver, given: MappingBatch | None, limit: float | None, tell: Callable[[], float], *, hindered: bool
-) -> None:
-    """Offer the given mapping, if any; without it, or if no proof can follow (`hindered`), evolve.
-
-    The evolution takes a short time if a proof can follow, else until `limit`, in seconds.
+def first_look(evolver: Evolver, limit: float | None, tell: Callable[[], float]) -> None:
+    """Evolve for a short while before a proof, for FIRST_SHARE of the `limit` at most, in seconds.
 
     `tell` reports progress and returns the seconds since the beginning.
     """
-    if given is not None:
-        evolver.leaves.offer(given)
-        if not hindered:
-            return
-    share = np.inf if limit is None else limit * (1.0 if hindered else FIRST_SHARE)
-    while not (evolver.settled and limit is None if hindered else evolver.quiet):
+    while not evolver.quiet:
         evolver.step()
-        if tell() >= share:
+        seconds = tell()
+        if limit is not None and seconds >= limit * FIRST_SHARE:
             return

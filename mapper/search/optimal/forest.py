@@ -50,6 +50,15 @@ class Forest:
             trees.append(grow(table, [*self.weights[g], *([FACTOR_WEIGHT] * len(factors))], rows, deadline))
         return trees
 
+    def check(self, steps: int) -> None:
+        """Count steps that follow. May raise TimeUp."""
+        self.relaxation.groups[0].deadline(steps)
+
+    @property
+    def figures(self) -> int:
+        """The number of charges, for each group: what to bound the parts of a node costs."""
+        return len(self.trees) * (1 + len(self.relaxation.charges))
+
     @property
     def rows(self) -> int:
         """The number of rows of all trees."""

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...model import figures_exact
-from ..ended import BOUNDED_A_SECOND, MOST_CHAINS, MOST_KEPT, MOST_NAMED, MOST_SKETCHED, Ended
+from ..ended import MOST_CHAINS, MOST_KEPT, MOST_NAMED, MOST_SKETCHED, STEPS_A_ROW, Ended
 from ..strategy import Task
 from .chain_groups import ChainGroups
 from .kept_in_turn import SHARE, by_tensors
@@ -28,6 +28,7 @@ def hindrance(task: Task, chains: ChainGroups) -> Ended | None:
     bounded = choices.most_of_tensor if in_turn else choices.number
     if bounded > MOST_KEPT:
         return Ended.TOO_MANY_CHOICES
-    limit = np.inf if options.time_limit is None else options.time_limit
+    steps = options.limits.expected_steps
+    limit = np.inf if steps is None else steps
     share = SHARE if in_turn else 1.0
-    return Ended.TOO_SHORT if chains.rows_of_all * bounded > BOUNDED_A_SECOND * limit * share else None
+    return Ended.TOO_SHORT if chains.rows_of_all * bounded * STEPS_A_ROW > limit * share else None

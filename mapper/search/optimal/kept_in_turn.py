@@ -17,7 +17,7 @@ from ...model.bounds import Relaxation
 from ..outcome import Point
 
 FEW = 64  # choices; so many are bounded one by one, whatever their sums
-SHARE = 0.25  # of a time limit: so long the sums may take, and until then nothing is hopeless
+SHARE = 0.25  # of the steps of a proof: so many the sums may take, and until then nothing is hopeless
 
 
 class InTurn:

@@ -24,6 +24,9 @@ from .incumbents import Incumbents
 from .slow_orders import SlowOrders, TooManyOrders
 
 EVALUATED = 2048  # chain combinations evaluated at once
+EVALUATE_STEPS, MAPPING_STEPS = 25_000, 50  # steps of evaluating combinations: for itself, and for each
+OFFER_STEPS = 5_000  # of a mapping counted exactly
+ORDERS_A_STEP = 4  # of points of orders looked at
 
 
 @dataclass(eq=False)
@@ -41,12 +44,17 @@ class LeafEvaluator:
 
     def offer(self, batch: MappingBatch) -> Costs:
         """Offer the single mapping of `batch`, and return its exact costs."""
+        self.count(OFFER_STEPS)
         batch = sorted_placement(self.task.space, batch)
         costs = evaluate(batch, self.task.table, self.task.costs, recount(batch))
         if self.incumbents.offer(batch, float(costs.energy_pj[0]), float(costs.cycles[0])):
             self.recorder.best = self.incumbents.least
             self.recorder.statistics.trace.append((self.recorder.statistics.evaluated, self.incumbents.least))
         return costs
+
+    def count(self, steps: int) -> None:
+        """Count steps of the proof."""
+        self.recorder.statistics.steps += steps
 
     def add(self, best: MappingBatch | None, unresolved: float, statistics: Statistics) -> None:
         """Add what another evaluator found: a better mapping, the least bound of uncertain chains, its counts."""
@@ -70,6 +78,7 @@ class LeafEvaluator:
 
     def evaluate(self, rows: Ints, bounds: Floats, relaxed: Relaxation) -> Floats:
         """Evaluate each combination in its best orders; return its merit, inf where invalid. # (combination,)"""
+        self.count(EVALUATE_STEPS + len(rows) * MAPPING_STEPS)
         values = np.full(len(rows), np.inf)
         batch = self._batch(rows, relaxed)
         reasons = validity(batch)
@@ -88,10 +97,10 @@ class LeafEvaluator:
         # where a bandwidth binds another order may need fewer cycles, unless none can
         limited = any(level.limited for level in self.task.space.arch.levels)
         least = costs.counts.cycles
-        if limited and (~costs.counts.exact | (costs.cycles > least)).any():
+        if limited and (~costs.exact | (costs.cycles > least)).any():
             chosen = rows[valid]
             least = relaxed.bound(lambda g, c: relaxed.columns[g][c][chosen[:, g]], len(chosen)).cycles
-        self._settle(batch, bounds, least, ~costs.counts.exact | (costs.cycles > least))
+        self._settle(batch, bounds, least, ~costs.exact | (costs.cycles > least))
         return values
 
     def _charges(self, keep: Bools) -> list[Charge]:
@@ -132,5 +141,6 @@ class LeafEvaluator:
 
     def _useful(self, energy_pj: Floats, cycles: Floats) -> Bools:
         """Mark the mappings that improve on the incumbents if they cost at least so much. # (mapping,)"""
+        self.count(1_000 + len(cycles) // ORDERS_A_STEP)
         useful: Bools = self.incumbents.merit(energy_pj, cycles) < self.incumbents.cutoff * (1 - ROUNDING)
         return useful

@@ -20,6 +20,8 @@ DRAWN = 4096  # mappings drawn; the best of them are improved
 BOUNDED = 16_384  # combinations bounded at once
 EXCHANGED = 32  # chain combinations tried in one exchange
 MOST_PAIRS = 100_000  # of chain combinations of two groups exchanged together
+BOUNDED_STEPS, CHARGES_A_STEP = 500, 8  # steps of bounding some combinations, each with all charges
+DRAWN_STEPS = 60_000  # of drawing mappings
 MOST_FRONT_PAIRS = 5_000  # the same for a front, whose every mapping is improved
 
 
@@ -52,6 +54,7 @@ class LocalSearch:
     def _drawn(self, relaxed: Relaxation, rng: np.random.Generator) -> MappingBatch:
         """Draw some valid mappings with the relaxation's kept tensors."""
         space = self.leaves.task.space
+        relaxed.groups[0].deadline(DRAWN_STEPS)
         batch = space.sample(rng, DRAWN)
         batch = replace(batch, keep=np.repeat(relaxed.keep[None], len(batch), axis=0))
         return batch.take(np.flatnonzero((validity(batch) == 0) & inside_memories(space, batch)))
@@ -104,7 +107,7 @@ class LocalSearch:
 
     def _bounds(self, relaxed: Relaxation, rows: Ints, where: dict[int, Ints], n: int) -> Floats:
         """Bound the merit of `rows` with the rows of some groups exchanged. # (n,)"""
-        relaxed.groups[0].deadline()
+        relaxed.groups[0].deadline(BOUNDED_STEPS + n * len(relaxed.charges) // CHARGES_A_STEP)
         bound = relaxed.bound(
             lambda g, column: relaxed.columns[g][column][where[g] if g in where else rows[g : g + 1]], n
         )
@@ -115,9 +118,11 @@ class LocalSearch:
     def _offer_drawn(self, relaxed: Relaxation, rng: np.random.Generator) -> None:
         batch = self._drawn(relaxed, rng)
         if len(batch):
-            costs = evaluate(batch, self.leaves.task.table, self.leaves.task.costs)
-            for i in self.leaves.incumbents.promising(costs.energy_pj, costs.cycles).tolist():
-                self.leaves.offer(batch.take([i]))
+            costs, incumbents = evaluate(batch, self.leaves.task.table, self.leaves.task.costs), self.leaves.incumbents
+            for i in incumbents.promising(costs.energy_pj, costs.cycles).tolist():
+                # most are of no use after those before them
+                if incumbents.merit(costs.energy_pj[[i]], costs.cycles[[i]])[0] < incumbents.cutoff * (1 - ROUNDING):
+                    self.leaves.offer(batch.take([i]))
 
     def _spread(self, relaxed: Relaxation, incumbents: FrontIncumbents) -> None:
         """Exchange chains of every mapping of the front, as long as that adds mappings to the front."""

@@ -2,11 +2,12 @@
 
 It branches over chains (branch_and_bound.py) with bounds that hold for all loop orders (relaxation.py), and finds the
 best loop orders of each combination of chains that no bound rules out (leaves.py). docs/optimal.md argues why it passes
-over no better mapping. Stopped early, by time or Ctrl-C, it returns the best mapping and the bounds proven so far.
+over no better mapping. Stopped early, as effort or time is used up or by Ctrl-C, it returns the best mapping and the
+bounds proven so far.
 """
 
-import time
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,7 @@ from ..recorder import Recorder, Stop
 from ..statistics import Statistics
 from ..strategy import Task, Watch
 from .bounding import Bounding
+from .effort_used import EffortUsed
 from .evidence import Evidence
 from .first_look import Evolver, first_look
 from .folded_choice import FoldedChoice
@@ -49,41 +51,55 @@ class Start:
 
 
 class Optimal:
-    """A running proof; after some closed stages it is about the next objective, and the mappings that equal the best by
-    those before."""
+    """A running proof of the first objective not closed by a stage, among mappings equal to the best by the others."""
 
     def __init__(self, task: Task, watch: Watch, start: Start | None = None) -> None:
         self.task, self.watch, self.start = task, watch, start or Start()
-        self.recorder = Recorder(Stop(None, time_limit=task.options.time_limit))
-        self.leaves = LeafEvaluator(task, _incumbents(task, self.start.stages), self.recorder, self._late)
+        self.recorder = Recorder(Stop(None, time_limit=task.options.limits.seconds, effort=task.options.limits))
+        self.effort = EffortUsed(task.options.limits, self.recorder)
+        self.leaves = LeafEvaluator(task, _incumbents(task, self.start.stages), self.recorder, self.effort.late)
         self.local_search = LocalSearch(self.leaves)
         self.evolver = Evolver(self.leaves)
         self.evidence = Evidence(task, self.leaves, self.start.stages)
         self.rng = np.random.default_rng(task.options.seed)
-        self.bounding = Bounding(self.evidence.choices, self._check, self._evolve_beside, self._tell)
+        self.bounding = Bounding(self.evidence.choices, self.effort.check, self._evolve_beside, self._tell)
         self.rounds: Rounds | None = None  # the last
 
     def run(self) -> Outcome:
-        """Search until every mapping is ruled out or seen, time is up, or Ctrl-C."""
-        self.began = time.monotonic() - self.statistics.seconds
+        """Search until every mapping is ruled out or seen, effort or time is used up, or Ctrl-C."""
+        self.effort.begin()
         try:
-            hindered = hindrance(self.task, self.leaves.chains)
-            limit, tell = self.task.options.time_limit, lambda: self._tell(proving=False)
-            given, root_only = self.start.given, self.start.root_only
-            first_look(self.evolver, given, limit, tell, hindered=bool(hindered) and not root_only)
-            if hindered:
-                self.statistics.stop(hindered)
-            else:
-                self._prove()
-        except TimeUp:
-            self.statistics.stop(Ended.TIME_LIMIT)
+            self._search()
+            if Ended.EFFORT in self.statistics.ended and not self.start.root_only:
+                self._evolve(Ended.EFFORT)
         except KeyboardInterrupt:
             self.statistics.stop(Ended.INTERRUPTED)
         finally:
             if self.rounds is not None:
                 self.rounds.close()
-        self.statistics.seconds = time.monotonic() - self.began
+        self.evidence.remember()
+        self.statistics.seconds = self.effort.seconds
         return self.evidence.outcome()
+
+    def _search(self) -> None:
+        """Look for good mappings, then prove, where a proof is possible."""
+        try:
+            hindered = hindrance(self.task, self.leaves.chains)
+            if self.start.given is not None:
+                self.leaves.offer(self.start.given)
+            if hindered and not self.start.root_only:
+                self._evolve(hindered)
+            elif hindered:
+                self.statistics.stop(hindered)
+            else:
+                if self.start.given is None:
+                    first_look(self.evolver, self.effort.limits.seconds, lambda: self._tell(proving=False))
+                self.leaves.chains.list_all(self.effort.check)
+                self.bounding.order()
+                self._branch()
+        except TimeUp:
+            if not self.effort.late():
+                self.statistics.stop(Ended.TIME_LIMIT)
 
     @property
     def incumbents(self) -> Incumbents:
@@ -93,18 +109,13 @@ class Optimal:
     def statistics(self) -> Statistics:
         return self.recorder.statistics
 
-    def _prove(self) -> None:
-        """Bound and divide choices of kept tensors until none can beat the best, or time is up."""
-        self.leaves.chains.list_all(self._check)
-        self.bounding.order()
-        self._branch()
-
     def _branch(self) -> None:
+        """Bound and divide choices of kept tensors until none can beat the best, or effort is used up."""
         steps, choices = 1, self.evidence.choices
         while True:
             choices.rule_out()
             if self.bounding.needed:
-                if self.bounding.hopeless(time.monotonic() - self.began, self.task.options.time_limit):
+                if self.bounding.hopeless(self.statistics.steps, self.effort.limits.expected_steps):
                     return self._evolve(Ended.TOO_SHORT)
                 self.bounding.step()
                 continue
@@ -112,7 +123,7 @@ class Optimal:
                 return self.statistics.stop(Ended.ROOT_ONLY)
             if not choices.waiting:
                 return self._end()
-            if self._late():
+            if self.effort.late():
                 return None
             choice = min(choices.waiting, key=lambda each: each.least)
             if isinstance(choice, WideChoice):
@@ -143,53 +154,51 @@ class Optimal:
                 choice.divide(self.task)
 
     def _evolve(self, reason: Ended) -> None:
-        """Evolve for the rest of the time, without a limit until that brings nothing: no proof is possible."""
-        if not self._late():
-            first_look(self.evolver, None, self.task.options.time_limit, self._tell, hindered=True)
-        self.statistics.stop(reason)
+        """Evolve with the rest of the effort, without a limit until that brings nothing: there is no proof, or no more.
+
+        With a time limit alone it goes on to its end.
+        """
+        limits = self.effort.limits
+        timed = limits.mappings is None and limits.seconds is not None
+        while not (self.evolver.used_up or (self.evolver.settled and not timed) or self.effort.out_of_time):
+            self.evolver.step()
+            self._tell(proving=reason is Ended.EFFORT)
+        timed_out = reason in (Ended.EFFORT, Ended.TOO_SHORT) and self.effort.out_of_time
+        self.statistics.stop(Ended.TIME_LIMIT if timed_out else reason)
 
     def _evolve_beside(self, bounded: int) -> None:
         """Make a generation between the steps of a sketch, or while choices are bounded."""
-        if self.evolver.go_on(self._late):
+        if self.evolver.go_on(self.effort.late):
             self._tell(bounded)
 
     def _round(self, rounds: Rounds) -> None:
         """Open nodes of a choice in turns, with evolution between them."""
         if self.rounds is not None and self.rounds is not rounds:
             self.rounds.close()  # workers keep what one choice shares, not what all do
-        self.rounds, limit = rounds, self.task.options.time_limit
-        ends = None if limit is None else self.began + limit + time.time() - time.monotonic()
-        for turn, _ in enumerate(rounds.round(self.leaves, ends, self._tell), 1):
-            if turn % BETWEEN == 0:
-                self.evolver.go_on(self._late)
-            self._tell()
+        self.rounds = rounds
+        with closing(rounds.round(self.leaves, self.effort.left, self._tell)) as turns:
+            for turn, _ in enumerate(turns, 1):
+                if turn % BETWEEN == 0:
+                    self.evolver.go_on(self.effort.late)
+                self._tell()
+                if self.effort.late():
+                    return
 
     def _end(self) -> None:
         """Set the reason of the end when nothing is left to open, unless time ended the search."""
         if self.leaves.unresolved >= self.incumbents.cutoff * (1 - ROUNDING):
             self.statistics.stop(Ended.SEEN_ALL)
-        elif not self.statistics.ended and not self._late():
+        elif not self.statistics.ended and not self.effort.late():
             self.statistics.stop(Ended.LEFT_OPEN)
-
-    def _late(self) -> bool:
-        limit = self.task.options.time_limit
-        if limit is None or time.monotonic() - self.began < limit:
-            return False
-        self.statistics.stop(Ended.TIME_LIMIT)
-        return True
-
-    def _check(self) -> None:
-        if self._late():
-            raise TimeUp
 
     def _tell(self, bounded: int | None = None, *, proving: bool = True) -> float:
         """Report progress, offer the state, return the seconds; `bounded`: so many choices are, until all are."""
-        self.statistics.seconds = time.monotonic() - self.began
+        self.statistics.seconds = self.effort.seconds
         if self.watch.progress:
             self.recorder.proven = self.evidence.progress(bounded) if proving else ""
             self.watch.progress(self.recorder)
         if self.watch.part:
-            self.watch.part.offer(lambda: state_of(self.task.space, self.evidence.outcome_so_far, finished=False))
+            self.watch.part.offer(lambda: state_of(self.task.space, self.evidence.to_save, finished=False))
         return self.statistics.seconds
 
 

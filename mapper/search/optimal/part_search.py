@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, override
 
@@ -10,13 +10,13 @@ import numpy as np
 
 from ...mapping import Bools, Floats, Ints, MappingBatch
 from ...model.bounds import Geometric
-from ...runtime import TimeUp
+from ...runtime import Deadline, TimeUp
 from ..coverage import Coverage
 from ..recorder import Recorder, Stop
 from ..statistics import Statistics
 from ..strategy import Task
 from .branch_and_bound import Branching
-from .chain_tree import Tree
+from .chain_tree import NODE_STEPS, Tree
 from .forest import SAFE, Forest
 from .incumbents import BestIncumbent, Incumbents
 from .leaves import LeafEvaluator
@@ -84,16 +84,28 @@ class Searched:
 
 
 @dataclass(frozen=True)
-class TimeLeft:
-    """When time is up; never, where both are None."""
+class Left:
+    """What effort is left for a turn; no limit, where all are None."""
 
+    steps: int | None = None  # when the round began, so that it does not matter in which process a turn is
     ends: float | None = None  # by time.time(), which all processes of a machine share
     seconds: float | None = None  # from the beginning of a turn, on another machine, whose clock may be another
 
-    def late(self) -> Callable[[], bool]:
-        """Return the test whether time is up, for a turn that begins now."""
+    @property
+    def on_another_machine(self) -> "Left":
+        """The same by seconds from now."""
+        return self if self.ends is None else Left(self.steps, None, max(0.0, self.ends - time.time()))
+
+    def late(self, statistics: Statistics) -> Callable[[], bool]:
+        """Return the test whether effort is used up, for a turn that begins now and counts its steps there."""
         ends = self.ends if self.seconds is None else time.time() + self.seconds
-        return lambda: ends is not None and time.time() >= ends
+
+        def late() -> bool:
+            return (self.steps is not None and statistics.steps >= self.steps) or (
+                ends is not None and time.time() >= ends
+            )
+
+        return late
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,15 +123,16 @@ class PartSearch:
         """Return what another process needs: not what is kept for speed."""
         return vars(self) | {"_forests": {}}
 
-    def search(self, turn: Turn, left: TimeLeft, beside: Beside = lambda best: None) -> Searched:
-        """Open nodes until none is left, the turn is over or time is up; or divide the part.
+    def search(self, turn: Turn, left: Left, beside: Beside = lambda best: None) -> Searched:
+        """Open nodes until none is left, the turn is over or effort is used up; or divide the part.
 
         Calls `beside` between steps with the best mapping so far.
         """
-        late, incumbent = left.late(), turn.incumbent.to_beat()
-        leaves = LeafEvaluator(self.task, incumbent, Recorder(Stop(None)), late)
+        recorder, incumbent = Recorder(Stop(None)), turn.incumbent.to_beat()
+        late = left.late(recorder.statistics)
+        leaves = LeafEvaluator(self.task, incumbent, recorder, late)
         still, opened, gone, parts = turn.open, 0, Coverage(), None
-        with self._timed(late), suppress(TimeUp):
+        with self._counted(leaves), suppress(TimeUp):
             if turn.open is None:
                 parts, gone = self._divided(turn.part, incumbent)
             else:
@@ -138,16 +151,17 @@ class PartSearch:
         """Open nodes; return what is open, the number opened, the coverage of the rest. May raise TimeUp."""
         incumbents, start = leaves.incumbents, turn.open
         assert start is not None, "there is something to open"
-        forest = self._forest(turn.part, incumbents)
-
+        with self._uncounted(leaves):  # whether this process has them is chance
+            forest = self._forest(turn.part, incumbents)
+        if len(start) == 1 and turn.part.number:  # the part is new
+            forest.check(2 * forest.rows * NODE_STEPS)
         branching = Branching(forest, start=(start.nodes, start.bounds))
-        while len(branching.state.bounds) and branching.opened < turn.most:
-            beside(incumbents.best)
-            branching.step(
-                lambda: incumbents.cutoff, lambda rows, bounds: leaves.see(rows, bounds, self.geometric.relaxed)
-            )
-            if leaves.late():
-                break
+        with suppress(TimeUp):
+            while len(branching.state.bounds) and branching.opened < turn.most and not leaves.late():
+                beside(incumbents.best)
+                branching.step(
+                    lambda: incumbents.cutoff, lambda rows, bounds: leaves.see(rows, bounds, self.geometric.relaxed)
+                )
         return OpenNodes.of(branching), branching.opened, branching.state.left
 
     def _forest(self, part: Part, incumbents: Incumbents) -> Forest:
@@ -162,14 +176,27 @@ class PartSearch:
         found.incumbents = incumbents
         return found
 
-    @contextmanager
-    def _timed(self, late: Callable[[], bool]) -> Iterator[None]:
-        """Have all work on the groups' chains raise TimeUp where time is up."""
+    def _counted(self, leaves: LeafEvaluator) -> AbstractContextManager[None]:
+        """Have all work on the groups' chains count its steps, and raise TimeUp where effort is used up."""
 
-        def check() -> None:
-            if late():
+        def check(steps: int) -> None:
+            leaves.count(steps)
+            if leaves.late():
                 raise TimeUp
 
+        return self._checked(check)
+
+    def _uncounted(self, leaves: LeafEvaluator) -> AbstractContextManager[None]:
+        """Have it count none for a while."""
+
+        def check(steps: int) -> None:
+            if leaves.late():
+                raise TimeUp
+
+        return self._checked(check)
+
+    @contextmanager
+    def _checked(self, check: Deadline) -> Iterator[None]:
         before = [group.deadline for group in self.geometric.relaxed.groups]
         try:
             for group in self.geometric.relaxed.groups:
@@ -180,6 +207,6 @@ class PartSearch:
                 group.deadline = deadline
 
 
-def search_turns(search: PartSearch, turns: Sequence[Turn], left: TimeLeft) -> list[Searched]:
+def search_turns(search: PartSearch, turns: Sequence[Turn], left: Left) -> list[Searched]:
     """Search some turns one after the other, as the work of a process."""
     return [search.search(turn, left) for turn in turns]

@@ -30,7 +30,7 @@ class Proof(Configurable):
     proves = True
     shares = False
     compiles = False
-    extends = frozenset({"time_limit"})
+    extends = frozenset({"time_limit", "effort"})
     asks = None
 
     def faults(self, options: SearchOptions) -> list[Fault]:
@@ -48,8 +48,8 @@ class Proof(Configurable):
         return [option_fault("victory", BY_PROOF)] if "victory" in given else []
 
     def stop(self, options: SearchOptions) -> Stop:
-        """Return the time limit as the only rule."""
-        return Stop(None, time_limit=options.time_limit)
+        """Return the effort and the time limit as the only rules."""
+        return Stop(None, time_limit=options.limits.seconds, effort=options.limits)
 
     def first_batch(self, task: Task) -> MappingBatch:
         """Return the first batch of the evolution with which it starts."""
@@ -71,15 +71,17 @@ class Proof(Configurable):
 def lower_bound(task: Task, best: MappingBatch, watch: Watch) -> Outcome:
     """Prove a `lower_bound` of the mapspace for `options.bound` seconds; with 0 seconds, bound it only as a whole.
 
-    `best` is the mapping of any search; the proof may find a better mapping.
+    Without them the proof has the effort and the time limit of the options. `best` is the mapping of any search; the
+    proof may find a better mapping.
     """
-    seconds = task.options.bound or 0.0
-    options = replace(task.options, front="", time_limit=seconds or None)
-    return Stages(replace(task, options=options), watch, best, root_only=not seconds).run()
+    options, seconds = replace(task.options, front=""), task.options.bound
+    if seconds is not None:
+        options = replace(options, time_limit=seconds or None, effort="")
+    return Stages(replace(task, options=options), watch, best, root_only=seconds == 0).run()
 
 
 def least_sum(task: Task, slope: float, best: MappingBatch, watch: Watch) -> Outcome:
-    """Prove the least energy + `slope` x cycles, in pJ, until the time limit of the options.
+    """Prove the least energy + `slope` x cycles, in pJ, until the steps or the time limit of the options are used up.
 
     It is the least energy of a machine that leaks `slope` pJ more per cycle. The proof starts from `best`, which should
     be near the least: it does not look for better mappings but where it must.

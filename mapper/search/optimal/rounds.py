@@ -4,8 +4,7 @@ A round has some turns, each with the value to beat that is known as the round b
 process is done first, nor how many there are.
 """
 
-import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -20,7 +19,7 @@ from .branch_and_bound import MOST_OPEN
 from .branch_and_bound import OPENED as MOST
 from .incumbents import BestIncumbent
 from .leaves import LeafEvaluator
-from .part_search import Beside, OpenNodes, PartSearch, Searched, TimeLeft, Turn, search_turns
+from .part_search import Beside, Left, OpenNodes, PartSearch, Searched, Turn, search_turns
 from .parts import MORE, Part
 
 ROUND = 16  # turns
@@ -128,10 +127,10 @@ class Rounds:
         """The coverage of all combinations of the whole."""
         return sum((part.coverage for part in self.state.parts), self.state.left)
 
-    def round(self, leaves: LeafEvaluator, ends: float | None, tell: Callable[[], object]) -> Iterator[Searched]:
+    def round(self, leaves: LeafEvaluator, left: Left, tell: Callable[[], object]) -> Generator[Searched]:
         """Open the nodes with the least bounds, and yield what came of each turn once `leaves` has it.
 
-        Time is up at `ends`, by time.time(). `tell` is called between steps.
+        Effort is used up after what is `left`. `tell` is called between steps.
         """
         incumbent, found = leaves.incumbents, list[MappingBatch]()
         assert isinstance(incumbent, BestIncumbent), "a front has no weighted products"
@@ -144,7 +143,7 @@ class Rounds:
         self._rule_out(limit)
         turns = [Turn(part, some, most, incumbent.to_beat()) for part, some, most in self._chosen(limit)]
         try:
-            with closing(self._searched(turns, ends, beside)) as results:
+            with closing(self._searched(turns, left, beside)) as results:
                 for turn, searched in zip(turns, results, strict=True):
                     leaves.add(searched.best, searched.unresolved, searched.statistics)  # before nodes are closed
                     self._take(turn, searched)
@@ -193,13 +192,11 @@ class Rounds:
         after = before.after(turn, searched)
         self.state = _State((*parts, after), left) if after.number else _State(parts, left + after.coverage)
 
-    def _searched(self, turns: list[Turn], ends: float | None, beside: Beside) -> Generator[Searched]:
+    def _searched(self, turns: list[Turn], left: Left, beside: Beside) -> Generator[Searched]:
         if self._workers.jobs == 1 or len(turns) == 1:
-            return (self.search.search(turn, TimeLeft(ends), beside) for turn in turns)
-        return self._workers.in_order(turns, most=1, learnt=lambda: self._left(ends))
+            return (self.search.search(turn, left, beside) for turn in turns)
+        return self._workers.in_order(turns, most=1, learnt=lambda: self._elsewhere(left))
 
-    def _left(self, ends: float | None) -> TimeLeft:
-        """Return what time is left, for another process or, in seconds, for another machine."""
-        if ends is None or not isinstance(self._workers.jobs, str):
-            return TimeLeft(ends)
-        return TimeLeft(None, max(0.0, ends - time.time()))
+    def _elsewhere(self, left: Left) -> Left:
+        """Return what is left for another process or, with the time in seconds, for another machine."""
+        return left.on_another_machine if isinstance(self._workers.jobs, str) else left

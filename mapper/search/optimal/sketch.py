@@ -22,6 +22,7 @@ from .narrowing import SHRINKS
 LONG = 2**14  # chains of a group: with more, columns of all of them take longer than a sketch
 SAMPLE = 2**12  # chains of a group whose ascent gives the weights for all
 
+ROWS_A_STEP = 10  # rows of a block, all its columns weighed, that are a step
 MISJUDGED = 0.01  # of the bound's logarithm: the sample gave a wrong idea of the chains, another look is worth it
 
 
@@ -131,7 +132,7 @@ class Sketcher:
         scores, again = list[Floats](), np.full(len(product.rewritten), np.inf)
         for block in self._blocks(g):
             self.beside()
-            block.deadline()
+            block.deadline(len(block) // ROWS_A_STEP)
             columns = self.relaxation([*self._single[:g], block, *self._single[g + 1 :]]).columns[g]
             score = np.zeros(len(block))
             with np.errstate(divide="ignore"):  # a term that is 0 bounds nothing

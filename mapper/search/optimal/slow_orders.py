@@ -142,9 +142,8 @@ class SlowOrders:
             key = charge.tensor.name, charge.child, charge.parent, origin
             if key not in listed:
                 exact = DataMovement(nest, charge.tensor, charge.child, charge.parent).exact()[0]
-                anew = charge.parent is not None and not charge.passing and not exact
-                parent = charge.parent or 0
-                listed[key] = Steps(self.mapping, charge.tensor, parent, charge.child, origin) if anew else None
+                parent = charge.parent or 0  # what is received is never flagged
+                listed[key] = None if exact else Steps(self.mapping, charge.tensor, parent, charge.child, origin)
             return listed[key]
 
         for charge in charges:

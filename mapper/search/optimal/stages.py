@@ -1,12 +1,11 @@
 """Proves several objectives in turn, a stage for each.
 
 A stage finds the best mapping by its objective among those that equal the best by the objectives before; their values
-are limits of its mappings. It begins once the stage before is closed. All stages share the time limit.
+are limits of its mappings. It begins once the stage before is closed. All stages share the effort.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from itertools import takewhile
 
 import numpy as np
 
@@ -30,15 +29,21 @@ class Stages:
     def __init__(self, task: Task, watch: Watch, given: MappingBatch | None = None, *, root_only: bool = False) -> None:
         self.task, self.watch, self.root_only = task, watch, root_only
         self.stage = Optimal(task, watch, Start(given, root_only=root_only))
-        self.certificates: list[Layer] = []  # of the closed stages
+        self.certificates: list[Layer | None] = []  # of the closed stages; None: nothing that can be checked
+        self.before: Outcome | None = None  # that of an earlier run
 
     def run(self) -> Outcome:
-        """Prove stage by stage, until one stays open; go on from the state in `watch.part`, and save it there."""
+        """Prove stage by stage, until one stays open, and save the state in `watch.part`.
+
+        A proof that an earlier run began is done again from its beginning, so that it ends with the same mapping; what
+        that run had found joins at the end.
+        """
         part = self.watch.part
         if part and (state := part.load()):
-            if not goes_on(state, self.task.options.time_limit, part):
-                return self._whole(restored(self.task.space, state))
-            self._go_on(state)
+            before = restored(self.task.space, state)
+            if not goes_on(state, self.task.options.limits, part):
+                return self._whole(before)
+            self.stage.evidence.earlier = self.before = before
         outcome = self.stage.run()
         try:
             while self._more(outcome):
@@ -50,19 +55,6 @@ class Stages:
             part.save(state_of(self.task.space, outcome, finished=not outcome.statistics.interrupted))
         return self._whole(outcome)
 
-    def _go_on(self, state: Mapping[str, Any]) -> None:
-        """Go on from the state of an earlier run; a certificate needs the proofs of its closed stages again."""
-        before = restored(self.task.space, state)
-        if self.task.options.certify and before.stages:
-            before = replace(before, lower_bound=before.stages[0].lower_bound, stages=())
-        stage = Optimal(self.task, self.watch, Start(before.best, before.stages, self.root_only))
-        for batch in [*([] if before.best is None else [before.best]), *before.front]:
-            stage.leaves.offer(batch)
-        trace = before.statistics.trace
-        stage.evidence.before, stage.recorder.best = before, trace[-1][1] if trace else np.inf
-        stage.recorder.statistics = replace(before.statistics, ended=())
-        self.stage = stage
-
     def _more(self, outcome: Outcome) -> bool:
         """Test whether a stage is closed and another follows."""
         last = len(outcome.stages) + 1 == len(self.task.options.objectives)
@@ -70,13 +62,12 @@ class Stages:
 
     def _begin(self, before: Outcome) -> None:
         """Begin the stage after that of an outcome."""
-        if before.certificate is not None:
-            self.certificates.append(before.certificate)
+        self.certificates.append(before.certificate)
         stages = (*before.stages, self._proven(before))
         stage = Optimal(self.task, self.watch, Start(before.best, stages, self.root_only))
         stage.recorder.statistics = replace(before.statistics, ended=())
         stage.recorder.best = self.stage.recorder.best
-        stage.evolver = self.stage.evolver.pass_to(stage.leaves)
+        stage.evolver, stage.evidence.earlier = self.stage.evolver.pass_to(stage.leaves), self.before
         self.stage = stage
 
     def _proven(self, outcome: Outcome) -> StageProof:
@@ -120,10 +111,10 @@ class Stages:
         return tuple(stages)
 
     def _certificate(self, last: Layer | None) -> Layer | None:
-        """Join the certificates of all stages begun: the first has the problem."""
-        every = [*self.certificates, *([] if last is None else [last])]
-        if len(every) < 2:
-            return every[0] if every else None
+        """Join the certificates of the stages, up to the first that has none: the first has the problem."""
+        every = [each for each in takewhile(lambda each: each is not None, [*self.certificates, last]) if each]
+        if not every:
+            return None
         first, *others = every
         stages = [
             Stage(objective=each.objective, best=each.best[0], lower_bound=each.lower_bound, choices=each.choices)

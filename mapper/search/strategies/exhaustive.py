@@ -21,8 +21,14 @@ class Exhaustive(Unlearning):
     lazy: bool = False
 
     def chunks(self, space: Mapspace, options: SearchOptions) -> Iterable[int]:
-        """Count the chunks of all mappings. Raises InputError for too many mappings without a stop rule."""
-        total = space.size.total
+        """Count the chunks of all mappings.
+
+        Raises InputError for too many mappings without a stop rule, or where some numbers have no mapping.
+        """
+        if not space.gapless:
+            text = f"exhaustive visits every mapping by its number; this mapspace has too many ({space.size})"
+            raise InputError(option_fault("search", f"{text}: use auto or random"))
+        total = space.numbers
         if total > EXHAUSTIVE_LIMIT and options.samples is None and options.time_limit is None:
             rule = f"exhaustive visits every mapping, at most {EXHAUSTIVE_LIMIT:,} without an end set"
             text = f"{rule}; this mapspace has {total:.3g}: give samples or time-limit, or use random"
@@ -31,7 +37,7 @@ class Exhaustive(Unlearning):
 
     def numbers(self, space: Mapspace, chunk: int) -> tuple[int, int]:
         """Return start and stop of the mapping numbers in a chunk."""
-        return chunk * CHUNK, min((chunk + 1) * CHUNK, space.size.total)
+        return chunk * CHUNK, min((chunk + 1) * CHUNK, space.numbers)
 
     def propose(self, space: Mapspace, seed: int, memory: None, chunk: int) -> MappingBatch:
         """Propose the mappings with the chunk's numbers; the seed does not matter."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...mapping import Floats, MappingBatch
-from ...model import evaluate, validity
+from ...model import evaluate, recount, validity
 from ..strategy import Task
 from ..variation import ground_of
 from .pruners import Pruners
@@ -49,7 +49,11 @@ def _values(task: Task, batch: MappingBatch) -> Floats:
     values = np.full(len(batch), np.inf)
     some = np.flatnonzero(validity(batch) == 0)
     if len(some):
-        values[some] = task.objective.of(evaluate(batch.take(some), task.table, task.costs))
+        found = evaluate(batch.take(some), task.table, task.costs)
+        values[some] = task.objective.of(found)
+        for i in some[~found.exact].tolist():
+            one = batch.take([i])
+            values[i] = task.objective.of(evaluate(one, task.table, task.costs, recount(one)))[0]
     return values
 
 

@@ -1,0 +1,124 @@
+"""What proofs leave open: limits of the figures of a best mapping, of ratios of two of them, and of means of ratios.
+
+A search answers a mapping, an upper limit of its objective; its proof is a lower limit. The best mapping may be any
+other between them, so the other figures have limits only as far as they follow (docs/decisions/110-intervals.md).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from math import exp, fsum, inf, log
+
+from ..model import OBJECTIVES
+from ..model.bounds import ROUNDING
+from .stored import Stored
+
+FIGURES = tuple(objective.column for objective in OBJECTIVES.values())
+EDP, ENERGY, CYCLES = FIGURES
+
+
+class Verdict(StrEnum):
+    """What is proven of B against A, where less is better."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    EQUAL = "equal"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Limits of a figure that is not negative; `low` 0 and `high` infinite where nothing is known on that side."""
+
+    low: float = 0.0
+    high: float = inf
+
+    def over(self, other: "Interval") -> "Interval":
+        """The limits of this figure over the other, wherever both are within theirs."""
+        high = self.high / other.low if other.low > 0 and self.high < inf else inf
+        return Interval(self.low / other.high if other.high > 0 else 0.0, high)
+
+    @property
+    def verdict(self) -> Verdict:
+        """What a ratio within these limits says, whatever it is; differences of rounding are none."""
+        if self.high < 1 - ROUNDING:
+            return Verdict.BETTER
+        if self.low > 1 + ROUNDING:
+            return Verdict.WORSE
+        equal = self.low >= 1 - ROUNDING and self.high <= 1 + ROUNDING
+        return Verdict.EQUAL if equal else Verdict.UNDECIDED
+
+    @property
+    def text(self) -> str:
+        """Both limits for a reader, who is shown an open side."""
+        if self.low <= 0 and self.high == inf:
+            return "no limits"
+        if self.low <= 0:
+            return f"at most {self.high:.4g}, no lower limit"
+        if self.high == inf:
+            return f"at least {self.low:.4g}, no upper limit"
+        return f"{self.low:.4g} to {self.high:.4g}"
+
+
+def limits(result: Stored) -> dict[str, Interval]:
+    """The limits of EDP, energy (pJ) and cycles of the best mapping by the objective of the search, where known.
+
+    Proven best: the mapping stays, with all its figures. Otherwise the objective is between its lower bound, or the
+    ideal, and the value that was reached; of the other figures nothing but the ideal limits them, and what follows from
+    the EDP = energy x cycles.
+    """
+    values = {name: float(value) for name in FIGURES if (value := getattr(result, name)) is not None}
+    names = (result.objective or "").split(",")
+    columns = [OBJECTIVES[name.strip()].column if name.strip() in OBJECTIVES else "" for name in names]
+    first_closed = result.gap is not None and result.gap <= ROUNDING and result.alone is None
+    reached = {name for name in columns[: 2 if first_closed else 1] if name in values}  # upper limits
+    least = _least(result, columns[0])
+    if result.optimal and result.alone is None:
+        return {name: Interval(min(value, least[name]) if name == columns[0] else value, value)
+                for name, value in values.items()}  # fmt: skip
+    most = {name: values[name] if name in reached else inf for name in FIGURES}
+    most = _most(least, most)
+    return {name: Interval(min(least[name], most[name]), most[name]) for name in values}
+
+
+def _least(result: Stored, objective: str) -> dict[str, float]:
+    """What no mapping is below: the ideal; of the objective its lower bound, and of the EDP the product of both."""
+    ideal = result.ideal
+    least = {name: 0.0 if ideal is None else float(getattr(ideal, name) or 0.0) for name in FIGURES}
+    if objective in least and result.lower_bound is not None:
+        least[objective] = max(least[objective], result.lower_bound)
+    least[EDP] = max(least[EDP], least[ENERGY] * least[CYCLES])
+    return least
+
+
+def _most(least: Mapping[str, float], most: dict[str, float]) -> dict[str, float]:
+    """What follows from the EDP = energy x cycles for the figures without an upper limit."""
+    for own, other in ((ENERGY, CYCLES), (CYCLES, ENERGY)):
+        if least[other] > 0:
+            most[own] = min(most[own], most[EDP] / least[other])
+    most[EDP] = min(most[EDP], most[ENERGY] * most[CYCLES])
+    return most
+
+
+def ratio_limits(sides: Sequence[Stored], name: str) -> Interval:
+    """The limits of the figure `name` of B over that of A; open where a side has no such figure."""
+    a, b = (limits(side).get(name, Interval()) for side in sides)
+    return b.over(a)
+
+
+def mean_limits(ratios: Iterable[Interval]) -> Interval:
+    """The limits of the geometric mean of ratios. Raises ValueError where there is none."""
+    every = list(ratios)
+    if not every:
+        raise ValueError("a mean of nothing")
+    low = 0.0 if any(one.low <= 0 for one in every) else _mean(one.low for one in every)
+    high = inf if any(one.high == inf for one in every) else _mean(one.high for one in every)
+    return Interval(low, high)
+
+
+def _mean(values: Iterable[float]) -> float:
+    """The geometric mean of figures that are not negative; the figure itself where there is one."""
+    every = list(values)
+    if len(every) == 1:
+        return every[0]
+    return exp(fsum(map(log, every)) / len(every)) if min(every) > 0 else 0.0

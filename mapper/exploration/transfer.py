@@ -1,0 +1,118 @@
+"""Mappings of the same layers on other machines: whether one of them is better here than the answer of the search."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...workloads import Document, Network, Workload
+from ..mapping import MappingBatch, frontier, read_mapping
+from ..model import OBJECTIVES, Costs, evaluate
+from ..model.bounds import ROUNDING
+from ..report import NetworkResult, Result, best_choice
+from ..search import Task
+from .beginnings import Beginnings
+from .inputs import alike, layers_of
+from .layer import counted, result_of
+from .time_slices import Study
+
+MOST = 64  # mappings of a layer that are counted exactly, those of the least objective
+
+Entries = list[dict[str, Any]]  # of a mapping, as JSON has them
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """A layer or a network on a machine, its answer, and mappings of its layers that were found elsewhere."""
+
+    study: Study  # has the first layer of each group of equal ones
+    work: Workload | Network
+    own: Mapping[str, Entries]  # by the layer's name; none where the search found none
+    others: Mapping[str, Sequence[Entries]]
+
+    def result(self) -> Result | NetworkResult | None:
+        """The answer with the mappings of others in place of its own where the whole is better with them; else None.
+
+        A mapping that is valid here is taken as it is, others are adapted, as those of `--start-from`. The result has
+        no proof and no search. None also where a layer has no mapping.
+        """
+        layers = layers_of(self.work)
+        groups = [[layers[number] for number in group] for group in alike(layers)]
+        known = [self._known(number, group) for number, group in enumerate(groups)]
+        if not all(known):
+            return None
+        counts = [1] if isinstance(self.work, Workload) else [
+            sum(self.work.layers[number][1] for number in group) for group in alike(layers)
+        ]  # fmt: skip
+        chosen = self._chosen(known, counts)
+        if not any(chosen) and all(group[0].name in self.own for group in groups):
+            return None
+        results = [replace(own[at], objective=",".join(self.study.options.objectives))
+                   for own, at in zip(known, chosen, strict=True)]  # fmt: skip
+        if isinstance(self.work, Workload):
+            return results[0]
+        names = tuple(tuple(layer.name for layer in group[1:]) for group in groups)
+        return NetworkResult(self.work.name, tuple(zip(results, counts, strict=True)), alike=names)
+
+    def _known(self, number: int, group: Sequence[Workload]) -> list[Result]:
+        """The mapping of a layer, then those of others, counted exactly."""
+        study, layer = self.study, group[0]
+        task = study.task(study.space(number), study.options)
+        every = [entries for name in dict.fromkeys(one.name for one in group) for entries in self.others.get(name, ())]
+        own = [self.own[layer.name]] if layer.name in self.own else []
+        batches = [read_mapping(Document("its mapping", each, {}), study.arch, layer) for each in own]
+        batches += self._best(task, every)
+        return [result_of(*counted(batch, task.table, task.costs), task.table) for batch in batches]
+
+    def _best(self, task: Task, every: Iterable[Entries]) -> list[MappingBatch]:
+        """Adapt mappings, and leave out those that others beat; in a network, where sums over layers decide, on both
+        energy and cycles."""
+        documents = tuple(Document("a mapping of another point", entries, {}) for entries in every)
+        batch = Beginnings(documents).adapted(task.space, task.options.seed) if documents else None
+        if batch is None:
+            return []
+        costs = evaluate(batch, task.table, task.costs)
+        rows = np.lexsort(_values(task.options.objectives, costs)[::-1])
+        exact = costs.counts.exact[rows]
+        if isinstance(self.work, Network):
+            points = np.stack([costs.cycles, costs.energy_pj], axis=1).astype(np.float64)[rows]
+            rows = rows[~exact | frontier(np.where(exact[:, None], points, np.inf))]
+        else:
+            rows = np.concatenate([rows[exact][:1], rows[~exact]])  # the others may come down when counted exactly
+        return [batch.take([row]) for row in rows[:MOST]]
+
+    def _chosen(self, known: Sequence[Sequence[Result]], counts: Sequence[int]) -> list[int]:
+        """The place of the best mapping of each layer, 0 for its own; of a network's EDP those best together."""
+        names = self.study.options.objectives
+        if isinstance(self.work, Network) and all(OBJECTIVES[names[0]].powers):
+            return best_choice(counts, [[(float(one.cycles), one.energy_pj) for one in own] for own in known])
+        chosen = []
+        for own in known:
+            best = 0
+            for at, one in enumerate(own):
+                if _less(_figures(names, one), _figures(names, own[best])):
+                    best = at
+            chosen.append(best)
+        return chosen
+
+
+def _values(names: Sequence[str], costs: Costs) -> list[Any]:
+    return [OBJECTIVES[name].of(costs) for name in names]
+
+
+def _figures(names: Sequence[str], result: Result) -> list[float]:
+    return [float(values[0]) for values in _values(names, result.valid_costs)]
+
+
+def _less(values: Sequence[float], others: Sequence[float]) -> bool:
+    """Test whether the first objective in which they differ is less."""
+    apart = (pair for pair in zip(values, others, strict=True) if abs(pair[0] - pair[1]) > ROUNDING * pair[1])
+    value, other = next(apart, (0.0, 0.0))
+    return value < other
+
+
+def first_layers(work: Workload | Network) -> tuple[Workload, ...]:
+    """The first layer of each group of equal ones: those that a study has."""
+    layers = layers_of(work)
+    return tuple(layers[group[0]] for group in alike(layers))

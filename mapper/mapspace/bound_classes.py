@@ -1,0 +1,52 @@
+"""Classes of bounds: what the dims share of large axes is counted class by class where it is too much bound by bound.
+
+The bounds of an axis, 1 to its number of places, are cut into intervals. A combination of classes is counted if its
+smallest bounds are together within the axis. So all mappings are counted, and combinations that are beyond an axis too:
+these are left out when they are drawn.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from ..mapping import Ints
+
+# how wide classes are: each bound alone; 1, 2, 3, 4, 6, 8, 12...; or the largest over the smallest bound of a class
+Width = Literal["alone", "halves"] | int
+WIDTHS: Sequence[Width] = ("alone", "halves", 2, 4, 16, 256, 2**62)  # in turn, until tables are small enough
+
+
+def class_starts(most: int, width: Width) -> tuple[int, ...]:
+    """The smallest bound of each class of 1..most, ascending; none where each bound is a class of its own.
+
+    >>> class_starts(20, 4), class_starts(20, "halves")
+    ((1, 4, 16), (1, 2, 3, 4, 6, 8, 12, 16))
+    """
+    if width == "alone":
+        return ()
+    step = 2 if width == "halves" else width
+    powers = [1]
+    while powers[-1] * step <= most:
+        powers.append(powers[-1] * step)
+    halves = [3 * power // 2 for power in powers[1:] if width == "halves" and 3 * power // 2 <= most]
+    starts = tuple(sorted(powers + halves))
+    return starts if len(starts) < most else ()
+
+
+def class_of(bounds: Ints, starts: Sequence[int]) -> Ints:
+    """The smallest bound in the class of each of `bounds`."""
+    if not starts:
+        return bounds
+    each = np.array(starts)
+    smallest: Ints = each[np.searchsorted(each, bounds, side="right") - 1]
+    return smallest
+
+
+def largest_of(smallest: Ints, starts: Sequence[int], most: int) -> Ints:
+    """The largest bound in each class, given the smallest; at most `most`."""
+    if not starts:
+        return smallest
+    ends = np.array([*(start - 1 for start in starts[1:]), max(most, starts[-1])])
+    largest: Ints = ends[np.searchsorted(np.array(starts), smallest, side="right") - 1]
+    return np.minimum(largest, np.maximum(smallest, most))

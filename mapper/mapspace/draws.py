@@ -1,0 +1,140 @@
+"""Chains of all dims, drawn uniformly; where bounds are counted in classes, those beyond an axis are drawn again."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import ceil
+
+import numpy as np
+
+from ...arch import Architecture
+from ...workloads import Fault, InputError, Workload
+from ..mapping import Bools, ChainTable, Ints, MappingBatch
+from .chain_tables import ChainTables
+from .constraints import Shared
+from .integers import below, different_below
+from .keep_choices import KeepChoices
+from .lazy_batch import LazyBatch
+from .orders import Order, Orders
+from .parts import Parts
+
+MOST_AT_ONCE = 2**16  # combinations drawn before those within the axes are selected
+MOST_IN_VAIN = 2**22  # without any within the axes: a minute
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Draws the chains of mappings. `axes` is what to look at again: nothing where each bound was counted alone."""
+
+    arch: Architecture
+    workload: Workload
+    parts: Parts
+    tables: ChainTables
+    orders: Orders
+    keep_choices: KeepChoices
+    axes: Sequence[Shared]
+
+    def batch(self, rng: np.random.Generator, n: int, *, alike: bool) -> LazyBatch:
+        """`n` mappings, whose loop orders are drawn when first needed: `rng` is used up.
+
+        `alike`: where there are stacks of levels all keep the same.
+        """
+        tables, rows, part = self._sample(rng, n, alike=alike)
+
+        @cache
+        def drawn() -> Order:
+            return self.orders.draw(rng, n, self.orders.over_one(tables, rows))
+
+        def digits(places: Ints) -> Order:
+            return drawn().take(places, axis=1) if len(places) else np.empty((self.orders.digits, 0), np.int8)
+
+        if self.keep_choices.number > 1:
+            drawn()  # what is kept is drawn after them
+        keep = self.parts.sample_keep(rng, part, alike=alike and bool(self.keep_choices.stacks))
+        return LazyBatch(self.arch, self.workload, tables, rows, keep, self.orders, digits)
+
+    def within(self, batch: MappingBatch) -> Bools:
+        """Whether the bounds of each mapping are together within the axes. # (mapping,)"""
+        return self._within(batch.tables, batch.rows)
+
+    def _within(self, tables: Sequence[ChainTable], rows: Ints) -> Bools:
+        """The same of rows # (mapping, dim) of `tables`."""
+        within = np.ones(len(rows), bool)
+        for axis in self.axes:
+            places = np.ones(len(rows))  # exact up to 2**53: no rounding brings a larger product within an axis
+            for d in axis.members:
+                places *= tables[d].bounds[rows[:, d], axis.slot]
+            within &= (places >= axis.least) & (places <= axis.most)
+        return within
+
+    def _sample(self, rng: np.random.Generator, n: int, *, alike: bool) -> tuple[tuple[ChainTable, ...], Ints, Ints]:
+        """The tables of `n` mappings, the rows in them # (mapping, dim), and the part of each # (mapping,).
+
+        `alike`: all of one part. Raises InputError where none of millions is within the axes.
+        """
+        drawn, in_vain, own = self._drawn(rng, n, alike=alike), 0, None
+        if not self.axes or not n:
+            return drawn
+        while alike and own is None:  # the first mapping decides the part, so parts are as likely as they have mappings
+            if self._within(drawn[0], drawn[1][:1])[0]:
+                own = int(drawn[2][0])
+            else:
+                drawn, in_vain = self._drawn(rng, n, alike=True), self._again(in_vain + 1)
+        rounds, left, seen = [], n, 0
+        while True:
+            tables, rows, part = drawn
+            within = np.flatnonzero(self._within(tables, rows))[:left]
+            rounds.append((tables, rows[within], part[within]))
+            left, seen = left - len(within), seen + len(rows)
+            if not left:
+                return _joined(self.tables, rounds)
+            if left == n:
+                self._again(seen)
+            more = min(MOST_AT_ONCE, 16 + ceil(1.1 * left * seen / (1 + n - left)))
+            drawn = self._drawn(rng, more, part=own)
+
+    def _again(self, seen: int) -> int:
+        """Return the number of mappings seen, none within the axes; InputError where that does not pay any more."""
+        if seen > MOST_IN_VAIN:
+            source = f"{self.workload.name} on {self.arch.name}"
+            rule = f"none of {seen:,} mappings drawn is within the axes and their min_utilization"
+            raise InputError([Fault(source, None, "", f"{rule}; constrain the dims that axes take")])
+        return seen
+
+    def _drawn(
+        self, rng: np.random.Generator, n: int, *, alike: bool = False, part: int | None = None
+    ) -> tuple[tuple[ChainTable, ...], Ints, Ints]:
+        groups, parts = self.parts.sample(rng, n, alike=alike, part=part)
+        ranks = [
+            # one chain in each group takes no random numbers
+            below(rng, space.counts[groups[:, d]]) if space.counts.max() > 1 else np.zeros(n, np.int64)
+            for d, space in enumerate(self.tables.spaces)
+        ]
+        return *self.tables.rows(groups, ranks), parts
+
+
+def _joined(
+    shared: ChainTables, rounds: Sequence[tuple[tuple[ChainTable, ...], Ints, Ints]]
+) -> tuple[tuple[ChainTable, ...], Ints, Ints]:
+    """Make one draw of several."""
+    number = sum(len(rows) for _, rows, _ in rounds)
+    rows = np.empty((number, rounds[0][1].shape[1]), np.int64, order="F")
+    tables = []
+    for d in range(rows.shape[1]):
+        if shared.has(d):
+            tables.append(rounds[0][0][d])
+            rows[:, d] = np.concatenate([own[:, d] for _, own, _ in rounds])
+        else:
+            bounds = np.concatenate([own_tables[d].bounds[own[:, d]] for own_tables, own, _ in rounds])
+            tables.append(ChainTable(rounds[0][0][d].size, bounds))
+            rows[:, d] = np.arange(number)
+    return tuple(tables), rows, np.concatenate([part for _, _, part in rounds])
+
+
+def different(rng: np.random.Generator, n: int, high: int, there: Callable[[Sequence[int]], Bools]) -> list[int]:
+    """`n` numbers below `high` of which something is `there`, in random order; every set of n is equally likely."""
+    numbers = dict[int, None]()
+    while len(numbers) < n:
+        some = different_below(rng, high, min(n, high))
+        numbers.update((some[i], None) for i in np.flatnonzero(there(some)))
+    return list(numbers)[:n]

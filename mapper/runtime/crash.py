@@ -1,0 +1,26 @@
+"""A crash of the program: one line for the user, the traceback in a file."""
+
+import os
+import tempfile
+import traceback
+
+from .streams import tell
+
+DEBUG = "RUBY_MAP_DEBUG"  # set: the traceback goes to standard error instead
+
+
+def report_crash(error: BaseException) -> None:
+    """Write the traceback to a new file, and say on standard error where it is and what to do."""
+    text = "".join(traceback.format_exception(error))
+    what = f"internal error: {type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
+    if os.environ.get(DEBUG):
+        tell(f"{text}{what}: please report it with this traceback and the input")
+        return
+    try:
+        handle, name = tempfile.mkstemp(prefix="ruby-map-crash-", suffix=".txt")
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+    except OSError:
+        tell(f"{what}: please run it again with {DEBUG}=1, and report the traceback and the input")
+    else:
+        tell(f"{what}: please report it with the input and the traceback in {name}")

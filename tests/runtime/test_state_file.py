@@ -1,0 +1,51 @@
+"""Rows of state on disk are what was written, or are refused: singly, and all of a checkpoint before any is used."""
+
+import sqlite3
+
+import pytest
+from ruby_map.mapper.runtime.checkpoint import NAME, Checkpoint
+from ruby_map.mapper.runtime.state_file import StateFile
+from ruby_map.workloads import InputError
+
+
+def edited(path, statement):
+    database = sqlite3.connect(path)
+    database.execute(statement)
+    database.commit()
+    database.close()
+
+
+def test_a_row_that_was_changed_is_not_read(tmp_path):
+    """A value, the checksum itself, or both rows exchanged; the rows that were not changed are read."""
+    file = StateFile(tmp_path / "s.sqlite", "state", "again")
+    file.database.execute("CREATE TABLE t (key INTEGER PRIMARY KEY, value TEXT, checksum TEXT)")
+    for key, value in enumerate("abc"):
+        file.put("t", (key, value))
+    file.commit()
+    assert file.rows("t") == [(0, "a"), (1, "b"), (2, "c")]
+    file.database.execute("UPDATE t SET value = 'x' WHERE key = 1")
+    file.database.execute("UPDATE t SET checksum = '0000000000000000' WHERE key = 2")
+    with pytest.raises(InputError, match="2 of 3 rows of t do not say what was written"):
+        file.rows("t")
+    assert file.rows("t", "key = ?", 0) == [(0, "a")]
+    file.close()
+
+
+@pytest.mark.parametrize(
+    ("statement", "what"),
+    [
+        ("UPDATE search SET state = replace(state, '7', '8') WHERE part = 1", "1 of 2 rows of search"),
+        ("UPDATE search SET part = 9 WHERE part = 1", "1 of 2 rows of search"),
+        ("UPDATE run SET identity = replace(identity, '1', '2')", "1 of 1 rows of run"),
+    ],
+)
+def test_a_checkpoint_with_a_changed_row_is_refused_whole(tmp_path, statement, what):
+    """Also where the row is of a layer that this run would not ask for first; the file stays as it is."""
+    with Checkpoint(tmp_path, {"seed": 1}) as checkpoint:
+        for number in (0, 1):
+            checkpoint.part(number).save({"best": 7, "number": number})
+    edited(tmp_path / NAME, statement)
+    before = (tmp_path / NAME).read_bytes()
+    with pytest.raises(InputError, match=what):
+        Checkpoint(tmp_path, {"seed": 1}, resume=True)
+    assert (tmp_path / NAME).read_bytes() == before

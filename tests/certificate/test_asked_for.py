@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ruby_map.arch import Architecture, Axis, Compute, Storage
+from ruby_map.arch import Architecture, Axis, Compute, FactorRule, LoopConstraint, Storage
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy, as_written
 from ruby_map.mapper.certificate import Layer
 from ruby_map.mapper.certificate.checker import Refused, verify
@@ -149,3 +149,16 @@ def test_a_certificate_that_proves_less_than_the_report_says_so(tmp_path):
         assert ("proves less of rank1_100 than is said above" in done.stderr) == less
         checked = CliRunner().invoke(ruby_check.main, ["toy_6pe", "rank1_100", str(path)])
         assert ("nothing is proven of the lowest energy" in checked.stdout) == less, checked.output
+
+
+def test_a_mapspace_without_chains_is_refused():
+    """Where perfect factors cannot meet a rule of the machine there is no mapping to certify: a refusal, no crash."""
+    arch, table = machine()
+    rule = LoopConstraint(factors=(FactorRule("M", "=", 3),))
+    axis = replace(arch.levels[1].fanout[0], constraint=rule)
+    arch = replace(arch, levels=(arch.levels[0], replace(arch.levels[1], fanout=(axis,))))
+    space = Mapspace(arch, matmul(5, 2, 2), "ruby-s")
+    said = json.loads(optimal(space, table, OPTIMAL).certificate.model_dump_json())
+    assert verify(Layer.model_validate(said), arch, space.workload, table).optimal
+    with pytest.raises(Refused, match="of M are not of the mapspace"):
+        verify(Layer.model_validate(said | {"remainders": []}), arch, space.workload, table)

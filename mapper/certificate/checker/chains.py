@@ -136,7 +136,7 @@ def _choices(left: Ints, low: int, high: int, *, remainders: bool) -> tuple[Ints
     """List the bounds that each number of tiles in `left` allows: per bound the index in `left`, and the bound."""
     values, which = np.unique(left, return_inverse=True)
     by_number = [_bounds(int(n), low, high, remainders=remainders) for n in values]
-    numbers = np.array([len(each) for each in by_number])
+    numbers = np.array([len(each) for each in by_number], np.int64)
     owner = np.repeat(np.arange(len(left)), numbers[which])
     bounds = [by_number[i] for i in which.tolist()]
     return owner, np.concatenate(bounds) if bounds else np.zeros(0, np.int64)

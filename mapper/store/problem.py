@@ -60,6 +60,8 @@ class Problem:
             for level in self.table.levels
         ]
         mac = [self.table.compute.mac_pj(work), self.table.compute.leak_pj_per_cycle if leaks else 0]
+        # left out at its default, as by `plain`: the digests of older stores stay
+        most_loops = {} if self.arch.max_loops is None else {"max_loops": self.arch.max_loops}
         return digest(
             {
                 "model": self.model,
@@ -72,6 +74,7 @@ class Problem:
                 "tensors": plain(work.tensors),
                 "energies": energies,
                 "mac": mac,
+                **most_loops,
             }
         )
 

@@ -2,14 +2,14 @@
 
 import json
 import warnings
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cache
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from ruby_map.arch import ComponentClass, Written, library_archs, load_arch, placed
+from ruby_map.arch import Architecture, ComponentClass, Written, library_archs, load_arch, placed
 from ruby_map.energy import as_written, energy_table
 from ruby_map.mapper import SearchOptions, explore, result_json
 from ruby_map.mapper.mapspace import Mapspace, inside
@@ -154,8 +154,15 @@ def test_what_changes_a_value_or_what_is_valid_is_part_of_it():
         machine(name="other"),
         machine(capacity_bits=77),
         machine(temporal=replace(level.temporal, max_loops=2)),
+        replace(own, arch=replace(own.arch, max_loops=2)),
     ]
     assert len({each.digest for each in [own, *others]}) == len(others) + 1
+
+
+def test_every_field_of_a_machine_is_in_the_identity_or_known_not_to_matter():
+    """Whoever adds a field decides: max_loops was forgotten, and another machine's best was said to be proven."""
+    identifies, does_not = {"levels", "compute", "max_loops"}, {"name", "components", "calibration", "clock_ns"}
+    assert {field.name for field in fields(Architecture)} == identifies | does_not
 
 
 @settings(max_examples=15)

@@ -4,7 +4,7 @@ A search answers a mapping, an upper limit of its objective; its proof is a lowe
 other between them, so the other figures have limits only as far as they follow (docs/decisions/110-intervals.md).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import exp, fsum, inf, log
@@ -61,24 +61,32 @@ class Interval:
 
 
 def limits(result: Stored) -> dict[str, Interval]:
-    """The limits of EDP, energy (pJ) and cycles of the best mapping by the objective of the search, where known.
+    """The limits of EDP, energy (pJ) and cycles of every best mapping by the objectives of the search, where known.
 
-    Proven best: the mapping stays, with all its figures. Otherwise the objective is between its lower bound, or the
-    ideal, and the value that was reached; of the other figures nothing but the ideal limits them, and what follows from
-    the EDP = energy x cycles.
+    Proven best, an objective is its value; others of equal worth may differ in all other figures. Where the proof is
+    open the objective is between its lower bound, or the ideal, and the value that was reached. Other figures have the
+    limits of the ideal, and those that follow from the EDP = energy x cycles.
     """
     values = {name: float(value) for name in FIGURES if (value := getattr(result, name)) is not None}
     names = (result.objective or "").split(",")
     columns = [OBJECTIVES[name.strip()].column if name.strip() in OBJECTIVES else "" for name in names]
-    first_closed = result.gap is not None and result.gap <= ROUNDING and result.alone is None
-    reached = {name for name in columns[: 2 if first_closed else 1] if name in values}  # upper limits
+    closed = _closed(result, len(columns))
     least = _least(result, columns[0])
-    if result.optimal and result.alone is None:
-        return {name: Interval(min(value, least[name]) if name == columns[0] else value, value)
-                for name, value in values.items()}  # fmt: skip
-    most = {name: values[name] if name in reached else inf for name in FIGURES}
-    most = _most(least, most)
+    proven = {name: values[name] for name in columns[:closed] if name in values}
+    if len(proven) > 1:  # of two figures follows the third
+        proven = values
+    most = {name: values[name] if name in columns[: closed + 1] and name in values else inf for name in FIGURES}
+    most |= proven
+    least |= proven if result.optimal else {}
+    _follow(least, most)
     return {name: Interval(min(least[name], most[name]), most[name]) for name in values}
+
+
+def _closed(result: Stored, objectives: int) -> int:
+    """Count the objectives, in turn, whose values are proven to be those of the best; of layers searched alone none."""
+    if result.alone is not None:
+        return 0
+    return objectives if result.optimal else int(result.gap is not None and result.gap <= ROUNDING)
 
 
 def _least(result: Stored, objective: str) -> dict[str, float]:
@@ -91,13 +99,15 @@ def _least(result: Stored, objective: str) -> dict[str, float]:
     return least
 
 
-def _most(least: Mapping[str, float], most: dict[str, float]) -> dict[str, float]:
-    """What follows from the EDP = energy x cycles for the figures without an upper limit."""
+def _follow(least: dict[str, float], most: dict[str, float]) -> None:
+    """Narrow the limits of figures by what follows from the EDP = energy x cycles."""
     for own, other in ((ENERGY, CYCLES), (CYCLES, ENERGY)):
         if least[other] > 0:
             most[own] = min(most[own], most[EDP] / least[other])
     most[EDP] = min(most[EDP], most[ENERGY] * most[CYCLES])
-    return most
+    for own, other in ((ENERGY, CYCLES), (CYCLES, ENERGY)):
+        if most[other] > 0:
+            least[own] = max(least[own], least[EDP] / most[other])
 
 
 def ratio_limits(sides: Sequence[Stored], name: str) -> Interval:

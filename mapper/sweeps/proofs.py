@@ -15,46 +15,27 @@ class Bounds:
     """What is proven about the search of a point."""
 
     gap: float | None  # share of the objective by which its best mapping may be lower; None: not proven
-    limits: Mapping[str, Interval]  # by measure: between which the best mapping is
-
-    @property
-    def final(self) -> bool:
-        """Whether the mapping is proven best: it stays, with all its figures."""
-        return all(each.low == each.high for each in self.limits.values())
+    limits: Mapping[str, Interval]  # by measure: between which every best mapping is
 
 
 def bounds(result: Json, measures: Mapping[str, float]) -> Bounds:
-    """Read what the object of `ruby-map --json` says of the best mapping by the objective of the search.
+    """Read what the object of `ruby-map --json` says of the best mappings by the objective of the search.
 
-    The best mapping of a search that is not certified may be any other: `limits` of comparison says what is known of
-    it then. Its power is its energy over its cycles.
+    `limits` of comparison says what is known of them; power is energy over cycles.
     """
     stored = Stored.model_validate(result)
     known = dict.fromkeys(measures, Interval()) | limits(stored)
-    certified = stored.optimal or (stored.gap is not None and stored.gap <= ROUNDING and stored.optimal is None)
-    if certified:
-        known = {name: Interval(value, value) for name, value in measures.items()}
+    known["power_pj_per_cycle"] = known["energy_pj"].over(known["cycles"])
     known["area_um2"] = Interval(measures["area_um2"], measures["area_um2"])
-    if not certified:
-        known["power_pj_per_cycle"] = known["energy_pj"].over(known["cycles"])
     return Bounds(stored.gap, known)
 
 
 def together(seeds: Sequence[Bounds]) -> Bounds:
     """Join the proofs of all seeds, which search the same mapspace: the largest gap, where each has one; the limits
-    that all leave. Mappings that are proven best stay, and may differ where their objectives are equal."""
-    final = [each for each in seeds if each.final]
-    names = seeds[0].limits
-    if final:
-        joined = {name: _hull([each.limits[name] for each in final]) for name in names}
-    else:
-        joined = {name: _common([each.limits[name] for each in seeds]) for name in names}
+    that all leave."""
+    joined = {name: _common([each.limits[name] for each in seeds]) for name in seeds[0].limits}
     gaps = [each.gap for each in seeds if each.gap is not None]
     return Bounds(max(gaps) if len(gaps) == len(seeds) else None, joined)
-
-
-def _hull(intervals: Sequence[Interval]) -> Interval:
-    return Interval(min(each.low for each in intervals), max(each.high for each in intervals))
 
 
 def _common(intervals: Sequence[Interval]) -> Interval:

@@ -31,8 +31,9 @@ def results(draw):
     value, best = figures(*reached), figures(*true)
     assume(best[first] <= value[first])
     optimal = draw(st.booleans())
-    if optimal:
-        best = value
+    if optimal:  # the best may be another mapping that is equal by the objectives
+        columns = [OBJECTIVES[name].column for name in names]
+        best = best if all(best[column] == value[column] for column in columns) else value
     proven = draw(st.booleans()) or optimal
     bound = draw(st.floats(0.0, 1.0)) * best[first] if draw(st.booleans()) and not optimal else best[first]
     gap = max(0.0, 1 - bound / value[first])
@@ -55,8 +56,10 @@ def test_what_the_best_mapping_costs_is_within_its_limits(result):
     known = limits(stored)
     assert set(known) == set(FIGURES)
     assert all(inside(true[name], known[name]) for name in FIGURES)
+    names = stored.objective.split(",")
     if stored.optimal:
-        assert all(known[name].high == getattr(stored, name) for name in FIGURES)
+        sure = FIGURES if len(names) > 1 else [OBJECTIVES[names[0]].column]
+        assert all(known[name].high == getattr(stored, name) for name in sure)
 
 
 @given(st.lists(st.tuples(results(), results()), min_size=1, max_size=4), st.sampled_from(FIGURES))

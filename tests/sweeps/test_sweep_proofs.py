@@ -108,13 +108,21 @@ def test_without_gaps_nothing_is_open(rows):
     assert np.array_equal(possible_knees(values, values), nearest & frontier(values))
 
 
-def test_a_certified_point_may_not_move_and_an_open_one_within_its_bounds():
-    """The proof bounds the objective of an open point; what follows from it and the ideal bounds the others."""
+def test_the_objective_of_a_certified_point_stays_and_all_else_has_bounds():
+    """Another mapping of the same EDP may differ in energy and cycles; proven by two objectives nothing may."""
     figures = {"area_um2": 3.0, "energy_pj": 10.0, "cycles": 6.0, "edp": 60.0, "power_pj_per_cycle": 10 / 6}
     result = {"arch": "m", "workload": "w", "macs": 1, "utilization": 1.0, "energy_pj": 10.0, "cycles": 6, "edp": 60.0}
     result |= {"objective": "edp", "ideal": {"energy_pj": 4.0, "cycles": 5, "edp": 20.0}, "lower_bound": 45.0}
+    closed = result | {"gap": 0.0, "optimal": True}
     exact = {name: Interval(value, value) for name, value in figures.items()}
-    assert bounds(result | {"gap": 0.0, "optimal": True}, figures) == Bounds(0.0, exact)
+    assert bounds(closed | {"objective": "edp,energy"}, figures) == Bounds(0.0, exact)
+    assert bounds(closed, figures).limits == {
+        "area_um2": Interval(3.0, 3.0),
+        "energy_pj": Interval(4.0, 12.0),
+        "cycles": Interval(5.0, 15.0),
+        "edp": Interval(60.0, 60.0),
+        "power_pj_per_cycle": Interval(4 / 15, 12 / 5),
+    }
     known = bounds(result | {"gap": 0.25, "optimal": False}, figures)
     assert known.limits == {
         "area_um2": Interval(3.0, 3.0),

@@ -1,7 +1,7 @@
 """Exact access counts of a batch of mappings on the reference machine (docs/model.md)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from typing import Any, Self
 
@@ -42,6 +42,16 @@ class Counts:
     def tile_words(self) -> Numbers:
         """The largest tile of one instance; 0 where bypassed. # (mapping, level, tensor)"""
         return self.tiles()
+
+    def row(self, i: int) -> Self:
+        """The counts of mapping i alone."""
+        arrays = {f.name: own[i : i + 1] for f in fields(self) if isinstance(own := getattr(self, f.name), np.ndarray)}
+
+        def crossed(_: NestAnalysis | None = None) -> Crossings:
+            every = self.crossings()
+            return Crossings(every.words[i : i + 1], every.exact[i : i + 1])
+
+        return replace(self, **arrays, tiles=lambda: self.tile_words[i : i + 1], crossings=crossed)
 
     def with_drains(self) -> Self:
         """Count the drained words as reads of the level that they leave; what has them already stays as it is."""

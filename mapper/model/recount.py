@@ -28,18 +28,20 @@ from .nest_analysis import NestAnalysis
 from .new_words import NewWords, Tiles, distinct_words, new_words
 
 
-def recount(batch: MappingBatch) -> Counts:
+def recount(batch: MappingBatch, known: Counts | None = None) -> Counts:
     """Count the accesses of the one mapping of `batch` exactly: `count`, with flagged reads counted anew, as Python
     integers.
 
-    Takes as long as the flagged tensor has pairs of window indices (P x R), not MACs. Raises ValueError for a
-    batch of another length.
+    Takes as long as the flagged tensor has pairs of window indices (P x R), not MACs. `known` is what `count` says of
+    it, where the caller has that. Raises ValueError for a batch of another length.
     """
     if len(batch) != 1:
         raise ValueError(f"recount takes one mapping at a time, got a batch of {len(batch)}")
-    batch = exactly(batch)
+    given, batch = batch, exactly(batch)
     nest = NestAnalysis(batch)
-    counts = count(batch, nest)
+    counts = (
+        known if known is not None and batch is given else count(batch, nest)
+    )  # floats may have rounded those known
     if not counts.exact[0]:
         counts = _corrected(counts, batch, nest)
     moved = ("reads", "fills", "updates", "drains", "origin_reads", "origin_writes", "origin_drains")

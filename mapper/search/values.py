@@ -12,7 +12,7 @@ import numpy as np
 
 from ...energy import EnergyTable
 from ..mapping import Bools, Floats, Ints, Mappings, covered
-from ..model import CostOptions, Costs, Objective, count, evaluate, recount
+from ..model import CostOptions, Costs, Counts, Objective, count, evaluate, recount
 from .recorder import Scores, ToBeat
 
 
@@ -32,7 +32,7 @@ class Valuation:
         values = self._of(costs)
         flagged = np.flatnonzero(~costs.exact)
         if len(flagged):
-            self._count_anew(batch, values, flagged, known)
+            self._count_anew(batch, values, flagged, known, costs.counts)
         return values
 
     def may_improve(self, least: Floats, known: ToBeat) -> Bools:
@@ -45,8 +45,11 @@ class Valuation:
     def _of(self, costs: Costs) -> Floats:
         return np.stack([objective.of(costs) for objective in self.columns], axis=1).astype(np.float64)
 
-    def _count_anew(self, batch: Mappings, values: Floats, flagged: Ints, known: ToBeat) -> None:
-        """Put exact values in place of the upper bounds of those of `flagged` that may be recorded, in turn."""
+    def _count_anew(self, batch: Mappings, values: Floats, flagged: Ints, known: ToBeat, counts: Counts) -> None:
+        """Put exact values in place of the upper bounds of those of `flagged` that may be recorded, in turn.
+
+        `counts` are those of the batch.
+        """
         some = batch.take(flagged)
         least = self._of(evaluate(some, self.table, self.costs, count(some, least=True)))
         left, seen = np.flatnonzero(self.may_improve(least, known)), 0
@@ -56,7 +59,7 @@ class Valuation:
             hopeful = self.may_improve(least[left], known)
             if hopeful[0]:
                 one = batch.take([i]).arranged()
-                values[i] = self._of(evaluate(one, self.table, self.costs, recount(one)))[0]
+                values[i] = self._of(evaluate(one, self.table, self.costs, recount(one, counts.row(i))))[0]
                 hopeful[0] = False
             left = left[hopeful]
 

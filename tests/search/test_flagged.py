@@ -236,7 +236,7 @@ def test_only_what_may_be_recorded_is_counted_anew(monkeypatch):
     batch = next(iter(Mapspace(arch, workload, "pfm", distinct=True).batches()))
     batch = batch.take(np.flatnonzero(validity(batch) == 0))
     listed = []
-    monkeypatch.setattr(module, "recount", lambda one: listed.append(one) or recount(one))
+    monkeypatch.setattr(module, "recount", lambda one, known: listed.append(one) or recount(one))
     valuation = Valuation(table, CostOptions(), (OBJECTIVES["edp"],), 1)
     flagged = int((~count(batch).exact).sum())
     least = valuation.values(batch, ToBeat()).min()

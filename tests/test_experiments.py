@@ -21,7 +21,9 @@ FOLDER = Path(__file__).parent.parent / "experiments"
 RESULTS = FOLDER / "results"
 SHARED = ("common", "networks", "searches")
 # have test files of their own
-OWN_TESTS = ("energy_interpolation", "cacti_grid", "cacti_macros", "default_answers", "design_sets")
+OWN_TESTS = (
+    "energy_interpolation", "cacti_grid", "cacti_macros", "default_answers", "design_sets", "ordinary_machines",
+)  # fmt: skip
 SCRIPTS = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in (*SHARED, *OWN_TESTS))
 
 

@@ -1,0 +1,37 @@
+"""The machines of `experiments/ordinary_machines.py` are what it says, and it records a pair at a small size."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from ruby_map.arch import load_arch
+
+FOLDER = Path(__file__).parent.parent / "experiments"
+MACHINES = sorted((FOLDER / "ordinary_machines").glob("*.yaml"))
+
+
+def test_the_machines_are_ordinary():
+    """Ten, of three to six levels, with up to three axes of up to 65,536 places, and no constraints."""
+    assert len(MACHINES) == 10
+    for path in MACHINES:
+        arch = load_arch(path)
+        axes = [axis for level in arch.levels for axis in level.fanout]
+        assert 3 <= len(arch.levels) <= 6
+        assert arch.max_loops is None
+        assert max(axis.size for axis in axes) <= 65_536
+        assert all(level.temporal == type(level.temporal)() for level in arch.levels)
+        assert all(axis.constraint == type(axis.constraint)() for axis in axes)
+        assert all(not level.keep and not level.bypass for level in arch.levels[1:])
+
+
+def test_a_pair_is_recorded_and_not_measured_twice(tmp_path):
+    """A small effort on the widest machine; run again it takes what is recorded, and draws that."""
+    command = [sys.executable, str(FOLDER / "ordinary_machines.py"), "--quick", "--out", str(tmp_path)]
+    runs = [subprocess.run(command, capture_output=True, text=True, timeout=300) for _ in range(2)]
+    assert [done.returncode for done in runs] == [0, 0], [done.stderr for done in runs]
+    assert ["three_wide_axes" in done.stdout for done in runs] == [True, False]
+    (row,) = json.loads((tmp_path / "ordinary_machines.json").read_text())["rows"]
+    assert row["machine"] == "three_wide_axes"
+    assert 0 <= row["gap"] < 10
+    assert (tmp_path / "ordinary_machines.png").read_bytes().startswith(b"\x89PNG")

@@ -48,10 +48,11 @@ class Branching:
     forest: Forest
     certify: bool = False  # record what a certificate needs
     start: InitVar[tuple[Ints, Floats] | None] = None  # open nodes and their bounds; None: all of the forest
+    known: InitVar[float] = -np.inf  # a bound of all of the forest
     state: State = field(init=False)
     opened: int = 0  # nodes so far
 
-    def __post_init__(self, start: tuple[Ints, Floats] | None) -> None:
+    def __post_init__(self, start: tuple[Ints, Floats] | None, known: float) -> None:
         if start is not None:
             self.state = State(*start, Coverage())
             return
@@ -59,7 +60,8 @@ class Branching:
         self.state = State(np.zeros((0, number), np.int64), np.zeros(0), Coverage())
         if self.forest.trees:
             root = np.zeros((1, number + self.certify), np.int64)
-            self.state = State(root, self.forest.bound(root), Coverage(), Trail() if self.certify else None)
+            bounds = np.maximum(self.forest.bound(root), known)
+            self.state = State(root, bounds, Coverage(), Trail() if self.certify else None)
 
     @property
     def least(self) -> float:

@@ -62,9 +62,10 @@ class KeepChoice:
         best, groups = self.incumbents.best, self.relaxed.groups
         rows = None if best is None else rows_of(groups, best)
         weights = importance(self.relaxed, np.zeros(len(groups), np.int64) if rows is None else rows)
-        every = [np.arange(len(group)) for group in self.relaxed.groups]
-        left = narrowed(every, self.weighing, self.incumbents)
-        self.branching = Branching(Forest(self.relaxed, self.incumbents, weights, left), certify)
+        left = narrowed([np.arange(len(group)) for group in groups], self.weighing, self.incumbents)
+        # the weights of the rows left may bound the whole lower than before; that bound stays, but in no certificate
+        known = -np.inf if certify else self.least
+        self.branching = Branching(Forest(self.relaxed, self.incumbents, weights, left), certify, known=known)
 
     def step(self, leaves: LeafEvaluator) -> None:
         """Open some nodes."""

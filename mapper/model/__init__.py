@@ -1,7 +1,7 @@
 """What executing a mapping counts and costs, exactly."""
 
 from .cost import REASONS, CostOptions, Costs, evaluate, validity
-from .counts import Counts, count
+from .counts import Counts, count, least_counts
 from .crossings import Crossings
 from .data_movement import DataMovement
 from .exactness import HELD, RoundingWarning, exactly, figures_exact, rate, tell_rounding
@@ -37,6 +37,7 @@ __all__ = [
     "exactly",
     "figures_exact",
     "first_objective",
+    "least_counts",
     "outside",
     "rate",
     "recount",

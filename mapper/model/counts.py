@@ -32,7 +32,7 @@ class Counts:
     origin_writes: Numbers  # (mapping, level) words filled and updated there
     drains: Numbers  # (mapping, level, tensor) words that move up to the next keeper, as far as `reads` has them not
     origin_drains: Numbers  # (mapping, level) the same at the spatial origin
-    exact: Bools  # (mapping,) False: reads may exceed the executor's, never fall short (docs/model.md)
+    inexact: Bools  # (mapping, level, tensor) reads may exceed the executor's, never fall short (docs/model.md)
     tiles: Callable[[], Numbers]  # makes tile_words, which costs nothing where nobody asks
     fill_drain: Numbers  # (mapping,) of the cycles those in which a systolic array fills and drains
     # makes the words that cross the arrays, which only wires need; from the batch's analysis, where the caller has it
@@ -43,15 +43,20 @@ class Counts:
         """The largest tile of one instance; 0 where bypassed. # (mapping, level, tensor)"""
         return self.tiles()
 
-    def row(self, i: int) -> Self:
-        """The counts of mapping i alone."""
-        arrays = {f.name: own[i : i + 1] for f in fields(self) if isinstance(own := getattr(self, f.name), np.ndarray)}
+    @property
+    def exact(self) -> Bools:
+        """Where all counts are the executor's. # (mapping,)"""
+        return ~self.inexact.any((1, 2))
+
+    def take(self, where: Ints) -> Self:
+        """The counts of the mappings `where`."""
+        arrays = {f.name: own[where] for f in fields(self) if isinstance(own := getattr(self, f.name), np.ndarray)}
 
         def crossed(_: NestAnalysis | None = None) -> Crossings:
             every = self.crossings()
-            return Crossings(every.words[i : i + 1], every.exact[i : i + 1])
+            return Crossings(every.words[where], every.exact[where])
 
-        return replace(self, **arrays, tiles=lambda: self.tile_words[i : i + 1], crossings=crossed)
+        return replace(self, **arrays, tiles=lambda: self.tile_words[where], crossings=crossed)
 
     def with_drains(self) -> Self:
         """Count the drained words as reads of the level that they leave; what has them already stays as it is."""
@@ -64,20 +69,21 @@ class Counts:
         )
 
 
-def count(batch: Mappings, nest: NestAnalysis | None = None, *, least: bool = False) -> Counts:
+def count(batch: Mappings, nest: NestAnalysis | None = None) -> Counts:
     """Count the accesses of every mapping of `batch`; `nest` is its analysis, where the caller has it.
 
     Origin counts are only filled in for levels that have a bandwidth; elsewhere they are 0. Where not `exact`, words
-    are never below the executor's; with `least` never above it.
+    are never below the executor's.
     """
     nest = nest or NestAnalysis(batch)
     levels, tensors, waits = nest.levels, len(batch.workload.tensors), fill_drain(nest)
-    found = _Columns(nest, least)
+    found = _Columns(nest)
     for v, tensor in enumerate(batch.workload.tensors):
         for parent, child, where in keeper_pairs(batch.keep[:, :, v]):
             whole = len(where) == len(batch)
             _add_pair(found.of(None if whole else where), tensor, v, parent, child)
     reads, updates = (found.stacked(name, levels, tensors) for name in ("reads", "updates"))
+    inexact = found.inexact(levels, tensors)
     return Counts(
         cycles=nest.cycles() if batch.arch.systolic is None else nest.cycles() + waits,
         reads=reads,
@@ -88,10 +94,41 @@ def count(batch: Mappings, nest: NestAnalysis | None = None, *, least: bool = Fa
         origin_writes=found.stacked("origin_writes", levels),
         drains=found.stacked("drains", levels, tensors),
         origin_drains=found.stacked("origin_drains", levels),
-        exact=found.exact,
+        inexact=inexact,
         tiles=partial(kept_words, batch),  # of the batch alone: the analysis would live as long as its counts
         fill_drain=waits,
-        crossings=partial(crossings, batch, reads, updates, exact=found.exact, least=least),
+        crossings=partial(crossings, batch, reads, updates, exact=~inexact.any((1, 2))),
+    )
+
+
+def least_counts(batch: Mappings, counts: Counts) -> Counts:
+    """`counts`, which are those of `batch`, with lower bounds in place of the reads that may be too many.
+
+    `exact` is then where they are the executor's; elsewhere they never exceed it. All else is as it was.
+    """
+    nest, shape = NestAnalysis(batch), counts.reads.shape[1:]
+    reads = {place: counts.reads[:, *place] for place in np.ndindex(shape)}
+    origin_reads = [counts.origin_reads[:, level] for level in range(nest.levels)]
+    for v, tensor in enumerate(batch.workload.tensors):
+        for parent, child, pair in keeper_pairs(batch.keep[:, :, v]):
+            # of arrays that are traced no value is known: there all mappings have the same pairs
+            where = pair[counts.inexact[pair, parent, v]] if nest.xp is np else pair
+            some = _Columns(nest).of(None if len(where) == len(batch) else where)
+            read = DataMovement(some.nest, tensor, child, parent=parent)
+            if not len(where) or not read.windows:
+                continue
+            flagged = some.spread(~read.exact())
+            reads[parent, v] = nest.xp.where(flagged, some.spread(read.least_words()), reads[parent, v])
+            if batch.arch.levels[parent].limited:
+                origin = replace(read, origin=True)
+                excess = nest.xp.where(flagged, some.spread(origin.words() - origin.least_words()), nest.zeros())
+                origin_reads[parent] = origin_reads[parent] - excess
+    least = nest.together([*reads.values()], *shape)
+    return replace(
+        counts,
+        reads=least,
+        origin_reads=nest.together(origin_reads, nest.levels),
+        crossings=partial(crossings, batch, least, counts.updates, exact=counts.exact, least=True),
     )
 
 
@@ -110,32 +147,29 @@ class _Columns:
     """Figures of a batch while they come in, an array per level and tensor; what never comes in is 0."""
 
     nest: NestAnalysis
-    least: bool  # whether what is not exact is a lower bound
     where: Ints | None = None  # the mappings that `nest` is about; None: all
     found: dict[tuple[str, tuple[int, ...]], Numbers] = field(default_factory=dict)
-    inexact: list[Bools] = field(default_factory=list)
+    flags: dict[tuple[int, ...], Bools] = field(default_factory=dict)
     whole: NestAnalysis | None = None  # of all mappings
 
     def of(self, where: Ints | None) -> "_Columns":
         """The same columns, taking figures of the mappings `where` alone."""
         nest = self.nest if where is None else NestAnalysis(self.nest.batch.take(where))
-        return _Columns(nest, self.least, where, self.found, self.inexact, self.nest)
-
-    def moved(self, flow: DataMovement) -> Numbers:
-        """Words that a parent hands out, or a bound of them. # (mapping of those,)"""
-        return flow.least_words() if self.least else flow.words()
+        return _Columns(nest, where, self.found, self.flags, self.nest)
 
     def add(self, name: str, place: tuple[int, ...], words: Numbers) -> None:
         """Add `words` to the figure `name` at a (level, tensor) or (level,)."""
         key = (name, place)
-        words = self._spread(words)
+        words = self.spread(words)
         self.found[key] = self.found[key] + words if key in self.found else words
 
-    def flag(self, exact: Bools) -> None:
-        """Take note of where a count is only a bound."""
-        self.inexact.append(self._spread(~exact))
+    def flag(self, place: tuple[int, int], exact: Bools) -> None:
+        """Take note of where the reads of a (level, tensor) are only a bound."""
+        flags = self.spread(~exact)
+        self.flags[place] = self.flags[place] | flags if place in self.flags else flags
 
-    def _spread(self, figures: Any) -> Any:
+    def spread(self, figures: Any) -> Any:
+        """Figures of the mappings `where` as those of all, the others 0."""
         if self.where is None:
             return figures
         assert self.whole is not None
@@ -143,12 +177,10 @@ class _Columns:
         spread[self.where] = figures
         return spread
 
-    @property
-    def exact(self) -> Bools:
-        exact: Bools = self.nest.xp.ones(len(self.nest.batch), dtype=bool)
-        for inexact in self.inexact:
-            exact = exact & ~inexact
-        return exact
+    def inexact(self, *shape: int) -> Bools:
+        """All flags. # (mapping, *shape)"""
+        none = self.nest.no()
+        return self.nest.together([self.flags.get(place, none) for place in np.ndindex(shape)], *shape)
 
     def stacked(self, name: str, *shape: int) -> Numbers:
         """All columns of one figure. # (mapping, *shape)"""
@@ -162,8 +194,8 @@ def _add_pair(found: _Columns, tensor: Tensor, v: int, parent: int, child: int) 
     nest = found.nest
     macs = child == nest.levels
     read = DataMovement(nest, tensor, child, parent=parent)
-    moved = found.moved(read)
-    found.flag(read.exact())
+    moved = read.words()
+    found.flag((parent, v), read.exact())
     if tensor.output:
         found.add("updates", (parent, v), moved)
         found.add("reads", (parent, v), moved - nest.distinct(tensor, parent))
@@ -183,7 +215,7 @@ def _add_busiest(found: _Columns, tensor: Tensor, parent: int, child: int) -> No
     nest = found.nest
     levels = nest.batch.arch.levels
     if levels[parent].limited:
-        moved = found.moved(DataMovement(nest, tensor, child, parent=parent, origin=True))
+        moved = DataMovement(nest, tensor, child, parent=parent, origin=True).words()
         if tensor.output:
             found.add("origin_writes", (parent,), moved)
             found.add("origin_reads", (parent,), moved - nest.distinct(tensor, parent, origin=True))

@@ -75,15 +75,18 @@ class DataMovement:
         Of each window the children along one dim count, whose tiles cannot coincide; the dim that gives the most.
         """
         words = self.words()
-        windows = [rank.dims for rank in self.ranks if not rank.view.exact.all()]
-        if not windows:
+        if not self.windows:
             return words
-        least = self.nest.zeros()
-        for spread in product(*windows):
-            still = frozenset(d for dims in windows for d in dims) - {*spread}
-            least = self.nest.xp.maximum(least, replace(self, still=still).words())
+        least, dims = self.nest.zeros(), frozenset(d for dims in self.windows for d in dims)
+        for spread in product(*self.windows):
+            least = self.nest.xp.maximum(least, replace(self, still=dims - {*spread}).words())
         bounded: Numbers = self.nest.xp.where(self.exact(), words, least)
         return bounded
+
+    @property
+    def windows(self) -> list[tuple[int, ...]]:
+        """The dims of each window whose words may be too many in some mapping."""
+        return [rank.dims for rank in self.ranks if not rank.view.exact.all()]
 
     def words(self) -> Numbers:
         """Words moved. # (mapping,)"""
@@ -178,13 +181,13 @@ class RankColumns:
         if len(self.dims) > 1:
             return self.pick(nest, level, d, "words")
         (e,) = self.dims
-        return nest.at_cut(self.view, self.view.overlap(None, level, 1).words, self.row, level, e, d)
+        return nest.at_cut(self.view, self.view.overlap(None, level).words, self.row, level, e, d)
 
     def pick(self, nest: NestAnalysis, level: int, d: int, name: str) -> Numbers:
         """One of the sums of an Overlap, for the increments of dim d's loop at `level`. # (mapping,)"""
         moving = self.dims.index(d) if d in self.dims else None
         others = tuple(e for e in self.dims if e != d)
-        columns: Numbers = getattr(self.view.overlap(moving, level, len(others)), name)
+        columns: Numbers = getattr(self.view.overlap(moving, level), name)
         return take_rows(columns.reshape(-1), nest.positions.which(level, others, d) * columns.shape[1] + self.row)
 
 

@@ -8,17 +8,20 @@ When two dims of a window are spread over the same fanout, children on a diagona
 served by one read. Then sums run over distinct tiles; docs/model.md, "windows", has the argument.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from itertools import product
+from math import prod
 from operator import mul
+from typing import Self
 
 import numpy as np
 
 from ..mapping import Bools, Ints, Numbers
 from ..runtime import Deadline, no_deadline
-from .contexts import Context, Prefixes, Range, with_count
+from .contexts import Prefixes, Range, with_count
+from .meetings import meetings, summed
 
 CLASS_STEPS, ROWS_A_STEP = 60, 8  # steps of a class of increments: for itself, and for so many rows one
 
@@ -43,6 +46,10 @@ class Overlap:
     words: Numbers
     kept: Numbers
     kept_by_all: Numbers
+
+    def first(self) -> "Overlap":
+        """Of stacked sums those of the first choice of cuts."""
+        return Overlap(self.words[0], self.kept[0], self.kept_by_all[0])
 
 
 @dataclass(eq=False)
@@ -128,50 +135,47 @@ class RankView:
     def sizes(self) -> Numbers:
         """Sum of the lengths of the tiles of all steps: of every child, or distinct ones when shared."""
         total: Numbers = np.zeros(self.n, self.numbers)
-        for times, ranges in self._choices([part.contexts(part.c) for part in self.parts]):
-            for parts in product(*ranges):
-                total = total + times * self._distinct(parts) * self.length([p.last for p in parts])
+        for met in meetings([[part.contexts(part.c)] for part in self.parts], self.rows):
+            view = self._at(met.combination)
+            for parts in product(*met.ranges):
+                words = met.times.astype(self.numbers) * view._distinct(parts) * view.length([p.last for p in parts])
+                total = total + summed(words, met.combination, self.n)
         return total
 
-    def overlap(self, moving: int | None, level: int, others: int) -> Overlap:
+    def overlap(self, moving: int | None, level: int) -> Overlap:
         """Overlaps at increments at `level` of the rank's dim number `moving` (None: of a dim outside it), a row
-        per choice of which of the `others` other dims' loops of that level lie outside. # (2**others, combination)
+        per choice of which of the other dims' loops of that level lie outside. # (2**others, combination)
         """
         key = (moving, level)
         if key not in self._overlaps:
-            found = []
-            for outside in product((0, 1), repeat=others):
-                cuts = [level + flag for flag in outside]
-                if moving is None:
-                    found.append(self.wrap(cuts))
-                else:
-                    found.append(self.shift(moving, level, [*cuts[:moving], level, *cuts[moving:]]))
-            names = ("words", "kept", "kept_by_all")
-            self._overlaps[key] = Overlap(*(np.stack([getattr(o, name) for o in found]) for name in names))
+            self._overlaps[key] = self._overlap(moving, level, [[level, level + 1] for _ in self.parts])
         return self._overlaps[key]
 
     def wrap(self, cuts: Sequence[int]) -> Overlap:
         """Overlaps at increments of a loop of a dim outside this rank, with this rank's dims cut at `cuts`."""
-        contexts = [part.contexts(cut) for part, cut in zip(self.parts, cuts, strict=True)]
-        return _Increment(self, None, np.zeros(self.n, np.int64)).overlap(contexts)
+        return self._overlap(None, 0, [[cut] for cut in cuts]).first()
 
-    def shift(self, moving: int, level: int, cuts: Sequence[int]) -> Overlap:
-        """Overlaps at increments of the temporal loop of the rank's dim number `moving` at `level`; the other
-        dims are cut at `cuts` (whose entry for the moving dim is not used)."""
-        contexts = [
-            part.contexts(level + 1, moved=True) if i == moving else part.contexts(cut)
-            for i, (part, cut) in enumerate(zip(self.parts, cuts, strict=True))
-        ]
-        step = self.coefs[moving] * self.parts[moving].shift(level)[self.rows[moving]]
-        return _Increment(self, moving, step).overlap(contexts)
+    def _overlap(self, moving: int | None, level: int, cuts: Sequence[Sequence[int]]) -> Overlap:
+        """Overlaps at increments of the temporal loop of the rank's dim number `moving` at `level`, a row per choice
+        of one of `cuts` for each other dim."""
+        step = np.zeros(self.n, np.int64)
+        contexts = [[part.contexts(cut) for cut in own] for part, own in zip(self.parts, cuts, strict=True)]
+        if moving is not None:
+            part = self.parts[moving]
+            step = self.coefs[moving] * part.shift(level)[self.rows[moving]]
+            contexts[moving] = [part.contexts(level + 1, moved=True)]
+        choices = prod(len(own) for own in contexts)
+        found: Numbers = np.zeros((3, choices * self.n), self.numbers)
+        for met in meetings(contexts, self.rows):
+            increment = _Increment(self._at(met.combination), moving, step[met.combination])
+            where = met.choice * self.n + met.combination
+            sums = increment.overlap(met.times.astype(self.numbers), met.ranges)
+            found = found + np.stack([summed(each, where, choices * self.n) for each in sums])
+        return Overlap(*found.reshape(3, choices, self.n))
 
-    def _choices(self, contexts: Sequence[tuple[Context, ...]]) -> Iterator[tuple[Numbers, list[list[Range]]]]:
-        """For each choice of one context per dim: how often it occurs, and the ranges of each dim."""
-        for choice in product(*contexts):
-            times = reduce(mul, (c.times[rows] for c, rows in zip(choice, self.rows, strict=True)))
-            if times.any():
-                gathered = zip(choice, self.rows, strict=True)
-                yield times.astype(self.numbers), [[_gather(part, rows) for part in c.ranges] for c, rows in gathered]
+    def _at(self, combination: Ints) -> Self:
+        """The same of some combinations."""
+        return replace(self, rows=tuple(rows[combination] for rows in self.rows), _overlaps={})
 
     def _distinct(self, parts: Sequence[Range]) -> Ints:
         """Different tiles among the coordinates of one range per dim. # (combination,)"""
@@ -192,28 +196,27 @@ class _Increment:
     moving: int | None
     step: Ints  # (combination,)
 
-    def overlap(self, contexts: Sequence[tuple[Context, ...]]) -> Overlap:
-        """Overlaps of the tiles of `contexts`, per dim those that the increments lead into, with the tiles before."""
+    def overlap(self, times: Numbers, ranges: list[list[Range]]) -> tuple[Numbers, Numbers, Numbers]:
+        """The sums of an Overlap for the tiles of `ranges`, per dim those that the increments lead into, and the tiles
+        before; of contexts that occur so many `times`."""
         view = self.view
         words: Numbers = np.zeros(view.n, view.numbers)
-        kept, by_all = words, words
-        for times, ranges in view._choices(contexts):
-            missed = np.zeros(view.n, np.int64)
-            for parts in self._classes(ranges):
-                view.deadline(CLASS_STEPS + view.n // ROWS_A_STEP)
-                size, overlap = self._pair(parts)
-                distinct = view._distinct(parts)
-                every = times * distinct
-                words = words + every * overlap
-                held = np.where(overlap > 0, every * size, 0)
-                kept = kept + held
-                apart = _apart(parts, ranges)
-                by_all = by_all + np.where(apart, held, 0)
-                missed = missed + np.where(apart | (overlap > 0), 0, distinct)
-            full = [Range(_whole(r), r[0].offset, r[0].first, r[0].last) for r in ranges]
-            common = np.maximum(view._distinct(full) - missed, 0)
-            by_all = by_all + times * common * view.length([part.first for part in full])
-        return Overlap(words, kept, by_all)
+        kept, by_all, missed = words, words, np.zeros(view.n, np.int64)
+        for parts in self._classes(ranges):
+            view.deadline(CLASS_STEPS + view.n // ROWS_A_STEP)
+            size, overlap = self._pair(parts)
+            distinct = view._distinct(parts)
+            every = times * distinct
+            words = words + every * overlap
+            held = np.where(overlap > 0, every * size, 0)
+            kept = kept + held
+            apart = _apart(parts, ranges)
+            by_all = by_all + np.where(apart, held, 0)
+            missed = missed + np.where(apart | (overlap > 0), 0, distinct)
+        full = [Range(_whole(r), r[0].offset, r[0].first, r[0].last) for r in ranges]
+        common = np.maximum(view._distinct(full) - missed, 0)
+        by_all = by_all + times * common * view.length([part.first for part in full])
+        return words, kept, by_all
 
     def _pair(self, parts: Sequence[Range]) -> tuple[Ints, Ints]:
         """|T| and |O| of the tiles with these ranges. # (combination,) each"""
@@ -261,7 +264,3 @@ def _whole(ranges: list[Range]) -> Ints:
     below, last, above = ranges
     alike: Ints = last.count * (last.first == below.first)
     return below.count + above.count + alike
-
-
-def _gather(part: Range, rows: Ints) -> Range:
-    return Range(part.count[rows], part.offset[rows], part.first[rows], part.last[rows])

@@ -71,13 +71,13 @@ def _corrected(counts: Counts, batch: MappingBatch, nest: NestAnalysis) -> Count
     reads, origin_reads = counts.reads.copy(), counts.origin_reads.copy()
     for v, tensor in enumerate(batch.workload.tensors):
         for parent, child, _ in keeper_pairs(batch.keep[:, :, v]):
-            if DataMovement(nest, tensor, child, parent=parent).exact()[0]:
+            if not counts.inexact[0, parent, v]:
                 continue
             reads[0, parent, v] = words(batch, tensor, parent, child)
             if batch.arch.levels[parent].limited:
                 flagged = DataMovement(nest, tensor, child, parent=parent, origin=True).words()[0]
                 origin_reads[0, parent] -= flagged - words(batch, tensor, parent, child, origin=True)
-    return replace(counts, reads=reads, origin_reads=origin_reads, exact=np.ones(1, bool))
+    return replace(counts, reads=reads, origin_reads=origin_reads, inexact=np.zeros_like(counts.inexact))
 
 
 def words(batch: MappingBatch, tensor: Tensor, parent: int, child: int, origin: bool = False) -> int:

@@ -108,7 +108,7 @@ class _Nest:
             origin_writes=np.zeros((1, self.levels)),
             drains=np.zeros(shape),
             origin_drains=np.zeros((1, self.levels)),
-            exact=np.array([True]),
+            inexact=np.zeros(shape, bool),
             tiles=lambda: tile_words,
             fill_drain=np.array([float(waits)]),
             crossings=lambda _=None: Crossings(crossed, np.array([True])),

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...energy import EnergyTable
 from ..mapping import Bools, Floats, Ints, Mappings, covered
-from ..model import CostOptions, Costs, Counts, Objective, count, evaluate, recount
+from ..model import CostOptions, Costs, Counts, Objective, evaluate, least_counts, recount
 from .recorder import Scores, ToBeat
 
 
@@ -51,7 +51,7 @@ class Valuation:
         `counts` are those of the batch.
         """
         some = batch.take(flagged)
-        least = self._of(evaluate(some, self.table, self.costs, count(some, least=True)))
+        least = self._of(evaluate(some, self.table, self.costs, least_counts(some, counts.take(flagged))))
         left, seen = np.flatnonzero(self.may_improve(least, known)), 0
         while len(left):
             i = int(flagged[left[0]])
@@ -59,7 +59,7 @@ class Valuation:
             hopeful = self.may_improve(least[left], known)
             if hopeful[0]:
                 one = batch.take([i]).arranged()
-                values[i] = self._of(evaluate(one, self.table, self.costs, recount(one, counts.row(i))))[0]
+                values[i] = self._of(evaluate(one, self.table, self.costs, recount(one, counts.take(np.array([i])))))[0]
                 hopeful[0] = False
             left = left[hopeful]
 

@@ -14,7 +14,7 @@ from ruby_map.workloads import Tensor, Term, Workload
 
 from ..strategies import convolutions, machines, mappings, matmuls, plain
 
-NO_FIGURES = ("exact", "tiles", "crossings")
+NO_FIGURES = ("inexact", "tiles", "crossings")
 FIELDS = (*(field.name for field in dataclasses.fields(Counts) if field.name not in NO_FIGURES), "tile_words")
 READS = ("reads", "origin_reads")  # what may be too high where a mapping is not flagged exact
 

@@ -1,7 +1,7 @@
 """Figures of any size: reported ones are exact integers, no figure passes its bound, searches say where they round."""
 
-import dataclasses
 import json
+from dataclasses import fields, replace
 from functools import partial
 
 import numpy as np
@@ -14,14 +14,15 @@ from ruby_map.mapper import SearchOptions, evaluate, explore, result_json
 from ruby_map.mapper.certificate.checker import Refused, verify
 from ruby_map.mapper.commands.ruby_map import main
 from ruby_map.mapper.mapping.batch import MappingBatch
+from ruby_map.mapper.model import ranks
 from ruby_map.mapper.model.contexts import Prefixes
 from ruby_map.mapper.model.cost import CostOptions
 from ruby_map.mapper.model.cost import evaluate as evaluate_batch
 from ruby_map.mapper.model.counts import Counts, count
 from ruby_map.mapper.model.exactness import HELD, RoundingWarning, exactly, figures_exact, largest
 from ruby_map.mapper.model.explain import explain
+from ruby_map.mapper.model.meetings import meetings
 from ruby_map.mapper.model.new_words import total
-from ruby_map.mapper.model.ranks import RankView
 from ruby_map.mapper.model.recount import recount
 from ruby_map.mapper.model.simulate import simulate
 from ruby_map.mapper.report.difference import difference_json, difference_text
@@ -32,8 +33,8 @@ from typer.testing import CliRunner
 from ..conftest import DEEP
 from ..strategies import convolutions, machines, mappings, matmuls, plain
 
-NO_FIGURES = ("exact", "tiles", "crossings")
-FIGURES = (*(one.name for one in dataclasses.fields(Counts) if one.name not in NO_FIGURES), "tile_words")
+NO_FIGURES = ("inexact", "tiles", "crossings")
+FIGURES = (*(one.name for one in fields(Counts) if one.name not in NO_FIGURES), "tile_words")
 RATES = (None, 0.25, 0.7, 1 / 3, 1.0, 2.5, 3.0)
 ODD = 262_145  # its cube is 1.8e16 and odd: no float64
 
@@ -82,8 +83,8 @@ def costed(draw):
     limits = [
         {name: draw(st.sampled_from(RATES)) for name in ("read_bandwidth", "write_bandwidth")} for _ in arch.levels
     ]
-    levels = tuple(dataclasses.replace(level, **each) for level, each in zip(arch.levels, limits, strict=True))
-    return draw(mappings(arch=st.just(dataclasses.replace(arch, levels=levels))))
+    levels = tuple(replace(level, **each) for level, each in zip(arch.levels, limits, strict=True))
+    return draw(mappings(arch=st.just(replace(arch, levels=levels))))
 
 
 @given(costed())
@@ -243,11 +244,12 @@ def seen(numbers):
 @given(mappings(workloads=st.one_of(matmuls(), convolutions(most=9)), arch=machines(3, bandwidths=True)))
 def test_no_sum_on_the_way_to_a_count_passes_the_largest(batch):
     """Every product and sum of the closed form, followed as it is computed."""
-    choices = RankView._choices
     Seen.most = 0
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Prefixes, "times", property(lambda self: seen(self.number)))
-        patch.setattr(RankView, "_choices", lambda *given: ((seen(n), parts) for n, parts in choices(*given)))
+        patch.setattr(
+            ranks, "meetings", lambda *given: (replace(met, times=seen(met.times)) for met in meetings(*given))
+        )
         counts = count(batch.own(object))
     assert Seen.most or sum(size > 1 for size in batch.workload.sizes) < 2
     assert max(Seen.most, *(getattr(counts, name).max() for name in FIGURES)) <= largest(batch.workload)

@@ -14,7 +14,7 @@ from ruby_map.mapper.mapspace import every_chain
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model import OBJECTIVES
 from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
-from ruby_map.mapper.model.counts import count
+from ruby_map.mapper.model.counts import count, least_counts
 from ruby_map.mapper.model.nest_analysis import NestAnalysis
 from ruby_map.mapper.search.engines import ENGINES
 from ruby_map.mapper.search.engines import jax_line as engine
@@ -95,8 +95,9 @@ def agree(space, table, costs):
     reasons = validity(batch)
     np.testing.assert_array_equal(sight.reasons(), reasons)
     np.testing.assert_array_equal(sight.cycles(), NestAnalysis(batch).cycles())
-    for least, values in zip((True, False), compiled.values(draw), strict=True):
-        found = evaluate(batch, table, costs, count(batch, least=least))
+    counts = count(batch)
+    for each, values in zip((least_counts(batch, counts), counts), compiled.values(draw), strict=True):
+        found = evaluate(batch, table, costs, each)
         expected = np.stack([OBJECTIVES[name].of(found) for name in NAMES], axis=1)
         np.testing.assert_allclose(values, expected, rtol=screen.SLACK / 1e4)
         np.testing.assert_array_equal(values[:, 2], expected[:, 2])

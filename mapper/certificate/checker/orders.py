@@ -74,7 +74,8 @@ class _Flagged:
                 if batch.arch.levels[level].instances_below > 1:
                     crossed[i, level, v] = words
         every = np.ones(len(batch), bool)
-        return replace(counts, reads=reads, exact=every, crossings=lambda _=None: Crossings(crossed, every))
+        inexact = np.zeros_like(counts.inexact)
+        return replace(counts, reads=reads, inexact=inexact, crossings=lambda _=None: Crossings(crossed, every))
 
     @cache  # noqa: B019 - gone with the few combinations that this object is about
     def _flows(self, i: int) -> list[tuple[int, int, int]]:

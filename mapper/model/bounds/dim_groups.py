@@ -8,7 +8,6 @@ group.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import product
 from math import prod
 from typing import Any, override
 
@@ -224,11 +223,7 @@ class RankWords:
         """The most that increments of the rank's own loop overlap, whichever loops of that level stand outside."""
         key = (view, i, level)
         if key not in self._overlaps:
-            found = np.zeros(len(self.group))
-            for outside in product((0, 1), repeat=len(self.dims) - 1):
-                cuts = [level + flag for flag in outside]
-                found = np.maximum(found, view.shift(i, level, [*cuts[:i], level, *cuts[i:]]).words)
-            self._overlaps[key] = found
+            self._overlaps[key] = view.overlap(i, level).words.max(axis=0)
         return self._overlaps[key]
 
     def _best(self, words: Callable[[RankView], Floats]) -> Floats:

@@ -17,7 +17,7 @@ from ....arch import Architecture
 from ....energy import EnergyTable
 from ...mapping import Bools, Floats, Ints
 from ...mapspace import LazyBatch, Mapspace
-from ...model import CostOptions, NestAnalysis, Objective, count, evaluate, rate, validity
+from ...model import CostOptions, NestAnalysis, Objective, count, evaluate, least_counts, rate, validity
 
 BLOCK = 8192  # mappings evaluated at once: their arrays stay in cache, and calls cost little beside them
 SMALL_BLOCK = 1024  # where bounds have left few mappings: a block is padded
@@ -82,7 +82,8 @@ class JaxEngine:
     def _evaluate(self, keep: Bools, rows: Any, digits: Any, bandwidths: Any) -> Any:
         """Bound the objectives from below and above; XLA computes equal figures once. # (bound, objective, mapping)"""
         batch = self._batch(with_bandwidths(self.space.arch, bandwidths), rows, digits, keep)
-        bounds = [evaluate(batch, self.table, self.costs, count(batch, least=least)) for least in (True, False)]
+        counts = count(batch)
+        bounds = [evaluate(batch, self.table, self.costs, each) for each in (least_counts(batch, counts), counts)]
         return jax.numpy.stack([jax.numpy.stack([each.of(costs) for each in self.objectives]) for costs in bounds])
 
     def _batch(self, arch: Architecture, rows: Any, digits: Any, keep: Any) -> LazyBatch:

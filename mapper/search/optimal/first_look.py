@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ...model import count, evaluate
+from ...model import evaluate, least_counts
 from ..evolution import SIZES, Generation, Grounds, Populations
 from .leaves import LeafEvaluator
 
@@ -83,7 +83,7 @@ class Evolver:
             flagged = np.flatnonzero(~costs.exact)
             if len(flagged):  # whose figures may be too high
                 some = batch.take(flagged)
-                least = evaluate(some, task.table, task.costs, count(some, least=True))
+                least = evaluate(some, task.table, task.costs, least_counts(some, costs.counts.take(flagged)))
                 for i in flagged[incumbents.merit(least.energy_pj, least.cycles) < incumbents.cutoff].tolist():
                     self.leaves.offer(batch.take([i]))
 

@@ -14,7 +14,7 @@ tensor does not have is a rank whose tile is always the same single word.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -26,6 +26,8 @@ from .data_movement import DataMovement
 from .exactness import exactly
 from .nest_analysis import NestAnalysis
 from .new_words import NewWords, Tiles, distinct_words, new_words
+
+REMEMBERED = 512  # dims and ranks: of a window's pairs of indices, some hundred kilobytes each at most
 
 
 def recount(batch: MappingBatch, known: Counts | None = None) -> Counts:
@@ -102,11 +104,11 @@ class Steps:
     """
 
     def __init__(self, batch: Mappings, tensor: Tensor, parent: int, child: int, origin: bool = False) -> None:
-        dims = [_Dim.of(batch, d, parent, child, origin) for d in range(len(batch.workload.dims))]
+        dims = [_dim(batch, d, parent, child, origin) for d in range(len(batch.workload.dims))]
         by_name = dict(zip(batch.workload.dims, dims, strict=True))
-        terms = [[(by_name[term.dim], term.coef) for term in rank] for rank in tensor.ranks]
-        terms += [[(dim, 0)] for name, dim in by_name.items() if name not in tensor.dims]
-        self._dims, self._ranks = dims, [_Rank(rank) for rank in terms]
+        terms = [tuple((by_name[term.dim], term.coef) for term in rank) for rank in tensor.ranks]
+        terms += [((dim, 0),) for name, dim in by_name.items() if name not in tensor.dims]
+        self._dims, self._ranks = dims, [_rank(rank) for rank in terms]
         self._first = child if child == len(batch.arch.levels) else 0  # MACs hold nothing: each step is like the first
 
     def first(self) -> int:
@@ -121,6 +123,36 @@ class Steps:
         return distinct_words([rank.sets(level, moving, [self._dims[e] for e in outside]) for rank in self._ranks])
 
 
+Loop = tuple[int, int]  # bound, stride
+
+
+def _dim(batch: Mappings, d: int, parent: int, child: int, origin: bool) -> "_Dim":
+    """The loops of dim `d` of the one mapping of `batch` outside `child`."""
+    table, row = batch.tables[d], batch.rows[0, d]
+    every = zip(batch.arch.slots, table.bounds[row].tolist(), table.strides[row].tolist(), strict=True)
+    loops = [(slot, bound, stride) for slot, bound, stride in every if slot.level < child]
+    temporal = tuple((bound, stride) for slot, bound, stride in loops if not slot.spatial)
+    spatial = [(slot.level < parent, bound, stride) for slot, bound, stride in loops if slot.spatial]
+    apart = tuple((1 if origin else bound, stride) for outer, bound, stride in spatial if outer)
+    below = tuple((bound, stride) for outer, bound, stride in spatial if not outer)
+    return _dim_of(d, table.size, loops[-1][2], temporal, apart, below)
+
+
+@lru_cache(REMEMBERED)
+def _dim_of(
+    d: int, size: int, tile: int, temporal: tuple[Loop, ...], apart: tuple[Loop, ...], below: tuple[Loop, ...]
+) -> "_Dim":
+    """One object for equal loops of a dim; `d` tells dims apart that have equal ones."""
+    bounds, strides = ([loop[i] for loop in temporal] for i in (0, 1))
+    return _Dim(size, tile, bounds, strides, _offsets(apart), _offsets(below))
+
+
+@lru_cache(REMEMBERED)
+def _rank(terms: tuple[tuple["_Dim", int], ...]) -> "_Rank":
+    """One object for equal loops of a rank: mappings that are counted anew in turn share most of their loops."""
+    return _Rank(terms)
+
+
 @dataclass(eq=False)
 class _Dim:
     """The loops of one dim outside the child."""
@@ -131,23 +163,6 @@ class _Dim:
     strides: list[int]
     apart: Ints  # offsets of the parent instances
     below: Ints  # offsets of the children of one parent instance
-
-    @classmethod
-    def of(cls, batch: Mappings, d: int, parent: int, child: int, origin: bool) -> "_Dim":
-        table, row = batch.tables[d], batch.rows[0, d]
-        bounds, strides = table.bounds[row].tolist(), table.strides[row].tolist()
-        every = zip(batch.arch.slots, bounds, strides, strict=True)
-        loops = [(slot, bound, stride) for slot, bound, stride in every if slot.level < child]
-        temporal = [(bound, stride) for slot, bound, stride in loops if not slot.spatial]
-        spatial = [(slot.level < parent, bound, stride) for slot, bound, stride in loops if slot.spatial]
-        return cls(
-            table.size,
-            loops[-1][2],
-            [bound for bound, _ in temporal],
-            [stride for _, stride in temporal],
-            _offsets([(1 if origin else bound, stride) for outer, bound, stride in spatial if outer]),
-            _offsets([(bound, stride) for outer, bound, stride in spatial if not outer]),
-        )
 
     def tiles(self, cut: int, moved: bool) -> "Tiles":
         """What children need and held at increments, temporal loops of levels below `cut` being outside k; `moved`:
@@ -171,7 +186,7 @@ class _Dim:
         return np.minimum(start + self.tile, self.size) - 1
 
 
-def _offsets(loops: list[tuple[int, int]]) -> Ints:
+def _offsets(loops: Sequence[Loop]) -> Ints:
     """All sums of index*stride, outer loops first: in ascending order. # (number of index combinations,)"""
     found = np.zeros(1, np.int64)
     for bound, stride in loops:
@@ -183,20 +198,23 @@ def _offsets(loops: list[tuple[int, int]]) -> Ints:
 class _Rank:
     """One rank: its dims with their coefficients."""
 
-    terms: list[tuple[_Dim, int]]
-    _found: dict[tuple[tuple[int, bool], ...], NewWords] = field(default_factory=dict)
+    terms: Sequence[tuple[_Dim, int]]
+    _found: dict[tuple[tuple[tuple[int, bool], ...], bool], NewWords] = field(default_factory=dict)
 
     def first(self, cut: int) -> NewWords:
         """The sets of steps before which nothing is held, temporal loops of levels below `cut` being outside k."""
-        return new_words(self._tiles([(cut, False)] * len(self.terms)), held=False)
+        return self._known(tuple((cut, False) for _ in self.terms), held=False)
 
     def sets(self, level: int, moving: _Dim, outside: Sequence[_Dim]) -> NewWords:
         """The sets at increments of the loop of dim `moving` at `level`, which lies inside all loops of the levels
         before and those of the dims `outside` at its own."""
         cuts = tuple((level + (dim is moving or dim in outside), dim is moving) for dim, _ in self.terms)
-        if cuts not in self._found:
-            self._found[cuts] = new_words(self._tiles(cuts), held=True)
-        return self._found[cuts]
+        return self._known(cuts, held=True)
+
+    def _known(self, cuts: tuple[tuple[int, bool], ...], held: bool) -> NewWords:
+        if (cuts, held) not in self._found:
+            self._found[cuts, held] = new_words(self._tiles(cuts), held=held)
+        return self._found[cuts, held]
 
     def _tiles(self, cuts: Sequence[tuple[int, bool]]) -> Tiles:
         zero = np.zeros(1, np.int64)

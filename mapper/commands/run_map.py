@@ -249,9 +249,9 @@ def _time() -> str:
 
 
 def _keep(result: Result | NetworkResult, some: bool, checkpoint: Checkpoint) -> None:
-    """Write the folder; after a search without a mapping, remove the checkpoint instead."""
+    """Write the folder, where some layer has a mapping; after a search without one, remove the checkpoint instead."""
     checkpoint.check_place()
-    if result.found or (some and result.statistics.interrupted):
+    if some:
         write_folder(result, checkpoint.path.parent)
     else:
         checkpoint.discard()

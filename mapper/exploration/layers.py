@@ -1,11 +1,12 @@
 """The searches of a study's layers while they run: states, results, and each layer's share of a budget of seconds."""
 
 import time
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from ...workloads import Workload
+from ...workloads import Fault, InputError, Workload
 from ..mapspace import Mapspace
 from ..report import Result
 from ..runtime import Checkpoint, State
@@ -54,6 +55,7 @@ class Run:
     marks: list[Mark] = field(default_factory=list)  # the best at each target
     sums: list[ProvenSum] = field(default_factory=list)  # proven for the network's EDP
     busy: bool = False  # a worker searches it
+    faults: tuple[Fault, ...] = ()  # why it has no mapspace
 
     @property
     def seen(self) -> dict[str, Any]:
@@ -76,7 +78,7 @@ class Run:
     @property
     def open(self) -> bool:
         """Whether a higher target would continue it: it runs, or only its last target ended it."""
-        return self.seen.get("stopped_by", "") in ("", Ended.SAMPLES)
+        return not self.faults and self.seen.get("stopped_by", "") in ("", Ended.SAMPLES)
 
     @property
     def marked(self) -> bool:
@@ -142,6 +144,13 @@ class Layers:
         if late:
             run.result = self.study.unsearched(self.study.layers[run.number])
         return late
+
+    def refuse(self, run: Run, faults: Sequence[Fault]) -> None:
+        """Take note that a layer has no mapspace, and why; its result then says so. Raises InputError with all faults
+        where no layer has one."""
+        run.faults, run.result = tuple(faults), self.study.unmappable(run.number, faults)
+        if all(other.faults for other in self.runs):
+            raise InputError(dict.fromkeys(fault for other in self.runs for fault in other.faults))
 
     def options(self, run: Run) -> SearchOptions:
         options = self.study.options

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol, override
 from ...workloads import InputError
 from ..runtime import State, in_order
 from ..search import SearchOptions
-from .time_slices import SliceResult, SliceState, Study, light
+from .time_slices import SliceResult, SliceState, Study, light, refused
 
 STOP = "stop"  # a file of this name tells the processes to end with the best so far
 
@@ -56,7 +56,7 @@ def search_whole(study: Study, request: WholeRequest) -> SliceResult:
     try:
         result = study.search(study.space(request.number), request.options, None, part)
     except InputError as error:
-        return SliceResult(request.number, part.state, faults=tuple(error.faults))
+        return refused(request.number, part.state, error)
     return left_behind(SliceResult(request.number, part.state, light(result)), part)
 
 

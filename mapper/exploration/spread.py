@@ -11,13 +11,13 @@ from contextlib import closing
 from dataclasses import replace
 from math import inf
 
-from ...workloads import Fault, InputError, collect
+from ...workloads import Fault, InputError
 from ..mapspace import Mapspace
 from ..runtime import in_order
 from ..search import ENGINES, STRATEGIES, Recorder, SearchOptions, stop_rules
 from .layers import LEAST, Layers, Run
 from .side_by_side import WholeRequest, search_whole, side_by_side
-from .time_slices import SliceRequest, SliceResult, SliceState, search_slice
+from .time_slices import NoMapspaceError, SliceRequest, SliceResult, SliceState, search_slice
 
 
 def bring(layers: Layers, runs: Sequence[Run]) -> None:
@@ -30,17 +30,22 @@ def bring(layers: Layers, runs: Sequence[Run]) -> None:
     elif several and ENGINES[options.engine].exact:
         left = _turns(layers, left)
     elif layers.spaces is None and layers.ends is None:
-        layers.spaces = dict(enumerate(layers.study.spaces()))
+        layers.spaces = {}
+        for run in left:
+            if space := _space(layers, run):
+                layers.spaces[run.number] = space
     for run in left:
-        if not layers.interrupted and not layers.is_late(run):
+        if not run.faults and not layers.interrupted and not layers.is_late(run):
             _together(layers, run)
 
 
 def _together(layers: Layers, run: Run) -> None:
     """Search a layer with all processes."""
+    space = _held(layers, run)
+    if space is None:
+        return
     layers.grant(run)
     study = layers.study
-    space = _space(layers, run)
     part = SliceState(run.start, layers.parts[run.number], more=run.more)
     run.result = study.search(space, layers.options(run), layers.tell if layers.progress else None, part)
     shows_again = run.state is not None and not run.open and STRATEGIES[study.options.strategy].shares
@@ -50,15 +55,20 @@ def _together(layers: Layers, run: Run) -> None:
     layers.interrupted |= run.result.statistics.interrupted
 
 
-def _space(layers: Layers, run: Run) -> Mapspace:
+def _held(layers: Layers, run: Run) -> Mapspace | None:
     """Return the mapspace of a layer, which only a search that goes on later holds beyond its end."""
     spaces = layers.spaces or {}
     space = spaces.get(run.number) if run.target else spaces.pop(run.number, None)
+    return space or _space(layers, run)
+
+
+def _space(layers: Layers, run: Run) -> Mapspace | None:
+    """Make the mapspace of a layer; None where it is empty, which is noted."""
     try:
-        return space or layers.study.space(run.number)
-    except InputError as error:
-        _refuse(layers, list(error.faults))
-        raise
+        return layers.study.space(run.number)
+    except NoMapspaceError as error:
+        layers.refuse(run, error.faults)
+        return None
 
 
 def _turns(layers: Layers, runs: Sequence[Run]) -> list[Run]:
@@ -77,15 +87,16 @@ def _turns(layers: Layers, runs: Sequence[Run]) -> list[Run]:
     try:
         with closing(in_order(search_slice, layers.study, requests(), jobs, most=1)) as turns:
             for turn in turns:
-                faults += turn.faults
                 run = layers.runs[turn.number]
+                _take_faults(layers, turn, faults)
                 _take_turn(layers, run, turn)
                 if run.result:
                     left.remove(run)
                 run.busy = False
     except KeyboardInterrupt:
         layers.interrupted = True
-    _refuse(layers, faults)
+    if faults:
+        raise InputError(dict.fromkeys(faults))
     return left
 
 
@@ -130,9 +141,9 @@ def _whole(layers: Layers, runs: Sequence[Run]) -> list[Run]:
                 yield WholeRequest(run.number, run.start, replace(layers.options(run), jobs=1), folder)
 
     def take(found: SliceResult) -> None:
-        faults.extend(found.faults)
         run = layers.runs[found.number]
         run.state, run.result = found.state, found.result
+        _take_faults(layers, found, faults)
         layers.keep(run)
         if found.result:
             recorder = Recorder(stop_rules(layers.options(run)))
@@ -141,12 +152,14 @@ def _whole(layers: Layers, runs: Sequence[Run]) -> list[Run]:
             layers.tell(layers.study.layers[run.number], recorder)
 
     layers.interrupted |= not side_by_side(search_whole, layers.study, requests, jobs, take)
-    _refuse(layers, faults)
+    if faults:
+        raise InputError(dict.fromkeys(faults))
     return []
 
 
-def _refuse(layers: Layers, faults: list[Fault]) -> None:
-    """Raise InputError with these faults, and those of the other layers, if there are any."""
-    if faults:
-        collect(faults, layers.study.spaces)
-        raise InputError(dict.fromkeys(faults))
+def _take_faults(layers: Layers, found: SliceResult, faults: list[Fault]) -> None:
+    """Take note of the faults of a layer: those of its mapspace stop no other layer."""
+    if found.empty:
+        layers.refuse(layers.runs[found.number], found.faults)
+    else:
+        faults += found.faults

@@ -1,7 +1,7 @@
 """Turns: in a turn a process searches a layer for a while and returns its state."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple, override
@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from ...arch import Architecture
 from ...energy import EnergyTable
-from ...workloads import Fault, InputError, Workload, collect
+from ...workloads import Fault, InputError, Workload
 from ..mapping import MappingBatch
 from ..mapspace import Mapspace, Preset
 from ..model import CostOptions
@@ -20,6 +20,10 @@ from .layer import Answered, Progress, explore_layer
 
 TURN = 1.0  # seconds of work in a turn: to start one costs 30 ms, and tables if another process had the layer last
 MOST_MAPSPACES = 16  # mapspaces that a process caches for its next turns
+
+
+class NoMapspaceError(InputError):
+    """A layer has no mapspace: its faults say why."""
 
 
 @dataclass(frozen=True)
@@ -39,16 +43,11 @@ class Study:
     key: str = field(default_factory=lambda: uuid4().hex)  # identifies the study in every process
 
     def space(self, number: int) -> Mapspace:
-        """Make the mapspace of a layer. Raises InputError where it is empty."""
-        return Mapspace(self.arch, self.layers[number], self.mapspace, distinct=self.distinct)
-
-    def spaces(self) -> list[Mapspace]:
-        """Make the mapspace of each layer. Raises InputError with the faults of all layers."""
-        faults: list[Fault] = []
-        mapspaces = [collect(faults, lambda number=number: self.space(number)) for number in range(len(self.layers))]  # type: ignore[misc]
-        if faults:
-            raise InputError(dict.fromkeys(faults))
-        return [space for space in mapspaces if space is not None]
+        """Make the mapspace of a layer. Raises NoMapspaceError where it is empty."""
+        try:
+            return Mapspace(self.arch, self.layers[number], self.mapspace, distinct=self.distinct)
+        except InputError as error:
+            raise NoMapspaceError(error.faults) from error
 
     def task(self, space: Mapspace, options: SearchOptions) -> Task:
         """Make the search task of a layer."""
@@ -68,9 +67,16 @@ class Study:
 
     def unsearched(self, layer: Workload) -> Result:
         """Make the result of a layer for which a budget of seconds has no time left."""
-        objective, seen = ",".join(self.options.objectives), Statistics(ended=(Ended.NO_TIME,))
+        return self._without(layer, Ended.NO_TIME, f"not searched: {Ended.NO_TIME}")
+
+    def unmappable(self, number: int, faults: Sequence[Fault]) -> Result:
+        """Make the result of a layer that has no mapspace, for these reasons."""
+        return self._without(self.layers[number], Ended.EMPTY, "\n".join(map(str, faults)))
+
+    def _without(self, layer: Workload, ended: Ended, why: str) -> Result:
+        objective, seen = ",".join(self.options.objectives), Statistics(ended=(ended,))
         result = Result(self.arch, layer, self.table, None, None, seen, self.mapspace, objective, self.options.seed)
-        return replace(result, hint=f"not searched: {Ended.NO_TIME}", strategy=self.options.strategy)
+        return replace(result, hint=why, strategy=self.options.strategy)
 
 
 class SliceRequest(NamedTuple):
@@ -88,6 +94,7 @@ class SliceResult(NamedTuple):
     state: State | None
     result: Result | None = None  # where the search of the layer has ended
     faults: tuple[Fault, ...] = ()
+    empty: bool = False  # whether they are of its mapspace
 
 
 class TurnOverError(Exception):
@@ -137,8 +144,13 @@ def search_slice(study: Study, ticket: SliceRequest) -> SliceResult:
     except TurnOverError:
         return SliceResult(ticket.number, part.state)
     except InputError as error:
-        return SliceResult(ticket.number, part.state, faults=tuple(error.faults))
+        return refused(ticket.number, part.state, error)
     return SliceResult(ticket.number, part.state, light(result))
+
+
+def refused(number: int, state: State | None, error: InputError) -> SliceResult:
+    """Return a layer without a result."""
+    return SliceResult(number, state, faults=error.faults, empty=isinstance(error, NoMapspaceError))
 
 
 @lru_cache(maxsize=MOST_MAPSPACES)

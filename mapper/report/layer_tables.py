@@ -13,13 +13,13 @@ LETTERS = 7  # of a line of a head
 Layers = Sequence[tuple[Result, int]]  # with mappings, and how often each occurs
 
 
-def layer_tables(layers: Layers) -> list[TextTable]:
-    """Make the table of the layers' figures, then that of their shares.
+def layer_tables(layers: Layers, every: bool = True) -> list[TextTable]:
+    """Make the table of the layers' figures, then that of their shares; `every`: these are all layers of the network.
 
     Columns that say nothing of any layer are left out: latencies without a clock, gaps without a proof, energies that
     are not known.
     """
-    return [_figures(layers), _shares(layers)]
+    return [_figures(layers), _shares(layers, every)]
 
 
 def _figures(layers: Layers) -> TextTable:
@@ -43,10 +43,10 @@ def _figures(layers: Layers) -> TextTable:
     return TextTable(heads, rows, left=(0, heads.index("bound by")), title="per layer, once")
 
 
-def _shares(layers: Layers) -> TextTable:
+def _shares(layers: Layers, every: bool) -> TextTable:
     """A row per layer: its shares of the network, with counts, and those of its parts in its energy; then the whole."""
     time = sum(count * result.cycles for result, count in layers)
-    title = "shares of the network, with counts"
+    title = f"shares of {'the network' if every else 'these layers together'}, with counts"
     if not layers[0][0].table.counted:
         cells = [[result.workload.name, f"{count * result.cycles / time:.1%}"] for result, count in layers]
         return TextTable(["layer", "cycles"], cells, left=(0,), title=title)
@@ -60,7 +60,7 @@ def _shares(layers: Layers) -> TextTable:
         for own, (result, count) in zip(parts, layers, strict=True)
     ]
     rows.append(
-        ["all layers", _share(time, time), _share(total, total), *(_share(whole[name], total) for name in names)]
+        ["all layers" if every else "these layers", _share(time, time), _share(total, total), *(_share(whole[name], total) for name in names)]
     )
     head = ["layer", "cycles", "energy", *map(_broken, names)]
     return TextTable(

@@ -154,7 +154,7 @@ class NetworkResult(Shown, Rated):
         """A line per layer and the totals; the layers' own reports are `layers[i][0]`."""
         mapped = [(result, count) for result, count in self.layers if result.found]
         title = f"{network_title(self.name, self.workloads)} on {self.layers[0][0].arch.name}"
-        parts: list[str | tables.TextTable] = [title, *(layer_tables(mapped) if mapped else [])]
+        parts: list[str | tables.TextTable] = [title, *(layer_tables(mapped, self.found) if mapped else [])]
         parts += _notes(self)
         parts += [
             front_table(result.front, result.axes, result.cycles, result.energy_pj, result.workload.name)

@@ -27,6 +27,7 @@ class Ended(StrEnum):
     SOLVED = "all programmes solved"
     CUT_OFF = "all programmes looked at, but some cut off by their seconds"
     ALL_VISITED = "every mapping visited"
+    EMPTY = "no mapping meets the constraints"  # before the layer was searched
     INTERRUPTED = "interrupted"
     GIVEN = "given mappings alone"
     # where a cost model is asked

@@ -353,30 +353,51 @@ def test_a_budget_of_less_than_a_mapping_per_layer_is_status_2(net):
     assert "budget: must be at least a mapping for each of the 3 layers, got 2" in found.stderr
 
 
-def test_every_layer_without_a_mapping_is_named(tmp_path, short_turns):
-    """A fault that a worker meets in one layer brings those of all layers."""
+@pytest.fixture
+def narrow(tmp_path):
+    """A machine for layers of M=7 and N=5, and a maker of networks from (name, M, N)."""
     text = "name: narrow\nlevels:\n"
     text += "  - {name: DRAM, class: DRAM, width_bits: 16, word_bits: 16, temporal: {factors: [M=7, N=5]}}\n"
     (tmp_path / "arch.yaml").write_text(text + "compute: {name: MAC, class: intmac, word_bits: 16}\n")
-    layer = "  - {name: %s, shape: matmul, sizes: {M: %d, N: %d, K: 3}}\n"
-    layers_ = "".join(layer % each for each in (("good", 7, 5), ("bad", 9, 5), ("worse", 7, 6)))
-    (tmp_path / "net.yaml").write_text(f"name: net\nlayers:\n{layers_}")
-    with pytest.raises(InputError) as one:
-        explore(
-            str(tmp_path / "arch.yaml"),
-            str(tmp_path / "net.yaml"),
-            "pfm",
-            SearchOptions(strategy="random", samples=10, jobs=1),
-        )
-    with pytest.raises(InputError) as several:
-        explore(
-            str(tmp_path / "arch.yaml"),
-            str(tmp_path / "net.yaml"),
-            "pfm",
-            SearchOptions(strategy="random", samples=10, jobs=2),
-        )
-    assert {fault.source for fault in one.value.faults} == {"bad on narrow", "worse on narrow"}
-    assert several.value.faults == one.value.faults
+
+    def network(*layers):
+        layer = "  - {name: %s, shape: matmul, sizes: {M: %d, N: %d, K: 3}}\n"
+        (tmp_path / "net.yaml").write_text("name: net\nlayers:\n" + "".join(layer % each for each in layers))
+        return str(tmp_path / "arch.yaml"), str(tmp_path / "net.yaml"), "pfm"
+
+    return network
+
+
+def test_layers_without_a_mapspace_stop_no_other(narrow, short_turns, tmp_path):
+    """Each says why, whatever the search, the number of processes and the budget; what others found is written."""
+    works = narrow(("bad", 9, 5), ("good", 7, 5), ("worse", 7, 6))
+    for ends in ({"samples": 300}, {"budget": "300"}, {"strategy": "auto"}):
+        several = [explore(*works, SearchOptions(**{"strategy": "random"} | ends, jobs=jobs)) for jobs in (1, 2)]
+        for network in several:
+            found = {layer.workload.name: layer for layer, _ in network.layers}
+            assert [layer.found for layer in found.values()] == [False, True, False]
+            assert not network.found
+            assert "bad on narrow: " in found["bad"].hint
+            assert "M=7 at DRAM" in found["bad"].hint
+            assert "worse on narrow: " in found["worse"].hint
+        assert plain(several[0]) == plain(several[1])
+    for more in ((), ("--resume",)):
+        run_ = run(*works[:2], "--mapspace", "pfm", "--out", tmp_path / "out", *more)
+        assert (run_.exit_code, (tmp_path / "out/02_good/mapping.yaml").exists()) == (1, True)
+        assert "these layers" in run_.stdout
+        assert "worse on narrow: " in run_.stdout
+        assert "all layers" not in run_.stdout
+
+
+def test_where_no_layer_has_a_mapspace_all_are_named(narrow, short_turns):
+    """As faults, by any number of processes."""
+    works, told = narrow(("bad", 9, 5), ("worse", 7, 6)), []
+    for jobs in (1, 2):
+        with pytest.raises(InputError) as one:
+            explore(*works, SearchOptions(strategy="random", samples=10, jobs=jobs))
+        told.append({str(fault) for fault in one.value.faults})
+    assert told[0] == told[1]
+    assert {each.partition(":")[0] for each in told[0]} == {"bad on narrow", "worse on narrow"}
 
 
 def test_progress_tells_of_all_layers(net):

@@ -13,6 +13,7 @@ from typing import Any
 
 import yaml
 
+from .aliases import expanded
 from .faults import Fault, InputError, option_fault
 from .hints import meant
 
@@ -193,7 +194,7 @@ class _Builder:
             if key.tag == _TAG + "merge" or key.value == "<<<":
                 merged, deep = self.merge(value, path) | merged, key.value == "<<<"
                 continue
-            name, line = key.value, key.start_mark.line + 1
+            name, line = self.text(key, path), key.start_mark.line + 1
             if name in first_line:
                 self.fault(key, (*path, name), f'duplicate key "{name}", first on line {first_line[name]}')
                 continue
@@ -213,12 +214,21 @@ class _Builder:
                 self.fault(base, path, "only mappings can be merged with <<")
         return values
 
+    def text(self, node: yaml.ScalarNode, path: Keys) -> str:
+        r"""The text of a scalar, in which two escapes may stand for one character, as `"\ud83d\ude00"` in JSON."""
+        text: str = node.value
+        try:
+            return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16")
+        except UnicodeDecodeError:
+            self.fault(node, path, f"{ascii(text)} has half of a character")
+            return text.encode(errors="backslashreplace").decode()
+
     def scalar(self, node: yaml.ScalarNode, path: Keys) -> Any:
         """The value of a scalar by its tag; None with a fault where the two do not agree."""
         text = node.value.replace("_", "")
         match node.tag.removeprefix(_TAG):
             case "str":
-                return node.value
+                return self.text(node, path)
             case "null":
                 return None
             case "bool" if text.lower() in ("true", "false"):
@@ -234,27 +244,13 @@ class _Builder:
         return self.unknown_tag(node, path)
 
 
-def _expanded(node: yaml.Node, known: dict[int, float]) -> float:
-    """The number of nodes from `node` down once aliases are written out; infinite where a node contains itself."""
-    if id(node) not in known:
-        known[id(node)] = math.inf  # until it is counted: a second visit comes from inside it
-        children: Iterable[yaml.Node] = ()
-        if isinstance(node, yaml.MappingNode):
-            children = (child for pair in node.value for child in pair)
-        elif isinstance(node, yaml.SequenceNode):
-            children = node.value
-        count = 1 + sum(_expanded(child, known) for child in children)
-        known[id(node)] = count if math.isinf(count) else min(count, 1e18)
-    return known[id(node)]
-
-
 def _compose(text: str, source: str) -> yaml.Node:
     def failed(line: int | None, message: str) -> InputError:
         return InputError(Fault(source, line, "", message))
 
     try:
         node = _Loader(text).get_single_node()
-        count = 0 if node is None else _expanded(node, {})
+        count = 0 if node is None else expanded(node, {})
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         problem = "; ".join(part for part in (error.context, error.problem) if part)

@@ -35,6 +35,7 @@ FAILED = NOTHING_VALID
 NAME = "ruby-code"
 WRITTEN = {"kernel.c", "kernel.h", "check.c", "Makefile", "schedule.py", "mapping.yaml"}  # by any back end
 MADE = {"layer.c", "layer.h", "layer.d", "program"}  # by compiling and running these
+COMPILED = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ")  # how Linux, macOS and Windows begin one
 FIT = "ruby-machine ARCH LAYER... fits them"
 
 
@@ -57,7 +58,7 @@ def run(request: CodeRequest) -> int:
         tell("\n".join([f"warning: {request.mapping} is not valid on {arch.name}:", *result.hint.splitlines()]))
     backend, kind = BACKENDS[request.backend], DATA_TYPES[request.dtype]
     nest = Nest.of(result.batch)
-    if faults := backend.faults(nest, kind):
+    if faults := [*backend.faults(nest, kind), *_program_faults(request)]:
         raise InputError(faults)
     files = {**backend.files(nest, kind), "mapping.yaml": mapping_yaml(result.batch)}
     earlier = Manifest.read(request.out, NAME)
@@ -139,7 +140,22 @@ def _folder_faults(request: CodeRequest) -> list[Fault]:
     if request.mapping:  # no search, which would be lost; it may be the mapping of this folder
         return []
     earlier = Manifest.read(folder, NAME)
-    return earlier.faults("out", folder, WRITTEN if earlier.hashes else WRITTEN | MADE, request.force)
+    names = WRITTEN if earlier.hashes else WRITTEN | MADE
+    return [*earlier.faults("out", folder, names, request.force), *_program_faults(request)]
+
+
+def _program_faults(request: CodeRequest) -> list[Fault]:
+    """Say that a file in the way of the compiled program is none; `make` may have compiled it."""
+    path = request.out / "program"
+    try:
+        with path.open("rb") as file:
+            foreign = not request.force and not file.read(4).startswith(COMPILED)
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        return [Fault("out", None, str(path), f"cannot be replaced: {error.strerror}")]
+    rule = "exists, and is no compiled program: name another folder, or give --force to replace it"
+    return [Fault("out", None, str(path), rule)] if foreign else []
 
 
 def _run(request: CodeRequest, backend: Backend, nest: Nest, kind: DataType) -> Measurement | ProgramError:

@@ -59,9 +59,8 @@ def _shares(layers: Layers, every: bool) -> TextTable:
         + [_share(own.get(name, 0.0), result.energy_pj) for name in names]
         for own, (result, count) in zip(parts, layers, strict=True)
     ]
-    rows.append(
-        ["all layers" if every else "these layers", _share(time, time), _share(total, total), *(_share(whole[name], total) for name in names)]
-    )
+    name = "all layers" if every else "these layers"
+    rows.append([name, _share(time, time), _share(total, total), *(_share(whole[part], total) for part in names)])
     head = ["layer", "cycles", "energy", *map(_broken, names)]
     return TextTable(
         rows=rows, head=head, left=(0,), title=f"{title}; then the energy of each layer by level", tight=True

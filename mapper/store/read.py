@@ -32,7 +32,8 @@ def problem_of(name: str, content: Any) -> Problem:
     try:
         problem = Problem.of_plain(content)
         sound = problem.digest == name
-    except (ValueError, TypeError, AttributeError) as error:
+        json.dumps(problem.plain(), allow_nan=False)  # also of what the digest leaves out
+    except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise DamagedRow(f"problem {name}: {error}") from None
     if not sound:
         raise DamagedRow(f"problem {name} does not say what was written")

@@ -36,12 +36,13 @@ class Stages:
         """Prove stage by stage, until one stays open, and save the state in `watch.part`.
 
         A proof that an earlier run began is done again from its beginning, so that it ends with the same mapping; what
-        that run had found joins at the end.
+        that run had found joins at the end. So is one that it had finished where a certificate is asked for, which no
+        state holds.
         """
         part = self.watch.part
         if part and (state := part.load()):
             before = restored(self.task.space, state)
-            if not goes_on(state, self.task.options.limits, part):
+            if not (self.task.options.certify or goes_on(state, self.task.options.limits, part)):
                 return self._whole(before)
             self.stage.evidence.earlier = self.before = before
         outcome = self.stage.run()

@@ -1,5 +1,6 @@
 """Makes levels and compute units of Timeloop's components: aliases of attributes, sizes, meshes, what is refused."""
 
+import difflib
 import re
 from math import prod
 from typing import Any
@@ -55,6 +56,9 @@ _SPARSE = (
     *("decompression_supported", "compression_supported"),
 )
 
+_ENGINES = ("type", "technology_nm", "global_cycle_seconds", "latency", "action_latency_cycles")  # which engines read
+NEARLY = 0.87  # how like one of these a name is that is a slip: one letter of seven, two of fifteen
+
 
 class Attributes:
     """The attributes of a component, its own and those inherited, each with its path."""
@@ -102,9 +106,12 @@ class Attributes:
         return self.names[path[:-1]].beside(str(path[-1]))
 
     def refuse(self) -> None:
-        """Adds a fault for each attribute of _REFUSED that changes something."""
+        """Adds a fault for each attribute of _REFUSED that changes something, and warns of names that are nearly ours:
+        what is not ours goes to the energy engines, which have names of their own."""
         for name, path in self.paths.items():
             value = self.value(name)
+            if meant := _nearly(name):
+                self.reader.warn(path, f'is left to the energy engines; did you mean "{meant}"?')
             if name in _REFUSED and value is not None and value not in _REFUSED[name]:
                 self.reader.fault(path, f"{name} is not supported, got {value!r}")
 
@@ -123,6 +130,13 @@ class Attributes:
         elif technology not in (None, "DRAM", "SRAM", -1):
             values["technology"] = technology
         return tuple(sorted((name, _hashable(value)) for name, value in values.items()))
+
+
+def _nearly(name: str) -> str:
+    """The name of ours that `name` may be a slip of; empty where it is one, or like none."""
+    known = {own.lower(): own for own in (*_USED, *_REFUSED, *_SPARSE, *_ENGINES)}
+    near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=NEARLY)
+    return "" if name in known.values() or not near else known[near[0]]
 
 
 def _hashable(value: Any) -> object:

@@ -74,8 +74,8 @@ def _ended_as_by_ctrl_c() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def named_values(given: Sequence[str]) -> dict[str, str]:
-    """Read `--template NAME=VALUE`. Raises InputError with every fault."""
+def named_values(given: Sequence[str]) -> dict[str, str | int | bool]:
+    """Read `--template NAME=VALUE`; whole numbers, True and False are no text. Raises InputError with every fault."""
     values, faults = dict[str, str](), list[Fault]()
     for text in given:
         name, equals, value = text.partition("=")
@@ -85,7 +85,13 @@ def named_values(given: Sequence[str]) -> dict[str, str]:
             faults.append(option_fault("template", f"{name} has two values: {values[name]} and {value}"))
     if faults:
         raise InputError(faults)
-    return values
+    return {name: _plain_value(text) for name, text in values.items()}
+
+
+def _plain_value(text: str) -> str | int | bool:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    return int(text) if text.isdecimal() and str(int(text)) == text else text
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from .durations import seconds_in
 from .internal import InternalError
 from .line_processes import LineProcesses, Reply
 from .parallel import Workers, in_order
-from .sqlite_errors import SqliteFault, StoreWarning, check_schema, sqlite_fault
+from .sqlite_errors import SqliteFault, StoreWarning, check_schema, foreign_beside, sqlite_fault
 from .state_file import StateFile, folder_faults
 from .streams import UnreadError, csv_cell, refused, say, tell
 
@@ -30,6 +30,7 @@ __all__ = [
     "Workers",
     "cluster_faults",
     "folder_faults",
+    "foreign_beside",
     "identity",
     "in_order",
     "no_deadline",

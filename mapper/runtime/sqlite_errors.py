@@ -2,6 +2,7 @@
 
 import sqlite3
 from enum import Enum
+from pathlib import Path
 
 from ...workloads import ToldWarning
 
@@ -14,6 +15,13 @@ _NOT_WRITTEN = (
     sqlite3.SQLITE_PERM,
     sqlite3.SQLITE_NOMEM,
 )
+
+# what SQLite names after a file, and how such files of its own begin, unless with zeros
+_BESIDE = {
+    "-journal": (b"\xd9\xd5\x05\xf9",),
+    "-wal": (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83"),
+    "-shm": (b"\x18\xe2\x2d\x00", b"\x00\x2d\xe2\x18"),
+}
 
 
 class StoreWarning(ToldWarning):
@@ -39,6 +47,22 @@ def check_schema(database: sqlite3.Connection) -> str:
         table = kind == "table" and str(text).upper().startswith("CREATE TABLE")
         if not (table or kind == "index"):
             return f"it has a {kind if kind in ('view', 'trigger') else 'virtual table'}: {name}"
+    return ""
+
+
+def foreign_beside(path: Path) -> str:
+    """Say which file beside `path` is in the way: SQLite takes it for its own by the name, and removes it."""
+    for ending, beginnings in _BESIDE.items():
+        beside = path.with_name(path.name + ending)
+        try:
+            with beside.open("rb") as file:
+                head = file.read(4)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            return f"{beside} cannot be read: {error.strerror}"
+        if head.strip(b"\0") and not head.startswith(beginnings):
+            return f"{beside} is not SQLite's, which would remove it: move it away, or name another file"
     return ""
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ...workloads import Fault, InputError
-from .sqlite_errors import SqliteFault, check_schema, sqlite_fault
+from .sqlite_errors import SqliteFault, check_schema, foreign_beside, sqlite_fault
 
 WAIT = 0.2  # seconds for a file that another run is about to leave
 
@@ -56,6 +56,8 @@ class StateFile:
     def __init__(self, path: Path | None, kind: str, again: str) -> None:
         """Make the file and the folders above it, or open it. Raises InputError where it cannot be, or is damaged."""
         self.path, self.kind, self.again = path, kind, again
+        if path and (other := foreign_beside(path)):
+            raise self.fault(other)
         with self.guarded():
             if path:
                 path.parent.mkdir(parents=True, exist_ok=True)

@@ -6,18 +6,17 @@ from contextlib import suppress
 
 from ...workloads import Fault, InputError
 
-# what a terminal obeys instead of showing it: control characters but the end of a line and tabs, marks of direction
-_UNSHOWN = (*range(0x20), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))
-_AS_NUMBERS = {code: ascii(chr(code))[1:-1] for code in _UNSHOWN if code not in (0x09, 0x0A)}
-
 
 def shown(text: str) -> str:
-    r"""`text` with what a terminal would obey as numbers: a name from a file may hold such characters.
+    r"""`text` with what a terminal would obey, or show as nothing, as numbers: a name from a file may hold such
+    characters.
 
-    >>> print(shown("a\x1b[2Jb"))
-    a\x1b[2Jb
+    >>> print(shown("a\x1b[2Jb\u200bc"))
+    a\x1b[2Jb\u200bc
     """
-    return text.translate(_AS_NUMBERS)
+    if text.replace("\n", "").isprintable():
+        return text
+    return "".join(one if one == "\n" or one.isprintable() else ascii(one)[1:-1] for one in text)
 
 
 def csv_cell(value: object) -> object:

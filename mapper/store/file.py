@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ...workloads import Fault, InputError, collect
 from ...workloads.outputs import note_input
-from ..runtime import SqliteFault, check_schema, sqlite_fault
+from ..runtime import SqliteFault, check_schema, foreign_beside, sqlite_fault
 
 FORMAT = 1
 APPLICATION = 0x52554259  # "RUBY": what SQLite keeps of the program that a file belongs to
@@ -52,6 +52,8 @@ class StoreFile:
             raise self.fault("is a folder; a file is expected")
         if not new and not path.exists():
             raise self.fault("no such store")
+        if other := foreign_beside(path):
+            raise self.fault(other)
         with self.guarded():
             self.database = sqlite3.connect(path, timeout=WAIT, isolation_level=None)
         note_input(path)

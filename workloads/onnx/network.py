@@ -11,6 +11,7 @@ import yaml
 
 from ..faults import Fault, InputError
 from ..load import shaped
+from ..shapes import MOST_NAME
 from ..spec import Workload
 from .attention import attention
 from .graph import Graph, Node, read_graph
@@ -82,8 +83,11 @@ def import_onnx(path: Path, dims: Mapping[str, int] | None = None) -> Imported:
 
 
 def _unique(name: str, names: "Counter[str]") -> str:
-    """The name of a layer from that of its node: without blanks and slashes, and different from all in `names`."""
-    plain = ".".join(part for part in "_".join(name.split()).split("/") if part) or "layer"
+    """The name of a layer from that of its node: printable, without blanks and slashes, not too long, and different
+    from all in `names`."""
+    shown = "".join(one if one.isprintable() else "_" for one in "_".join(name.split()))
+    plain = ".".join(part for part in shown.split("/") if part) or "layer"
+    plain = plain.encode()[: MOST_NAME - len(".999999")].decode(errors="ignore")
     while names[plain]:
         names[plain] += 1
         plain = f"{plain}_{names[plain]}"

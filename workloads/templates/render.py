@@ -9,15 +9,18 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from warnings import warn
 
-from ..faults import Fault, InputError
+from ..faults import Fault, InputError, InputWarning
 from ..files import read_bytes
+from ..reading import near
 
 SECONDS = 20.0  # by the clock
 OUTPUT = 1 << 24  # characters
 WORKER = Path(__file__).with_name("worker.py")
-Values = Mapping[str, str | int | float]
+Values = Mapping[str, str | int | float | bool]
 _VALUES: ContextVar[Values | None] = ContextVar("_VALUES", default=None)
+_NAMES: ContextVar[set[str]] = ContextVar("_NAMES")  # of the templates that were read
 _ALIKE: ContextVar[dict[object, dict[str, Any]] | None] = ContextVar("_ALIKE", default=None)
 
 
@@ -32,12 +35,17 @@ class Rendered:
 
 @contextmanager
 def template_values(values: Values) -> Iterator[None]:
-    """Give values to the names of all templates that are read meanwhile."""
-    token = _VALUES.set(values)
+    """Give values to the names of all templates that are read meanwhile. An InputWarning tells of names that none of
+    them has."""
+    token, names = _VALUES.set(values), _NAMES.set(set())
     try:
         yield
+        for name in values.keys() - _NAMES.get():
+            rule = f"no template that was read has this name{near(name, _NAMES.get())}"
+            warn(f"template: {name} has no effect: {rule}", InputWarning, stacklevel=3)
     finally:
         _VALUES.reset(token)
+        _NAMES.reset(names)
 
 
 @contextmanager
@@ -78,6 +86,8 @@ def rendered(path: Path, folders: tuple[Path, ...] = (), search: tuple[Path, ...
     if "fault" in answer:
         file = str(path) if answer["file"] in ("", str(whole)) else answer["file"]
         raise InputError(Fault(file, answer["line"], "", answer["fault"]))
+    if (names := _NAMES.get(None)) is not None:
+        names.update(answer["names"])
     if len(answer["text"]) > OUTPUT:
         raise InputError(Fault(str(path), None, "", f"makes {len(answer['text']):,} characters, over {OUTPUT:,}"))
     included = tuple((tuple(map(Path, files)), keys, several) for files, keys, several in answer["included"])

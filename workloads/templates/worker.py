@@ -14,7 +14,7 @@ from glob import iglob
 from pathlib import Path
 from typing import Any
 
-from jinja2 import FunctionLoader, StrictUndefined, TemplateError, TemplateNotFound, UndefinedError
+from jinja2 import FunctionLoader, StrictUndefined, TemplateError, TemplateNotFound, UndefinedError, meta
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 CPU_SECONDS = 3
@@ -38,6 +38,7 @@ class Rendering:
         self.folders, self.search = [Path(folder) for folder in folders], [Path(folder) for folder in search]
         self.values = values
         self.included: list[tuple[list[str], str, bool]] = []  # files, keys, whether there may be several
+        self.names = set[str]()  # that templates use and do not set themselves
 
     def text(self, path: Path, around: tuple[Path, ...] = ()) -> str:
         """The text of a file, rendered; `around`: the files that include it."""
@@ -46,7 +47,8 @@ class Rendering:
             raise RefusedError(f"a template includes itself: {names}")
         source = self.read(path)
         environment = ImmutableSandboxedEnvironment(
-            undefined=StrictUndefined, loader=FunctionLoader(lambda name: self.read(self.one(name, path)))
+            undefined=StrictUndefined,
+            loader=FunctionLoader(lambda name: self.noted(environment, self.read(self.one(name, path)))),
         )
         environment.globals = {
             "range": environment.globals["range"],
@@ -60,7 +62,7 @@ class Rendering:
             "include_text": lambda name: "\n".join(self.text(one, (*around, path)) for one in self.found(name, path)),
         }
         try:
-            return environment.from_string(source).render(self.values)
+            return environment.from_string(self.noted(environment, source)).render(self.values)
         except RefusedError as error:
             raise RefusedError(str(error), error.file or str(path), error.line or _line(error)) from None
         except TemplateNotFound as error:
@@ -72,6 +74,11 @@ class Rendering:
             raise RefusedError(f"not a template: {error}", str(path), getattr(error, "lineno", _line(error))) from None
         except (ArithmeticError, TypeError, ValueError, LookupError, AttributeError) as error:
             raise RefusedError(f"the template fails: {error}", str(path), _line(error)) from None
+
+    def noted(self, environment: ImmutableSandboxedEnvironment, source: str) -> str:
+        """The text of a template, whose names are noted."""
+        self.names |= meta.find_undeclared_variables(environment.parse(source))
+        return source
 
     def read(self, path: Path) -> str:
         """The text of a file of a template's size."""
@@ -136,7 +143,8 @@ def main() -> None:
     answer: dict[str, Any]
     try:
         text = rendering.text(Path(request["path"]))
-        answer = {"text": text, "included": rendering.included, "search": [*map(str, rendering.search)]}
+        names = sorted(rendering.names)
+        answer = {"text": text, "included": rendering.included, "search": [*map(str, rendering.search)], "names": names}
     except RefusedError as error:
         answer = {"fault": str(error), "file": error.file, "line": error.line}
     except (MemoryError, RecursionError, OverflowError) as error:

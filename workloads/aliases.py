@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import yaml
 
 
-def expanded(node: yaml.Node, known: dict[int, float]) -> float:
+def written_out(node: yaml.Node, known: dict[int, float]) -> float:
     """The number of nodes from `node` down once aliases are written out; infinite where a node contains itself."""
     if id(node) not in known:
         known[id(node)] = math.inf  # until it is counted: a second visit comes from inside it
@@ -15,6 +15,6 @@ def expanded(node: yaml.Node, known: dict[int, float]) -> float:
             children = (child for pair in node.value for child in pair)
         elif isinstance(node, yaml.SequenceNode):
             children = node.value
-        count = 1 + sum(expanded(child, known) for child in children)
+        count = 1 + sum(written_out(child, known) for child in children)
         known[id(node)] = count if math.isinf(count) else min(count, 1e18)
     return known[id(node)]

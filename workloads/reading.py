@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from .aliases import expanded
+from .aliases import written_out
 from .faults import Fault, InputError, option_fault
 from .hints import meant
 
@@ -250,7 +250,7 @@ def _compose(text: str, source: str) -> yaml.Node:
 
     try:
         node = _Loader(text).get_single_node()
-        count = 0 if node is None else expanded(node, {})
+        count = 0 if node is None else written_out(node, {})
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         problem = "; ".join(part for part in (error.context, error.problem) if part)

@@ -4,10 +4,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import Annotated, Any, Literal
+from warnings import warn
 
 from pydantic import Field
 
-from ...workloads import Document, Fault, InputError, Keys, Section, check
+from ...workloads import Document, Fault, InputError, InputWarning, Keys, Section, check, near
 
 Positive = Annotated[int, Field(ge=1)]
 Cost = Annotated[float, Field(ge=0)]
@@ -145,6 +146,9 @@ def read_zigzag_accelerator(document: Document, spreads: Mapping[str, Spread] | 
     word = max(accelerator.operational_array.input_precision, default=8)
     array = dict(zip(accelerator.operational_array.dimensions, accelerator.operational_array.sizes, strict=True))
     whole = prod(array.values())
+    for dimension in [name for name in spreads or {} if name not in array]:
+        why = f"the array has {', '.join(array)}{near(dimension, array)}"
+        warn(f"{document.source}: {dimension} of the mapping file has no effect: {why}", InputWarning, stacklevel=2)
     inner_first = enumerate(accelerator.memories.items())
     shared = {name: prod(array[d] for d in memory.served_dimensions) for name, memory in accelerator.memories.items()}
     memories = [each for _, each in sorted(inner_first, key=lambda pair: (-shared[pair[1][0]], -pair[0]))]

@@ -13,7 +13,7 @@ STATS, POINTS = "stats.json", "results.json"
 TOLD = 10  # faults of one file
 
 Figure = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Whole = Annotated[int, Field(ge=0)]
+Whole = Annotated[int, Field(ge=0, le=10**300)]  # as a float it is finite
 
 
 class _Part(BaseModel):

@@ -5,6 +5,7 @@ right along one row as far as the rightmost of them, and from there up and down 
 Timeloop's network (its class Legacy); its figures for perfect nests are ours.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
 
@@ -100,34 +101,63 @@ def mean_hops(axes: Axes, loops: Loops) -> float:
     """
     if any(prod(bound for bound, _ in each) > size for each, (_, size, _) in zip(loops, axes, strict=True)):
         return 0.0
-    x, y, group = _places(axes, loops)
     height = prod(size for along_x, size, _ in axes if not along_x)
-    columns, group = np.unique(group * (x.max() + 1) + x, return_inverse=True)
-    low, high = np.full(len(columns), np.inf), np.zeros(len(columns))
-    np.minimum.at(low, group, y)
-    np.maximum.at(high, group, y)
     middle = (height - 1) / 2
-    climbs = np.maximum(0, middle - low) + np.maximum(0, high - middle)
+    every = _steps(axes, loops)
+    x, y, group = _places([loop for loop in every if loop[2]])
+    # places that need the same words or wholly others lie alike around those: they need no list
+    (wide, copies), (high_up, _) = _reach(every, True), _reach(every, False)
+    right, up = _offsets(every, True), _offsets(every, False)
+    columns, column = np.unique(group * (x.max() + 1) + x, return_inverse=True)
+    low, high = np.full(len(columns), np.inf), np.zeros(len(columns))
+    np.minimum.at(low, column, y)
+    np.maximum.at(high, column, y)
+    climbs = np.maximum(0, middle - np.add.outer(up, low)) + np.maximum(0, np.add.outer(up, high + high_up) - middle)
     owner, at = np.divmod(columns, x.max() + 1)
-    last = np.append(owner[1:] != owner[:-1], True)  # the rightmost column of each group
-    return float((at[last].sum() + climbs.sum()) / last.sum())
+    last = at[np.append(owner[1:] != owner[:-1], True)] + wide  # the rightmost column of each group
+    groups = len(last) * len(right) * len(up)
+    across = len(up) * (len(right) * last.sum() + len(last) * right.sum())
+    return float((across + len(right) * copies * climbs.sum()) / groups)
 
 
-def _places(axes: Axes, loops: Loops) -> tuple[Ints, Ints, Ints]:
-    """Column, row and group of every place. # (place,)"""
-    rest = np.arange(prod(bound for axis in loops for bound, _ in axis))
+Step = tuple[bool, int, Moves, int]  # of a loop: along X, bound, moves, places from one iteration to the next
+
+
+def _steps(axes: Axes, loops: Loops) -> list[Step]:
+    found = []
+    for (along_x, _, pitch), axis in zip(axes, loops, strict=True):
+        for bound, moves in axis:
+            found.append((along_x, bound, moves, pitch))
+            pitch *= bound
+    return found
+
+
+def _reach(every: Sequence[Step], along_x: bool) -> tuple[int, int]:
+    """How far the places lie apart that need the same words, and their number, along one side."""
+    same = [(bound, pitch) for side, bound, moves, pitch in every if side is along_x and moves == SAME]
+    return sum((bound - 1) * pitch for bound, pitch in same), prod(bound for bound, _ in same)
+
+
+def _offsets(every: Sequence[Step], along_x: bool) -> Ints:
+    """Where the places lie that need wholly other words, along one side. # (iteration,)"""
+    found = np.zeros(1, np.int64)
+    for side, bound, moves, pitch in every:
+        if side is along_x and moves is OTHER:
+            found = np.add.outer(np.arange(bound) * pitch, found).ravel()
+    return found
+
+
+def _places(moving: Sequence[Step]) -> tuple[Ints, Ints, Ints]:
+    """Column, row and group of the places of loops whose words move along ranks. # (place,)"""
+    rest = np.arange(prod(bound for _, bound, _, _ in moving))
     x, y, group = np.zeros((3, len(rest)), np.int64)
     starts: dict[int, Ints] = {}  # of the tile along each rank
-    for (along_x, _, pitch), axis in zip(axes, loops, strict=True):
+    for along_x, bound, moves, pitch in moving:
         where = x if along_x else y
-        for bound, moves in axis:
-            rest, digit = np.divmod(rest, bound)
-            where += digit * pitch
-            pitch *= bound
-            if moves is OTHER:
-                group = group * bound + digit
-            for rank, move in enumerate(moves or ()):
-                starts[rank] = starts.get(rank, 0) + digit * move
+        rest, digit = np.divmod(rest, bound)
+        where += digit * pitch
+        for rank, move in enumerate(moves or ()):
+            starts[rank] = starts.get(rank, 0) + digit * move
     for start in starts.values():
         start = start - start.min()
         group = group * (start.max() + 1) + start

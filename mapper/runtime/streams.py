@@ -16,7 +16,7 @@ def shown(text: str) -> str:
     """
     if text.replace("\n", "").isprintable():
         return text
-    return "".join(one if one == "\n" or one.isprintable() else ascii(one)[1:-1] for one in text)
+    return "".join(one if one in "\n\t" or one.isprintable() else ascii(one)[1:-1] for one in text)
 
 
 def csv_cell(value: object) -> object:

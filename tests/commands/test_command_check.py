@@ -236,11 +236,12 @@ def test_what_cannot_be_written_is_a_fault_beside_the_result(layer, tmp_path, mo
     assert "No space left on device" in found.stderr
 
 
-def test_a_proof_told_again_has_no_certificate(layer, tmp_path):
-    """What an earlier run proved is not written: a line says so, and nothing else is there."""
-    path, keep = tmp_path / "c.json", ("--search", "optimal", "--out", tmp_path / "out")
-    assert run(command_map.main, "linear_8", layer, *keep).exit_code == 0
-    again = run(command_map.main, "linear_8", layer, *keep, "--resume", "--certificate", path)
-    assert again.exit_code == 0
-    assert "not written: nothing is proven of mm by this run" in again.stderr
-    assert not path.exists()
+def test_a_proof_is_done_again_for_its_certificate(layer, tmp_path):
+    """A run that was killed between its proof and the file goes on to the certificate of an unbroken run."""
+    whole, path, keep = tmp_path / "whole.json", tmp_path / "c.json", ("--search", "optimal", "--certificate")
+    assert run(command_map.main, "linear_8", layer, *keep, whole).exit_code == 0
+    assert run(command_map.main, "linear_8", layer, *keep, path, "--out", tmp_path / "out").exit_code == 0
+    path.unlink()
+    again = run(command_map.main, "linear_8", layer, *keep, path, "--out", tmp_path / "out", "--resume")
+    assert (again.exit_code, again.stderr) == (0, "")
+    assert path.read_text() == whole.read_text()

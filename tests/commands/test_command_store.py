@@ -116,6 +116,11 @@ def test_a_file_that_is_no_export_is_refused_with_every_fault(path, tmp_path):
     """By line; nothing of it is imported."""
     lines = [json.loads(line) for line in store(path, "export").stdout.splitlines()]
     header, problem, mapping = lines[:3]
+    table = problem["content"]["table"]
+    beyond = [  # what JSON has no number for, where the digest does not look
+        table | {"levels": [level | {"area_um2": area} for level in table["levels"]]}
+        for area in (float("nan"), float("inf"), "1" * 400)
+    ]
     wrong = [
         header,
         problem,
@@ -127,6 +132,7 @@ def test_a_file_that_is_no_export_is_refused_with_every_fault(path, tmp_path):
         header,
         {"kind": "x"},
         mapping,
+        *(problem | {"content": problem["content"] | {"table": bad}} for bad in beyond),
     ]
     file = tmp_path / "lines.jsonl"
     file.write_text("\n".join([*map(json.dumps, wrong), "no json"]))
@@ -135,7 +141,8 @@ def test_a_file_that_is_no_export_is_refused_with_every_fault(path, tmp_path):
     assert (refused.exit_code, refused.stdout) == (2, "")
     for number, words in {
         3: "does not say what was written", 4: "cycles", 5: "date", 6: "no line above has the problem other",
-        7: "none of the sizes", 8: "the first line, and no other", 9: "kind", 11: "JSON",
+        7: "none of the sizes", 8: "the first line, and no other", 9: "kind", 11: "JSON", 12: "JSON", 13: "JSON",
+        14: "JSON",
     }.items():  # fmt: skip
         assert any(f"{file}:{number}: " in line and words in line for line in refused.stderr.splitlines()), words
     assert f"{file}:10:" not in refused.stderr

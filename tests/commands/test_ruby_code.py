@@ -128,6 +128,21 @@ def test_other_files_are_left_alone(ruby_code, tmp_path):
         assert (tmp_path / name / file).read_text() == "mine"
 
 
+def test_a_file_that_is_no_program_is_not_compiled_over(ruby_code, tmp_path):
+    """In a folder of its own, where `make` may have compiled one: refused, unless --force is given."""
+    write = ("eyeriss_like", "tiny.yaml", "--out", "p", "--time-limit", "1")
+    assert ruby_code(*write).exit_code == 0
+    (tmp_path / "p/program").write_bytes(b"\x7fELF")
+    assert ruby_code(*write).exit_code == 0
+    (tmp_path / "p/program").write_text("notes")
+    for more in ((), ("--run",)):
+        done = ruby_code(*write, *more)
+        assert (done.exit_code, (tmp_path / "p/program").read_text()) == (2, "notes")
+        assert "out: p/program: exists, and is no compiled program" in done.stderr
+    assert ruby_code(*write, "--force").exit_code == 0
+    assert not (tmp_path / "p/program").exists()
+
+
 def test_files_of_an_earlier_program_go(ruby_code, tmp_path):
     assert ruby_code("eyeriss_like", "tiny.yaml", "--out", "p", "--run", "--time-limit", "1").exit_code == 0
     assert (tmp_path / "p/program").exists()

@@ -15,6 +15,8 @@ ODD = {
     "8-bit CSI": "\x9b2J",
     "right to left": "\u202e",
     "mark": "\u200f",
+    "no width": "\u200b",
+    "tag": "\U000e0041",
 }
 ARCH = "{name: a, levels: [{name: DRAM, %s: 1}], compute: {name: MAC}}"
 

@@ -182,6 +182,14 @@ def test_copies_that_would_differ_are_refused(tmp_path):
     assert "it is spread over M" in refused.stderr
 
 
+def test_a_dimension_that_the_array_does_not_have_is_told(tmp_path):
+    """A slip in the mapping file would take a constraint away."""
+    spread = [SPREAD[0] | {"spatial_mapping": SPREAD[0]["spatial_mapping"] | {"D9": ["K, 4"]}}]
+    done = run(ruby_import, put(tmp_path / "a.yaml", ACCELERATOR), "--mapping", put(tmp_path / "m.yaml", spread))
+    assert done.exit_code == 0
+    assert "D9 of the mapping file has no effect: the array has D1, D2" in done.stderr
+
+
 LAYER = {
     "id": 3, "operator_type": "Conv", "equation": "O[b][k][oy][ox]+=W[k][c][fy][fx]*I[b][c][iy][ix]",
     "dimension_relations": ["ix=2*ox+1*fx", "iy=2*oy+3*fy"], "loop_dims": ["B", "K", "C", "OY", "OX", "FY", "FX"],

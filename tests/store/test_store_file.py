@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from ruby_map.mapper.runtime.checkpoint import NAME, Checkpoint
 from ruby_map.mapper.store import Found, Store, file, store_faults
 from ruby_map.mapper.store.read import BEST
 from ruby_map.workloads import InputError
@@ -132,6 +133,25 @@ def test_files_that_are_no_store_are_refused_and_left_as_they_are(tmp_path):
     assert not (tmp_path / "none").exists()
     assert store_faults(tmp_path / "none") == []
     assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("ending", ["-journal", "-wal", "-shm"])
+def test_a_file_beside_a_store_is_not_sqlites_by_its_name(tmp_path, ending):
+    """It would be taken for a part of the store, and removed; also beside a store that is not there yet, and beside a
+    checkpoint. One of SQLite's own is no fault."""
+    path, beside = tmp_path / "s", tmp_path / f"s{ending}"
+    for there in (False, True):
+        beside.write_text("mine")
+        for new in (True, False):
+            if new or there:
+                with pytest.raises(InputError, match="is not SQLite's, which would remove it"):
+                    Store(path, new=new)
+        assert beside.read_text() == "mine"
+        beside.write_bytes(b"")
+        Store(path).close()
+    (tmp_path / f"{NAME}{ending}").write_text("mine")
+    with pytest.raises(InputError, match="is not SQLite's, which would remove it"):
+        Checkpoint(tmp_path, {})
 
 
 def test_a_damaged_store_is_told(tmp_path):

@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ruby_map.mapper.commands.ruby_import import main as ruby_import
-from ruby_map.workloads import InputError, Network, load_workload
+from ruby_map.workloads import InputError, Network, load_workload, shaped
 from ruby_map.workloads.onnx import graph as onnx_graph
 from ruby_map.workloads.onnx import import_onnx, network_yaml
+from ruby_map.workloads.onnx.network import layer_name
 from typer.testing import CliRunner
 
 APP = ruby_import
@@ -149,6 +150,15 @@ def test_the_network_file_reads_back(tmp_path):
     assert network.macs == 2 * 4 * 4 * 9 * 64 + 40
     assert f"{network.macs:,} MACs" in text
     assert "# left out, 4 nodes that are no convolution or matrix product: Relu 2" in text
+
+
+def test_a_layer_is_named_so_that_its_file_reads_back():
+    """Printable characters alone, not too many, each name once."""
+    names = Counter()
+    for name in ("a\x1b[31m/b c", "a\x1b[31m/b c", "x" * 300, "x" * 300, "\u00e9" * 150, "/"):
+        shaped("matmul", layer_name(name, names), M=2, N=2, K=2)
+    assert list(names)[:2] == ["a_[31m.b_c", "a_[31m.b_c_2"]
+    assert len(names) == 6
 
 
 @needs_onnx

@@ -75,6 +75,16 @@ def test_json_is_read_as_json_means_it(value: object) -> None:
     assert parse_yaml(json.dumps(value), "f").data == value
 
 
+def test_two_escapes_of_json_are_one_character() -> None:
+    """As other programs write it; half of one is a fault, in keys and values."""
+    assert parse_yaml('{"a\\ud83d\\ude00": "\\ud83d\\ude00"}', "f").data == {"a\U0001f600": "\U0001f600"}
+    with pytest.raises(InputError) as caught:
+        parse_yaml('a: "\\ud83d"\n"\\ude00b": 1', "f")
+    assert [(each.line, "has half of a character" in each.message) for each in caught.value.faults] == [
+        (1, True), (2, True)
+    ]  # fmt: skip
+
+
 def test_lines_are_those_of_the_file() -> None:
     """A path has the line of its key; one that is not there has the nearest line around it."""
     document = parse_yaml("a: 1\n\nb:\n  - x\n  - y: 2\n", "f")

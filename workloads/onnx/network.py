@@ -71,7 +71,7 @@ def import_onnx(path: Path, dims: Mapping[str, int] | None = None) -> Imported:
         else:
             for more, layer in made:
                 first, _, count = layers.get(key := repr(layer), ("", layer, 0))
-                layers[key] = (first or _unique(node.name + more, names), layer, count + 1)
+                layers[key] = (first or layer_name(node.name + more, names), layer, count + 1)
     if not layers and not faults:
         faults.append(
             Fault(str(path), None, "", f"no convolution or matrix product among its {len(graph.nodes)} nodes")
@@ -82,7 +82,7 @@ def import_onnx(path: Path, dims: Mapping[str, int] | None = None) -> Imported:
     return Imported(stem, path.name, tuple(layers.values()), dict(left_out.most_common()), tuple(heavy))
 
 
-def _unique(name: str, names: "Counter[str]") -> str:
+def layer_name(name: str, names: "Counter[str]") -> str:
     """The name of a layer from that of its node: printable, without blanks and slashes, not too long, and different
     from all in `names`."""
     shown = "".join(one if one.isprintable() else "_" for one in "_".join(name.split()))

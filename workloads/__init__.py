@@ -1,7 +1,7 @@
 """Workloads: dims, tensors, layers, networks and the library of them; and the reading of input files."""
 
 from .checking import FloatExpr, IntExpr, Section, check
-from .faults import Fault, InputError, InputWarning, ToldWarning, collect, option_fault
+from .faults import Fault, InputError, ToldWarning, collect, option_fault
 from .files import expanded, read_bytes, write_whole, written_together
 from .load import library_workloads, load_workload, shaped
 from .named_shapes import SHAPES
@@ -16,7 +16,6 @@ __all__ = [
     "Fault",
     "FloatExpr",
     "InputError",
-    "InputWarning",
     "IntExpr",
     "Keys",
     "Network",

@@ -8,7 +8,8 @@ from warnings import warn
 
 from pydantic import Field
 
-from ...workloads import Document, Fault, InputError, InputWarning, Keys, Section, check, near
+from ...workloads import Document, Fault, InputError, Keys, Section, check, near
+from ...workloads.timeloop import InputWarning
 
 Positive = Annotated[int, Field(ge=1)]
 Cost = Annotated[float, Field(ge=0)]

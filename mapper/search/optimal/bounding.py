@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -27,13 +26,13 @@ HELD = 2**19  # rows of chains with columns of choices that wait, in all: some h
 class Bounding:
     """The bounding of the choices of a proof.
 
-    It calls `evolve` now and then and `tell` after each choice, with the number of those bounded. All may raise TimeUp.
+    It calls `evolve` now and then and `tell` after each choice. All may raise TimeUp.
     """
 
     choices: AllChoices
     check: Deadline
-    evolve: Callable[[int], object]
-    tell: Callable[[int], object]
+    evolve: Callable[[], object]
+    tell: Callable[[], object]
     rows: int = 0
     root: float = np.inf  # the least bound of the choices as they were bounded first
 
@@ -91,7 +90,7 @@ class Bounding:
             self.root = min(self.root, cutoff)  # it ruled out what is no better than the best, which may have changed
         if choice.least >= cutoff:
             choices.close([waiting])
-        self.tell(number)
+        self.tell()
         self._evolve_beside(0 if last else choice.rows)
         if incumbents.best is not None and self._least_of_all > incumbents.cutoff * (1 + ROUNDING):
             raise InternalError("internal error: a mapping is below the bound of its mapspace; please report it")
@@ -109,10 +108,10 @@ class Bounding:
         """Evolve for about as long as columns of so many rows take."""
         before, self.rows = self.rows, self.rows + rows
         for _ in range(self.rows // BESIDE - before // BESIDE):
-            self.evolve(self.choices.begun)
+            self.evolve()
 
     def _bounded(self, keep: Bools, *, last: bool) -> KeepChoice | WideChoice:
-        choice = choice_of(self.task, self.leaves, keep, partial(self.evolve, self.choices.begun), last=last)
+        choice = choice_of(self.task, self.leaves, keep, self.evolve, last=last)
         if choice.least < self.leaves.incumbents.cutoff * (1 - ROUNDING):
             choice.sharpen()
         return choice

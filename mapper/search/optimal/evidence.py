@@ -46,14 +46,12 @@ class Evidence:
     def statistics(self) -> Statistics:
         return self.leaves.recorder.statistics
 
-    def progress(self, bounded: int | None) -> str:
-        """Format the state of the proof in a line; `bounded`: how many choices of kept tensors are, until all are; None
-        where effort ended before."""
+    @property
+    def progress(self) -> str:
+        """The state of the proof in a line."""
         stage = f"{self.objective.title}: " if len(self.task.options.objectives) > 1 else ""
-        if not self.choices.bounded and bounded is None:
-            return f"{stage}some of {self.choices.number:,} choices of what is kept not bounded"
         if not self.choices.bounded:
-            return f"{stage}{bounded:,} of {self.choices.number:,} choices of what is kept bounded"
+            return f"{stage}{self.choices.begun:,} of {self.choices.number:,} choices of what is kept bounded"
         cutoff = self.incumbents.cutoff if self.incumbents.best is not None else np.inf
         share = max(0.0, 1 - self.choices.least / cutoff) if cutoff else 0.0
         return f"{stage}the best possible at most {share:.2%} below, {self.choices.open:,} sets open"

@@ -166,10 +166,10 @@ class Optimal:
         timed_out = reason in (Ended.EFFORT, Ended.TOO_SHORT) and self.effort.out_of_time
         self.statistics.stop(Ended.TIME_LIMIT if timed_out else reason)
 
-    def _evolve_beside(self, bounded: int) -> None:
+    def _evolve_beside(self) -> None:
         """Make a generation between the steps of a sketch, or while choices are bounded."""
         if self.evolver.go_on(self.effort.late):
-            self._tell(bounded)
+            self._tell()
 
     def _round(self, rounds: Rounds) -> None:
         """Open nodes of a choice in turns, with evolution between them."""
@@ -191,11 +191,11 @@ class Optimal:
         elif not self.statistics.ended and not self.effort.late():
             self.statistics.stop(Ended.LEFT_OPEN)
 
-    def _tell(self, bounded: int | None = None, *, proving: bool = True) -> float:
-        """Report progress, offer the state, return the seconds; `bounded`: so many choices are, until all are."""
+    def _tell(self, *, proving: bool = True) -> float:
+        """Report progress, offer the state, return the seconds."""
         self.statistics.seconds = self.effort.seconds
         if self.watch.progress:
-            self.recorder.proven = self.evidence.progress(bounded) if proving else ""
+            self.recorder.proven = self.evidence.progress if proving else ""
             self.watch.progress(self.recorder)
         if self.watch.part:
             self.watch.part.offer(lambda: state_of(self.task.space, self.evidence.to_save, finished=False))

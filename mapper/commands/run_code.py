@@ -58,7 +58,7 @@ def run(request: CodeRequest) -> int:
         tell("\n".join([f"warning: {request.mapping} is not valid on {arch.name}:", *result.hint.splitlines()]))
     backend, kind = BACKENDS[request.backend], DATA_TYPES[request.dtype]
     nest = Nest.of(result.batch)
-    if faults := [*backend.faults(nest, kind), *_program_faults(request)]:
+    if faults := backend.faults(nest, kind):
         raise InputError(faults)
     files = {**backend.files(nest, kind), "mapping.yaml": mapping_yaml(result.batch)}
     earlier = Manifest.read(request.out, NAME)
@@ -138,10 +138,11 @@ def _folder_faults(request: CodeRequest) -> list[Fault]:
     if folder.exists() and not folder.is_dir():
         return [option_fault("out", f"{folder} is no folder")]
     if request.mapping:  # no search, which would be lost; it may be the mapping of this folder
-        return []
+        return _program_faults(request)
     earlier = Manifest.read(folder, NAME)
-    names = WRITTEN if earlier.hashes else WRITTEN | MADE
-    return [*earlier.faults("out", folder, names, request.force), *_program_faults(request)]
+    if not earlier.hashes:
+        return earlier.faults("out", folder, WRITTEN | MADE, request.force)
+    return [*earlier.faults("out", folder, WRITTEN, request.force), *_program_faults(request)]
 
 
 def _program_faults(request: CodeRequest) -> list[Fault]:

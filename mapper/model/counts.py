@@ -33,6 +33,7 @@ class Counts:
     drains: Numbers  # (mapping, level, tensor) words that move up to the next keeper, as far as `reads` has them not
     origin_drains: Numbers  # (mapping, level) the same at the spatial origin
     inexact: Bools  # (mapping, level, tensor) reads may exceed the executor's, never fall short (docs/model.md)
+    origin_inexact: Numbers  # (mapping, level) of origin_reads the words of such reads
     tiles: Callable[[], Numbers]  # makes tile_words, which costs nothing where nobody asks
     fill_drain: Numbers  # (mapping,) of the cycles those in which a systolic array fills and drains
     # makes the words that cross the arrays, which only wires need; from the batch's analysis, where the caller has it
@@ -95,6 +96,7 @@ def count(batch: Mappings, nest: NestAnalysis | None = None) -> Counts:
         drains=found.stacked("drains", levels, tensors),
         origin_drains=found.stacked("origin_drains", levels),
         inexact=inexact,
+        origin_inexact=found.stacked("origin_inexact", levels),
         tiles=partial(kept_words, batch),  # of the batch alone: the analysis would live as long as its counts
         fill_drain=waits,
         crossings=partial(crossings, batch, reads, updates, exact=~inexact.any((1, 2))),
@@ -108,7 +110,8 @@ def least_counts(batch: Mappings, counts: Counts) -> Counts:
     """
     nest, shape = NestAnalysis(batch), counts.reads.shape[1:]
     reads = {place: counts.reads[:, *place] for place in np.ndindex(shape)}
-    origin_reads = [counts.origin_reads[:, level] for level in range(nest.levels)]
+    # without the reads that may be too many; their bounds are added
+    origin_reads = [counts.origin_reads[:, i] - counts.origin_inexact[:, i] for i in range(nest.levels)]
     for v, tensor in enumerate(batch.workload.tensors):
         for parent, child, pair in keeper_pairs(batch.keep[:, :, v]):
             # of arrays that are traced no value is known: there all mappings have the same pairs
@@ -120,15 +123,14 @@ def least_counts(batch: Mappings, counts: Counts) -> Counts:
             flagged = some.spread(~read.exact())
             reads[parent, v] = nest.xp.where(flagged, some.spread(read.least_words()), reads[parent, v])
             if batch.arch.levels[parent].limited:
-                origin = replace(read, origin=True)
-                excess = nest.xp.where(flagged, some.spread(origin.words() - origin.least_words()), nest.zeros())
-                origin_reads[parent] = origin_reads[parent] - excess
-    least = nest.together([*reads.values()], *shape)
+                least = some.spread(replace(read, origin=True).least_words())
+                origin_reads[parent] = origin_reads[parent] + nest.xp.where(flagged, least, nest.zeros())
+    bounded = nest.together([*reads.values()], *shape)
     return replace(
         counts,
-        reads=least,
+        reads=bounded,
         origin_reads=nest.together(origin_reads, nest.levels),
-        crossings=partial(crossings, batch, least, counts.updates, exact=counts.exact, least=True),
+        crossings=partial(crossings, batch, bounded, counts.updates, exact=counts.exact, least=True),
     )
 
 
@@ -194,8 +196,8 @@ def _add_pair(found: _Columns, tensor: Tensor, v: int, parent: int, child: int) 
     nest = found.nest
     macs = child == nest.levels
     read = DataMovement(nest, tensor, child, parent=parent)
-    moved = read.words()
-    found.flag((parent, v), read.exact())
+    moved, exact = read.words(), read.exact()
+    found.flag((parent, v), exact)
     if tensor.output:
         found.add("updates", (parent, v), moved)
         found.add("reads", (parent, v), moved - nest.distinct(tensor, parent))
@@ -207,10 +209,10 @@ def _add_pair(found: _Columns, tensor: Tensor, v: int, parent: int, child: int) 
         found.add("fills", (child, v), filled - nest.distinct(tensor, child) if tensor.output else filled)
         if tensor.output:  # each word that comes in, or begins there, leaves once
             found.add("drains", (child, v), filled)
-    _add_busiest(found, tensor, parent, child)
+    _add_busiest(found, tensor, parent, child, exact)
 
 
-def _add_busiest(found: _Columns, tensor: Tensor, parent: int, child: int) -> None:
+def _add_busiest(found: _Columns, tensor: Tensor, parent: int, child: int, exact: Bools) -> None:
     """The same for the spatial origin, at levels with a bandwidth."""
     nest = found.nest
     levels = nest.batch.arch.levels
@@ -221,6 +223,7 @@ def _add_busiest(found: _Columns, tensor: Tensor, parent: int, child: int) -> No
             found.add("origin_reads", (parent,), moved - nest.distinct(tensor, parent, origin=True))
         else:
             found.add("origin_reads", (parent,), moved)
+            found.add("origin_inexact", (parent,), nest.xp.where(exact, nest.zeros(), moved))
     if child < nest.levels and levels[child].limited:
         filled = DataMovement(nest, tensor, child, origin=True).words()
         first = nest.distinct(tensor, child, origin=True) if tensor.output else 0

@@ -40,12 +40,9 @@ def recount(batch: MappingBatch, known: Counts | None = None) -> Counts:
     if len(batch) != 1:
         raise ValueError(f"recount takes one mapping at a time, got a batch of {len(batch)}")
     given, batch = batch, exactly(batch)
-    nest = NestAnalysis(batch)
-    counts = (
-        known if known is not None and batch is given else count(batch, nest)
-    )  # floats may have rounded those known
+    counts = known if known is not None and batch is given else count(batch)  # floats may have rounded those known
     if not counts.exact[0]:
-        counts = _corrected(counts, batch, nest)
+        counts = _corrected(counts, batch)
     moved = ("reads", "fills", "updates", "drains", "origin_reads", "origin_writes", "origin_drains")
     figures = {name: whole(getattr(counts, name)) for name in ("cycles", "fill_drain", "instances", *moved)}
     crossed = partial(_crossings, batch, figures["reads"], figures["updates"])
@@ -68,18 +65,18 @@ def _tile_words(batch: MappingBatch) -> Numbers:
     return whole(kept_words(batch))
 
 
-def _corrected(counts: Counts, batch: MappingBatch, nest: NestAnalysis) -> Counts:
+def _corrected(counts: Counts, batch: MappingBatch) -> Counts:
     """`counts` without the reads too many; they are of inputs, as outputs have no windows."""
-    reads, origin_reads = counts.reads.copy(), counts.origin_reads.copy()
+    reads, origin_reads = counts.reads.copy(), counts.origin_reads - counts.origin_inexact
     for v, tensor in enumerate(batch.workload.tensors):
         for parent, child, _ in keeper_pairs(batch.keep[:, :, v]):
             if not counts.inexact[0, parent, v]:
                 continue
             reads[0, parent, v] = words(batch, tensor, parent, child)
             if batch.arch.levels[parent].limited:
-                flagged = DataMovement(nest, tensor, child, parent=parent, origin=True).words()[0]
-                origin_reads[0, parent] -= flagged - words(batch, tensor, parent, child, origin=True)
-    return replace(counts, reads=reads, origin_reads=origin_reads, inexact=np.zeros_like(counts.inexact))
+                origin_reads[0, parent] += words(batch, tensor, parent, child, origin=True)
+    none = np.zeros_like(counts.inexact), 0 * counts.origin_inexact
+    return replace(counts, reads=reads, origin_reads=origin_reads, inexact=none[0], origin_inexact=none[1])
 
 
 def words(batch: MappingBatch, tensor: Tensor, parent: int, child: int, origin: bool = False) -> int:

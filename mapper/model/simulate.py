@@ -109,6 +109,7 @@ class _Nest:
             drains=np.zeros(shape),
             origin_drains=np.zeros((1, self.levels)),
             inexact=np.zeros(shape, bool),
+            origin_inexact=np.zeros((1, self.levels)),
             tiles=lambda: tile_words,
             fill_drain=np.array([float(waits)]),
             crossings=lambda _=None: Crossings(crossed, np.array([True])),

@@ -43,6 +43,8 @@ def counts_by_memory(counts: Counts, arch: Architecture) -> Counts:
         instances=counts.instances[:, [*first, len(arch.levels)]],
         origin_reads=added(counts.origin_reads),
         origin_writes=added(counts.origin_writes),
+        inexact=added(counts.inexact) > 0,
+        origin_inexact=added(counts.origin_inexact),
         drains=added(counts.drains),
         origin_drains=added(counts.origin_drains),
         tiles=_tiles(counts, added),

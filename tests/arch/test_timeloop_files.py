@@ -80,6 +80,18 @@ def test_one_file_may_hold_everything(files):
     assert run(ruby_energy, one).exit_code == 0  # keep_only is read with the problem beside it
 
 
+SLIPS = (("width: 16", "widht: 16", "width"), ("meshX", "MESHx", "meshX"), ("datawidth", "datawidht", "datawidth"))
+
+
+@pytest.mark.parametrize(("right", "slip", "meant"), SLIPS)
+def test_a_slip_in_an_attribute_is_told(files, right, slip, meant):
+    """It would be left to the energy engines, and another value counted; an attribute of theirs is no slip."""
+    arch = (VARIABLES + ARCH).replace("depth: 8", "depth: 8, latency: 3, own_attribute: 1")
+    assert "did you mean" not in run(ruby_energy, *files(right=arch)).stderr
+    told = run(ruby_energy, *files(slip=arch.replace(right, slip))).stderr
+    assert f'attributes.{slip.split(":")[0]}: is left to the energy engines; did you mean "{meant}"?' in told
+
+
 def test_several_files_are_read_together(files):
     """--with brings variables and constraints; a fault in one names that file and its line."""
     arch, problem, _, constraints = files(arch=ARCH, problem=PROBLEM, more=VARIABLES, constraints=CONSTRAINTS)

@@ -1,8 +1,10 @@
 """The options of commands that read Timeloop's files: values of templates, the dense part of sparse designs."""
 
 import json
+from functools import partial
 
 import pytest
+from ruby_map.mapper.commands import ruby_energy as command_energy
 from ruby_map.mapper.commands import ruby_map as command_map
 from ruby_map.mapper.commands import ruby_model as command_model
 from typer.testing import CliRunner
@@ -51,6 +53,20 @@ def test_a_search(files):
     assert any("p.yaml: without effect on counts: problem.instance.G" in line for line in warnings)
     assert any("as if these were not there: problem.instance.densities.W" in line for line in warnings)
     assert any("MAC: class Imac is estimated as intmac" in line for line in warnings)
+
+
+def test_values_of_templates_are_what_they_say(files):
+    """False is no text, which would be true; a name that no template has is told, and what it may have been."""
+    with open(files[0], "a") as arch:
+        arch.write("{% if small %}# a small one: {{ 1 / 0 }}\n{% endif %}")
+    run_ = partial(run, command_energy, files[0], "--template", "depth=8", "--template")
+    for value in ("False", "false"):
+        done = run_(f"small={value}")
+        assert (done.exit_code, "has no effect" in done.stderr) == (0, False)
+    assert "the template fails: division by zero" in run_("small=True").stderr
+    done = run_("small=False", "--template", "dept=9")
+    assert done.exit_code == 0
+    assert 'template: dept has no effect: no template that was read has this name; did you mean "depth"?' in done.stderr
 
 
 def test_what_is_missing(files):

@@ -57,7 +57,7 @@ _SPARSE = (
 )
 
 _ENGINES = ("type", "technology_nm", "global_cycle_seconds", "latency", "action_latency_cycles")  # which engines read
-NEARLY = 0.87  # how like one of these a name is that is a slip: one letter of seven, two of fifteen
+NEARLY = 0.87  # how like one of these a name is that is a slip, unless it has the same letters: one letter of seven
 
 
 class Attributes:
@@ -106,17 +106,20 @@ class Attributes:
         return self.names[path[:-1]].beside(str(path[-1]))
 
     def refuse(self) -> None:
-        """Adds a fault for each attribute of _REFUSED that changes something, and warns of names that are nearly ours:
-        what is not ours goes to the energy engines, which have names of their own."""
+        """Adds a fault for each attribute of _REFUSED that changes something."""
         for name, path in self.paths.items():
             value = self.value(name)
-            if meant := _nearly(name):
-                self.reader.warn(path, f'is left to the energy engines; did you mean "{meant}"?')
             if name in _REFUSED and value is not None and value not in _REFUSED[name]:
                 self.reader.fault(path, f"{name} is not supported, got {value!r}")
 
     def rest(self) -> tuple[tuple[str, object], ...]:
-        """The attributes that no field of a component holds, sorted: `type`, `technology_nm`... for energy engines."""
+        """The attributes that no field of a component holds, sorted: `type`, `technology_nm`... for energy engines.
+
+        Warns of names that are nearly ours; engines have names of their own.
+        """
+        for name, path in self.paths.items():
+            if meant := _nearly(name):
+                self.reader.warn(path, f'is left to the energy engines; did you mean "{meant}"?')
         values = {
             name: self.value(name)
             for name in self.paths
@@ -136,6 +139,7 @@ def _nearly(name: str) -> str:
     """The name of ours that `name` may be a slip of; empty where it is one, or like none."""
     known = {own.lower(): own for own in (*_USED, *_REFUSED, *_SPARSE, *_ENGINES)}
     near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=NEARLY)
+    near += [own for own in known if sorted(own) == sorted(name.lower())]
     return "" if name in known.values() or not near else known[near[0]]
 
 

@@ -128,7 +128,7 @@ def networks(draw):
     preset = draw(st.sampled_from(PRESETS))
     study = Study(arch, layers, preset, True, draw(figures(arch)), CostOptions(), options)
     try:
-        spaces = study.spaces()
+        spaces = [study.space(number) for number in range(len(layers))]
     except InputError:
         assume(False)
     assume(all(space.size.total <= FEW and space.size.bypass <= CHOICES for space in spaces))

@@ -15,7 +15,7 @@ from ..search import Task
 from .beginnings import Beginnings
 from .inputs import alike, layers_of
 from .layer import counted, result_of
-from .time_slices import Study
+from .time_slices import NoMapspaceError, Study
 
 MOST = 64  # mappings of a layer that are counted exactly, those of the least objective
 
@@ -56,9 +56,12 @@ class Transfer:
         return NetworkResult(self.work.name, tuple(zip(results, counts, strict=True)), alike=names)
 
     def _known(self, number: int, group: Sequence[Workload]) -> list[Result]:
-        """The mapping of a layer, then those of others, counted exactly."""
+        """The mapping of a layer, then those of others, counted exactly; none of a layer without a mapspace."""
         study, layer = self.study, group[0]
-        task = study.task(study.space(number), study.options)
+        try:
+            task = study.task(study.space(number), study.options)
+        except NoMapspaceError:
+            return []
         every = [entries for name in dict.fromkeys(one.name for one in group) for entries in self.others.get(name, ())]
         own = [self.own[layer.name]] if layer.name in self.own else []
         batches = [read_mapping(Document("its mapping", each, {}), study.arch, layer) for each in own]

@@ -177,6 +177,29 @@ def test_a_point_whose_search_found_nothing_takes_a_mapping(folder, monkeypatch)
     assert json.loads(done.stdout)["found"] == 4
 
 
+def test_a_design_on_which_a_layer_has_no_mapspace_stops_no_transfer(folder):
+    """It stays without an answer, and the others take each other's mappings."""
+    busy = ARCH.replace("words: 64", "words: 64, busy: 0.5").replace(
+        "size: pes", "size: pes, dims: [M], min_utilization: busy"
+    )
+    (folder / "line.yaml").write_text(busy)
+    (folder / "mm2.yaml").write_text("name: mm2\nshape: matmul\nsizes: {M: 1, N: 3, K: 8}\n")
+    found = []
+    for number, busy in enumerate(("0.1, 0.9", "0.1")):
+        designs = (
+            (SWEEP % "4").replace("words: [40, 200]", f"words: [40, 200], busy: [{busy}]").replace("./mm.yaml, ", "")
+        )
+        out = folder / f"out{number}"
+        done = CliRunner().invoke(main, [str(write(folder / "sweep.yaml", designs)), "--out", str(out)])
+        assert "were not tried" not in done.stderr
+        assert ("mm2 on line: no mapping meets" in done.stderr) == ("0.9" in busy)
+        rows = [row for row in csv.DictReader((out / "results.csv").open()) if row["edp"]]
+        assert {row["busy"] for row in rows} == {"0.1"}
+        found.append({(row["words"], row["mapspace"]): (row["edp"], row["origin"]) for row in rows})
+    assert found[0] == found[1]
+    assert any("design" in origin for _, origin in found[0].values())
+
+
 def test_a_fault_leaves_the_point_as_it_was_and_says_so(folder, monkeypatch):
     from ruby_map.mapper.sweeps import transfer  # noqa: PLC0415
 

@@ -16,7 +16,7 @@ from ..model import OBJECTIVES, evaluate
 from ..search import Task
 from ..search.variation import Ground, adapted, widened
 from ..store import Store, read_mappings
-from .time_slices import Study, prepared
+from .time_slices import NoMapspaceError, Study, prepared
 
 MOST = 128  # mappings that a search begins with, the best of those adapted
 MOST_ASKED = 16  # the same where a cost model is asked about each, which may take seconds
@@ -74,9 +74,13 @@ class Beginnings:
     def begun(self, study: Study, only: bool) -> Study:
         """Add the adapted mappings to those that the searches of a study begin with; `only`: search no further."""
         self._check_names(study.arch)
-        starts = []
+        starts = list[MappingBatch | None]()
         for number in range(len(study.layers)):
-            task = study.task(prepared(study, number), study.options)
+            try:
+                task = study.task(prepared(study, number), study.options)
+            except NoMapspaceError:  # the search says so
+                starts.append(None)
+                continue
             some = [each for each in (task.start, self.start(task)) if each is not None]
             starts.append(together(some) if some else None)
         return replace(study, starts=tuple(starts), only_start=only)

@@ -381,8 +381,9 @@ def test_layers_without_a_mapspace_stop_no_other(narrow, short_turns, tmp_path):
             assert "M=7 at DRAM" in found["bad"].hint
             assert "worse on narrow: " in found["worse"].hint
         assert plain(several[0]) == plain(several[1])
-    for more in ((), ("--resume",)):
-        run_ = run(*works[:2], "--mapspace", "pfm", "--out", tmp_path / "out", *more)
+    begun = "--start-from", tmp_path / "out", "--out", tmp_path / "begun"
+    for more in (("--out", tmp_path / "out"), ("--out", tmp_path / "out", "--resume"), begun):
+        run_ = run(*works[:2], "--mapspace", "pfm", *more)
         assert (run_.exit_code, (tmp_path / "out/02_good/mapping.yaml").exists()) == (1, True)
         assert "these layers" in run_.stdout
         assert "worse on narrow: " in run_.stdout

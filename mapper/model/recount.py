@@ -43,7 +43,7 @@ def recount(batch: MappingBatch, known: Counts | None = None) -> Counts:
     counts = known if known is not None and batch is given else count(batch)  # floats may have rounded those known
     if not counts.exact[0]:
         counts = _corrected(counts, batch)
-    moved = ("reads", "fills", "updates", "drains", "origin_reads", "origin_writes", "origin_drains")
+    moved = ("reads", "fills", "updates", "drains", "origin_reads", "origin_writes", "origin_drains", "origin_inexact")
     figures = {name: whole(getattr(counts, name)) for name in ("cycles", "fill_drain", "instances", *moved)}
     crossed = partial(_crossings, batch, figures["reads"], figures["updates"])
     return replace(counts, **figures, tiles=partial(_tile_words, batch), crossings=crossed)

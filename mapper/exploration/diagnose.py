@@ -11,16 +11,16 @@ from ..mapspace import violations
 from ..model import REASONS, NestAnalysis, TileSizes, validity
 
 
-def hint(batch: MappingBatch) -> str:
+def hint(batch: MappingBatch, longer: str) -> str:
     """Explain which limits the mappings of `batch` exceed, and how near the nearest comes: a line per reason, the
-    commonest first, with an indented line for each further level. If some mappings are valid, the first line says so;
-    if all are, the text is empty."""
+    commonest first, with an indented line for each further level. If some mappings are valid, the first line says so,
+    and names the option that makes a search `longer`; if all are, the text is empty."""
     reasons = validity(batch)
     valid, lines = int((reasons == 0).sum()), []
     if valid and valid < len(batch):  # the search ended before it saw them
-        some = f"{valid:,} of the first {len(batch):,} {'are' if valid > 1 else 'is'} valid"
+        some = f"{valid:,} of {len(batch):,} mappings looked at {'are' if valid > 1 else 'is'} valid"
         first = int(np.flatnonzero(reasons == 0)[0]) + 1
-        lines.append(f"{some}, the first of them number {first:,}: search longer (--samples)")
+        lines.append(f"{some}, the first of them number {first:,}: search longer ({longer})")
     for code in sorted(set(reasons.tolist()) - {0}, key=lambda code: -int((reasons == code).sum())):
         share = float((reasons == code).mean())
         failed = batch.take(np.flatnonzero(reasons == code))

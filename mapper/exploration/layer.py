@@ -39,7 +39,9 @@ def explore_layer(
     if best is None:
         why = "".join(line for reason, line in _NONE.items() if reason in went.ended)
         unsearched = part is not None and part.final and went.had_no_time
-        why += "" if task.only_start or unsearched else hint(STRATEGIES[options.strategy].first_batch(task))
+        if not task.only_start and not unsearched:
+            strategy = STRATEGIES[options.strategy]
+            why += hint(strategy.first_batch(task), "--effort" if strategy.proves else "--samples")
         machine, table = as_written(space.arch, task.table)
         nothing = Result(machine, space.workload, table, None, None, went, "", objective, options.seed, why)
         return replace(nothing, answer=outcome.answer)

@@ -2,7 +2,7 @@
 
 from .chain_tables import LISTED, chain_number, every_chain, numbered_chains
 from .chains import ChainSpace
-from .constraints import Shared
+from .constraints import Rules, Shared
 from .holding import can_hold
 from .inside import inside
 from .integers import SAFE
@@ -26,6 +26,7 @@ __all__ = [
     "Order",
     "PRESETS",
     "Preset",
+    "Rules",
     "SAFE",
     "Shared",
     "array_fill",

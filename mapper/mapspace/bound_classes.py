@@ -6,30 +6,46 @@ these are left out when they are drawn.
 """
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from ..mapping import Ints
 
 # how wide classes are: each bound alone; 1, 2, 3, 4, 6, 8, 12...; or the largest over the smallest bound of a class
-Width = Literal["alone", "halves"] | int
-WIDTHS: Sequence[Width] = ("alone", "halves", 2, 4, 16, 256, 2**62)  # in turn, until tables are small enough
+Step = Literal["alone", "halves"] | int
+STEPS: Sequence[Step] = ("alone", "halves", 2, 4, 16, 256, 2**62)  # in turn, until tables are small enough
 
 
-def class_starts(most: int, width: Width) -> tuple[int, ...]:
+class Width(NamedTuple):
+    """How wide the classes are at axes that must be used to some part (min_utilization), and at all others.
+
+    Of a combination of classes at the first kind few bounds may be within both limits, so draws would be in vain.
+    """
+
+    used: Step
+    other: Step
+
+
+ALONE = Width("alone", "alone")
+WIDTHS: Sequence[Width] = tuple(  # in turn
+    Width(used, other) for i, used in enumerate(STEPS) for other in STEPS[i:]
+)
+
+
+def class_starts(most: int, step: Step) -> tuple[int, ...]:
     """The smallest bound of each class of 1..most, ascending; none where each bound is a class of its own.
 
     >>> class_starts(20, 4), class_starts(20, "halves")
     ((1, 4, 16), (1, 2, 3, 4, 6, 8, 12, 16))
     """
-    if width == "alone":
+    if step == "alone":
         return ()
-    step = 2 if width == "halves" else width
+    factor = 2 if step == "halves" else step
     powers = [1]
-    while powers[-1] * step <= most:
-        powers.append(powers[-1] * step)
-    halves = [3 * power // 2 for power in powers[1:] if width == "halves" and 3 * power // 2 <= most]
+    while powers[-1] * factor <= most:
+        powers.append(powers[-1] * factor)
+    halves = [3 * power // 2 for power in powers[1:] if step == "halves" and 3 * power // 2 <= most]
     starts = tuple(sorted(powers + halves))
     return starts if len(starts) < most else ()
 

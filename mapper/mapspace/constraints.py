@@ -8,7 +8,7 @@ from typing import Literal
 
 from ...arch import Architecture, Slot
 from ...workloads import Workload
-from .bound_classes import Width, class_starts
+from .bound_classes import ALONE, Width, class_starts
 from .chain_steps import SlotRule
 from .chains import ProductRule
 
@@ -52,6 +52,11 @@ class Shared:
     def slots(self) -> tuple[int, ...]:
         """All slots that it is about."""
         return (self.slot, *self.more)
+
+    @property
+    def unlimited(self) -> bool:
+        """Whether there may be any number of loops from `least` on, and it does not matter how many."""
+        return self.kind == "loops" and not self.orders and self.most >= len(self.members) * len(self.slots)
 
     @property
     def values(self) -> range:
@@ -179,7 +184,7 @@ class Rules:
     def _of(self, kind: str, slot: int) -> list[Limit]:
         return [limit for limit in self.limits if limit.kind == kind and limit.slot == slot]
 
-    def of_dim(self, dim: int, width: Width = "alone") -> tuple[SlotRule, ...]:
+    def of_dim(self, dim: int, width: Width = ALONE) -> tuple[SlotRule, ...]:
         """The rule of `dim` at each slot, telling what the dims share there; of axes in classes of that width."""
         rules = []
         for slot in range(len(self.slots)):
@@ -190,7 +195,8 @@ class Rules:
                 "bound" if "product" in kinds else "loop" if "loops" in kinds else "nothing"
             )
             axis = self.slots[slot].axis
-            starts = class_starts(axis.size, width) if axis and tell == "bound" else ()
+            step = width.used if self._of("utilization", slot) else width.other
+            starts = class_starts(axis.size, step) if axis and tell == "bound" else ()
             rules.append(SlotRule(*self.bounds(slot, dim), self.remainders[slot], tell, starts))
         return tuple(rules)
 

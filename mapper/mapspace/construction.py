@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 
 from ...arch import Architecture
 from ...workloads import Fault, InputError, Workload
-from .bound_classes import WIDTHS, Width
+from .bound_classes import ALONE, WIDTHS, Width
+from .chain_steps import SlotRule
 from .chains import MOST_COUNTS, ChainSpace
 from .constraints import Limit, Rules, conflict, even_limits, limits, temporal_stacks
 from .coupling import MOST_ENTRIES, Joint
@@ -71,27 +72,29 @@ class Construction:
         Each combination of chains counts `orders` times. Bounds of axes are in the narrowest classes for which the
         tables that samples need are small enough.
         """
-        first, faults = None, list[str]()
+        first, faults, tried = None, list[str](), set[tuple[tuple[SlotRule, ...], ...]]()
         for width in WIDTHS:
+            every = tuple(rules.of_dim(d, width) for d in range(len(self.workload.dims)))
+            if every in tried:  # these classes change nothing
+                continue
+            tried.add(every)
             made = self._made(rules, width, orders, patterns)
-            if made is None:
-                break
             if not isinstance(made, Combined):
                 faults = faults or made
                 continue
-            most, tried = (MOST_ENTRIES, TRIED) if made.alone else (MOST_IN_CLASSES, 1)
-            if all(joint.fits(most, tried) for joint in made.joints):
+            most, more = (MOST_ENTRIES, TRIED) if made.alone else (MOST_IN_CLASSES, 1)
+            if all(joint.fits(most, more) for joint in made.joints):
                 return self._required(made, rules, patterns, width)
             first = first or made
         if first is None or not first.alone:
             raise self._error(faults)
-        return self._required(first, rules, patterns, "alone")  # it can be counted, but nothing can be drawn
+        return self._required(first, rules, patterns, ALONE)  # it can be counted, but nothing can be drawn
 
     def totals(
         self, combined: Combined, rules: Rules, orders: int, patterns: Sequence[tuple[Slots, Slots]]
     ) -> tuple[list[int], list[int]]:
         """How many combinations each pattern has at most and at least: equal unless counting takes long."""
-        made = combined if combined.alone else self._made(rules, "alone", orders, patterns, MOST_COUNTS)
+        made = combined if combined.alone else self._made(rules, ALONE, orders, patterns, MOST_COUNTS)
         try:
             if isinstance(made, Combined):
                 return ([joint.total for joint in made.joints],) * 2
@@ -101,16 +104,14 @@ class Construction:
 
     def _made(
         self, rules: Rules, width: Width, orders: int, patterns: Sequence[tuple[Slots, Slots]], most: int | None = None
-    ) -> Combined | list[str] | None:
-        """The same for one width of classes; what is too large, every dim of it; None where classes change nothing.
+    ) -> Combined | list[str]:
+        """The same for one width of classes; or what is too large, every dim of it.
 
         `most` counts in the table of a dim; fewer where classes make it smaller.
         """
         spaces, faults, dims = [], [], range(len(self.workload.dims))
         every = [rules.of_dim(d, width) for d in dims]
         alone = not any(rule.starts for slots in every for rule in slots)
-        if alone and width != "alone":
-            return None
         if most is None:
             classes = any(rule.starts for d in dims for rule in rules.of_dim(d, WIDTHS[-1]))
             most = FEWER_COUNTS if classes else MOST_COUNTS
@@ -164,9 +165,10 @@ class Construction:
         return f"no mapping meets {_and(limits)} together" + (f", within {', '.join(sizes)}" if sizes else "")
 
     def prepare(self, joint: Joint) -> None:
-        """Make the tables that samples and numbers need."""
+        """Make the tables that samples and numbers need, unless it is certain that they can be made when needed."""
         try:
-            _ = joint.steps
+            if not joint.fits(MOST_ENTRIES, 0):
+                _ = joint.steps
         except TooLargeError as error:
             raise self._error([f"drawing {self._what} here needs {error}; {self._choices}"]) from None
 

@@ -18,8 +18,11 @@ from .lazy_batch import LazyBatch
 from .orders import Order, Orders
 from .parts import Parts
 
+_Drawn = tuple[tuple[ChainTable, ...], Ints, Ints]  # tables, the rows in them # (mapping, dim), parts # (mapping,)
+
 MOST_AT_ONCE = 2**16  # combinations drawn before those within the axes are selected
-MOST_IN_VAIN = 2**22  # without any within the axes: a minute
+MOST_IN_VAIN = 2**22  # without any within the axes: ten seconds
+MOST_DRAWN = 2**20  # for one batch: from then on those found stand for the others
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,31 +70,41 @@ class Draws:
             within &= (places >= axis.least) & (places <= axis.most)
         return within
 
-    def _sample(self, rng: np.random.Generator, n: int, *, alike: bool) -> tuple[tuple[ChainTable, ...], Ints, Ints]:
+    def _sample(self, rng: np.random.Generator, n: int, *, alike: bool) -> _Drawn:
         """The tables of `n` mappings, the rows in them # (mapping, dim), and the part of each # (mapping,).
 
-        `alike`: all of one part. Raises InputError where none of millions is within the axes.
+        `alike`: all of one part. Where few are within the axes, those found among MOST_DRAWN are drawn again.
+        Raises InputError where none of MOST_IN_VAIN is.
         """
-        drawn, in_vain, own = self._drawn(rng, n, alike=alike), 0, None
+        own = self._part(rng) if alike and self.axes and n else None
+        drawn = self._drawn(rng, n, alike=alike, part=own)
         if not self.axes or not n:
             return drawn
-        while alike and own is None:  # the first mapping decides the part, so parts are as likely as they have mappings
-            if self._within(drawn[0], drawn[1][:1])[0]:
-                own = int(drawn[2][0])
-            else:
-                drawn, in_vain = self._drawn(rng, n, alike=True), self._again(in_vain + 1)
         rounds, left, seen = [], n, 0
         while True:
             tables, rows, part = drawn
             within = np.flatnonzero(self._within(tables, rows))[:left]
-            rounds.append((tables, rows[within], part[within]))
+            rounds.append(_taken(self.tables, drawn, within))
             left, seen = left - len(within), seen + len(rows)
             if not left:
                 return _joined(self.tables, rounds)
             if left == n:
                 self._again(seen)
+            elif seen > MOST_DRAWN:
+                found = np.arange(n - left)
+                return _taken(self.tables, _joined(self.tables, rounds), np.append(found, rng.choice(found, left)))
             more = min(MOST_AT_ONCE, 16 + ceil(1.1 * left * seen / (1 + n - left)))
             drawn = self._drawn(rng, more, part=own)
+
+    def _part(self, rng: np.random.Generator) -> int:
+        """The part of a mapping within the axes: each is as likely as it has mappings."""
+        number, seen = 1, 0
+        while True:
+            tables, rows, part = self._drawn(rng, number)
+            within = self._within(tables, rows)
+            if within.any():
+                return int(part[within.argmax()])
+            seen, number = self._again(seen + number), min(2 * number, MOST_AT_ONCE)
 
     def _again(self, seen: int) -> int:
         """Return the number of mappings seen, none within the axes; InputError where that does not pay any more."""
@@ -101,9 +114,7 @@ class Draws:
             raise InputError([Fault(source, None, "", f"{rule}; constrain the dims that axes take")])
         return seen
 
-    def _drawn(
-        self, rng: np.random.Generator, n: int, *, alike: bool = False, part: int | None = None
-    ) -> tuple[tuple[ChainTable, ...], Ints, Ints]:
+    def _drawn(self, rng: np.random.Generator, n: int, *, alike: bool = False, part: int | None = None) -> _Drawn:
         groups, parts = self.parts.sample(rng, n, alike=alike, part=part)
         ranks = [
             # one chain in each group takes no random numbers
@@ -113,22 +124,27 @@ class Draws:
         return *self.tables.rows(groups, ranks), parts
 
 
-def _joined(
-    shared: ChainTables, rounds: Sequence[tuple[tuple[ChainTable, ...], Ints, Ints]]
-) -> tuple[tuple[ChainTable, ...], Ints, Ints]:
-    """Make one draw of several."""
-    number = sum(len(rows) for _, rows, _ in rounds)
-    rows = np.empty((number, rounds[0][1].shape[1]), np.int64, order="F")
-    tables = []
-    for d in range(rows.shape[1]):
-        if shared.has(d):
-            tables.append(rounds[0][0][d])
-            rows[:, d] = np.concatenate([own[:, d] for _, own, _ in rounds])
-        else:
-            bounds = np.concatenate([own_tables[d].bounds[own[:, d]] for own_tables, own, _ in rounds])
-            tables.append(ChainTable(rounds[0][0][d].size, bounds))
-            rows[:, d] = np.arange(number)
-    return tuple(tables), rows, np.concatenate([part for _, _, part in rounds])
+def _taken(shared: ChainTables, drawn: _Drawn, places: Ints) -> _Drawn:
+    """The mappings of a draw at `places`, without the chains of the others."""
+    tables, rows, part = drawn
+    taken = np.empty((len(places), rows.shape[1]), np.int64, order="F")
+    own = list(tables)
+    for d, table in enumerate(tables):
+        taken[:, d] = rows[places, d]
+        if not shared.has(d):
+            own[d], taken[:, d] = ChainTable(table.size, table.bounds[taken[:, d]]), np.arange(len(places))
+    return tuple(own), taken, part[places]
+
+
+def _joined(shared: ChainTables, rounds: Sequence[_Drawn]) -> _Drawn:
+    """Make one draw of several, each without chains that it has no mapping of."""
+    rows = np.concatenate([own for _, own, _ in rounds])
+    tables = list(rounds[0][0])
+    for d, table in enumerate(tables):
+        if not shared.has(d):
+            tables[d] = ChainTable(table.size, np.concatenate([own_tables[d].bounds for own_tables, _, _ in rounds]))
+            rows[:, d] = np.arange(len(rows))
+    return tuple(tables), np.asfortranarray(rows), np.concatenate([part for _, _, part in rounds])
 
 
 def different(rng: np.random.Generator, n: int, high: int, there: Callable[[Sequence[int]], Bools]) -> list[int]:

@@ -87,7 +87,7 @@ class Mapspace:
         return Size.of(*totals, orders, self.keep_choices)
 
     def prepare(self) -> None:
-        """Make the tables that samples and numbers need, now rather than at first use.
+        """Make the tables that samples and numbers need and that may be too large, now rather than at first use.
 
         Raises InputError where distinct orders make them too large: `size` is known, but nothing can be drawn.
         """

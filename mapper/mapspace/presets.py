@@ -1,5 +1,6 @@
 """Which slots may have remainders: the presets by name, and a choice by the shape of the problem."""
 
+from collections.abc import Iterable, Sequence
 from itertools import product
 from math import prod
 from typing import Literal, get_args
@@ -62,30 +63,93 @@ def axis_fill(rules: Rules, slot: int) -> tuple[int, int]:
     axis = rules.slots[slot].axis
     if axis is None:
         raise ValueError(f"{rules.slots[slot].name} is not a fanout axis")
-    products, could = {1}, 1
-    for dim in rules.loops[slot]:
-        least, most = rules.bounds(slot, dim)
-        steps = [int(step) for step in divisors(rules.sizes[dim], most) if least <= step]
-        products = {a * b for a in products for b in steps if a * b <= axis.size}
-        could *= most
+    limits = {dim: rules.bounds(slot, dim) for dim in rules.loops[slot]}
+    products = _products([_between(rules.sizes[dim], *own) for dim, own in limits.items()], axis.size)
+    could = prod(most for _, most in limits.values())
     return max(products, default=0), min(axis.size, could)
 
 
 def array_fill(rules: Rules) -> int:
-    """How many places of the array perfect factors can use, over all axes at once."""
+    """How many places of the array perfect factors can use, over all axes at once.
+
+    So many combinations of divisors that they are not tried count as all places that the sizes could fill.
+    """
     axes = [(index, slot.axis.size) for index, slot in enumerate(rules.slots) if slot.axis is not None]
-    filled = {(1,) * len(axes)}  # what the dims so far can make of each axis
+    dims = _together(rules, axes)
+    options = [
+        [one for one in product(*(steps[axis] for _, steps in dims)) if prod(one) <= places]
+        for axis, (_, places) in enumerate(axes)
+    ]
+    start, most = tuple(size for size, _ in dims), min(prod(places for _, places in axes), prod(rules.sizes))
+    best = _greedily(start, options)
+    left, tried = {start: 1}, 0  # what is left of the dims, the most places used up to it
+    for axis, own in enumerate(options):
+        tried, onward = tried + len(left) * len(own), prod(places for _, places in axes[axis + 1 :])
+        if best == most or tried > MOST_TILES:
+            return most
+        after = dict[tuple[int, ...], int]()
+        for one in own:
+            for sizes, so_far in left.items():
+                used = so_far * prod(one)
+                if used * onward > best and _divide(sizes, one):
+                    rest = _rest(sizes, one)
+                    after[rest] = max(after.get(rest, 0), used)
+        left = after
+    return max([best, *left.values()]) or 1
+
+
+def _greedily(sizes: tuple[int, ...], options: Sequence[Sequence[tuple[int, ...]]]) -> int:
+    """How many places are used where each axis in turn takes as much as it can; 0 where one can take none."""
+    used = 1
+    for own in options:
+        possible = [one for one in own if _divide(sizes, one)]
+        if not possible:
+            return 0
+        most = max(possible, key=prod)
+        used, sizes = used * prod(most), _rest(sizes, most)
+    return used
+
+
+def _rest(sizes: tuple[int, ...], steps: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(size // step for size, step in zip(sizes, steps, strict=True))
+
+
+def _divide(sizes: tuple[int, ...], steps: tuple[int, ...]) -> bool:
+    return not any(size % step for size, step in zip(sizes, steps, strict=True))
+
+
+def _together(rules: Rules, axes: Sequence[tuple[int, int]]) -> list[tuple[int, list[list[int]]]]:
+    """The dims that may go on axes, and the divisors that each axis may take of each.
+
+    Dims that may go on the same axes, with any bound that an axis has places for, count as one, their product: its
+    divisors are the products of theirs.
+    """
+    alone, alike = list[tuple[int, list[list[int]]]](), dict[tuple[bool, ...], list[int]]()
     for dim, size in enumerate(rules.sizes):
         limits = [rules.bounds(slot, dim) for slot, _ in axes]
-        steps = [int(step) for step in divisors(size, max([most for _, most in limits], default=1))]
-        options = [
-            spread
-            for spread in product(*([s for s in steps if least <= s <= most] for least, most in limits))
-            if size % prod(spread) == 0
-        ]
-        longer = (tuple(a * b for a, b in zip(one, spread, strict=True)) for one in filled for spread in options)
-        filled = {one for one in longer if all(part <= axis[1] for part, axis in zip(one, axes, strict=True))}
-    return max(map(prod, filled), default=1)
+        free = tuple(most >= min(size, places) for (_, most), (_, places) in zip(limits, axes, strict=True))
+        if all(own == (1, 1) or (any_bound and own[0] == 1) for own, any_bound in zip(limits, free, strict=True)):
+            alike.setdefault(free, []).append(size)
+        else:
+            alone.append((size, [_between(size, *own) for own in limits]))
+    for free, sizes in alike.items():
+        most = [places if any_bound else 1 for any_bound, (_, places) in zip(free, axes, strict=True)]
+        steps = [sorted(_products([_between(size, 1, places) for size in sizes], places)) for places in most]
+        alone.append((prod(sizes), steps))
+    return alone
+
+
+def _products(choices: Iterable[Iterable[int]], most: int) -> set[int]:
+    """The products, up to `most`, of one number of each of the choices."""
+    products = {1}
+    for steps in choices:
+        products = {a * b for a in products for b in steps if a * b <= most}
+    return products
+
+
+def _between(size: int, least: int, most: int) -> list[int]:
+    """The divisors of `size` from `least` to `most`."""
+    return [int(step) for step in divisors(size, most) if least <= step]
 
 
 def capacity_fill(arch: Architecture, workload: Workload, rules: Rules, level: int) -> float:
@@ -102,7 +166,7 @@ def capacity_fill(arch: Architecture, workload: Workload, rules: Rules, level: i
     choices = []  # per dim, the extents of a tile
     for dim, size in enumerate(workload.sizes):
         least, most = (prod(rules.bounds(slot, dim)[end] for slot in inside) for end in (0, 1))
-        choices.append([int(step) for step in divisors(size) if least <= step <= most])
+        choices.append(_between(size, least, most))
     if prod(map(len, choices)) > MOST_TILES:
         return 1.0
     extents = dict(zip(workload.dims, np.meshgrid(*choices, indexing="ij", sparse=True), strict=True))

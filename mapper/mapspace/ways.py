@@ -24,7 +24,7 @@ from .quotients import TooLargeError, different
 MOST_STATES = 2**22  # of what the dims share; more would take minutes and gigabytes
 MOST_MOVES = 2**27  # of one dim, from a state by a group: a minute
 CHUNK = 2**20  # moves made at a time
-MANY = 64  # moves of one group from which on it is made alone; several groups at once take longer per move
+MANY = 512  # moves of one group from which on it is made alone; several groups at once take longer per move
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,9 @@ class _Coordinate:
         if self.kind == "need":
             return -(-value // added)
         loops = value + added
+        if self.shared.unlimited:
+            enough: Ints = np.minimum(loops, self.shared.least)  # more do not matter
+            return enough
         return np.where(loops <= self.shared.most, loops, -1)
 
     def added(self, space: ChainSpace, dim: int, sure: bool) -> Ints:
@@ -154,17 +157,22 @@ class Ways:
             weight = weight[..., None] * np.array([each.orders(int(value)) for value in values], dtype=object)
         return weight.reshape(-1)
 
-    def moves(self, dim: int) -> Iterator[tuple[Ints, Ints, Ints]]:
-        """All moves by groups of `dim`, some at a time, group by group: the group, the state before and after."""
+    def moves(self, dim: int, groups: Ints | None = None) -> Iterator[tuple[Ints, Ints, Ints]]:
+        """All moves by groups of `dim`, some at a time, group by group: the group, the state before and after.
+
+        By these `groups` # (place,): instead of the group, its place among them.
+        """
         moves, (before, after) = self._moves[dim], self.shapes[dim : dim + 2]
-        fits = np.stack([each.fits[each.label] for each in moves])  # (coordinate, group)
+        label = np.stack([each.label if groups is None else each.label[groups] for each in moves])
+        fits = np.stack([each.fits[own] for each, own in zip(moves, label, strict=True)])  # (coordinate, group)
         number = fits.prod(axis=0)
         ends, start = np.cumsum(number), 0
         while start < len(number):
             done = int(ends[start - 1]) if start else 0
             stop = max(start + 1, int(np.searchsorted(ends, done + CHUNK, side="right")))
             if number[start] >= MANY:
-                yield self._of_group(dim, start, fits[:, start])
+                here, there = self._of_group(dim, label[:, start], fits[:, start])
+                yield np.full(len(here), start), here, there
                 start += 1
                 continue
             large = np.flatnonzero(number[start:stop] >= MANY)
@@ -173,29 +181,39 @@ class Ways:
             rest = np.arange(len(group)) - (ends - number)[group] + done
             here, there, times, onward = 0 * rest, 0 * rest, 1, 1
             for i in reversed(range(len(moves))):
+                if before[i] == after[i] == 1:
+                    continue
                 rest, value = np.divmod(rest, fits[i, group])
                 here += times * value
-                there += onward * moves[i].there[moves[i].label[group], value]
+                there += onward * moves[i].there[label[i, group], value]
                 times, onward = times * before[i], onward * after[i]
             yield group, here, there
             start = stop
 
-    def _of_group(self, dim: int, group: int, fits: Ints) -> tuple[Ints, Ints, Ints]:
-        """The moves of one group."""
+    def _of_group(self, dim: int, label: Ints, fits: Ints) -> tuple[Ints, Ints]:
+        """The moves of a group with these labels # (coordinate,): the state before and after."""
         here, there = np.zeros(1, np.int64), np.zeros(1, np.int64)
         for i, (moves, most) in enumerate(zip(self._moves[dim], fits, strict=True)):
+            if self.shapes[dim][i] == self.shapes[dim + 1][i] == 1:
+                continue
             here = (here[:, None] * self.shapes[dim][i] + np.arange(most)).reshape(-1)
-            onward = moves.there[moves.label[group], :most]
+            onward = moves.there[label[i], :most]
             there = (there[:, None] * self.shapes[dim + 1][i] + onward).reshape(-1)
-        return np.full(len(here), group), here, there
+        return here, there
 
     def _before(self, dim: int, after: BigInts) -> BigInts:
-        """weights[dim] from weights[dim + 1]: sum over groups of chains * weights[dim + 1][state with the group]."""
-        counts = self.counts(dim)
+        """weights[dim] from weights[dim + 1]: sum over groups of chains * weights[dim + 1][state with the group].
+
+        Groups that add the same to each coordinate lead to the same states: they are counted as one.
+        """
+        labels = np.stack([moves.label for moves in self._moves[dim]])
+        _, groups, alike = np.unique(labels, axis=1, return_index=True, return_inverse=True)
+        counts = np.zeros(len(groups), object)
+        np.add.at(counts, alike, self.counts(dim))
         after = compact(after)
         after = fitting(after, float(after.max(initial=0)) * float(counts.sum()))
         counts = counts.astype(after.dtype)
         weight = np.zeros(prod(self.shapes[dim]), after.dtype)
-        for group, here, there in self.moves(dim):
-            np.add.at(weight, here, counts[group] * after[there])
+        for place, here, there in self.moves(dim, groups):
+            np.add.at(weight, here, counts[place] * after[there])
         return weight

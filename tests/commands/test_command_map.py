@@ -501,7 +501,8 @@ def test_the_hint_says_where_a_longer_search_would_have_found_some(tmp_path):
     told = run(*files, "--search", "random", "--samples", 1)
     assert told.exit_code == 1
     says = re.search(
-        r"found\n(\d+) of the first 8,192 are valid, the first of them number ([\d,]+): search longer", told.stdout
+        r"found\n(\d+) of 8,192 mappings looked at are valid, the first of them number ([\d,]+): search longer",
+        told.stdout,
     )
     first = int(says[2].replace(",", ""))
     assert run(*files, "--search", "random", "--samples", first - 1).exit_code == 1

@@ -5,15 +5,16 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, LoopConstraint, Storage, load_arch
-from ruby_map.mapper.mapspace import construction
-from ruby_map.mapper.mapspace.bound_classes import WIDTHS, class_of, class_starts, largest_of
+from ruby_map.mapper.mapspace import construction, draws
+from ruby_map.mapper.mapspace.bound_classes import ALONE, STEPS, WIDTHS, Width, class_of, class_starts, largest_of
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.workloads import InputError, load_workload
 
 from ..small_spaces import MAC, machine, matmul
 from .test_mapspace_sampling import is_uniform
 
-CLASSES = WIDTHS[1:]
+CLASSES = [width for width in WIDTHS if width != ALONE]
+EVEN = [width for width in CLASSES if width.used == width.other]
 
 
 def in_classes(monkeypatch, width, *args, **options):
@@ -31,10 +32,10 @@ def bounds_of(batch):
     ]
 
 
-@given(st.integers(1, 10**5), st.sampled_from(CLASSES), st.data())
-def test_classes_are_intervals_of_all_bounds(most, width, data):
+@given(st.integers(1, 10**5), st.sampled_from(STEPS[1:]), st.data())
+def test_classes_are_intervals_of_all_bounds(most, step, data):
     """Each bound is between the smallest and the largest of its class, and these are of that class too."""
-    starts = class_starts(most, width)
+    starts = class_starts(most, step)
     bounds = np.array(data.draw(st.lists(st.integers(1, most), min_size=1)))
     low = class_of(bounds, starts)
     high = largest_of(low, starts, most)
@@ -81,13 +82,13 @@ def test_classes_change_no_mapping(problem, width, distinct):
     assert bounds_of(again) == bounds_of(sample)
 
 
-@pytest.mark.parametrize("width", CLASSES)
+@pytest.mark.parametrize("width", [*EVEN, Width("alone", 4), Width("halves", 2**62)])
 @pytest.mark.parametrize("least", [0.0, 0.7])
 def test_samples_are_uniform(width, least, monkeypatch):
     """Every mapping within the axes is equally likely, and no other is drawn."""
     axes = (Axis("X", 5, constraint=LoopConstraint(min_utilization=least)), Axis("Y", 3, "Y"))
     wide, alone = in_classes(monkeypatch, width, machine(*axes), matmul(5, 1, 6), "ruby-s")
-    assert wide.gapless == (width == "alone")
+    assert not wide.gapless or width not in EVEN
     batch = wide.sample(np.random.default_rng(7), 20 * alone.size.total)
     assert is_uniform(alone.index(batch), alone.size.total)
 
@@ -98,7 +99,7 @@ def test_samples_of_uneven_placement_are_uniform(alike, monkeypatch):
     axis = Axis("X", 5)
     pad = Storage("pad", "SRAM", placement="uneven")
     arch = Architecture("uneven", (Storage("DRAM", "DRAM", fanout=(axis,)), pad), MAC)
-    wide, alone = in_classes(monkeypatch, 4, arch, matmul(4, 1, 3), "ruby-s")
+    wide, alone = in_classes(monkeypatch, Width(4, 4), arch, matmul(4, 1, 3), "ruby-s")
     rng, total = np.random.default_rng(3), alone.size.total
     if alike:
         drawn = [wide.sample_lazily(rng, 2, alike=True).arranged().take([0]) for _ in range(1000)]
@@ -111,7 +112,7 @@ def test_samples_of_uneven_placement_are_uniform(alike, monkeypatch):
 
 def test_numbers_without_a_mapping_are_refused(monkeypatch):
     """`at` names a number that is beyond an axis; `sample_distinct_indices` gives none of these."""
-    wide, alone = in_classes(monkeypatch, 4, machine(Axis("X", 5)), matmul(6, 1, 7), "ruby-s")
+    wide, alone = in_classes(monkeypatch, Width(4, 4), machine(Axis("X", 5)), matmul(6, 1, 7), "ruby-s")
     numbers = {number for batch in wide.batches() for number in wide.index(batch)}
     gap = next(iter(set(range(wide.numbers)) - numbers))
     with pytest.raises(IndexError, match=f"no mapping has the number {gap}: it is beyond an axis"):
@@ -144,3 +145,30 @@ def test_distinct_orders_that_could_only_be_counted_are_drawn():
     space = Mapspace(load_arch("eyeriss_like_free"), load_workload("resnet50/conv3_x_3x3"), "ruby-s", distinct=True)
     batch = space.sample(np.random.default_rng(0), 50)
     assert bounds_of(space.at(space.index(batch))) == bounds_of(batch)
+
+
+def test_axes_that_must_be_used_are_drawn_from_without_many_draws_in_vain():
+    """Two axes of 256 of which a quarter must be used, beside three others: half of a batch at least is different."""
+    used = LoopConstraint(min_utilization=0.25)
+    outer = (Axis("X", 256, constraint=used), Axis("Y", 256, "Y", constraint=used))
+    levels = (
+        Storage("DRAM", "DRAM", fanout=outer),
+        Storage("L1", "SRAM", fanout=(Axis("Z", 1000),)),
+        Storage("L2", "SRAM", fanout=(Axis("V", 1000), Axis("W", 100))),
+        Storage("L3", "SRAM"),
+    )
+    space = Mapspace(Architecture("used", levels, MAC), matmul(64, 2, 224), "pfm")
+    batch = space.sample(np.random.default_rng(0), 1000)
+    places = batch.factors[:, 1:3].prod(axis=2)
+    assert ((places >= 64) & (places <= 256)).all()
+    assert len(set(bounds_of(batch))) > 500
+
+
+def test_where_few_are_within_the_axes_those_found_are_drawn_again(monkeypatch):
+    """A batch has all that it is asked for when its draws are used up, each of them within the axes."""
+    wide, _ = in_classes(monkeypatch, Width(4, 4), machine(Axis("X", 5)), matmul(6, 1, 7), "ruby-s")
+    monkeypatch.setattr(draws, "MOST_DRAWN", 1)
+    monkeypatch.setattr(draws, "MOST_AT_ONCE", 1)
+    batch = wide.sample(np.random.default_rng(0), 100)
+    assert len(batch) == 100
+    assert (batch.factors[:, 1].prod(axis=1) <= 5).all()

@@ -1,9 +1,17 @@
 """Which slots get remainders by default, the choice of `auto`, and padding."""
 
+from dataclasses import replace
+from itertools import product
+from math import prod
+from operator import le, mul
+
 import numpy as np
 import pytest
-from ruby_map.arch import Architecture, Axis, Compute, LoopConstraint, Storage
+from hypothesis import given
+from hypothesis import strategies as st
+from ruby_map.arch import Architecture, Axis, Compute, FactorRule, LoopConstraint, Storage
 from ruby_map.mapper.exploration.transforms.padding import padded
+from ruby_map.mapper.mapspace import array_fill, perfect_rules
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.mapspace.presets import remainders
 from ruby_map.workloads import Tensor, Term, Workload
@@ -115,6 +123,49 @@ def test_padding_of_several(axes, sizes, result):
     work = padded(machine(*axes), nest(**sizes))
     assert work.sizes == result
     assert work.ineffectual_macs == np.prod(result) - np.prod(list(sizes.values()))
+
+
+@given(
+    st.lists(st.integers(2, 20), min_size=1, max_size=3),
+    st.lists(st.sampled_from([1, 2, 7, 12, 24, 35, 36, 60]), min_size=1, max_size=3),
+    st.data(),
+)
+def test_places_that_perfect_factors_fill(places, sizes, data):
+    """As many as the best of all ways to spread divisors of each dim over the axes."""
+    names = "MNK"[: len(sizes)]
+    some = st.none() | st.lists(st.sampled_from(names), unique=True).map(tuple)
+    rule = st.builds(FactorRule, st.sampled_from(names), st.just("<="), st.integers(1, 4))
+    axes = [
+        Axis(
+            f"a{i}",
+            size,
+            constraint=LoopConstraint(dims=data.draw(some), factors=data.draw(st.just(()) | st.tuples(rule))),
+        )
+        for i, size in enumerate(places)
+    ]
+    rules = perfect_rules(machine(*axes), nest(**dict(zip(names, sizes, strict=True))))
+    slots = [index for index, slot in enumerate(rules.slots) if slot.axis]
+    ways = [
+        [one for one in product(*(range(1, rules.bounds(slot, dim)[1] + 1) for slot in slots)) if size % prod(one) == 0]
+        for dim, size in enumerate(sizes)
+    ]
+    filled = {(1,) * len(slots)}
+    for own in ways:
+        filled = {tuple(map(mul, a, b)) for a in filled for b in own}
+        filled = {each for each in filled if all(map(le, each, places))}
+    assert array_fill(rules) == max(map(prod, filled))
+
+
+def test_an_array_of_many_axes_is_padded_at_once():
+    """Of very many choices the axes choose one after the other, and each is as good as it was before or better."""
+    sizes = [4, 12, 100, 4096, 7, 14, 132, 12]
+    arch = machine(*(Axis(f"a{i}", size) for i, size in enumerate(sizes)))
+    work = nest(M=4100, N=4200, K=4097, P=5000, Q=4111)
+    rules = perfect_rules(arch, work)
+    wide = padded(arch, work)
+    used = array_fill(replace(rules, sizes=wide.sizes))
+    assert prod(wide.sizes) / used < prod(work.sizes) / array_fill(rules)
+    assert all(new >= old for new, old in zip(wide.sizes, work.sizes, strict=True))
 
 
 def test_padding_reaches_the_cycles_of_ruby_s():

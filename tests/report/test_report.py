@@ -243,7 +243,7 @@ def test_hint_names_the_level_that_overflows_and_by_how_little():
     """The binding level, what it holds and what the nearest mapping needs."""
     arch, workload = machine(capacity_words=40), matmul(7, 6, 10)
     near = one(arch, workload, [[1, 6, 1], [3, 1, 10], [3, 1, 1]], [[0, 1, 2]] * 2)  # 70 + 10 + 7 words
-    text = hint(near)
+    text = hint(near, "--samples")
     assert text.startswith("capacity (100.0% of 1 looked at)")
     assert "Buffer overflows in 100.0% of these; it holds 640 bits, and the nearest needs 1,392" in text
     assert "A 70, B 10, Z 7" in text
@@ -262,8 +262,8 @@ def test_hint_lists_every_level_that_overflows_and_the_nearest_mapping():
     ]
     keep = np.ones((5, 3, 3), bool)
     batch = MappingBatch.of(arch, matmul(7, 6, 10), np.array(splits), np.array([[[0, 1, 2]] * 3] * 5), keep)
-    assert hint(batch).splitlines() == [
-        "1 of the first 5 is valid, the first of them number 1: search longer (--samples)",
+    assert hint(batch, "--samples").splitlines() == [
+        "1 of 5 mappings looked at is valid, the first of them number 1: search longer (--samples)",
         "capacity (80.0% of 5 looked at): Buffer overflows in 75.0% of these, alone in 50.0%; "
         "it holds 960 bits, and the nearest needs 1,216 (tile words: A 10, B 60, Z 6)",
         "  Reg overflows in 50.0% of these, alone in 25.0%; "
@@ -275,7 +275,7 @@ def test_hint_lists_every_level_that_overflows_and_the_nearest_mapping():
 def test_hint_names_the_axis_that_is_too_small():
     """The axis, its size and the least that was wanted."""
     arch, workload = machine(spread=3), matmul(7, 6, 10)
-    text = hint(one(arch, workload, [[1, 6, 10], [1, 1, 1], [7, 1, 1]], [[0, 1, 2]] * 2))
+    text = hint(one(arch, workload, [[1, 6, 10], [1, 1, 1], [7, 1, 1]], [[0, 1, 2]] * 2), "--samples")
     assert "Buffer.PE has 3 instances, and 100.0% of these want more, the nearest 7" in text
 
 

@@ -8,7 +8,7 @@ from .load import arch_documents, load_arch, parse_arch
 from .schema import CAPACITIES, ComputeUnit, Fanout, Level
 from .spec import (
     FREE,
-    PLACEMENTS,
+    LARGEST,
     Architecture,
     Axis,
     Component,
@@ -26,7 +26,7 @@ from .stacks import of_stacks, placed, stacked, unstacked
 __all__ = [
     "CAPACITIES",
     "FREE",
-    "PLACEMENTS",
+    "LARGEST",
     "Architecture",
     "Axis",
     "Component",

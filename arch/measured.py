@@ -5,10 +5,10 @@ from typing import Annotated
 from pydantic import Field
 
 from ..workloads import FloatExpr, Section
-from .spec import Calibration
+from .spec import LARGEST, SMALLEST, Calibration
 
-Rate = Annotated[FloatExpr, Field(gt=0)]
-Seconds = Annotated[FloatExpr, Field(ge=0)]
+Rate = Annotated[FloatExpr, Field(ge=SMALLEST, le=LARGEST)]
+Seconds = Annotated[FloatExpr, Field(ge=0, le=LARGEST)]
 
 
 class Measured(Section):

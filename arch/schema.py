@@ -20,7 +20,7 @@ from ..workloads import FloatExpr, IntExpr, Section
 from ..workloads.expressions import arithmetic
 from .loop_schema import Loops, TemporalLoops, least, no_twice
 from .measured import Measured
-from .spec import AxisCode, LevelCode, Placement
+from .spec import LARGEST, SMALLEST, AxisCode, LevelCode, Placement
 
 CAPACITIES = ("capacity_bytes", "capacity_words", "capacity_bits", "depth")
 
@@ -57,8 +57,8 @@ Name = Annotated[str, AfterValidator(checked_name)]
 Size = Annotated[IntExpr, Field(ge=1)]
 Technology = Annotated[float, BeforeValidator(_technology)]
 Attribute = Annotated[Any, PlainValidator(_attribute)]
-Amount = Annotated[FloatExpr, Field(ge=0)]
-Rate = Annotated[FloatExpr, Field(gt=0)]
+Amount = Annotated[FloatExpr, Field(ge=0, le=LARGEST)]
+Rate = Annotated[FloatExpr, Field(ge=SMALLEST, le=LARGEST)]
 
 
 class Fanout(Loops):

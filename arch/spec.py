@@ -7,6 +7,9 @@ from typing import Literal, get_args, override
 
 from ..workloads import Fault
 
+# of a rate, an energy in pJ or an area that a file gives: no product that is reported overflows
+SMALLEST, LARGEST = 1e-30, 1e30
+
 
 @dataclass(frozen=True, slots=True)
 class FactorRule:

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..workloads import Workload
-from .spec import Architecture, Placement, Storage
+from ..workloads import InputError, Workload, unknown_choice
+from .spec import PLACEMENTS, Architecture, Storage
 
 
 def stacked(arch: Architecture, workload: Workload) -> Architecture:
@@ -36,8 +36,13 @@ def of_stacks[T](values: Sequence[T], written: Architecture, arch: Architecture)
     return tuple(there[slot.name] for slot in arch.slots)
 
 
-def placed(arch: Architecture, placement: Placement) -> Architecture:
-    """Return `arch` with this placement in every memory but the outermost, which holds whole tensors."""
+def placed(arch: Architecture, placement: str) -> Architecture:
+    """Return `arch` with this placement in every memory but the outermost, which holds whole tensors.
+
+    Raises InputError for a word that is no placement.
+    """
+    if placement not in PLACEMENTS:
+        raise InputError(unknown_choice("placement", placement, PLACEMENTS))
     inner = (replace(level, placement=placement) for level in arch.levels[1:])
     return replace(arch, levels=(arch.levels[0], *inner))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from ..arch import Architecture
+from ..arch import LARGEST, Architecture
 from ..workloads import Document, Fault, InputError, Keys, near, read_yaml, write_whole
 from ..workloads.timeloop import TIMELOOP_TAGS
 from .spec import ComputeEnergy, EnergyTable, LevelEnergy
@@ -94,8 +94,8 @@ class _Tables:
         if isinstance(value, bool) or not isinstance(value, int | float):
             self.fault(path, f"{name} must be a number, got {value!r}" if value is not None else f"{name} is missing")
             return math.nan
-        if not 0 <= value < math.inf:
-            self.fault((*path, name), f"{name} must be finite and at least 0, got {value!r}")
+        if not 0 <= value <= LARGEST:
+            self.fault((*path, name), f"{name} must be from 0 to {LARGEST:g}, got {value!r}")
         return float(value)
 
     def done(self) -> None:

@@ -1,8 +1,6 @@
 """Figures that an architecture gives itself, under `energy` of a component."""
 
-import math
-
-from ..arch import Architecture, Component, Compute, Storage
+from ..arch import LARGEST, Architecture, Component, Compute, Storage
 from ..workloads import Fault, InputError, near
 from .spec import ComputeEnergy, LevelEnergy
 
@@ -32,8 +30,8 @@ def _given(
     unknown = [name for name in energies if name not in known]
     bad += [f'unknown key "{name}" in energy{near(name, known) or "; known: " + ", ".join(known)}' for name in unknown]
     for name, figure in energies.items():
-        if isinstance(figure, bool) or not isinstance(figure, int | float) or not 0 <= figure < math.inf:
-            bad.append(f"energy.{name} must be a finite number, at least 0; got {figure!r}")
+        if isinstance(figure, bool) or not isinstance(figure, int | float) or not 0 <= figure <= LARGEST:
+            bad.append(f"energy.{name} must be a number from 0 to {LARGEST:g}; got {figure!r}")
     if bad:
         raise InputError(Fault(arch.name, None, component.name, message) for message in bad)
     return {name: float(figure) for name, figure in energies.items() if isinstance(figure, int | float)}

@@ -57,7 +57,7 @@ _SPARSE = (
 )
 
 _ENGINES = ("type", "technology_nm", "global_cycle_seconds", "latency", "action_latency_cycles")  # which engines read
-NEARLY = 0.87  # how like one of these a name is that is a slip, unless it has the same letters: one letter of seven
+NEARLY = 0.87  # how like one of these a name is that is a slip: one letter of seven; see _nearly
 
 
 class Attributes:
@@ -139,8 +139,14 @@ def _nearly(name: str) -> str:
     """The name of ours that `name` may be a slip of; empty where it is one, or like none."""
     known = {own.lower(): own for own in (*_USED, *_REFUSED, *_SPARSE, *_ENGINES)}
     near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=NEARLY)
-    near += [own for own in known if sorted(own) == sorted(name.lower())]
+    near += [own for own in known if sorted(own) == sorted(name.lower()) or _one_letter_off(own, name.lower())]
     return "" if name in known.values() or not near else known[near[0]]
+
+
+def _one_letter_off(own: str, name: str) -> bool:
+    """Whether one letter of a word of five or more is another, not the first."""
+    alike = len(own) == len(name) >= 5 and own[0] == name[0]
+    return alike and sum(a != b for a, b in zip(own, name, strict=True)) == 1
 
 
 def _hashable(value: Any) -> object:

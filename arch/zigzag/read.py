@@ -10,9 +10,10 @@ from pydantic import Field
 
 from ...workloads import Document, Fault, InputError, Keys, Section, check, near
 from ...workloads.timeloop import InputWarning
+from ..spec import LARGEST
 
 Positive = Annotated[int, Field(ge=1)]
-Cost = Annotated[float, Field(ge=0)]
+Cost = Annotated[float, Field(ge=0, le=LARGEST)]
 OPERANDS = {"I1": "Inputs", "I2": "Weights", "O": "Outputs"}
 # ZigZag's dims of a convolution, and those of its matrix product, in the names of our shapes
 DIMS = {

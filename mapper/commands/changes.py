@@ -146,6 +146,8 @@ def _entry(target: Target, key: str, value: str) -> Transform:
     """Read one entry. Raises ValueError with what is wrong."""
     level, axis = target
     names = tuple(filter(None, value.split(",")))
+    if not key:
+        raise ValueError(f'must say of which dim; got "={value}"')
     if key in ("order", "keep") and axis:
         raise ValueError(f"an axis has no {key}: name a level")
     if key == "keep":

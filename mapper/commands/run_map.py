@@ -174,12 +174,16 @@ class Job:
         if self.request.im2col:
             problem |= {"im2col": True}
         if self.request.transfer_only:
-            problem |= {"transfer_only": True}  # with others to begin with it is the same problem
+            problem |= {"transfer_only": True}
+        if self.start:
+            problem |= {"start_from": self.start.fingerprint(folder)}
+        if self.request.store:
+            problem |= {"store": True}  # it had mappings to begin with
         what = identity(
             self.options, ("jobs", "cluster", "bound", "prune", "engine", "certify", "cost_timeout"), **problem
         )
         free = ANSWERED if self.options.cost_model else STRATEGIES[self.options.strategy].extends
-        return Checkpoint(folder, what, resume=self.request.resume, free=free)
+        return Checkpoint(folder, what, resume=self.request.resume, free=free, added=("start_from", "store"))
 
 
 def run(request: MapRequest) -> int:
@@ -196,8 +200,11 @@ def run(request: MapRequest) -> int:
         tell(f"note: {note}")
     if request.size:
         names = chosen(pad=request.pad, im2col=request.im2col)
-        every = spaces(job.arch, job.work, job.mapspace, names, distinct=job.distinct)
-        return _size(every, job.mapspace, request.as_json)
+        every, faults = spaces(job.arch, job.work, job.mapspace, names, distinct=job.distinct)
+        _size(every, job.mapspace, request.as_json)
+        for fault in faults:
+            tell(str(fault))
+        return NOTHING_VALID if faults else FOUND
     return job.search()
 
 
@@ -217,7 +224,7 @@ def _table(arch: Architecture, request: MapRequest) -> EnergyTable:
     return energies(arch, request.arch, request.more, request.ert, request.art, request.energy)
 
 
-def _size(mapspaces: list[Mapspace], mapspace: str, as_json: bool) -> int:
+def _size(mapspaces: list[Mapspace], mapspace: str, as_json: bool) -> None:
     """Print the number of mappings, valid or not, and of the choices that they combine."""
     if not as_json:
         for space in mapspaces:
@@ -231,10 +238,9 @@ def _size(mapspaces: list[Mapspace], mapspace: str, as_json: bool) -> int:
                 if part != "least" or not space.size.exact:
                     say(f"  {part:<14} {number:,}")
             say(f"  {'log10':<14} {space.size.log10:.2f}")
-        return FOUND
+        return
     layers = [_size_json(space) for space in mapspaces]
     echo_json(layers[0] if len(layers) == 1 else {"layers": layers})
-    return FOUND
 
 
 def _size_json(space: Mapspace) -> dict[str, object]:

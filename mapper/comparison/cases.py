@@ -98,6 +98,17 @@ class CasePair:
         return self.found and not self.left_out
 
     @property
+    def parts(self) -> list[dict[str, float]]:
+        """The energy of each side by part, of the layers that all sides have a mapping of."""
+        layers = [layer for layer in self.layers if all(side.found for side in layer.sides)]
+        return [summed_parts(layer.sides[side] for layer in layers) for side in range(len(self.sides))]
+
+    @property
+    def whole(self) -> bool:
+        """Whether that is the energy of all layers of each side."""
+        return not self.left_out and all(side.found for layer in self.layers for side in layer.sides)
+
+    @property
     def results(self) -> list[Stored]:
         """The result of each side. Raises ValueError where one has none."""
         results = [case.result for case in self.sides if case.result is not None]

@@ -7,7 +7,7 @@ from pathlib import Path
 from ...workloads import written_together
 from ..report import Json
 from ..report.pictures import PICTURES, save_picture
-from .cases import CasePair, LayerPair, Matched, summed_parts
+from .cases import CasePair, LayerPair, Matched
 from .formats import TABLES
 from .limits import FIGURES, Interval, ratio_limits
 from .overall import Overall, overall
@@ -83,7 +83,7 @@ def _mean_json(whole: Overall | None) -> Json | None:
 def _case_json(pair: CasePair) -> Json:
     case = pair.sides[0]
     told = {"workload": case.workload, "mapspace": case.mapspace or None, "parameters": dict(case.parameters)}
-    sides = [summed_parts(layer.sides[side] for layer in pair.layers) for side in range(len(pair.sides))]
+    sides = pair.parts
     names = dict.fromkeys(name for side in sides for name in side)
     return {
         "case": pair.label,

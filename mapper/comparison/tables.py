@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 
-from .cases import CasePair, LayerPair, Matched, summed_parts
+from .cases import CasePair, LayerPair, Matched
 from .overall import NAMES, headline, ratio_of
 from .stored import Stored, TensorFigures
 from .table import RATIO, Column, Table, Value, energy_column, sided, told_apart, values_of
@@ -74,15 +74,16 @@ def layer_table(found: Matched) -> Table:
 
 
 def part_table(found: Matched) -> Table:
-    """A row per case and level, MAC units, network or leakage: the energy of all layers of each side."""
+    """A row per case and level, MAC units, network or leakage: the energy of the layers that each side maps."""
     rows = list[tuple[Value, ...]]()
     for pair in found.pairs:
-        sides = [summed_parts(layer.sides[side] for layer in pair.layers) for side in range(len(found.letters))]
-        for part in dict.fromkeys(part for side in sides for part in side):
-            rows.append((pair.label, part, *values_of(Column("energy"), [side.get(part) for side in sides])))
+        for part in dict.fromkeys(part for side in pair.parts for part in side):
+            rows.append((pair.label, part, *values_of(Column("energy"), [side.get(part) for side in pair.parts])))
     largest = max((value for row in rows for value in row[2:4] if isinstance(value, float)), default=1.0)
     columns = [Column("case"), Column("part"), *sided([energy_column("energy", largest)], found.letters)]
-    return told_apart("parts", "where the energy goes, all layers", columns, rows)
+    which = "layers with a mapping" + (" on each side" if len(found.letters) > 1 else "")
+    which = "all layers" if all(pair.whole for pair in found.pairs) else which
+    return told_apart("parts", f"where the energy goes, {which}", columns, rows)
 
 
 def count_table(found: Matched) -> Table:

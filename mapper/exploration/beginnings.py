@@ -1,5 +1,6 @@
 """Mappings made for other layers, machines and mapspaces, with which searches begin: `--start-from`."""
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -47,6 +48,12 @@ class Beginnings:
         if faults:
             raise InputError(faults)
         return cls(tuple(found), tuple((renamed or {}).items()))
+
+    def fingerprint(self, results: Path) -> str:
+        """A hash of the mappings and names but for those below a folder of results, which a run itself writes."""
+        own = [each.data for each in self.mappings if not Path(each.source).resolve().is_relative_to(results.resolve())]
+        text = repr((own, self.renamed))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def start(self, task: Task) -> MappingBatch | None:
         """Adapt all mappings to the mapspace of `task`; the best of them by our model, None where none suits.

@@ -166,10 +166,10 @@ def layers_of(workload: Workload | Network) -> list[Workload]:
 
 def spaces(
     arch: Architecture, workload: Workload | Network, preset: str, names: Sequence[str] = (), *, distinct: bool = False
-) -> list[Mapspace]:
-    """Make the mapspace of each layer, in turn, after the transformations `names`.
+) -> tuple[list[Mapspace], list[Fault]]:
+    """Make the mapspaces of the layers after the transformations `names`, and say why others have none.
 
-    Raises InputError with the faults of all layers.
+    Raises InputError with the faults of all layers where no layer has a mapspace.
     """
     if preset not in PRESETS:
         raise InputError(unknown_choice("mapspace", preset, PRESETS))
@@ -178,9 +178,10 @@ def spaces(
         collect(faults, lambda layer=layer: Mapspace(arch, layer, preset, distinct=distinct))  # type: ignore[misc]
         for layer in layers_of(transformed(arch, workload, names))
     ]
-    if faults:
+    made = [space for space in mapspaces if space is not None]
+    if not made:
         raise InputError(dict.fromkeys(faults))
-    return [space for space in mapspaces if space is not None]
+    return made, list(dict.fromkeys(faults))
 
 
 def alike(layers: Sequence[Workload]) -> list[list[int]]:

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import isfinite, prod
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arch import Architecture
+from ...arch import LARGEST, Architecture
 from ...energy import EnergyTable
 from ...workloads import Fault
 from ..mapping import Bools, Floats, Mappings, Numbers, floats, take_rows
@@ -61,9 +61,9 @@ class CostOptions:
         """What is wrong with the options, in the user's words."""
         names = {"wire-pj-per-bit-mm": self.wire_pj_per_bit_mm, "tile-mm": self.tile_mm, "hop-pj": self.hop_pj}
         found = [
-            Fault(name, None, "", f"must be a number, 0 or more, got {value:g}")
+            Fault(name, None, "", f"must be a number from 0 to {LARGEST:g}, got {value:g}")
             for name, value in names.items()
-            if not (isfinite(value) and value >= 0)
+            if not 0 <= value <= LARGEST
         ]
         if bool(self.wire_pj_per_bit_mm) != bool(self.tile_mm):
             missing, given = ("tile-mm", "wire-pj-per-bit-mm")[:: 1 if self.wire_pj_per_bit_mm else -1]

@@ -14,6 +14,7 @@ from ..mapping import mapping_yaml
 from ..model import OBJECTIVES
 from ..model.bounds import ROUNDING
 from ..runtime import csv_cell
+from ..search import Ended
 from .answer import minimised
 from .frames import layer_rows
 from .index_page import index_html
@@ -62,6 +63,8 @@ def write_proof(result: Result | NetworkResult, path: Path) -> str:
     Raises InputError where that fails.
     """
     layers = [result] if isinstance(result, Result) else [layer for layer, _ in result.layers]
+    if none := [layer.workload.name for layer in layers if Ended.EMPTY in layer.statistics.ended]:
+        return f"{path}: not written: a certificate is of all layers, and {', '.join(none)} can have no mapping"
     missing = [layer.workload.name for layer in layers if layer.certificate is None]
     if missing or (isinstance(result, NetworkResult) and result.missing):
         what = ", ".join(missing) or "some layers"

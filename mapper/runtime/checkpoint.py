@@ -82,15 +82,22 @@ class Checkpoint:
     """An open checkpoint, locked until `close`; a context manager."""
 
     def __init__(
-        self, folder: Path, identity: Mapping[str, object], *, resume: bool = False, free: Collection[str] = ()
+        self,
+        folder: Path,
+        identity: Mapping[str, object],
+        *,
+        resume: bool = False,
+        free: Collection[str] = (),
+        added: Collection[str] = (),
     ) -> None:
         """Make or open the checkpoint in `folder`.
 
         Raises InputError, and changes nothing, where it cannot be written, another run uses it, another version wrote
         it, it is damaged or of another problem, or it holds a run and `resume` is not asked for.
-        The parts of the identity in `free` may differ.
+        The parts of the identity in `free` may differ; those in `added` may be given where there were none, and are
+        parts of it from then on.
         """
-        self.path, self._free = folder / NAME, frozenset(free)
+        self.path, self._free, self._added = folder / NAME, frozenset(free), frozenset(added)
         self._file = StateFile(self.path, "checkpoint", "make room and go on with --resume")
         try:
             with self._file.guarded():
@@ -109,6 +116,10 @@ class Checkpoint:
                 raise self._file.fault(f"{HELD}, or name another folder")
             if form == BEFORE:
                 self._renew()
+            if more := {key for key in self._added if _given(identity.get(key)) is not None}:
+                whole = self._identity(FORMAT) | {key: identity[key] for key in more}
+                self._file.database.execute("DELETE FROM run")
+                self._file.put("run", (FORMAT, version("ruby-map"), json.dumps(whole)))
             self._file.rows("search")  # all of them are sound, or nothing is done
             return
         self._file.database.execute("CREATE TABLE run (format TEXT, program TEXT, identity TEXT, checksum TEXT)")
@@ -137,16 +148,22 @@ class Checkpoint:
         for table in ("run", "search"):
             self._file.add_checksums(table)
 
-    def _differences(self, form: str, identity: dict[str, object]) -> list[Fault]:
+    def _identity(self, form: str) -> State:
+        """Read what is searched there."""
         if form == BEFORE:
             ((text,),) = self._file.database.execute("SELECT identity FROM run").fetchall()
         else:
             ((_, _, text),) = self._file.rows("run")
-        other = self._plain(text)
+        return self._plain(text)
+
+    def _differences(self, form: str, identity: dict[str, object]) -> list[Fault]:
+        other = self._identity(form)
         differing = [
             key
             for key in identity | other
-            if key not in self._free and _given(identity.get(key)) != _given(other.get(key))
+            if key not in self._free
+            and _given(identity.get(key)) != _given(other.get(key))
+            and not (key in self._added and _given(other.get(key)) is None)
         ]
         differences = "; ".join(_difference(key, other.get(key), identity.get(key)) for key in differing)
         rule = f"is of another problem, and results are never mixed: {differences}"
@@ -195,7 +212,10 @@ class Checkpoint:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Close it; remove it where bad input was found before a search began."""
+        if kind and issubclass(kind, InputError) and not self._file.rows("search"):
+            self.discard()
         self.close()
 
 

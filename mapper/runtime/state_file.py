@@ -67,6 +67,8 @@ class StateFile:
                 self.database.execute("PRAGMA locking_mode = EXCLUSIVE")
                 self.database.execute("BEGIN EXCLUSIVE")
                 self._sound()
+                if path and path.with_name(f"{path.name}-journal").exists():
+                    self.database.execute("PRAGMA user_version = 0")  # a change uses up what a killed run left there
                 self._place = self._where()
         except BaseException:
             self.close()

@@ -57,7 +57,8 @@ CASES = [
     ),
     ("width_bits: 64", "banks: 2 *", "a.yaml:5: levels[0].banks: must be an integer or an arithmetic expression"),
     ("width_bits: 64", "banks: 2 * n", "a.yaml:5: levels[0].banks: unknown name 'n'"),
-    ("width_bits: 64", "read_bandwidth: 0", "a.yaml:5: levels[0].read_bandwidth: must be greater than 0"),
+    ("width_bits: 64", "read_bandwidth: 1e31", "a.yaml:5: levels[0].read_bandwidth: must be at most 1e+30"),
+    ("width_bits: 64", "read_bandwidth: 0", "a.yaml:5: levels[0].read_bandwidth: must be at least 1e-30"),
     ("width_bits: 64", "multiple_buffering: 0", "a.yaml:5: levels[0].multiple_buffering: must be at least 1"),
     ("width_bits: 64", "technology: small", "a.yaml:5: levels[0].technology: must be nanometres, as 45nm or 45"),
     ("width_bits: 64", "attributes: {banks: 2}", "a.yaml:5: levels[0].attributes: free attributes only"),
@@ -118,7 +119,7 @@ CASES = [
     ("size: 3", "size: 0", "a.yaml:14: levels[1].fanout[1].size: must be at least 1"),
     ("name: Y", "name: X", "a.yaml:12: levels[1].fanout: each name once; twice: X"),
     ("name: machine", "nmae: machine", 'a.yaml:1: nmae: unknown key "nmae"; did you mean "name"?'),
-    ("name: machine", "name: machine\nclock_ns: 0", "a.yaml:2: clock_ns: must be greater than 0"),
+    ("name: machine", "name: machine\nclock_ns: 0", "a.yaml:2: clock_ns: must be at least 1e-30"),
     (
         "name: machine",
         "name: machine\nvariables: {n: [1]}",

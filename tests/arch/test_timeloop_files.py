@@ -81,6 +81,7 @@ def test_one_file_may_hold_everything(files):
 
 
 SLIPS = (("width: 16", "widht: 16", "width"), ("meshX", "MESHx", "meshX"), ("datawidth", "datawidht", "datawidth"))
+SLIPS += (("width: 16", "widtq: 16", "width"), ("depth: 8", "deptq: 8", "depth"))
 
 
 @pytest.mark.parametrize(("right", "slip", "meant"), SLIPS)

@@ -101,6 +101,7 @@ def test_long_dims():
         ("projection: [R]", "projection: [R, R]", "dimension R is used in two ranks"),
         ("name: W", "name: W eights", "the name of a dim, coefficient or tensor"),
         ("P: 8", "P: 10**20", "must be below 2**62"),
+        ("P: 8", "P: ~", "must be an integer, got nothing"),
         ("P: 8, R: 3", "P: 10**10, R: 10**9", "fewer than 2**62 MACs are expected"),
     ],
 )

@@ -68,13 +68,14 @@ def test_an_order_and_what_is_kept_are_set(path):
 def test_every_fault_of_the_changes_is_told(path):
     """Each with the text that it is about; names first."""
     result = run(path, "--set", "PE_colum: Q=7", "--set", "psum_spad: M=0 C", "--set", "PE: order=C",
-                 "--set", "PE: C=2", "--set", "shared_glb.PE: C=3")  # fmt: skip
+                 "--set", "PE: C=2", "--set", "shared_glb.PE: C=3", "--set", "PE: =2")  # fmt: skip
     assert result.exit_code == 2
     assert result.stderr.splitlines() == [
         'set "PE_colum: Q=7": unknown level or axis "PE_colum"; did you mean "PE_column"?',
         'set "psum_spad: M=0 C": must be LEVEL: DIM=BOUND, or AXIS: DIM=BOUND; also order=DIMS, keep=TENSORS',
         'set "PE: order=C": an axis has no order: name a level',
         'set "shared_glb.PE: C=3": a second change of what "PE: C=2" sets; keep one of them',
+        'set "PE: =2": must say of which dim; got "=2"',
     ]
     result = run(path, "--set", "shared_glb: Z=8 keep=Inptus", "--set", "PE: C=16", "--set", "psum_spad: M=300")
     assert result.exit_code == 2

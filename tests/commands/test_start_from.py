@@ -132,3 +132,19 @@ def test_a_slow_cost_model_is_asked_about_few_of_them(monkeypatch):
     np.testing.assert_array_equal(few.factors, every.factors[:2])
     edps = [evaluate(arch, layer, every.take([i])).edp for i in range(len(every))]
     assert edps == sorted(edps)
+
+
+def test_what_a_run_began_with_is_part_of_it(sources, tmp_path):
+    """A run that goes on without the mappings that it began with would replace its answer by a worse one."""
+    base = ("eyeriss_like", "resnet50/conv5_x_3x3", "--search", "random", "--samples", 100, "--out", tmp_path / "out")
+    begun = (*base, "--start-from", sources["file"])
+    assert call(*begun)[0] == 0
+    best = (tmp_path / "out/stats.json").read_bytes()
+    for words, what in ((base, "start_from"), ((*base, "--start-from", sources["results"]), "start_from")):
+        status, _, told = call(*words, "--resume")
+        assert status == 2
+        assert f"is of another problem, and results are never mixed: {what}" in told
+    assert (tmp_path / "out/stats.json").read_bytes() == best
+    assert call(*begun, "--resume")[0] == 0
+    assert call(*begun, "--resume", "--store", tmp_path / "store")[0] == 0  # more to begin with is no other problem
+    assert "never mixed: store" in call(*begun, "--resume")[2]

@@ -225,6 +225,19 @@ def test_what_one_side_alone_has(searched, tmp_path):
         searched / "pfm", alone, status=2).stderr  # fmt: skip
 
 
+def test_energy_is_that_of_the_layers_that_both_sides_map(searched, tmp_path):
+    """Of a layer that one side has no mapping of there is no part in either sum, and the table says so."""
+    whole = json.loads((searched / "net" / "stats.json").read_text())
+    whole["layers"][1] |= {"cycles": None, "energy_pj": None, "edp": None, "levels": None}
+    part = copied(searched / "net", tmp_path / "part")
+    (part / "stats.json").write_text(json.dumps(whole | {"cycles": None, "energy_pj": None, "edp": None}))
+    (case,) = json.loads(run(searched / "net", part, "--json").stdout)["cases"]
+    assert all(sides["a"] == sides["b"] for sides in case["parts_pj"].values())
+    assert "where the energy goes, layers with a mapping on each side" in run(searched / "net", part).stdout
+    assert "where the energy goes, layers with a mapping\n" in run(part).stdout
+    assert "where the energy goes, all layers" in run(searched / "net").stdout
+
+
 def test_padding_leaves_a_layer_what_it_is(searched, tmp_path):
     """MACs on zeros are not counted where layers are matched."""
     padded = copied(searched / "pfm", tmp_path / "padded", macs=102, ineffectual_macs=2)

@@ -308,7 +308,7 @@ BAD = [
     (glb(131072, 64, 1, clock_ns=-1), "clock_ns must be a number greater than 0, got -1"),
     (Storage("A", "reg", capacity_bits=64, width_bits=16), "use regfile"),
     (glb(1024, 64, 1, energy=(("read_pj", 1.0),)), "energy must have write_pj"),
-    (glb(1024, 64, 1, energy={"read_pj": 1, "write_pj": -2}), "energy.write_pj must be a finite number"),
+    (glb(1024, 64, 1, energy={"read_pj": 1, "write_pj": -2}), "energy.write_pj must be a number from 0 to 1e+30"),
     (glb(1024, 64, 1, energy={"read_pj": 1, "write_pj": 1, "raed": 2}), 'unknown key "raed"'),
     (glb(1024, 64, 1, energy="cheap"), "energy must be a mapping"),
 ]

@@ -390,6 +390,25 @@ def test_layers_without_a_mapspace_stop_no_other(narrow, short_turns, tmp_path):
         assert "all layers" not in run_.stdout
 
 
+def test_layers_without_a_mapspace_have_no_certificate_and_no_size(narrow, short_turns, tmp_path):
+    """Why there is no certificate is true of them; the sizes of the others are told, with status 1."""
+    works = narrow(("bad", 9, 5), ("good", 7, 5))[:2]
+    told = run(*works, "--mapspace", "pfm", "--objective", "delay", "--certificate", tmp_path / "c.json")
+    assert "c.json: not written: a certificate is of all layers, and bad can have no mapping" in told.stderr
+    sizes = run(*works, "--mapspace", "pfm", "--size")
+    assert sizes.exit_code == 1
+    assert "good on narrow, pfm: " in sizes.stdout
+    assert "bad on narrow: " in sizes.stderr
+    assert run(*narrow(("bad", 9, 5))[:2], "--mapspace", "pfm", "--size").exit_code == 2
+
+
+def test_a_refused_run_leaves_nothing_behind(narrow, short_turns, tmp_path):
+    """Where nothing was searched the folder is free for the corrected run."""
+    command = *narrow(("bad", 9, 5))[:2], "--mapspace", "pfm", "--search", "random", "--samples", 10
+    assert run(*command, "--out", tmp_path / "out").exit_code == 2
+    assert not (tmp_path / "out").exists()
+
+
 def test_where_no_layer_has_a_mapspace_all_are_named(narrow, short_turns):
     """As faults, by any number of processes."""
     works, told = narrow(("bad", 9, 5), ("worse", 7, 6)), []

@@ -11,6 +11,7 @@ from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
 from ruby_map.mapper.exploration.diagnose import misfits
 from ruby_map.mapper.mapping.batch import MappingBatch
 from ruby_map.mapper.mapspace.mapspace import Mapspace
+from ruby_map.mapper.model.bounds import ideal
 from ruby_map.mapper.model.cost import REASONS, CostOptions, evaluate, validity
 from ruby_map.mapper.model.exactness import rate
 from ruby_map.mapper.model.sanity import check_physical
@@ -147,6 +148,14 @@ def test_a_bandwidth_is_the_fraction_that_was_written(bandwidth, words, cycles):
 def test_a_bandwidth_near_no_small_fraction_stays_what_it_is():
     """0.1 + 0.2 is not the float nearest to 0.3."""
     assert rate(0.1 + 0.2) == (0.1 + 0.2, 1)
+
+
+@pytest.mark.parametrize("bandwidth", [0.1 + 0.2, 1e-6, 1e-12])
+def test_the_ideal_of_such_a_bandwidth(bandwidth):
+    """Cycles for all words that have to be read, as for any other bandwidth."""
+    arch = machine(read_bandwidth=bandwidth)
+    best = optimal(Mapspace(arch, matmul(2, 2, 2), "pfm"), table(arch), SearchOptions(strategy="random")).best
+    assert evaluate(best, table(arch)).cycles[0] >= ideal(arch, best.workload, table(arch)).cycles > 0
 
 
 @given(mappings(), st.floats(0.1, 50), st.floats(1, 10))

@@ -321,12 +321,13 @@ def test_hops_are_those_of_trees_walked_place_by_place(batch):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"wire_pj_per_bit_mm": -1.0, "tile_mm": 1.0}, "wire-pj-per-bit-mm: must be a number, 0 or more, got -1"),
-        ({"wire_pj_per_bit_mm": 1.0, "tile_mm": float("nan")}, "tile-mm: must be a number, 0 or more, got nan"),
+        ({"wire_pj_per_bit_mm": -1.0, "tile_mm": 1.0}, "wire-pj-per-bit-mm: must be a number from 0 to 1e+30, got -1"),
+        ({"wire_pj_per_bit_mm": 1.0, "tile_mm": float("nan")}, "tile-mm: must be a number from 0 to 1e+30, got nan"),
         ({"wire_pj_per_bit_mm": 1.0}, "tile-mm: is missing: wire-pj-per-bit-mm"),
         ({"tile_mm": 1.0}, "wire-pj-per-bit-mm: is missing: tile-mm"),
         ({"wire_pj_per_bit_mm": 1.0, "tile_mm": 1.0, "hop_pj": 1.0}, "hop-pj: does not go with"),
         ({"hop_pj": float("inf")}, "hop-pj: must be a number"),
+        ({"hop_pj": 1e308}, "hop-pj: must be a number from 0 to 1e+30, got 1e+308"),
     ],
 )
 def test_bad_figures_are_refused(options, told):
@@ -369,8 +370,8 @@ def test_commands_refuse_bad_figures(command):
     bad = ["--tile-mm", "-1", "--hop-pj", "-2"]
     told = CliRunner().invoke(command, ["toy_6pe_linear", "rank1_100", *mapping, *bad])
     assert told.exit_code == 2
-    assert "tile-mm: must be a number, 0 or more, got -1" in told.stderr
-    assert "hop-pj: must be a number, 0 or more, got -2" in told.stderr
+    assert "tile-mm: must be a number from 0 to 1e+30, got -1" in told.stderr
+    assert "hop-pj: must be a number from 0 to 1e+30, got -2" in told.stderr
 
 
 def test_a_search_charges_what_it_reports(tmp_path):

@@ -5,7 +5,7 @@ import sqlite3
 import pytest
 from ruby_map.mapper.runtime.checkpoint import NAME, Checkpoint
 from ruby_map.mapper.runtime.state_file import StateFile
-from ruby_map.workloads import InputError
+from ruby_map.workloads import InputError, option_fault
 
 
 def edited(path, statement):
@@ -49,3 +49,39 @@ def test_a_checkpoint_with_a_changed_row_is_refused_whole(tmp_path, statement, w
     with pytest.raises(InputError, match=what):
         Checkpoint(tmp_path, {"seed": 1}, resume=True)
     assert (tmp_path / NAME).read_bytes() == before
+
+
+def test_what_a_killed_run_left_beside_a_file_goes(tmp_path):
+    """A journal that says nothing, as SQLite leaves it before a change began, also where nothing is written after."""
+    with Checkpoint(tmp_path, {"seed": 1}):
+        pass
+    journal = tmp_path / f"{NAME}-journal"
+    journal.write_bytes(bytes(512) + bytes(range(256)) * 16)
+    with Checkpoint(tmp_path, {"seed": 1}, resume=True):
+        pass
+    assert not journal.exists()
+
+
+def test_a_checkpoint_without_a_search_goes_where_the_run_is_refused(tmp_path):
+    """And one with a search stays."""
+
+    def refused(*saved):
+        with Checkpoint(tmp_path / "out", {"seed": 1}) as checkpoint:
+            for state in saved:
+                checkpoint.part(0).save(state)
+            raise InputError([option_fault("bad", "layer")])
+
+    for saved in ((), ({"best": 7},)):
+        with pytest.raises(InputError, match="bad"):
+            refused(*saved)
+        assert (tmp_path / "out" / NAME).exists() == bool(saved)
+
+
+def test_more_may_be_given_than_the_run_had(tmp_path):
+    """It is part of the run from then on."""
+    Checkpoint(tmp_path, {"seed": 1}).close()
+    Checkpoint(tmp_path, {"seed": 1, "start": "a"}, resume=True, added=("start",)).close()
+    for identity in ({"seed": 1}, {"seed": 1, "start": "b"}, {"seed": 2, "start": "a"}):
+        with pytest.raises(InputError, match="another problem"):
+            Checkpoint(tmp_path, identity, resume=True, added=("start",))
+    Checkpoint(tmp_path, {"seed": 1, "start": "a"}, resume=True, added=("start",)).close()

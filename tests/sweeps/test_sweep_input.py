@@ -291,7 +291,7 @@ def test_energy_has_the_options_of_ruby_map(plan, tmp_path):
         ("search: {strategy: random, patience: 7}\n", "search.patience", "FRACTION:N"),
         ("search: {strategy: random, target: 0}\n", "search.target", "must be more than 0, got 0"),
         ("energy: {engine: acelergy}\n", "energy.engine", 'got "acelergy"; did you mean "accelergy"?'),
-        ("energy: {hop_pj: -1}\n", "energy.hop_pj", "must be a number, 0 or more, got -1"),
+        ("energy: {hop_pj: -1}\n", "energy.hop_pj", "must be a number from 0 to 1e+30, got -1"),
         ("energy: {tile_mm: 1}\n", "energy.wire_pj_per_bit_mm", "is missing: tile-mm charges"),
         ("energy: {leak: true}\n", "energy.leak", 'unknown key "leak"'),
         ("energy: {ert: none.yaml}\n", "energy.ert", "none.yaml: no such file"),

@@ -86,6 +86,8 @@ class _Problem:
             if name in _DENSITY:
                 _dense(self.reader, path)
             elif name in self.dims or name in self.coefs:
+                if name in self.dims and self.reader.value(path) is None:
+                    self.reader.fault(path, "must be an integer, got nothing")
                 value = self.reader.integer(path, least=1 if name in self.dims else 0)
                 (sizes if name in self.dims else self.coefs)[name] = 1 if value is None else value
             elif name in _INPUT:

@@ -132,7 +132,7 @@ class _Least:
         for words, bandwidth in ((reads, storage.read_bandwidth), (writes, storage.write_bandwidth)):
             if bandwidth is not None:
                 many, of_cycles = rate(bandwidth)
-                cycles.append(ceil(Fraction(words * of_cycles, many * self.arch.instances(level))))
+                cycles.append(ceil(words * of_cycles / (Fraction(many) * self.arch.instances(level))))
         return max(cycles)
 
     def tensor_pj(self, tensor: Tensor) -> float:

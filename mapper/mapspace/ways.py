@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from ..mapping import Ints
+from ..mapping import Ints, unique_rows
 from .bound_classes import largest_of
 from .chains import ChainSpace
 from .constraints import Shared
@@ -206,8 +206,9 @@ class Ways:
 
         Groups that add the same to each coordinate lead to the same states: they are counted as one.
         """
-        labels = np.stack([moves.label for moves in self._moves[dim]])
-        _, groups, alike = np.unique(labels, axis=1, return_index=True, return_inverse=True)
+        kinds, alike = unique_rows(np.stack([moves.label for moves in self._moves[dim]], axis=1))
+        groups = np.zeros(len(kinds), np.int64)
+        groups[alike] = np.arange(len(alike))  # one of each kind
         counts = np.zeros(len(groups), object)
         np.add.at(counts, alike, self.counts(dim))
         after = compact(after)

@@ -7,6 +7,7 @@ that. Seconds and memory depend on the machine, the rest does not.
 """
 
 import argparse
+import re
 import resource
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -83,7 +84,7 @@ def _cell(row: Json) -> str:
         return "refused"
     if row["gap"] is None:
         return "no valid mapping"
-    proof = "certified" if row["gap"] <= CERTIFIED else f"{row['gap']:.1%} open"
+    proof = "certified" if row["gap"] <= CERTIFIED else f"{100 * row['gap']:.2g} % open"
     return f"{proof}\n{row['cpu_seconds']:.0f} s, {row['peak_mb'] / 1024:.1f} GB"
 
 
@@ -93,11 +94,15 @@ def draw(result: dict[str, Any], axes: Any) -> None:
     machines, layers = (list(dict.fromkeys(pair[at] for pair in rows)) for at in (0, 1))
     gaps = [[rows[machine, layer].get("gap") for layer in layers] for machine in machines]
     shown = [[max(gap or 0.0, CERTIFIED) for gap in line] for line in gaps]
-    axes.imshow(shown, cmap="Blues", norm=LogNorm(CERTIFIED, 10), aspect="auto")
+    axes.imshow(shown, cmap="Blues", norm=LogNorm(CERTIFIED, 10), aspect="auto", zorder=3)  # above the grid
     for (at, machine), (across, layer) in product(enumerate(machines), enumerate(layers)):
-        colour = "white" if shown[at][across] > 0.3 else "black"
-        axes.text(across, at, _cell(rows[machine, layer]), ha="center", va="center", fontsize=6.5, color=colour)
-    axes.set_xticks(range(len(layers)), [layer.replace("/", "\n").replace(" ", "\n") for layer in layers], fontsize=7)
+        colour = "white" if shown[at][across] > 0.1 else "black"
+        axes.text(
+            across, at, _cell(rows[machine, layer]), ha="center", va="center", fontsize=6.5, color=colour, zorder=4
+        )
+    axes.set_xticks(
+        range(len(layers)), [re.sub("[/ ]|_(?=prefill|decode)", "\n", layer) for layer in layers], fontsize=7
+    )
     axes.set_yticks(range(len(machines)), machines, fontsize=8)
     axes.set_title(
         f"What the default search proves (effort {result['effort']}), CPU seconds and peak of memory",

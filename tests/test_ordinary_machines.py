@@ -25,6 +25,15 @@ def test_the_machines_are_ordinary():
         assert all(not level.keep and not level.bypass for level in arch.levels[1:])
 
 
+def test_every_pair_of_the_recorded_table_has_an_answer():
+    """Ten machines times ten layers: a mapping with a proven gap each, none refused."""
+    rows = json.loads((FOLDER / "results" / "ordinary_machines.json").read_text())["rows"]
+    assert {row["machine"] for row in rows} == {path.stem for path in MACHINES}
+    assert len({(row["machine"], row["layer"]) for row in rows}) == len(rows) == 100
+    assert not [row for row in rows if "refused" in row]
+    assert all(row["edp"] > 0 and 0 <= row["gap"] < 1 for row in rows)
+
+
 def test_a_pair_is_recorded_and_not_measured_twice(tmp_path):
     """A small effort on the widest machine; run again it takes what is recorded, and draws that."""
     command = [sys.executable, str(FOLDER / "ordinary_machines.py"), "--quick", "--out", str(tmp_path)]

@@ -104,11 +104,6 @@ class CasePair:
         return [summed_parts(layer.sides[side] for layer in layers) for side in range(len(self.sides))]
 
     @property
-    def whole(self) -> bool:
-        """Whether that is the energy of all layers of each side."""
-        return not self.left_out and all(side.found for layer in self.layers for side in layer.sides)
-
-    @property
     def results(self) -> list[Stored]:
         """The result of each side. Raises ValueError where one has none."""
         results = [case.result for case in self.sides if case.result is not None]

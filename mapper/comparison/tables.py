@@ -77,12 +77,13 @@ def part_table(found: Matched) -> Table:
     """A row per case and level, MAC units, network or leakage: the energy of the layers that each side maps."""
     rows = list[tuple[Value, ...]]()
     for pair in found.pairs:
-        for part in dict.fromkeys(part for side in pair.parts for part in side):
-            rows.append((pair.label, part, *values_of(Column("energy"), [side.get(part) for side in pair.parts])))
+        sides = pair.parts
+        for part in dict.fromkeys(part for side in sides for part in side):
+            rows.append((pair.label, part, *values_of(Column("energy"), [side.get(part) for side in sides])))
     largest = max((value for row in rows for value in row[2:4] if isinstance(value, float)), default=1.0)
     columns = [Column("case"), Column("part"), *sided([energy_column("energy", largest)], found.letters)]
     which = "layers with a mapping" + (" on each side" if len(found.letters) > 1 else "")
-    which = "all layers" if all(pair.whole for pair in found.pairs) else which
+    which = "all layers" if all(pair.alike for pair in found.pairs) else which
     return told_apart("parts", f"where the energy goes, {which}", columns, rows)
 
 

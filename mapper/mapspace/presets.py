@@ -75,12 +75,14 @@ def array_fill(rules: Rules) -> int:
     So many combinations of divisors that they are not tried count as all places that the sizes could fill.
     """
     axes = [(index, slot.axis.size) for index, slot in enumerate(rules.slots) if slot.axis is not None]
-    dims = _together(rules, axes)
+    dims, most = _together(rules, axes), min(prod(places for _, places in axes), prod(rules.sizes))
+    if max((prod(len(steps[axis]) for _, steps in dims) for axis in range(len(axes))), default=0) > MOST_TILES:
+        return most
     options = [
         [one for one in product(*(steps[axis] for _, steps in dims)) if prod(one) <= places]
         for axis, (_, places) in enumerate(axes)
     ]
-    start, most = tuple(size for size, _ in dims), min(prod(places for _, places in axes), prod(rules.sizes))
+    start = tuple(size for size, _ in dims)
     best = _greedily(start, options)
     left, tried = {start: 1}, 0  # what is left of the dims, the most places used up to it
     for axis, own in enumerate(options):

@@ -116,8 +116,11 @@ class Checkpoint:
                 raise self._file.fault(f"{HELD}, or name another folder")
             if form == BEFORE:
                 self._renew()
-            if more := {key for key in self._added if _given(identity.get(key)) is not None}:
-                whole = self._identity(FORMAT) | {key: identity[key] for key in more}
+            there = self._identity(FORMAT)
+            whole = there | {
+                key: value for key, value in identity.items() if key in self._added and _given(value) is not None
+            }
+            if whole != there:
                 self._file.database.execute("DELETE FROM run")
                 self._file.put("run", (FORMAT, version("ruby-map"), json.dumps(whole)))
             self._file.rows("search")  # all of them are sound, or nothing is done
@@ -214,7 +217,7 @@ class Checkpoint:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Close it; remove it where bad input was found before a search began."""
-        if kind and issubclass(kind, InputError) and not self._file.rows("search"):
+        if kind and issubclass(kind, InputError) and self._file.own() and not self._file.rows("search"):
             self.discard()
         self.close()
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, FactorRule, LoopConstraint, Storage
 from ruby_map.mapper.exploration.transforms.padding import padded
-from ruby_map.mapper.mapspace import array_fill, perfect_rules
+from ruby_map.mapper.mapspace import array_fill, perfect_rules, presets
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.mapspace.presets import remainders
 from ruby_map.workloads import Tensor, Term, Workload
@@ -154,6 +154,17 @@ def test_places_that_perfect_factors_fill(places, sizes, data):
         filled = {tuple(map(mul, a, b)) for a in filled for b in own}
         filled = {each for each in filled if all(map(le, each, places))}
     assert array_fill(rules) == max(map(prod, filled))
+
+
+@pytest.mark.parametrize("most", [0, 30])
+def test_so_many_combinations_of_divisors_that_they_are_not_tried(monkeypatch, most):
+    """More than `most` on one axis, or on all in turn: they count as the places that the sizes could fill."""
+    constraint = LoopConstraint(factors=(FactorRule("M", "<=", 4),))  # M and N do not count as one
+    axes = [Axis(f"a{i}", size, constraint=constraint) for i, size in enumerate((7, 11))]
+    rules = perfect_rules(machine(*axes), nest(M=36, N=60))
+    assert array_fill(rules) == 60
+    monkeypatch.setattr(presets, "MOST_TILES", most)
+    assert array_fill(rules) == 77
 
 
 def test_an_array_of_many_axes_is_padded_at_once():

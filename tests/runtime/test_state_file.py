@@ -85,3 +85,15 @@ def test_more_may_be_given_than_the_run_had(tmp_path):
         with pytest.raises(InputError, match="another problem"):
             Checkpoint(tmp_path, identity, resume=True, added=("start",))
     Checkpoint(tmp_path, {"seed": 1, "start": "a"}, resume=True, added=("start",)).close()
+
+
+def test_a_fault_after_the_checkpoint_was_removed_is_told_as_it_is(tmp_path):
+    """A run without a mapping removes its checkpoint; what failed beside it, such as a full disk, is the error."""
+
+    def printed_nothing():
+        with Checkpoint(tmp_path / "out", {"seed": 1}) as checkpoint:
+            checkpoint.discard()
+            raise InputError([option_fault("output", "no room")])
+
+    with pytest.raises(InputError, match="no room"):
+        printed_nothing()

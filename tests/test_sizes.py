@@ -8,7 +8,7 @@ import pytest
 from .house import MODULES, module_name
 
 Sizes = dict[str, dict[str, int]]  # kind -> file, or file:Class.function -> lines; of "parameters" their number
-LIMITS = {"file": 300, "class": 150, "function": 40, "parameters": 6}
+LIMITS = {"file": 300, "class": 250, "function": 50, "parameters": 6}
 # What is larger today, and how large. Entries shrink and go; nothing is added. An option of a command is a parameter.
 LARGER: Sizes = {"file": {}, "class": {}, "function": {}, "parameters": {}}
 Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
@@ -68,8 +68,8 @@ def test_files_classes_functions_and_parameter_lists_are_within_their_limits() -
 
 NONE: Sizes = {kind: {} for kind in LIMITS}
 LONG = "x = 1\n" * 301
-CLASS = "class Long:\n" + "    x = 1\n" * 150
-FUNCTION = "class Short:\n    def long(self):\n" + "        x = 1\n" * 40
+CLASS = "class Long:\n" + "    x = 1\n" * 250
+FUNCTION = "class Short:\n    def long(self):\n" + "        x = 1\n" * 50
 SEVEN = "class Short:\n    def many(self, a, b, /, c, *rest, d, e, **options): pass\n"
 OVERLOADS = "def many(a, b, c, d, e, f, g): pass\ndef many(a): pass\n"
 
@@ -78,13 +78,13 @@ OVERLOADS = "def many(a, b, c, d, e, f, g): pass\ndef many(a): pass\n"
     ("source", "larger", "fault"),
     [
         (LONG, NONE, "file a.py: 301, at most 300"),
-        (CLASS, NONE, "class a.py:Long: 151, at most 150"),
-        (FUNCTION, NONE, "function a.py:Short.long: 41, at most 40"),
+        (CLASS, NONE, "class a.py:Long: 251, at most 250"),
+        (FUNCTION, NONE, "function a.py:Short.long: 51, at most 50"),
         (SEVEN, NONE, "parameters a.py:Short.many: 7, at most 6"),
         (OVERLOADS, NONE, "parameters a.py:many: 7, at most 6"),
         (LONG + "x = 1\n", NONE | {"file": {"a.py": 301}}, "file a.py: 302, at most 301"),
         ("", NONE | {"file": {"a.py": 301}}, "file a.py: no longer over 300, delete its entry in LARGER"),
-        ("", NONE | {"class": {"b.py:Gone": 160}}, "class b.py:Gone: no longer over 150, delete its entry in LARGER"),
+        ("", NONE | {"class": {"b.py:Gone": 260}}, "class b.py:Gone: no longer over 250, delete its entry in LARGER"),
     ],
     ids=lambda value: value if isinstance(value, str) and ": " in value else "",
 )

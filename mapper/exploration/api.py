@@ -26,7 +26,7 @@ from ..report import NetworkResult, Result
 from ..runtime import Checkpoint
 from ..search import SearchOptions, option_faults
 from ..store import Store
-from .beginnings import Beginnings
+from .beginnings import Beginnings, kept_in
 from .diagnose import misfits
 from .held import HeldLayers
 from .inputs import Spec, alike, layers_of, load
@@ -77,7 +77,9 @@ def explore(
     study = held.begun if held else search.study
     if beginnings := request.get("start_from"):
         study = beginnings.begun(study, bool(request.get("transfer_only")))
-    layers = Layers(study, request.get("progress"), request.get("checkpoint"))
+    if checkpoint := request.get("checkpoint"):
+        study = kept_in(checkpoint, study)
+    layers = Layers(study, request.get("progress"), checkpoint)
     if study.options.budget:
         spend_budget(layers, search.counts)
     else:

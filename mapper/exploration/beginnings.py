@@ -14,9 +14,10 @@ from ...workloads.timeloop import read_timeloop
 from ..mapping import MappingBatch, read_outline, together, write_mapping
 from ..mapspace import Mapspace
 from ..model import OBJECTIVES, evaluate
+from ..runtime import Checkpoint
 from ..search import Task
 from ..search.variation import Ground, adapted, widened
-from ..store import Store, read_mappings
+from ..store import Store, key_of, plain_mappings, read_mappings
 from .time_slices import NoMapspaceError, Study, prepared
 
 MOST = 128  # mappings that a search begins with, the best of those adapted
@@ -97,6 +98,24 @@ class Beginnings:
         known = [*(level.name for level in arch.levels), *(axis.name for level in arch.levels for axis in level.fanout)]
         if faults := [unknown_choice("level-names", here, known) for _, here in self.renamed if here not in known]:
             raise InputError(faults)
+
+
+def kept_in(checkpoint: Checkpoint, study: Study) -> Study:
+    """Add the mappings that the searches of this run began with before, and keep all of them in `checkpoint`.
+
+    A store, or a file, may have lost them since: an answer must not be worse than it was.
+    """
+    starts = list[MappingBatch | None]()
+    for number, layer in enumerate(study.layers):
+        own = study.starts[number] if study.starts else None
+        here = [] if own is None else plain_mappings(own)
+        keys = {key_of(mapping) for mapping in here}
+        lost = [mapping for mapping in checkpoint.begun(number) if key_of(mapping) not in keys]
+        if len(lost) < len(lost + here):
+            checkpoint.begin(number, lost + here)
+        again = read_mappings(study.arch, layer, lost)[0] if lost else None
+        starts.append(again if own is None else own if again is None else together([own, again]))
+    return replace(study, starts=tuple(starts))
 
 
 def level_names(text: str) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """An architecture's loop constraints, read as limits on the bounds of one workload, and the conflicts among them."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -11,6 +12,7 @@ from ...workloads import Workload
 from .bound_classes import ALONE, Width, class_starts
 from .chain_steps import SlotRule
 from .chains import ProductRule
+from .quotients import TooLargeError
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,14 +212,13 @@ class Rules:
 
 
 def conflict(rules: Rules, may_drop: Callable[[Limit], bool], possible: Callable[[Rules], bool]) -> list[Limit]:
-    """Find a smallest set of limits that exclude each other: without any of them, mappings exist.
+    """Find limits that exclude each other: without any of them, mappings exist, or it takes too long to say so.
 
     Tries to drop each limit that `may_drop` allows, in turn, and drops it for good where the rest still conflict.
     """
     limits = list(rules.limits)
-    for limit in rules.limits:
-        if may_drop(limit):
-            rest = [other for other in limits if other is not limit]
-            if not possible(rules.keeping(rest)):
-                limits = rest
+    for limit in filter(may_drop, rules.limits):
+        rest = [other for other in limits if other is not limit]
+        with suppress(TooLargeError):  # the limit stays: the set is then perhaps not the smallest
+            limits = limits if possible(rules.keeping(rest)) else rest
     return [limit for limit in limits if may_drop(limit)]

@@ -124,9 +124,11 @@ class Construction:
             return faults
         if none := [self._without_chains(rules, d, width) for d, space in enumerate(spaces) if not space.total]:
             raise self._error(none)
-        return Combined(
-            tuple(spaces), tuple(Joint(spaces, rules.with_loops(*slots), orders) for slots in patterns), alone, width
-        )
+        try:
+            joints = tuple(Joint(spaces, rules.with_loops(*slots), orders) for slots in patterns)
+        except TooLargeError as error:
+            return [f"counting {self._what} here {error}; {self._choices}"]
+        return Combined(tuple(spaces), joints, alone, width)
 
     def _required(
         self, made: Combined, rules: Rules, patterns: Sequence[tuple[Slots, Slots]], width: Width

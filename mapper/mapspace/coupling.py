@@ -40,7 +40,10 @@ class _Step:
 
 
 class Joint:
-    """All combinations of one chain per dim that respect what the dims share, by number and by chance (see Ways)."""
+    """All combinations of one chain per dim that respect what the dims share, by number and by chance (see Ways).
+
+    Raises TooLargeError.
+    """
 
     def __init__(self, spaces: Sequence[ChainSpace], shared: Sequence[Shared], fixed_orders: int = 1):
         self.spaces, self._shared, self._fixed_orders = tuple(spaces), tuple(shared), fixed_orders
@@ -53,8 +56,11 @@ class Joint:
 
     @property
     def least(self) -> int:
-        """How many of them are within the axes whichever bounds of their classes they have."""
-        return Ways(self.spaces, self._shared, self._fixed_orders, sure=True).total
+        """How many of them are within the axes whichever bounds of their classes they have, as far as that is known."""
+        try:
+            return Ways(self.spaces, self._shared, self._fixed_orders, sure=True).total
+        except TooLargeError:
+            return 0
 
     def fits(self, most: int, tried: int) -> bool:
         """Whether the tables for samples and numbers have at most `most` entries for each dim.

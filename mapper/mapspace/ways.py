@@ -21,6 +21,7 @@ from .constraints import Shared
 from .integers import BigInts, compact, fitting
 from .quotients import TooLargeError, different
 
+MOST_FITS = 2**25  # of one dim, what its bounds leave of what there is on an axis: a gigabyte
 MOST_STATES = 2**22  # of what the dims share; more would take minutes and gigabytes
 MOST_MOVES = 2**27  # of one dim, from a state by a group: a minute
 CHUNK = 2**20  # moves made at a time
@@ -90,7 +91,7 @@ class Ways:
 
     `fixed_orders` is the number of loop orders of every combination; what is shared may multiply it (`Shared.orders`).
     Of bounds in classes (bound_classes.py) it counts the combinations of which some could be within the axes, or with
-    `sure` those of which all are.
+    `sure` those of which all are. Raises TooLargeError.
     """
 
     def __init__(
@@ -133,6 +134,8 @@ class Ways:
         moves, after = [], []
         for each, values, added in zip(self._coordinates, self._values[-1], columns, strict=True):
             labels, label = np.unique(added, return_inverse=True)
+            if (quotients := len(labels) * len(values)) > MOST_FITS:
+                raise TooLargeError(f"needs {quotients:,} quotients of an axis, more than {MOST_FITS:,}")
             left = each.after(values[None], labels[:, None])
             onward = different(left[left >= 0])
             there = np.searchsorted(onward, left)  # anything where a group does not fit

@@ -20,6 +20,7 @@ NAME = "checkpoint.sqlite"
 FORMAT = "3"  # of the file and of the states in it; also when the same seed comes to mean other mappings
 BEFORE = "2"  # the same without checksums: it is read, and given them
 EVERY = 1.0  # seconds between saves of one search
+BEGUN = "begun"  # the table of mappings that searches began with; files from before it have none
 
 State = dict[str, Any]
 
@@ -195,18 +196,35 @@ class Checkpoint:
         """Replace the state of that search, wholly or not at all. Raises InputError where it cannot be written."""
         self._file.put("search", (number, json.dumps(state)))
 
+    def begun(self, number: int) -> list[State]:
+        """Read the mappings, as plain values, that the search of layer `number` began with; none before the first."""
+        if BEGUN not in self._file.tables:
+            return []
+        rows = self._file.rows(BEGUN, "part = ?", number)
+        return list(self._plain(rows[0][1])["mappings"]) if rows else []
+
+    def begin(self, number: int, mappings: Sequence[State]) -> None:
+        """Keep the mappings that the search of layer `number` begins with, in place of those kept before."""
+        with self._file.guarded():
+            self._file.database.execute(
+                f"CREATE TABLE IF NOT EXISTS {BEGUN} (part INTEGER PRIMARY KEY, mappings TEXT, checksum TEXT)"
+            )
+        self._file.put(BEGUN, (number, json.dumps({"mappings": list(mappings)})))
+
     def check_place(self) -> None:
         """Raise InputError where the file was removed, or another put in its place, since it was opened."""
         if not self._file.own():
             raise self._file.fault("was removed or replaced while the run went on: no results are written there")
 
     def discard(self) -> None:
-        """Remove the file, and its folder if nothing else is in it: after a run without a result."""
+        """Remove the file, and the folders that were made for it if nothing else is in them: after no result."""
         self.check_place()
         self.close()
         self.path.unlink()
-        if not any(self.path.parent.iterdir()):
-            self.path.parent.rmdir()
+        for folder in self._file.made:
+            if any(folder.iterdir()):
+                break
+            folder.rmdir()
 
     def close(self) -> None:
         """Give up the lock; what was saved stays."""

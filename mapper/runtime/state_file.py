@@ -56,6 +56,8 @@ class StateFile:
     def __init__(self, path: Path | None, kind: str, again: str) -> None:
         """Make the file and the folders above it, or open it. Raises InputError where it cannot be, or is damaged."""
         self.path, self.kind, self.again = path, kind, again
+        # the folders made for it, the innermost first
+        self.made = [folder for folder in path.parents if not folder.exists()] if path else []
         if path and (other := foreign_beside(path)):
             raise self.fault(other)
         with self.guarded():

@@ -148,3 +148,19 @@ def test_what_a_run_began_with_is_part_of_it(sources, tmp_path):
     assert call(*begun, "--resume")[0] == 0
     assert call(*begun, "--resume", "--store", tmp_path / "store")[0] == 0  # more to begin with is no other problem
     assert "never mixed: store" in call(*begun, "--resume")[2]
+
+
+@pytest.mark.parametrize("then", ["another", "pruned"])
+def test_a_run_keeps_the_mappings_of_a_store_that_loses_them(sources, tmp_path, then):
+    """Its answer is never worse than what it began with, whatever became of the store."""
+    store, name = tmp_path / "s.db", "resnet50/conv5_x_3x3"
+    assert call("eyeriss_like", name, "--store", store, "--search", "evolve", "--samples", 3000)[0] == 0
+    words = ("eyeriss_like", name, "--search", "random", "--samples", 100, "--out", tmp_path / "out", "--json")
+    status, first, _ = call(*words, "--store", store)
+    assert status == 0
+    if then == "pruned":
+        store.unlink()
+    other = sources["store"] if then == "another" else store
+    status, again, _ = call(*words, "--store", other, "--resume")
+    assert status == 0
+    assert json.loads(again)["edp"] == json.loads(first)["edp"] < found("--search", "random", "--samples", 100)["edp"]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, LoopConstraint, Storage, load_arch
-from ruby_map.mapper.mapspace import construction, draws
+from ruby_map.mapper.mapspace import construction, draws, ways
 from ruby_map.mapper.mapspace.bound_classes import ALONE, STEPS, WIDTHS, Width, class_of, class_starts, largest_of
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.workloads import InputError, load_workload
@@ -121,9 +121,27 @@ def test_numbers_without_a_mapping_are_refused(monkeypatch):
     assert set(found) == numbers
 
 
+@pytest.mark.parametrize("most", [0, 100, 1000])
+def test_an_axis_too_large_for_tables_of_its_quotients_is_counted_in_classes(most, monkeypatch):
+    """Samples are mappings of the mapspace, and its size is known within limits; or it is said what is too large."""
+    problem = (machine(Axis("X", 100)), matmul(40, 1, 50), "ruby-s")
+    alone = Mapspace(*problem)
+    monkeypatch.setattr(ways, "MOST_FITS", most)
+    if not most:
+        with pytest.raises(InputError, match="quotients of an axis, more than 0; constrain the loops"):
+            Mapspace(*problem)
+        return
+    wide = Mapspace(*problem)
+    assert wide.size.exact == (most == 1000)
+    assert wide.size.least <= alone.size.total <= wide.size.total
+    batch = wide.sample(np.random.default_rng(0), 300)
+    assert bounds_of(alone.at(alone.index(batch))) == bounds_of(batch)
+
+
 WIDE = {
     "three axes of 65,536": ((65536,), (65536, 65536)),
     "one axis of 65,536": ((), (65536,)),
+    "one axis of 1,000,000": ((), (1_000_000,)),
 }
 
 

@@ -89,6 +89,17 @@ def test_all_dims_in_conflict_are_told_at_once():
     assert [fault.message.split()[0] for fault in caught.value.faults] == ["M=4", "K=4"]
 
 
+def test_a_conflict_is_named_where_some_of_its_limits_alone_are_too_many_to_count():
+    """Without the limit on loops this mapspace is too large to count: the limit is named, and nothing crashes."""
+    nothing_over = LoopConstraint((rule("M", "=", None),), max_loops=0)
+    glb = Storage("glb", "SRAM", fanout=tuple(Axis(name, 64) for name in "XYZW"), temporal=nothing_over)
+    arch = Architecture("m", (Storage("DRAM", "DRAM"), glb), MAC)
+    with pytest.raises(InputError) as caught:
+        Mapspace(arch, matmul(30, 40, 30), "ruby-s", distinct=True)
+    (fault,) = caught.value.faults
+    assert fault.message == "no mapping meets M=full at glb and at most 0 loops at glb together"
+
+
 def test_machines_and_layers_beyond_the_limits_are_refused_before_any_work():
     """128 dims and 41 levels are faults, told together; the most that is allowed of each is none."""
     dims = tuple(f"D{i}" for i in range(128))

@@ -1,6 +1,7 @@
 """Rows of state on disk are what was written, or are refused: singly, and all of a checkpoint before any is used."""
 
 import sqlite3
+from pathlib import Path
 
 import pytest
 from ruby_map.mapper.runtime.checkpoint import NAME, Checkpoint
@@ -75,6 +76,17 @@ def test_a_checkpoint_without_a_search_goes_where_the_run_is_refused(tmp_path):
         with pytest.raises(InputError, match="bad"):
             refused(*saved)
         assert (tmp_path / "out" / NAME).exists() == bool(saved)
+
+
+def test_folders_that_the_user_made_stay(tmp_path, monkeypatch):
+    """Those that were made for the checkpoint go with it; a link to a folder, or the current one, is no fault."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    monkeypatch.chdir(tmp_path / "real")
+    for folder in (tmp_path / "link", Path(), tmp_path / "p/q/r"):
+        with pytest.raises(InputError, match="bad"), Checkpoint(folder, {"seed": 1}):
+            raise InputError([option_fault("bad", "layer")])
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["link", "real"]
 
 
 def test_more_may_be_given_than_the_run_had(tmp_path):

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from ..mapping import Floats
 from .cost import Costs
 
+ROUNDING = 1e-9  # relative; float sums and products in two orders differ by far less
+
 
 @dataclass(frozen=True)
 class Objective:

@@ -4,8 +4,8 @@ import numpy as np
 
 from ..mapping import MappingBatch, floats
 from ..runtime import InternalError
-from .bounds import touched_words
 from .cost import Costs
+from .touched_words import touched_words
 
 
 def check_physical(batch: MappingBatch, costs: Costs) -> None:

@@ -3,7 +3,7 @@
 from .charges import Charge, charges, flows, handed_out
 from .dim_groups import DimGroup, grouped
 from .geometric import Factors, Geometric
-from .ideal import Ideal, ideal, least_between, least_outermost, touched_words
+from .ideal import Ideal, ideal, least_between, least_outermost
 from .limits import Limit, exceeds
 from .relaxation import ROUNDING, Bound, Relaxation
 from .wires import word_pj
@@ -26,6 +26,5 @@ __all__ = [
     "ideal",
     "least_between",
     "least_outermost",
-    "touched_words",
     "word_pj",
 ]

@@ -18,13 +18,13 @@ import numpy as np
 from ....energy import EnergyTable
 from ...mapping import Bools, Floats
 from ..cost import CostOptions
+from ..objectives import ROUNDING
 from .charge_bounds import ChargeBound, charge_bound
 from .charges import charges, flows
 from .dim_groups import DimGroup
 from .products import Product, Products, Value
 
 Pick = Callable[[int, int], Floats]  # (group, column) -> its least entries, one per set of chains looked at
-ROUNDING = 1e-9  # relative; float sums and products in two orders differ by far less
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,9 @@ from pathlib import Path
 from ruby_map.energy import energy_table
 from ruby_map.mapper.exploration import load
 from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.search import SearchOptions, Task, Watch, search
+from ruby_map.mapper.search import Task, Watch
+from ruby_map.mapper.search.options import SearchOptions
+from ruby_map.mapper.searchers import search
 
 MODEL = Path(__file__).parent.parent / "examples/cost_models/other_energies.py"
 SEARCHES = {  # mappings asked about

@@ -9,8 +9,9 @@ import sys
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.search import SearchOptions, Task
-from ruby_map.mapper.search.strategies import Effect, pruner_effects
+from ruby_map.mapper.search import Task
+from ruby_map.mapper.search.options import SearchOptions
+from ruby_map.mapper.searchers import Effect, pruner_effects
 from ruby_map.workloads import load_workload, shaped
 
 UTILIZATION = 0.8

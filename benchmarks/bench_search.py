@@ -28,12 +28,12 @@ from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model import OBJECTIVES
 from ruby_map.mapper.model.cost import CostOptions, Costs, evaluate, validity
 from ruby_map.mapper.runtime.parallel import in_order
+from ruby_map.mapper.search import RandomDraws
 from ruby_map.mapper.search.engines import ENGINES, score
 from ruby_map.mapper.search.engines.jax_engine import JaxEngine
 from ruby_map.mapper.search.proposer import CHUNK
 from ruby_map.mapper.search.recorder import Recorder, Scores, Stop, ToBeat
 from ruby_map.mapper.search.score import ScoringTask
-from ruby_map.mapper.search.strategies import RandomDraws
 from ruby_map.workloads import load_workload
 
 MAPSPACES = ("pfm", "ruby-s", "ruby-t", "ruby")

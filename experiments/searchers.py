@@ -23,8 +23,8 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from ruby_map.mapper import Result as Found
 from ruby_map.mapper import SearchOptions, explore
 from ruby_map.mapper.report.pictures import LINES, PALETTE
-from ruby_map.mapper.search import STRATEGIES
 from ruby_map.mapper.search.recorder import Recorder
+from ruby_map.mapper.searchers import STRATEGIES
 from ruby_map.workloads import Workload
 from searches import Json
 

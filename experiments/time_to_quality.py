@@ -31,9 +31,9 @@ from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.report.pictures import PALETTE
 from ruby_map.mapper.runtime.checkpoint import FORMAT
 from ruby_map.mapper.runtime.parallel import in_order
+from ruby_map.mapper.search import RandomDraws
 from ruby_map.mapper.search.recorder import Recorder, Stop
 from ruby_map.mapper.search.score import ScoringTask, score_exactly
-from ruby_map.mapper.search.strategies import RandomDraws
 from ruby_map.workloads import Workload, load_workload
 
 MACHINES = ("eyeriss_like", "simba_like")

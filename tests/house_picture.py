@@ -17,8 +17,11 @@ CONTENTS = {
     "mapspace": "which mappings there are",
     "codegen": "mappings as programs, run and compared",
     "model": "what a mapping counts and costs",
+    "bounds": "what no mapping can be below",
     "certificate": "proofs, checked without the search",
     "search": "mappings proposed, scored, recorded",
+    "proof": "branch and bound, and the default search",
+    "searchers": "the table of searches; the literature's",
     "store": "mappings found before, by problem",
     "report": "results printed, tabulated, drawn, written",
     "exploration": "a layer or a network, from inputs to a result",
@@ -33,7 +36,7 @@ FRAME = 3 * BOX + 2 * BOX_GAP + 2 * MARGIN
 WIDTH = FRAME + 2 * MARGIN
 HEAD = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">
-<title>The four parts and the fourteen rooms of mapper, each above what it may import</title>
+<title>The four parts and the seventeen rooms of mapper, each above what it may import</title>
 <style>
   text {{ font-family: Helvetica, Arial, sans-serif; font-size: 12px; fill: #333333; text-anchor: middle }}
   .name {{ font-size: 14px; font-weight: bold; fill: #000000 }}

@@ -3,13 +3,13 @@
 from contextlib import contextmanager
 
 import pytest
+from ruby_map.mapper import proof as _proofs
 from ruby_map.mapper import search as _room
 from ruby_map.mapper.model import CostOptions
+from ruby_map.mapper.proof import first_look as _first_look
+from ruby_map.mapper.proof import optimal as _optimal
 from ruby_map.mapper.search import Task, Watch
-from ruby_map.mapper.search import optimal as _proofs
 from ruby_map.mapper.search.evolution import population as _population
-from ruby_map.mapper.search.optimal import first_look as _first_look
-from ruby_map.mapper.search.optimal import optimal as _optimal
 
 
 def search(space, table, options, costs=None, progress=None, part=None):

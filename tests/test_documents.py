@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from . import house_files
 from .house import MAY_IMPORT, MODULES, PROJECT, ROOMS, ROOT, defined, imported, module_name
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -22,31 +23,23 @@ HISTORY = {ROOT / "CHANGELOG.md", *ROOT.glob("docs/decisions/*.md")}  # may name
 each_document = pytest.mark.parametrize("document", DOCUMENTS, ids=module_name)
 
 
-def test_the_one_page_on_the_architecture_names_every_module_and_no_other() -> None:
-    """docs/architecture.md has a line per file; a file that is gone has none."""
-    named = set(re.findall(rf"`((?:{'|'.join(MAY_IMPORT)})/[\w/]+\.py)`", ARCHITECTURE.read_text()))
-    assert named == {module_name(path) for path in MODULES if path.stem != "__init__"}
+def test_the_page_of_files_is_what_their_docstrings_say() -> None:
+    """After a change of a file's first sentence, or a new file: python -m tests.house_files."""
+    assert house_files.PAGE.read_text(encoding="utf-8") == house_files.page(), "write it: python -m tests.house_files"
 
 
-def table_of(folder: str) -> list[str]:
-    """The files in the table of docs/architecture.md for a part or a room, `mapper/model`, from top to bottom."""
-    tables = re.split(r"\n{2,}", ARCHITECTURE.read_text())
-    return next(rows for table in tables if (rows := re.findall(rf"^\| `({folder}/[\w/]+\.py)`", table, re.MULTILINE)))
+def test_a_file_stands_below_the_files_of_its_folder_that_it_imports() -> None:
+    """Every file once, and never above what it imports."""
+    files = [path for path in MODULES if path.parts[len(ROOT.parts)] == "mapper" and path.name != "__init__.py"][:60]
+    ordered = house_files.from_the_lowest(files[::-1])
+    assert sorted(ordered) == files
+    for number, path in enumerate(ordered):
+        assert not {defined(*line) for line in imported(path, path.read_text())} & set(ordered[number + 1 :])
 
 
-@pytest.mark.parametrize(
-    "folder", [*(part for part in MAY_IMPORT if part != "mapper"), *(f"mapper/{r}" for r in ROOMS)]
-)
-def test_a_file_stands_below_the_files_of_its_folder_that_it_imports(folder: str) -> None:
-    """The tables of docs/architecture.md can be read from top to bottom."""
-    rows = table_of(folder)
-    above = {
-        f"{name} stands above {module_name(target)}, which it imports"
-        for name in rows
-        for target in (defined(*line) for line in imported(ROOT / name, (ROOT / name).read_text()))
-        if module_name(target) in rows[rows.index(name) :]
-    }
-    assert not above
+def test_the_architecture_is_one_page() -> None:
+    """At most 150 lines."""
+    assert len(ARCHITECTURE.read_text().splitlines()) <= 150
 
 
 def test_the_one_page_on_the_architecture_has_the_rooms_with_their_promises_and_what_they_may_import() -> None:

@@ -76,7 +76,7 @@ def duration(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        from ..runtime import seconds_in  # not before it is needed
+        from ..runtime import seconds_in
 
         seconds = seconds_in(text)
     if seconds is None:

@@ -22,14 +22,14 @@ def one_of(names: Iterable[str]) -> Callable[[str], list[str]]:
 
 def machines(incomplete: str) -> list[str]:
     """The architectures of the library and the files that begin so."""
-    from ...arch import library_archs  # not before it is needed
+    from ...arch import library_archs
 
     return _with_files(one_of(library_archs())(incomplete), incomplete)
 
 
 def layers(incomplete: str) -> list[str]:
     """The layers and networks of the library that begin so, the layers of a network after its `/`, and files."""
-    from ...workloads import library_workloads  # not before it is needed
+    from ...workloads import library_workloads
 
     names = library_workloads()
     network, slash, _ = incomplete.partition("/")

@@ -6,7 +6,8 @@ from dataclasses import replace
 from ...workloads import Fault, InputError, collect, option_fault
 from ..exploration import Beginnings, level_names, why_faults
 from ..model import OBJECTIVES, CostOptions
-from ..search import STRATEGIES, SearchOptions, ignored_options, read_patience
+from ..search.options import SearchOptions, read_patience
+from ..searchers import STRATEGIES, ignored_options
 from .ruby_map import BOUND, MapRequest
 from .shared import energy_clashes
 from .timeloop_options import FileOptions

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from ...workloads import Workload
 from ..exploration import Progress, Steps
 from ..runtime import tell
-from ..search import Recorder, read_budget
+from ..search import Recorder
+from ..search.options import read_budget
 
 NAME = 16  # columns of a layer's name, where there is little room
 _THOUSANDS = ("", *"kMGTPE")

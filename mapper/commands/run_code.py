@@ -24,7 +24,7 @@ from ..mapspace import PRESETS
 from ..model import OBJECTIVES
 from ..report import Json, Result
 from ..runtime import say, tell
-from ..search import SearchOptions
+from ..search.options import SearchOptions
 from .guard import FOUND, NOTHING_VALID, echo_json
 from .predicted_time import Question
 from .ruby_code import CodeRequest

@@ -13,24 +13,15 @@ from ...energy import EnergyTable, no_energies
 from ...workloads import Fault, InputError, Network, Workload, collect, option_fault, unknown_choice
 from ...workloads.outputs import OutputFile, note_input
 from ..certificate import is_certificate
-from ..exploration import (
-    ONE_LAYER,
-    Beginnings,
-    alike,
-    explore,
-    layers_of,
-    load,
-    one_layer_faults,
-    spaces,
-    why,
-)
+from ..exploration import ONE_LAYER, Beginnings, alike, explore, layers_of, load, one_layer_faults, spaces, why
 from ..exploration.transforms import chosen
 from ..mapspace import PRESETS, Mapspace
 from ..report import NetworkResult, Result, result_json, write_folder, write_proof
 from ..runtime import NAME as CHECKPOINT
 from ..runtime import Checkpoint, folder_faults, identity, say, tell
-from ..search import STRATEGIES, SearchOptions, option_faults
 from ..search.cost_model import ANSWERED
+from ..search.options import SearchOptions
+from ..searchers import STRATEGIES, option_faults
 from ..store import Store, store_faults
 from .changes import machine_as
 from .entry import BEGAN

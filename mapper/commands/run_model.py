@@ -212,6 +212,6 @@ def _compare(
 
 
 def _explanation(batch: MappingBatch, request: ModelRequest) -> str:
-    from ..model.explain import explanation_text  # sympy takes long to import
+    from ..model.explain import explanation_text
 
     return explanation_text(batch, drain_reads=request.drain_reads)

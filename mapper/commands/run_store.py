@@ -12,7 +12,7 @@ from ..exploration import evaluate
 from ..model.figures import plain
 from ..report import Json, TextTable, result_json
 from ..runtime import say
-from ..search import Answer
+from ..search.outcome import Answer
 from ..store import DATE, Entry, Held, HeldProof, Store, export_lines, is_export, merge_lines, prune
 from .guard import FOUND, NOTHING_VALID, echo_json
 from .ruby_store import StoreRequest

@@ -24,7 +24,8 @@ from ..mapspace import PRESETS
 from ..model import CostOptions, tell_rounding
 from ..report import NetworkResult, Result
 from ..runtime import Checkpoint
-from ..search import SearchOptions, option_faults
+from ..search.options import SearchOptions
+from ..searchers import option_faults
 from ..store import Store
 from .beginnings import Beginnings, kept_in
 from .diagnose import misfits

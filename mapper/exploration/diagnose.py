@@ -8,7 +8,8 @@ from ...arch import Slot
 from ...workloads import Tensor
 from ..mapping import Ints, MappingBatch
 from ..mapspace import violations
-from ..model import REASONS, NestAnalysis, TileSizes, validity
+from ..model import REASONS, validity
+from ..model.nests import NestAnalysis, TileSizes
 
 
 def hint(batch: MappingBatch, longer: str) -> str:

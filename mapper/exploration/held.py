@@ -11,7 +11,7 @@ from ...workloads import InputError
 from ..mapping import MappingBatch, together
 from ..report import Result
 from ..runtime import StoreWarning
-from ..search import COST_MODEL
+from ..search.outcome import COST_MODEL
 from ..store import MODEL, Found, Held, HeldProof, Known, Problem, Store, key_of, plain_mappings
 from .time_slices import Study
 

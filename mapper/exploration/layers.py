@@ -10,13 +10,10 @@ from ...workloads import Fault, InputError, Workload
 from ..mapspace import Mapspace
 from ..report import Result
 from ..runtime import Checkpoint, State
-from ..search import (
-    STRATEGIES,
-    Ended,
-    Mark,
-    Recorder,
-    SearchOptions,
-)
+from ..search import Recorder
+from ..search.options import Mark, SearchOptions
+from ..search.outcome import Ended
+from ..searchers import STRATEGIES
 from .layer import Progress, bounded
 from .time_slices import SliceState, Study
 

@@ -9,12 +9,13 @@ import numpy as np
 
 from ...energy import stacked_table
 from ..mapping import MappingBatch
-from ..model import Costs
-from ..model.bounds import ROUNDING
+from ..model import ROUNDING, Costs
 from ..model.figures import by_memory
+from ..proof import least_sum
 from ..report import LayerNeeds, LeastSum, Result, crossing
-from ..search import Effort, Point, Statistics, Watch
-from ..search.optimal import least_sum
+from ..search import Watch
+from ..search.options import Effort
+from ..search.outcome import Point, Statistics
 from .layer import counted
 from .layers import ProvenSum, Run
 from .side_by_side import StoppableState, WholeRequest, left_behind

@@ -11,7 +11,9 @@ from ..mapspace import PRESETS, Mapspace, sorted_placement
 from ..model import first_objective
 from ..report import Neighbour, NetworkResult, Result, Why
 from ..runtime import Part
-from ..search import STRATEGIES, Effort, Recorder, SearchOptions, Task, option_faults, stop_rules
+from ..search import Recorder, Task
+from ..search.options import Effort, SearchOptions
+from ..searchers import STRATEGIES, option_faults, stop_rules
 from .layer import Progress, bounded, counted, result_of
 from .relaxations import Change, as_it_was, changes
 from .side_by_side import WholeRequest, search_whole, side_by_side

@@ -10,11 +10,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..model import OBJECTIVES
-from ..model.bounds import ROUNDING
+from ..model import OBJECTIVES, ROUNDING
 from ..report import Result, best_choice, edp_bound
 from ..runtime import InternalError
-from ..search import STRATEGIES, Effort, Ended, Point, Recorder, stop_rules
+from ..search import Recorder
+from ..search.options import Effort
+from ..search.outcome import Ended, Point
+from ..searchers import STRATEGIES, stop_rules
 from .layers import Layers
 from .least_sums import LayerSums, SumRequest, SumResult, known_of, prove_sums, used_up
 from .side_by_side import WholeRequest, side_by_side

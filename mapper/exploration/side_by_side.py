@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol, override
 
 from ...workloads import InputError
 from ..runtime import State, in_order
-from ..search import SearchOptions
+from ..search.options import SearchOptions
 from .time_slices import SliceResult, SliceState, Study, light, refused
 
 STOP = "stop"  # a file of this name tells the processes to end with the best so far

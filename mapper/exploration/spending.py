@@ -4,7 +4,9 @@ import time
 from collections.abc import Sequence
 
 from ...workloads import InputError, option_fault
-from ..search import CHUNK, Ended, Mark, Share, read_budget, spend
+from ..search import CHUNK
+from ..search.options import Mark, Share, read_budget, spend
+from ..search.outcome import Ended
 from .layers import SHARES, Layers, Run
 from .spread import bring
 

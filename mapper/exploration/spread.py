@@ -14,7 +14,9 @@ from math import inf
 from ...workloads import Fault, InputError
 from ..mapspace import Mapspace
 from ..runtime import in_order
-from ..search import ENGINES, STRATEGIES, Recorder, SearchOptions, stop_rules
+from ..search import ENGINES, Recorder
+from ..search.options import SearchOptions
+from ..searchers import STRATEGIES, stop_rules
 from .layers import LEAST, Layers, Run
 from .side_by_side import WholeRequest, search_whole, side_by_side
 from .time_slices import NoMapspaceError, SliceRequest, SliceResult, SliceState, search_slice

@@ -15,7 +15,9 @@ from ..mapspace import Mapspace, Preset
 from ..model import CostOptions
 from ..report import Result
 from ..runtime import Part, State
-from ..search import Ended, SearchOptions, Statistics, Task
+from ..search import Task
+from ..search.options import SearchOptions
+from ..search.outcome import Ended, Statistics
 from .layer import Answered, Progress, explore_layer
 
 TURN = 1.0  # seconds of work in a turn: to start one costs 30 ms, and tables if another process had the layer last

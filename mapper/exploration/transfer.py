@@ -8,8 +8,7 @@ import numpy as np
 
 from ...workloads import Document, Network, Workload
 from ..mapping import MappingBatch, frontier, read_mapping
-from ..model import OBJECTIVES, Costs, evaluate
-from ..model.bounds import ROUNDING
+from ..model import OBJECTIVES, ROUNDING, Costs, evaluate
 from ..report import NetworkResult, Result, best_choice
 from ..search import Task
 from .beginnings import Beginnings

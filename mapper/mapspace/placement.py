@@ -11,7 +11,7 @@ from .mapspace import Mapspace
 def sorted_placement(space: Mapspace, batch: MappingBatch) -> MappingBatch:
     """The same mappings, with tensors of a stack of levels in order where no loop stands between them.
 
-    So each is in the mapspace (docs/decisions/080).
+    So each is in the mapspace (docs/decisions/080-uneven-placement.md).
     """
     keep = batch.keep
     for stack in space.arch.stacks:

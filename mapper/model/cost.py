@@ -14,8 +14,7 @@ from ..mapping import Bools, Floats, Mappings, Numbers, floats, take_rows
 from .counts import Counts, count
 from .exactness import Rate, rate
 from .interconnect import word_hops
-from .nest_analysis import NestAnalysis
-from .tile_sizes import TileSizes
+from .nests import NestAnalysis, TileSizes
 
 # Reason codes of `validity`: the index is the code, 0 is valid.
 REASONS = ("valid", "capacity", "fanout", "utilization")

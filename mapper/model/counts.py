@@ -9,11 +9,8 @@ import numpy as np
 
 from ...workloads import Tensor
 from ..mapping import Bools, Ints, Mappings, Numbers, keeper_pairs
-from .crossings import Crossings, crossings
-from .data_movement import DataMovement
-from .nest_analysis import NestAnalysis
+from .nests import Crossings, DataMovement, NestAnalysis, TileSizes, crossings
 from .systolic import fill_drain
-from .tile_sizes import TileSizes
 
 
 @dataclass(eq=False)

@@ -17,9 +17,7 @@ import sympy
 from ...workloads import Tensor
 from ..mapping import MappingBatch, keeper_pairs
 from ..runtime import InternalError
-from .contexts import Prefixes
-from .data_movement import DataMovement, RankColumns
-from .nest_analysis import NestAnalysis
+from .nests import DataMovement, NestAnalysis, Prefixes, RankColumns
 
 Expr = Any  # sympy has no types
 

@@ -16,8 +16,7 @@ import numpy as np
 from ...arch import Architecture
 from ...workloads import Tensor
 from ..mapping import ChainTable, Ints, Numbers, take_rows
-from .level_slots import LevelSlots, level_slots
-from .nest_analysis import NestAnalysis
+from .nests import LevelSlots, NestAnalysis, level_slots
 
 LOOSE, TIGHT = 0, 1  # contexts at whose indices the loops inside run in full; the one on the path of the last index
 

@@ -21,10 +21,8 @@ import numpy as np
 from ...workloads import Tensor
 from ..mapping import Ints, MappingBatch, Mappings, Numbers, keeper_pairs
 from .counts import Counts, count, kept_words, whole
-from .crossings import Crossings, crossings, passings
-from .data_movement import DataMovement
 from .exactness import exactly
-from .nest_analysis import NestAnalysis
+from .nests import Crossings, DataMovement, NestAnalysis, crossings, passings
 from .new_words import NewWords, Tiles, distinct_words, new_words
 
 REMEMBERED = 512  # dims and ranks: of a window's pairs of indices, some hundred kilobytes each at most

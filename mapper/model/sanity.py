@@ -5,7 +5,7 @@ import numpy as np
 from ..mapping import MappingBatch, floats
 from ..runtime import InternalError
 from .cost import Costs
-from .touched_words import touched_words
+from .nests import touched_words
 
 
 def check_physical(batch: MappingBatch, costs: Costs) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from ...workloads import Tensor, Workload
 from ..mapping import MappingBatch
 from .counts import Counts
-from .crossings import Crossings
+from .nests import Crossings
 from .simulate_registers import cycles_of_two_registers
 
 Box = tuple[tuple[int, int], ...]  # per dim: start, end (clipped at the dim's size)

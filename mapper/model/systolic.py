@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from ...workloads import Tensor
 from ..mapping import Bools, Mappings, Numbers, take_rows
 from .fold_waits import Folds
-from .nest_analysis import NestAnalysis
-from .tile_sizes import TileSizes
+from .nests import NestAnalysis, TileSizes
 
 
 def fill_drain(nest: NestAnalysis) -> Numbers:

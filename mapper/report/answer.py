@@ -2,7 +2,7 @@
 
 from ..model import first_objective
 from ..model.figures import plain
-from ..search import COST_MODEL, Answer
+from ..search.outcome import COST_MODEL, Answer
 
 
 def minimised(objective: str) -> tuple[str, str]:

@@ -11,10 +11,9 @@ from pathlib import Path
 from ...workloads import written_together
 from ..certificate import Certificate, write_certificate
 from ..mapping import mapping_yaml
-from ..model import OBJECTIVES
-from ..model.bounds import ROUNDING
+from ..model import OBJECTIVES, ROUNDING
 from ..runtime import csv_cell
-from ..search import Ended
+from ..search.outcome import Ended
 from .answer import minimised
 from .frames import layer_rows
 from .index_page import index_html

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from ..model.bounds import ROUNDING
+from ..model import ROUNDING
 from ..model.figures import COMPUTE, binding, short
 from .result import Result
 from .tables import TextTable, energy_unit

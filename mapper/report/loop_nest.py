@@ -3,7 +3,7 @@
 from ...arch import Slot
 from ...workloads import Tensor
 from ..mapping import MappingBatch, Numbers
-from ..model import NestAnalysis, TileSizes
+from ..model.nests import NestAnalysis, TileSizes
 
 
 def loop_nest(batch: MappingBatch) -> str:

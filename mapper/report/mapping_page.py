@@ -7,7 +7,7 @@ from typing import Any
 from ...arch import Axis, unstacked
 from ...workloads import Tensor
 from ..mapping import MappingBatch
-from ..model import NestAnalysis, TileSizes
+from ..model.nests import NestAnalysis, TileSizes
 from .loop_nest import loop_nest
 from .pictures import GREY, PALETTE
 from .result import Result

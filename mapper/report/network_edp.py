@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..mapping import Bools, Floats
-from ..model.bounds import ROUNDING
-from ..search import Point
+from ..model import ROUNDING
+from ..search.outcome import Point
 
 FIRST_SLOPES = 33  # at which h is bounded first; then wherever the bound of the EDP is least
 MOST_SLOPES = 120

@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import override
 
 from ...workloads import Workload, variant
-from ..model import first_objective
-from ..model.bounds import ROUNDING, Ideal
-from ..search import Ended, Statistics
+from ..bounds import Ideal
+from ..model import ROUNDING, first_objective
+from ..search.outcome import Ended, Statistics
 from ..store import known_line
 from . import proof_text as proof
 from . import tables

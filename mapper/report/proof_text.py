@@ -6,9 +6,8 @@ from itertools import takewhile
 
 import numpy as np
 
-from ..model import first_objective
-from ..model.bounds import ROUNDING
-from ..search import Coverage, Ended, FrontProof, StageProof, Statistics
+from ..model import ROUNDING, first_objective
+from ..search.outcome import Coverage, Ended, FrontProof, StageProof, Statistics
 from .front import FrontMapping
 from .network_edp import least_by_edp
 from .tables import TextTable

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from ..model import first_objective
-from ..model.bounds import ROUNDING
+from ..model import ROUNDING, first_objective
 from ..runtime import InternalError
 from .network_result import NetworkResult
 from .proof_text import gap_between

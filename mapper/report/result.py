@@ -7,12 +7,12 @@ from typing import override
 from ...arch import Architecture
 from ...energy import EnergyTable, area_um2
 from ...workloads import Workload
+from ..bounds import Ideal, ideal
 from ..certificate import Layer
 from ..mapping import MappingBatch
 from ..model import Costs, first_objective
-from ..model.bounds import Ideal, ideal
 from ..model.figures import binding, bound_text
-from ..search import Answer, Coverage, Ended, FrontProof, StageProof, Statistics
+from ..search.outcome import Answer, Coverage, Ended, FrontProof, StageProof, Statistics
 from ..store import Known
 from . import proof_text as proof
 from . import tables

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..mapping import write_mapping
 from ..model.figures import binding, bound_text, level_figures, plain
-from ..search import Statistics
+from ..search.outcome import Statistics
 from . import proof_text as proof
 from .answer import answer_json
 from .front import front_json

@@ -116,7 +116,7 @@ class Shown:
             raise InputError(unknown_choice("plot", what, renderers))
         if why := renderers[what].why_not(self):
             raise InputError(Fault("plot", None, "", f'"{what}" cannot be drawn: {why}'))
-        from .pictures.style import names_as_text  # not before it is needed
+        from .pictures.style import names_as_text
 
         with names_as_text():
             return renderers[what](self, axes)

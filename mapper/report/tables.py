@@ -9,10 +9,10 @@ from typing import Protocol, override
 from ...arch import Architecture, unstacked
 from ...energy import EnergyTable
 from ...workloads import Workload
+from ..bounds import Ideal
 from ..mapping import MappingBatch
-from ..model import CostOptions, Costs, first_objective
-from ..model.bounds import ROUNDING, Ideal
-from ..search import Ended, Statistics
+from ..model import ROUNDING, CostOptions, Costs, first_objective
+from ..search.outcome import Ended, Statistics
 from .energy_sources import energy_sources
 from .rates import Rates, rate_lines
 

@@ -6,7 +6,7 @@ from ...workloads.json_schemas import EXPRESSION, Schema, schema_of
 from ..mapping.transforms import Transforms
 from ..mapspace import PRESETS
 from ..model import OBJECTIVES
-from ..search import STRATEGIES
+from ..searchers import STRATEGIES
 from ..sweeps import AXES, SweepFile
 
 SWEEP = {

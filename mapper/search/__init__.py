@@ -1,51 +1,37 @@
 """Searches propose, score and record mappings until a stop rule ends them."""
 
-from .budget import Mark, Share, read_budget, spend
-from .coverage import Coverage
-from .effort import Effort
-from .ended import Ended
 from .engines import ENGINES
-from .option_faults import ignored_options, option_faults, stop_rules
-from .options import SearchOptions, read_patience
-from .outcome import COST_MODEL, Answer, FrontProof, Point, StageProof
-from .proposer import CHUNK, Proposer, Scored
-from .recorder import Recorder
-from .registry import STRATEGIES
+from .exhaustive import NO_VICTORY, Exhaustive
+from .proposer import CHUNK, Learning, Scored, Unlearning, random_batch, stream
+from .random_draws import RandomDraws
+from .recorder import Recorder, Scores, Stop, ToBeat
+from .recording import Recording
+from .rounds import Rounds
 from .run import Chunked
-from .settings import Configurable, setting
-from .start import search
-from .statistics import Statistics
-from .strategy import Task, Watch
+from .strategy import Strategy, Task, Watch, goes_on
+from .values import Valuation
 
 __all__ = [
-    "Answer",
-    "COST_MODEL",
     "CHUNK",
     "Chunked",
-    "Configurable",
-    "Coverage",
     "ENGINES",
-    "Effort",
-    "Ended",
-    "FrontProof",
-    "Mark",
-    "Point",
-    "Proposer",
+    "Exhaustive",
+    "Learning",
+    "NO_VICTORY",
+    "RandomDraws",
     "Recorder",
-    "STRATEGIES",
+    "Recording",
+    "Rounds",
     "Scored",
-    "SearchOptions",
-    "Share",
-    "StageProof",
-    "Statistics",
+    "Scores",
+    "Stop",
+    "Strategy",
     "Task",
+    "ToBeat",
+    "Unlearning",
+    "Valuation",
     "Watch",
-    "ignored_options",
-    "option_faults",
-    "read_budget",
-    "read_patience",
-    "search",
-    "setting",
-    "spend",
-    "stop_rules",
+    "goes_on",
+    "random_batch",
+    "stream",
 ]

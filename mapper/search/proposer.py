@@ -9,8 +9,7 @@ import numpy as np
 
 from ..mapping import Floats, Mappings
 from ..mapspace import LazyBatch, Mapspace
-from .options import SearchOptions
-from .settings import Configurable
+from .options import Configurable, SearchOptions
 
 CHUNK = 8192  # mappings; fewer calls per mapping, and the arrays of a chunk still stay in cache
 

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...energy import EnergyTable
+from ..bounds import DimGroup, Relaxation, grouped, handed_out, ideal, least_between, least_outermost
 from ..mapping import Bools, Floats, Ints, Mappings, covered, keeper_pairs, unique_rows
 from ..mapspace import SAFE, Mapspace
-from ..model import OBJECTIVES, CostOptions, DataMovement, NestAnalysis, validity
-from ..model.bounds import ROUNDING, DimGroup, Relaxation, grouped, handed_out, ideal, least_between, least_outermost
+from ..model import OBJECTIVES, ROUNDING, CostOptions, validity
+from ..model.nests import DataMovement, NestAnalysis
 from .recorder import ToBeat
 from .values import may_precede
 

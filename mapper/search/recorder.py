@@ -12,13 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..mapping import Bools, Floats, Ints, covered, frontier, uncovered_by_earlier
-from .effort import STEPS_A_SECOND, Effort
-from .ended import Ended
-from .statistics import Statistics
+from .options import GIVE_UP, STEPS_A_SECOND, Effort
+from .outcome import Ended, Statistics
 
 Rows = list[tuple[int, tuple[float, ...]]]  # (mapping, objectives)
 
-GIVE_UP = 1_000_000  # invalid mappings in a row that end an endless search
 EMPTY = 128  # chunks without a mapping in a row that end a search: about as many mappings were drawn
 
 

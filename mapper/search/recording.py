@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 from ..runtime import State
-from .ended import Ended
+from .outcome import Ended
 from .recorder import Recorder
 from .strategy import Watch
 

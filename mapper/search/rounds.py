@@ -7,8 +7,8 @@ from collections.abc import Generator
 
 from ..mapping import Floats, Mappings
 from ..mapspace import Mapspace
-from .ended import Ended
 from .options import SearchOptions
+from .outcome import Ended
 from .proposer import Proposer, Scored
 from .recorder import EMPTY
 

@@ -14,10 +14,9 @@ from typing import Any, override
 from ...workloads import Fault, InputError, option_fault
 from ..mapping import MappingBatch, Mappings
 from ..runtime import State, in_order
-from .ended import Ended
 from .engines import ENGINES, score
 from .options import SearchOptions
-from .outcome import Outcome
+from .outcome import Ended, Outcome
 from .proposer import Proposer, Scored, random_batch
 from .recorder import Recorder, Scores, Stop
 from .recording import Recording

@@ -10,10 +10,8 @@ from ..mapping import MappingBatch
 from ..mapspace import Mapspace
 from ..model import OBJECTIVES, CostOptions, Objective
 from ..runtime import Part
-from .effort import Effort
-from .ended import Ended
-from .options import SearchOptions
-from .outcome import Outcome
+from .options import Effort, SearchOptions
+from .outcome import Ended, Outcome
 from .recorder import Recorder, Stop
 from .rounds import Rounds
 

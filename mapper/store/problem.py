@@ -11,7 +11,8 @@ from ...arch import Architecture, ComponentClass, ComponentPart, Written
 from ...energy import EnergyTable, as_written
 from ...workloads import Workload
 from ..model import OBJECTIVES, CostOptions
-from ..search import COST_MODEL, Task
+from ..search import Task
+from ..search.outcome import COST_MODEL
 from .plain import Json, digest, plain
 
 MODEL = "exact"  # the counts of docs/model.md; else the command of a cost model

@@ -11,7 +11,7 @@ from typing import Self
 
 from ...workloads import InputError
 from ..mapping import MappingBatch
-from ..model.bounds import ROUNDING
+from ..model import ROUNDING
 from ..runtime import StoreWarning
 from .costs import exact_costs
 from .file import StoreFile

@@ -28,7 +28,8 @@ from ...workloads import (
 )
 from ..exploration.transforms import TRANSFORMATIONS
 from ..mapspace import PRESETS
-from ..search import SearchOptions, ignored_options, option_faults, read_patience
+from ..search.options import SearchOptions, read_patience
+from ..searchers import ignored_options, option_faults
 from .energy import EnergySection, read_energies
 from .fronts import AXES
 from .parameters import fields

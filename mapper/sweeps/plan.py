@@ -12,7 +12,7 @@ from typing import Any
 
 from ...arch import Architecture, parse_arch
 from ...workloads import Document, Keys, Network, Workload
-from ..search import SearchOptions
+from ..search.options import SearchOptions
 from .energy import Energies
 from .expressions import ExpressionError, Values, computed
 from .parameters import with_values

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..comparison import Interval, Stored, limits
-from ..model.bounds import ROUNDING
+from ..model import ROUNDING
 from ..report import Json
 
 CERTIFIED, NOT_PROVEN = "certified", "not proven"

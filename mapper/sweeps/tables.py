@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..model.bounds import ROUNDING
+from ..model import ROUNDING
 from ..model.figures import RATES, short
 from ..report import TextTable
 from .expressions import Values

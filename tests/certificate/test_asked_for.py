@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, FactorRule, LoopConstraint, Storage
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy, as_written
+from ruby_map.mapper.bounds import ideal
 from ruby_map.mapper.certificate import Layer
 from ruby_map.mapper.certificate.checker import Refused, verify
 from ruby_map.mapper.certificate.checker.compulsory import least_cycles
 from ruby_map.mapper.commands import ruby_check, ruby_map
 from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.model.bounds import ideal
 from ruby_map.workloads import Tensor, Term, Workload
 from typer.testing import CliRunner
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, FactorRule, LoopConstraint, Storage
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy, as_written
+from ruby_map.mapper.bounds.dim_groups import grouped
 from ruby_map.mapper.certificate import Layer
 from ruby_map.mapper.certificate.checker import Refused, verify
 from ruby_map.mapper.certificate.checker.bounds import energy_and_cycles
@@ -22,11 +23,10 @@ from ruby_map.mapper.certificate.checker.words import RankWords
 from ruby_map.mapper.certificate.format import TOLERANCE
 from ruby_map.mapper.mapping import keeper_pairs
 from ruby_map.mapper.mapspace import Mapspace, every_chain
-from ruby_map.mapper.model.bounds.dim_groups import grouped
 from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
 from ruby_map.mapper.model.recount import recount
 from ruby_map.mapper.model.simulate import simulate
-from ruby_map.mapper.search.optimal.certify import certified_mapping
+from ruby_map.mapper.proof.certify import certified_mapping
 from ruby_map.mapper.search.options import SearchOptions
 
 from ..conftest import DEEP, interrupt_at

@@ -22,7 +22,7 @@ from ruby_map.mapper.mapping import MappingBatch
 from ruby_map.mapper.mapspace import Mapspace, every_chain
 from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
 from ruby_map.mapper.model.recount import recount
-from ruby_map.mapper.search.optimal.certify import certified_mapping
+from ruby_map.mapper.proof.certify import certified_mapping
 from ruby_map.mapper.search.options import SearchOptions
 
 from ..conftest import DEEP

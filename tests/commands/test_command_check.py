@@ -11,8 +11,8 @@ from ruby_map.mapper.commands import ruby_check as command_check
 from ruby_map.mapper.commands import ruby_map as command_map
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model.cost import CostOptions
+from ruby_map.mapper.proof.certify import certified_mapping
 from ruby_map.mapper.report import folder as output
-from ruby_map.mapper.search.optimal.certify import certified_mapping
 from ruby_map.workloads import Fault, InputError, shaped
 from typer.testing import CliRunner
 

@@ -22,8 +22,9 @@ from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model.cost import evaluate as evaluate_batch
 from ruby_map.mapper.model.counts import count
 from ruby_map.mapper.report.tables import search_line
-from ruby_map.mapper.search import Ended, option_faults
-from ruby_map.mapper.search.statistics import Statistics
+from ruby_map.mapper.search.outcome import Ended
+from ruby_map.mapper.search.outcome.statistics import Statistics
+from ruby_map.mapper.searchers import option_faults
 from ruby_map.workloads import InputError, load_workload
 from typer.testing import CliRunner
 

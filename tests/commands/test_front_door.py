@@ -20,8 +20,9 @@ from ruby_map.mapper.mapspace import PRESETS
 from ruby_map.mapper.model import OBJECTIVES
 from ruby_map.mapper.runtime import KINDS
 from ruby_map.mapper.schemas import NAMES as SCHEMAS
-from ruby_map.mapper.search import ENGINES, STRATEGIES
-from ruby_map.mapper.search.effort import EFFORTS
+from ruby_map.mapper.search import ENGINES
+from ruby_map.mapper.search.options.effort import EFFORTS
+from ruby_map.mapper.searchers import STRATEGIES
 
 import ruby_map
 from ruby_map import mapper

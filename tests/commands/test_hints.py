@@ -8,7 +8,7 @@ import warnings
 import pytest
 from ruby_map.mapper.commands.ruby_map import main
 from ruby_map.mapper.commands.ruby_model import main as model
-from ruby_map.mapper.search import read_budget
+from ruby_map.mapper.search.options import read_budget
 from ruby_map.workloads import library_workloads
 from ruby_map.workloads.hints import with_unit
 from ruby_map.workloads.timeloop import InputWarning

@@ -9,7 +9,7 @@ from ruby_map.mapper.commands.ruby_check import main as check
 from ruby_map.mapper.commands.ruby_map import main as ruby_map
 from ruby_map.mapper.commands.ruby_model import main as model
 from ruby_map.mapper.exploration import explore
-from ruby_map.mapper.search import SearchOptions
+from ruby_map.mapper.search.options import SearchOptions
 from typer.testing import CliRunner
 
 MACHINE = {

@@ -5,15 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from ruby_map.mapper.commands import (
-    ruby_code,
-    ruby_energy,
-    ruby_export,
-    ruby_import,
-    ruby_map,
-    ruby_report,
-    ruby_store,
-)
+from ruby_map.mapper.commands import ruby_code, ruby_energy, ruby_export, ruby_import, ruby_map, ruby_report, ruby_store
 from typer.testing import CliRunner
 
 MINE = "years of work\n"

@@ -20,7 +20,7 @@ from ruby_map.mapper.exploration import time_slices as turns
 from ruby_map.mapper.report.pictures import bars as figures
 from ruby_map.mapper.runtime import checkpoint
 from ruby_map.mapper.runtime.checkpoint import Checkpoint
-from ruby_map.mapper.search.budget import DECAY, Mark, Share, deal, read_budget, spend, weights
+from ruby_map.mapper.search.options.budget import DECAY, Mark, Share, deal, read_budget, spend, weights
 from ruby_map.mapper.search.score import CHUNK
 from ruby_map.workloads import InputError
 from typer.testing import CliRunner

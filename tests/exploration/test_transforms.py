@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from ruby_map.arch import Axis, check_fit, load_arch
 from ruby_map.mapper.exploration import explore, layers_of
 from ruby_map.mapper.exploration.transforms import TRANSFORMATIONS, transformed
-from ruby_map.mapper.search import SearchOptions
+from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.workloads import Network, load_workload
 
 from ..small_spaces import machine, matmul

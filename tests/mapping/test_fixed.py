@@ -7,7 +7,7 @@ from ruby_map.arch import load_arch
 from ruby_map.mapper import explore
 from ruby_map.mapper.mapping.transforms import Keep, Pad, Reorder, Spread, Tile, Transforms, fixed
 from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.search import SearchOptions
+from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.workloads import InputError, load_workload, parse_yaml, shaped
 
 from ..conftest import DEEP

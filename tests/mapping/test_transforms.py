@@ -19,7 +19,7 @@ from ruby_map.mapper.mapping.transforms import (
     read_transforms,
     transforms_of,
 )
-from ruby_map.mapper.search import SearchOptions
+from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.workloads import InputError, load_workload, parse_yaml, shaped
 
 from ..small_problems import constrained_machines, problems, uneven_problems

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, LoopConstraint, Slot, Storage
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
+from ruby_map.mapper.bounds import ideal
 from ruby_map.mapper.exploration.diagnose import misfits
 from ruby_map.mapper.mapping.batch import MappingBatch
 from ruby_map.mapper.mapspace.mapspace import Mapspace
-from ruby_map.mapper.model.bounds import ideal
 from ruby_map.mapper.model.cost import REASONS, CostOptions, evaluate, validity
 from ruby_map.mapper.model.exactness import rate
 from ruby_map.mapper.model.sanity import check_physical

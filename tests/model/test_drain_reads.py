@@ -18,7 +18,7 @@ from ruby_map.mapper.model import CostOptions, count, evaluate, recount, simulat
 from ruby_map.mapper.model.sanity import check_physical
 from ruby_map.mapper.runtime import InternalError
 from ruby_map.mapper.runtime.checkpoint import fingerprint
-from ruby_map.mapper.search import SearchOptions
+from ruby_map.mapper.search.options import SearchOptions
 from typer.testing import CliRunner
 
 from ..searches import optimal

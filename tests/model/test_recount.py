@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage
 from ruby_map.mapper.mapping.batch import MappingBatch
 from ruby_map.mapper.model.counts import Counts, count
-from ruby_map.mapper.model.data_movement import DataMovement
-from ruby_map.mapper.model.nest_analysis import NestAnalysis
+from ruby_map.mapper.model.nests.data_movement import DataMovement
+from ruby_map.mapper.model.nests.nest_analysis import NestAnalysis
 from ruby_map.mapper.model.new_words import Tiles, distinct_words, new_words
 from ruby_map.mapper.model.recount import recount, words
 from ruby_map.mapper.model.simulate import simulate

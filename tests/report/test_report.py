@@ -14,19 +14,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
+from ruby_map.mapper.bounds.ideal import ideal
 from ruby_map.mapper.exploration.diagnose import hint
 from ruby_map.mapper.mapping.batch import MappingBatch
-from ruby_map.mapper.model.bounds.ideal import ideal
 from ruby_map.mapper.model.cost import CostOptions, evaluate
 from ruby_map.mapper.model.figures import plain
-from ruby_map.mapper.model.touched_words import touched_words
+from ruby_map.mapper.model.nests.touched_words import touched_words
 from ruby_map.mapper.report import NetworkResult, Result, result_json
 from ruby_map.mapper.report.folder import write_folder
 from ruby_map.mapper.report.loop_nest import loop_nest
 from ruby_map.mapper.report.pictures import bars as figures
 from ruby_map.mapper.runtime.state_file import folder_faults
-from ruby_map.mapper.search.ended import Ended
-from ruby_map.mapper.search.statistics import Statistics
+from ruby_map.mapper.search.outcome.ended import Ended
+from ruby_map.mapper.search.outcome.statistics import Statistics
 from ruby_map.workloads import Tensor, Term, Workload, load_workload
 
 from ..strategies import mappings

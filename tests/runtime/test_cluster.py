@@ -16,8 +16,8 @@ import pytest
 from joblib import wrap_non_picklable_objects
 from ruby_map.mapper import SearchOptions, explore, result_json
 from ruby_map.mapper.commands.ruby_map import main
+from ruby_map.mapper.proof import keep_choice, optimal, rounds
 from ruby_map.mapper.runtime import cluster, in_order, parallel
-from ruby_map.mapper.search.optimal import keep_choice, optimal, rounds
 from ruby_map.workloads import InputError, shaped
 from typer.testing import CliRunner
 

@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, LoopConstraint, Storage
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
+from ruby_map.mapper.bounds import charge_bounds, ideal
 from ruby_map.mapper.certificate.checker import Refused, verify
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import CostOptions, evaluate, validity
-from ruby_map.mapper.model.bounds import charge_bounds, ideal
 from ruby_map.mapper.model.counts import count
 from ruby_map.mapper.runtime import InternalError
-from ruby_map.mapper.search import SearchOptions
+from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.workloads import shaped
 
 from ..conftest import DEEP

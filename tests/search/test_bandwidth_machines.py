@@ -6,7 +6,7 @@ from ruby_map.energy import energy_table
 from ruby_map.mapper.certificate.checker import verify
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import evaluate
-from ruby_map.mapper.search import SearchOptions
+from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.workloads import shaped
 
 from ..searches import optimal

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from ruby_map.mapper import SearchOptions, explore
-from ruby_map.mapper.search import proposals
+from ruby_map.mapper.proof import proposals
 from ruby_map.mapper.store import Store
 from ruby_map.workloads import InputError
 

@@ -16,11 +16,15 @@ from ruby_map.energy import energy_table
 from ruby_map.mapper.mapping import read_mapping
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import OBJECTIVES, evaluate, recount, validity
+from ruby_map.mapper.proof import proposals
 from ruby_map.mapper.runtime import Part
-from ruby_map.mapper.search import STRATEGIES, Ended, SearchOptions, Task, Watch, proposals, search
+from ruby_map.mapper.search import Task, Watch
 from ruby_map.mapper.search.cost_model import nest_keys
 from ruby_map.mapper.search.cost_model.question import figures_of, questions, value_of
-from ruby_map.mapper.search.option_faults import option_faults
+from ruby_map.mapper.search.options import SearchOptions
+from ruby_map.mapper.search.outcome import Ended
+from ruby_map.mapper.searchers import STRATEGIES, search
+from ruby_map.mapper.searchers.option_faults import option_faults
 from ruby_map.workloads import Document, InputError, load_workload, shaped
 
 from ..small_problems import best_of_all, problems

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from ruby_map.arch import Architecture, Axis, Compute, Storage
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
+from ruby_map.mapper.bounds import charges, ideal
 from ruby_map.mapper.certificate.checker import Refused, columns, orders, verify
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import CostOptions, evaluate
-from ruby_map.mapper.model.bounds import charges, ideal
-from ruby_map.mapper.search import SearchOptions
-from ruby_map.mapper.search.optimal.best_orders import best_orders
+from ruby_map.mapper.proof.best_orders import best_orders
+from ruby_map.mapper.search.options import SearchOptions
 
 from ..model.test_cost import machine, mapping, matmul
 from ..searches import a_poor_beginning, optimal

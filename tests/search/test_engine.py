@@ -15,16 +15,16 @@ from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model import OBJECTIVES
 from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
 from ruby_map.mapper.model.counts import count, least_counts
-from ruby_map.mapper.model.nest_analysis import NestAnalysis
+from ruby_map.mapper.model.nests.nest_analysis import NestAnalysis
+from ruby_map.mapper.search import RandomDraws
 from ruby_map.mapper.search.engines import ENGINES
 from ruby_map.mapper.search.engines import jax_line as engine
 from ruby_map.mapper.search.engines import prefilter as screen
-from ruby_map.mapper.search.option_faults import option_faults
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.proposer import random_batch
 from ruby_map.mapper.search.recorder import Scores, ToBeat
 from ruby_map.mapper.search.score import ScoringTask
-from ruby_map.mapper.search.strategies import RandomDraws
+from ruby_map.mapper.searchers.option_faults import option_faults
 from ruby_map.workloads import InputError, Tensor, Term, Workload, load_workload
 from typer.testing import CliRunner
 

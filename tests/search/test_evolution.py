@@ -10,11 +10,14 @@ from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper.mapspace import Mapspace, smaller
 from ruby_map.mapper.model import validity
-from ruby_map.mapper.search import Ended, SearchOptions, Task, Watch, ignored_options
+from ruby_map.mapper.search import Task, Watch
 from ruby_map.mapper.search.evolution.grounds import Grounds
 from ruby_map.mapper.search.evolution.population import SIZES, Population
-from ruby_map.mapper.search.start import search
+from ruby_map.mapper.search.options import SearchOptions
+from ruby_map.mapper.search.outcome import Ended
 from ruby_map.mapper.search.variation import Ground
+from ruby_map.mapper.searchers import ignored_options
+from ruby_map.mapper.searchers.start import search
 from ruby_map.workloads import load_workload
 
 from ..small_problems import best_of_all, problems, values_of

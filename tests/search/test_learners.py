@@ -13,23 +13,26 @@ from ruby_map.arch import load_arch, placed
 from ruby_map.energy import energy_table
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import evaluate, validity
-from ruby_map.mapper.search import STRATEGIES, Ended, SearchOptions, Task, Watch
-from ruby_map.mapper.search.learners import Bayes, Gbt, Surrogate, packages
-from ruby_map.mapper.search.learners.annealing import diverse
-from ruby_map.mapper.search.learners.candidates import drawn, ground_of
-from ruby_map.mapper.search.learners.descent import _sorted, descend
-from ruby_map.mapper.search.learners.embedding import embedded, order_scores
-from ruby_map.mapper.search.learners.history import log_targets, ranks_of
-from ruby_map.mapper.search.learners.nests import NO_LOOP, keys_of, loops_in_order
-from ruby_map.mapper.search.learners.network import Network, trained
-from ruby_map.mapper.search.learners.process import Posterior, batch_by_lies, improvement, posterior
-from ruby_map.mapper.search.learners.ranking import learnt, pair_gradient, pair_loss, pair_signs
-from ruby_map.mapper.search.learners.relations import THRESHOLDS, Relations
-from ruby_map.mapper.search.learners.samples import Columns, samples, similar
-from ruby_map.mapper.search.option_faults import option_faults
+from ruby_map.mapper.search import Task, Watch
+from ruby_map.mapper.search.options import SearchOptions
+from ruby_map.mapper.search.outcome import Ended
 from ruby_map.mapper.search.proposer import Scored
-from ruby_map.mapper.search.start import search
 from ruby_map.mapper.search.variation import Individuals
+from ruby_map.mapper.searchers import STRATEGIES
+from ruby_map.mapper.searchers.learners import Bayes, Gbt, Surrogate, packages
+from ruby_map.mapper.searchers.learners.annealing import diverse
+from ruby_map.mapper.searchers.learners.candidates import drawn, ground_of
+from ruby_map.mapper.searchers.learners.descent import _sorted, descend
+from ruby_map.mapper.searchers.learners.embedding import embedded, order_scores
+from ruby_map.mapper.searchers.learners.history import log_targets, ranks_of
+from ruby_map.mapper.searchers.learners.nests import NO_LOOP, keys_of, loops_in_order
+from ruby_map.mapper.searchers.learners.network import Network, trained
+from ruby_map.mapper.searchers.learners.process import Posterior, batch_by_lies, improvement, posterior
+from ruby_map.mapper.searchers.learners.ranking import learnt, pair_gradient, pair_loss, pair_signs
+from ruby_map.mapper.searchers.learners.relations import THRESHOLDS, Relations
+from ruby_map.mapper.searchers.learners.samples import Columns, samples, similar
+from ruby_map.mapper.searchers.option_faults import option_faults
+from ruby_map.mapper.searchers.start import search
 from ruby_map.workloads import load_workload, shaped
 
 from ..small_problems import constrained_problems, problems, uneven_problems, values_of

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Compute, Storage, load_arch, of_stacks, unstacked
 from ruby_map.mapper.exploration import evaluate, explore
 from ruby_map.mapper.mapspace import Mapspace, violations
-from ruby_map.mapper.search import SearchOptions
+from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.workloads import InputError, shaped
 
 from ..conftest import DEEP

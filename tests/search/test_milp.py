@@ -12,17 +12,19 @@ from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import evaluate, validity
-from ruby_map.mapper.search import Ended, SearchOptions, Task, Watch
-from ruby_map.mapper.search.milp import one_shot
-from ruby_map.mapper.search.milp.candidates import Candidates
-from ruby_map.mapper.search.milp.factors import primes
-from ruby_map.mapper.search.milp.kept import fullest, kept_choices
-from ruby_map.mapper.search.milp.log_sums import LogSum, Product, Window
-from ruby_map.mapper.search.milp.programme import Form, Programme
-from ruby_map.mapper.search.milp.roundings import raised, rounded_up
-from ruby_map.mapper.search.milp.rounds import Rounds
-from ruby_map.mapper.search.option_faults import option_faults
-from ruby_map.mapper.search.start import search
+from ruby_map.mapper.search import Task, Watch
+from ruby_map.mapper.search.options import SearchOptions
+from ruby_map.mapper.search.outcome import Ended
+from ruby_map.mapper.searchers.milp import one_shot
+from ruby_map.mapper.searchers.milp.candidates import Candidates
+from ruby_map.mapper.searchers.milp.factors import primes
+from ruby_map.mapper.searchers.milp.kept import fullest, kept_choices
+from ruby_map.mapper.searchers.milp.log_sums import LogSum, Product, Window
+from ruby_map.mapper.searchers.milp.programme import Form, Programme
+from ruby_map.mapper.searchers.milp.roundings import raised, rounded_up
+from ruby_map.mapper.searchers.milp.rounds import Rounds
+from ruby_map.mapper.searchers.option_faults import option_faults
+from ruby_map.mapper.searchers.start import search
 from ruby_map.workloads import load_workload
 
 from ..small_problems import best_of_all, constrained_machines, problems, values_of

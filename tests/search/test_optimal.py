@@ -10,20 +10,20 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Compute, LoopConstraint, Storage, load_arch
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy, energy_table
+from ruby_map.mapper.bounds.charges import charges
+from ruby_map.mapper.bounds.dim_groups import DimGroup, RankWords, grouped
+from ruby_map.mapper.bounds.relaxation import Relaxation
 from ruby_map.mapper.mapspace import Mapspace, every_chain
 from ruby_map.mapper.model import OBJECTIVES
-from ruby_map.mapper.model.bounds.charges import charges
-from ruby_map.mapper.model.bounds.dim_groups import DimGroup, RankWords, grouped
-from ruby_map.mapper.model.bounds.relaxation import Relaxation
 from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
 from ruby_map.mapper.model.recount import recount
+from ruby_map.mapper.proof.best_orders import best_orders
+from ruby_map.mapper.proof.branch_and_bound import Branching
+from ruby_map.mapper.proof.chain_groups import rows_of
 from ruby_map.mapper.runtime import InternalError
-from ruby_map.mapper.search.effort import Effort
-from ruby_map.mapper.search.ended import Ended
-from ruby_map.mapper.search.optimal.best_orders import best_orders
-from ruby_map.mapper.search.optimal.branch_and_bound import Branching
-from ruby_map.mapper.search.optimal.chain_groups import rows_of
 from ruby_map.mapper.search.options import SearchOptions
+from ruby_map.mapper.search.options.effort import Effort
+from ruby_map.mapper.search.outcome.ended import Ended
 from ruby_map.workloads import load_workload
 
 from ..conftest import DEEP
@@ -240,7 +240,7 @@ def test_interrupted_it_says_what_is_proven(monkeypatch):
         real(self, best, evaluate)
 
     monkeypatch.setattr(Branching, "step", step)
-    monkeypatch.setattr("ruby_map.mapper.search.optimal.branch_and_bound.OPENED", 4)
+    monkeypatch.setattr("ruby_map.mapper.proof.branch_and_bound.OPENED", 4)
     early = optimal(space, table, SearchOptions(strategy="random"))
     assert early.statistics.interrupted
     assert not early.optimal

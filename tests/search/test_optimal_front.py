@@ -10,21 +10,21 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch
 from ruby_map.energy import energy_table
+from ruby_map.mapper.bounds import Geometric
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model import OBJECTIVES
-from ruby_map.mapper.model.bounds import Geometric
 from ruby_map.mapper.model.cost import evaluate, validity
 from ruby_map.mapper.model.recount import recount
+from ruby_map.mapper.proof import incumbents as aims
+from ruby_map.mapper.proof import optimal as optimal_file
+from ruby_map.mapper.proof.branch_and_bound import Branching
+from ruby_map.mapper.proof.effort_used import EffortUsed
+from ruby_map.mapper.proof.first_look import Evolver
+from ruby_map.mapper.proof.incumbents import FrontIncumbents
+from ruby_map.mapper.proof.leaves import LeafEvaluator
+from ruby_map.mapper.proof.local_search import LocalSearch
 from ruby_map.mapper.report.front import exact_front
 from ruby_map.mapper.runtime import InternalError
-from ruby_map.mapper.search.optimal import incumbents as aims
-from ruby_map.mapper.search.optimal import optimal as optimal_file
-from ruby_map.mapper.search.optimal.branch_and_bound import Branching
-from ruby_map.mapper.search.optimal.effort_used import EffortUsed
-from ruby_map.mapper.search.optimal.first_look import Evolver
-from ruby_map.mapper.search.optimal.incumbents import FrontIncumbents
-from ruby_map.mapper.search.optimal.leaves import LeafEvaluator
-from ruby_map.mapper.search.optimal.local_search import LocalSearch
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.outcome import FrontProof, reach
 from ruby_map.workloads import load_workload
@@ -72,7 +72,7 @@ def found_by(outcome, table, costs=None):
 def hardly_any_first_look():
     """A poor beginning: branch and bound must find the front itself."""
     with a_poor_beginning() as patch:
-        patch.setattr("ruby_map.mapper.search.optimal.local_search.DRAWN", 3)
+        patch.setattr("ruby_map.mapper.proof.local_search.DRAWN", 3)
         yield
 
 
@@ -181,9 +181,9 @@ def test_stopped_early_it_says_what_is_proven(monkeypatch):
     arch, workload = load_arch("linear_16"), load_workload("matmul_100")
     space, table = Mapspace(arch, workload, "ruby"), energy_table(arch)
     true = found_by(optimal(space, table, OPTIONS), table)
-    monkeypatch.setattr("ruby_map.mapper.search.optimal.branch_and_bound.OPENED", 64)
+    monkeypatch.setattr("ruby_map.mapper.proof.branch_and_bound.OPENED", 64)
     begin_poorly(monkeypatch)
-    monkeypatch.setattr("ruby_map.mapper.search.optimal.local_search.EXCHANGED", 1)
+    monkeypatch.setattr("ruby_map.mapper.proof.local_search.EXCHANGED", 1)
     for steps in (1, 50, 150, 280, 310):
         calls = iter(range(steps))
         with monkeypatch.context() as patch:
@@ -215,7 +215,7 @@ def test_stopped_early_where_nothing_costs_energy(monkeypatch):
     """The front is the fastest mapping; what is open is above a corner, and no number is lost on the way."""
     (space, table), calls = free_energy(), iter(range(5))
     begin_poorly(monkeypatch)
-    monkeypatch.setattr("ruby_map.mapper.search.optimal.branch_and_bound.OPENED", 2)
+    monkeypatch.setattr("ruby_map.mapper.proof.branch_and_bound.OPENED", 2)
     monkeypatch.setattr(Branching, "dive", lambda *_: None)
     monkeypatch.setattr(LocalSearch, "start", lambda *_: None)
     monkeypatch.setattr(optimal_file.Optimal, "_tell", lambda *_, **__: _interrupt(calls) or 0.0)

@@ -7,17 +7,17 @@ from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Compute, LoopConstraint, Storage, load_arch
 from ruby_map.arch.spec import FactorRule
 from ruby_map.energy import energy_table
+from ruby_map.mapper.bounds.ascent import Ascent
+from ruby_map.mapper.bounds.dim_groups import DimGroup, grouped
+from ruby_map.mapper.bounds.geometric import Factors, Geometric
+from ruby_map.mapper.bounds.relaxation import Relaxation
 from ruby_map.mapper.mapspace import Mapspace, every_chain
 from ruby_map.mapper.model import OBJECTIVES
-from ruby_map.mapper.model.bounds.ascent import Ascent
-from ruby_map.mapper.model.bounds.dim_groups import DimGroup, grouped
-from ruby_map.mapper.model.bounds.geometric import Factors, Geometric
-from ruby_map.mapper.model.bounds.relaxation import Relaxation
-from ruby_map.mapper.search.ended import Ended
-from ruby_map.mapper.search.optimal.chain_tree import _split
-from ruby_map.mapper.search.optimal.incumbents import BestIncumbent
-from ruby_map.mapper.search.optimal.narrowing import narrowed
+from ruby_map.mapper.proof.chain_tree import _split
+from ruby_map.mapper.proof.incumbents import BestIncumbent
+from ruby_map.mapper.proof.narrowing import narrowed
 from ruby_map.mapper.search.options import SearchOptions
+from ruby_map.mapper.search.outcome.ended import Ended
 from ruby_map.workloads import load_workload
 
 from ..conftest import DEEP

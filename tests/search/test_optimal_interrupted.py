@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruby_map.mapper.model.cost import CostOptions
+from ruby_map.mapper.proof import optimal as optimal_file
+from ruby_map.mapper.proof import slow_orders
+from ruby_map.mapper.proof.leaves import LeafEvaluator
 from ruby_map.mapper.search import Task, Watch
-from ruby_map.mapper.search.ended import Ended
-from ruby_map.mapper.search.optimal import optimal as optimal_file
-from ruby_map.mapper.search.optimal import slow_orders
-from ruby_map.mapper.search.optimal.leaves import LeafEvaluator
 from ruby_map.mapper.search.options import SearchOptions
+from ruby_map.mapper.search.outcome.ended import Ended
 
 from ..conftest import DEEP
 from ..searches import a_poor_beginning, begin_poorly, optimal
@@ -62,7 +62,7 @@ def test_within_a_step(problem, call, late, front):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(LeafEvaluator, "see", interrupted(call, late))
         begin_poorly(patch)
-        patch.setattr("ruby_map.mapper.search.optimal.branch_and_bound.OPENED", 4)
+        patch.setattr("ruby_map.mapper.proof.branch_and_bound.OPENED", 4)
         early = optimal(space, table, options, costs, part=kept)
     least = best_of_all(space, table, objective, costs)
     assert early.statistics.stopped_by in ("interrupted", Ended.SEEN_ALL)

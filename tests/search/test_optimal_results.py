@@ -15,13 +15,13 @@ from ruby_map.mapper.commands.ruby_map import main
 from ruby_map.mapper.exploration import layers
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model import first_objective
+from ruby_map.mapper.proof import keep_choice
+from ruby_map.mapper.proof import optimal as optimal_file
+from ruby_map.mapper.proof.effort_used import EffortUsed
 from ruby_map.mapper.report.proof_text import network_bound
 from ruby_map.mapper.runtime import InternalError, checkpoint
 from ruby_map.mapper.runtime.checkpoint import Checkpoint
-from ruby_map.mapper.search.ended import Ended
-from ruby_map.mapper.search.optimal import keep_choice
-from ruby_map.mapper.search.optimal import optimal as optimal_file
-from ruby_map.mapper.search.optimal.effort_used import EffortUsed
+from ruby_map.mapper.search.outcome.ended import Ended
 from ruby_map.workloads import Network, load_workload
 from typer.testing import CliRunner
 

@@ -9,18 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy, energy_table
+from ruby_map.mapper.bounds import Factors, Geometric, Relaxation, ascent, charge_bounds, dim_groups
+from ruby_map.mapper.bounds.charge_bounds import Rewritten
+from ruby_map.mapper.bounds.charges import Charge
 from ruby_map.mapper.certificate.checker import Refused, verify
 from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.model.bounds import Factors, Geometric, Relaxation, ascent, charge_bounds, dim_groups
-from ruby_map.mapper.model.bounds.charge_bounds import Rewritten
-from ruby_map.mapper.model.bounds.charges import Charge
+from ruby_map.mapper.proof import bounding, chain_groups, hindrance, keep_choice, long_lists, sketch
+from ruby_map.mapper.proof.chain_groups import ChainGroups
+from ruby_map.mapper.proof.first_look import Evolver
 from ruby_map.mapper.runtime import InternalError
-from ruby_map.mapper.search import SearchOptions
-from ruby_map.mapper.search.effort import Effort
-from ruby_map.mapper.search.ended import Ended
-from ruby_map.mapper.search.optimal import bounding, chain_groups, hindrance, keep_choice, long_lists, sketch
-from ruby_map.mapper.search.optimal.chain_groups import ChainGroups
-from ruby_map.mapper.search.optimal.first_look import Evolver
+from ruby_map.mapper.search.options import SearchOptions
+from ruby_map.mapper.search.options.effort import Effort
+from ruby_map.mapper.search.outcome.ended import Ended
 from ruby_map.mapper.search.strategy import Task
 from ruby_map.workloads import shaped
 

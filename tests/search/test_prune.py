@@ -11,15 +11,14 @@ from ruby_map.energy import energy_table, no_energies
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model import OBJECTIVES, CostOptions
 from ruby_map.mapper.model.cost import evaluate, validity
-from ruby_map.mapper.model.nest_analysis import NestAnalysis
+from ruby_map.mapper.model.nests.nest_analysis import NestAnalysis
 from ruby_map.mapper.runtime import checkpoint as checkpoint_file
 from ruby_map.mapper.runtime.checkpoint import Checkpoint
-from ruby_map.mapper.search import proposer, score
+from ruby_map.mapper.search import exhaustive, proposer, score
 from ruby_map.mapper.search import pruning as prune
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.pruning import Pruning, joined
 from ruby_map.mapper.search.recorder import Scores, ToBeat
-from ruby_map.mapper.search.strategies import exhaustive
 from ruby_map.workloads import InputError, load_workload, shaped
 
 from ..conftest import DEEP

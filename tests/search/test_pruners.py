@@ -11,10 +11,12 @@ from ruby_map.energy import energy_table
 from ruby_map.mapper.exploration import explore
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import validity
-from ruby_map.mapper.search import STRATEGIES, Ended, SearchOptions, Task
-from ruby_map.mapper.search.strategies import pruner_effects
-from ruby_map.mapper.search.strategies.pruners import Pruners, Reuse, enough_used, plain_dram, sliding
+from ruby_map.mapper.search import Task
+from ruby_map.mapper.search.options import SearchOptions
+from ruby_map.mapper.search.outcome import Ended
 from ruby_map.mapper.search.variation import Ground
+from ruby_map.mapper.searchers import STRATEGIES, pruner_effects
+from ruby_map.mapper.searchers.pruners import Pruners, Reuse, enough_used, plain_dram, sliding
 from ruby_map.workloads import load_workload, shaped
 
 from ..searches import search

@@ -21,10 +21,10 @@ from ruby_map.mapper.mapspace import chain_tables
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model.cost import REASONS
 from ruby_map.mapper.runtime.parallel import in_order
+from ruby_map.mapper.search import RandomDraws
 from ruby_map.mapper.search.recorder import Recorder, Scores, Stop
 from ruby_map.mapper.search.score import ScoringTask
 from ruby_map.mapper.search.score import score_exactly as score
-from ruby_map.mapper.search.strategies import RandomDraws
 from ruby_map.workloads import load_workload
 
 

@@ -12,22 +12,15 @@ from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import CostOptions
-from ruby_map.mapper.search import STRATEGIES, Ended, SearchOptions
-from ruby_map.mapper.search.option_faults import ignored_options, option_faults
+from ruby_map.mapper.search.options import SearchOptions
+from ruby_map.mapper.search.outcome import Ended
 from ruby_map.mapper.search.proposer import Scored
-from ruby_map.mapper.search.strategies.anneal import Anneal
-from ruby_map.mapper.search.strategies.genetic import Genetic
-from ruby_map.mapper.search.strategies.sketch import Sketch
-from ruby_map.mapper.search.variation import (
-    Individuals,
-    Sketches,
-    ground_of,
-    log_change,
-    packed,
-    ranked,
-    ranked_apart,
-    unpacked,
-)
+from ruby_map.mapper.search.variation import Individuals, ground_of, log_change, packed, ranked, ranked_apart, unpacked
+from ruby_map.mapper.searchers import STRATEGIES, Sketches
+from ruby_map.mapper.searchers.anneal import Anneal
+from ruby_map.mapper.searchers.genetic import Genetic
+from ruby_map.mapper.searchers.option_faults import ignored_options, option_faults
+from ruby_map.mapper.searchers.sketch import Sketch
 from ruby_map.workloads import InputError, load_workload, shaped
 
 from ..searches import search

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 import pytest
-from ruby_map.mapper.search import STRATEGIES, SearchOptions
-from ruby_map.mapper.search.option_faults import option_faults
-from ruby_map.mapper.search.settings import Configurable, setting
+from ruby_map.mapper.search.options import SearchOptions
+from ruby_map.mapper.search.options.settings import Configurable, setting
+from ruby_map.mapper.searchers import STRATEGIES
+from ruby_map.mapper.searchers.option_faults import option_faults
 from ruby_map.workloads import InputError
 
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from ruby_map.mapper.bounds import charges
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import CostOptions, evaluate, recount
-from ruby_map.mapper.model.bounds import charges
 from ruby_map.mapper.model.objectives import OBJECTIVES
-from ruby_map.mapper.search.optimal import slow_orders
-from ruby_map.mapper.search.optimal.slow_orders import SlowOrders, TooManyOrders
+from ruby_map.mapper.proof import slow_orders
+from ruby_map.mapper.proof.slow_orders import SlowOrders, TooManyOrders
 from ruby_map.workloads import InputError, shaped
 
 from ..conftest import DEEP

@@ -12,7 +12,9 @@ from ruby_map.energy import energy_table
 from ruby_map.mapper.mapping import MappingBatch
 from ruby_map.mapper.mapspace import Mapspace, inside
 from ruby_map.mapper.model import validity
-from ruby_map.mapper.search import STRATEGIES, SearchOptions, Task, Watch, search
+from ruby_map.mapper.search import Task, Watch
+from ruby_map.mapper.search.options import SearchOptions
+from ruby_map.mapper.searchers import STRATEGIES, search
 from ruby_map.workloads import InputError, load_workload, shaped
 
 from ..small_problems import best_of_all, problems, uneven_problems, values_of

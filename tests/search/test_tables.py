@@ -16,12 +16,15 @@ from ruby_map.energy import energy_table
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import OBJECTIVES, CostOptions, evaluate, validity
 from ruby_map.mapper.runtime import Part
-from ruby_map.mapper.search import ENGINES, STRATEGIES, SearchOptions, Task, Watch, registry
-from ruby_map.mapper.search.option_faults import option_faults
+from ruby_map.mapper.search import ENGINES, Task, Watch
+from ruby_map.mapper.search.options import SearchOptions
+from ruby_map.mapper.search.options.settings import Configurable
 from ruby_map.mapper.search.proposer import CHUNK
 from ruby_map.mapper.search.run import Chunked
-from ruby_map.mapper.search.settings import Configurable
-from ruby_map.mapper.search.start import search
+from ruby_map.mapper.searchers import STRATEGIES
+from ruby_map.mapper.searchers import table as registry
+from ruby_map.mapper.searchers.option_faults import option_faults
+from ruby_map.mapper.searchers.start import search
 from ruby_map.workloads import load_workload
 
 from ..small_problems import best_of_all, problems, values_of

@@ -10,7 +10,7 @@ from ruby_map.arch import Architecture, Compute, FactorRule, LoopConstraint, Sto
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import validity
-from ruby_map.mapper.search import SearchOptions
+from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.workloads import shaped
 
 from ..conftest import DEEP

@@ -8,18 +8,18 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
+from ruby_map.mapper.bounds import charge_bounds, wires
+from ruby_map.mapper.bounds.dim_groups import DimGroup, grouped
+from ruby_map.mapper.bounds.products import Products
 from ruby_map.mapper.certificate.checker import Refused, verify
 from ruby_map.mapper.certificate.checker import wires as checked_wires
 from ruby_map.mapper.certificate.checker.problem import Problem
 from ruby_map.mapper.mapspace import Mapspace, every_chain
 from ruby_map.mapper.model import CostOptions
-from ruby_map.mapper.model.bounds import charge_bounds, wires
-from ruby_map.mapper.model.bounds.dim_groups import DimGroup, grouped
-from ruby_map.mapper.model.bounds.products import Products
 from ruby_map.mapper.model.cost import validity
 from ruby_map.mapper.model.interconnect import hops
 from ruby_map.mapper.runtime import InternalError
-from ruby_map.mapper.search import SearchOptions
+from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.workloads import InputError, Tensor, Term, Workload, shaped
 
 from ..conftest import DEEP

@@ -9,8 +9,9 @@ import pytest
 from ruby_map.mapper import SearchOptions, explore
 from ruby_map.mapper.exploration import held
 from ruby_map.mapper.mapspace import Mapspace
+from ruby_map.mapper.proof import proposals
 from ruby_map.mapper.runtime import Checkpoint, StoreWarning
-from ruby_map.mapper.search import Task, proposals
+from ruby_map.mapper.search import Task
 from ruby_map.mapper.store import Problem, Store, export_lines, merge_lines, plain_mappings, read_mappings
 from ruby_map.workloads import InputError
 

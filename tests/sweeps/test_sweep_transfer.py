@@ -136,7 +136,7 @@ def test_figures_are_those_of_the_mapping_and_the_search_stays(swept):
 
 def test_lower_bounds_stay_and_gaps_are_of_the_new_value(folder, monkeypatch):
     """A proven point takes nothing; one that was cut short takes its mapping, and has its own bound."""
-    from ruby_map.mapper.sweeps import run  # noqa: PLC0415
+    from ruby_map.mapper.sweeps import run
 
     text = (SWEEP % "6").replace("[40, 200]", "[64, 65]").replace(", ./net.yaml", "").replace("pfm, ", "")
     poor = sweep(write(folder / "poor.yaml", text + "transfer: false\n")).outcomes[1]
@@ -158,8 +158,8 @@ def test_lower_bounds_stay_and_gaps_are_of_the_new_value(folder, monkeypatch):
 
 def test_a_point_whose_search_found_nothing_takes_a_mapping(folder, monkeypatch):
     """It has one then, and the sweep says so."""
-    from ruby_map.mapper.sweeps import run  # noqa: PLC0415
-    from ruby_map.mapper.sweeps.store import NOTHING_VALID  # noqa: PLC0415
+    from ruby_map.mapper.sweeps import run
+    from ruby_map.mapper.sweeps.store import NOTHING_VALID
 
     (folder / "sweep.yaml").write_text((SWEEP % "6").replace(", ./net.yaml", ""))
     real = run.run_point
@@ -201,7 +201,7 @@ def test_a_design_on_which_a_layer_has_no_mapspace_stops_no_transfer(folder):
 
 
 def test_a_fault_leaves_the_point_as_it_was_and_says_so(folder, monkeypatch):
-    from ruby_map.mapper.sweeps import transfer  # noqa: PLC0415
+    from ruby_map.mapper.sweeps import transfer
 
     monkeypatch.setattr(transfer, "Transfer", None)
     (folder / "sweep.yaml").write_text((SWEEP % "6").replace(", ./net.yaml", ""))

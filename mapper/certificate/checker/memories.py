@@ -1,4 +1,4 @@
-"""The memories of a machine, and what each may keep, listed again for the checker (docs/decisions/080).
+"""The memories of a machine, and what each may keep, listed again for the checker.
 
 A memory with uneven placement is several levels, called `RF/1`, `RF/2`, ..., the outermost first: one for each tensor
 that it may keep. Each keeps at most one tensor, and those that keep none come first.

@@ -27,19 +27,8 @@ from ...mapping import (
     unique_rows,
 )
 from ...mapspace import Order
-from ...model import (
-    Costs,
-    Counts,
-    Crossings,
-    DataMovement,
-    NestAnalysis,
-    Steps,
-    count,
-    evaluate,
-    rate,
-    recount,
-    validity,
-)
+from ...model import Costs, Counts, Steps, count, evaluate, rate, recount, validity
+from ...model.nests import Crossings, DataMovement, NestAnalysis
 from .problem import Problem, Refused
 from .sent import sent
 

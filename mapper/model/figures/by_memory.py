@@ -10,8 +10,7 @@ from ....arch import Architecture
 from ...mapping import Numbers
 from ..cost import Costs
 from ..counts import Counts
-from ..crossings import Crossings
-from ..nest_analysis import NestAnalysis
+from ..nests import Crossings, NestAnalysis
 
 
 def by_memory(costs: Costs, arch: Architecture) -> Costs:

@@ -33,7 +33,7 @@ def drawn_bytes(
     why: a result is worth more than its picture.
     """
     try:
-        from .style import own_settings  # not before it is needed
+        from .style import own_settings
 
         with own_settings():
             figure = draw()

@@ -16,13 +16,11 @@ from ....workloads import InputError
 from ...mapping import Floats, MappingBatch, Mappings
 from ...model import validity
 from ...runtime import LineProcesses, Reply, State, TimeUp
-from ..ended import Ended
 from ..options import SearchOptions
-from ..outcome import Answer, Outcome
+from ..outcome import REFUSED, UNANSWERED, Answer, Ended, Outcome
 from ..recorder import Recorder, Scores, Stop
 from ..recording import Recording
 from ..rounds import Rounds
-from ..statistics import REFUSED, UNANSWERED
 from ..strategy import Task, Watch
 from .calling import OPTION, Calls
 from .faults import command_of, model_name

@@ -60,7 +60,7 @@ class Prefilter:
     @property
     def engine(self) -> Engine:
         """The compiled engine that runs the model."""
-        from .jax_engine import BLOCK, SMALL_BLOCK, jax_engine  # which imports jax
+        from .jax_engine import BLOCK, SMALL_BLOCK, jax_engine
 
         return jax_engine(self.space, self.table, self.costs, self.objectives, SMALL_BLOCK if self.pruning else BLOCK)
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from math import inf
 
-from ..ended import Ended
+from ..outcome import Ended
 from ..rounds import Rounds
 from ..strategy import Task
 from .grounds import Grounds

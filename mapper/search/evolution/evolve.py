@@ -15,14 +15,12 @@ from typing import override
 from ....workloads import Fault, option_fault
 from ...mapping import MappingBatch
 from ...runtime import State, in_order
-from ..ended import Ended
-from ..options import SearchOptions
-from ..outcome import Outcome
+from ..options import Configurable, SearchOptions
+from ..outcome import Ended, Outcome
 from ..proposer import random_batch
 from ..recorder import Recorder, Stop
 from ..recording import Recording
 from ..rounds import Rounds
-from ..settings import Configurable
 from ..strategy import Task, Watch, goes_on
 from ..variation import Individuals
 from .by_answers import evolved_by_answers

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...mapping import Bools, ChainTable, Ints, MappingBatch, unique_rows
 from ...mapspace import SAFE, Mapspace, Shared, divisors
-from ...model import NestAnalysis, TileSizes
+from ...model.nests import NestAnalysis, TileSizes
 from .individuals import Individuals
 
 LISTED = 50_000  # chains of a dim in a table; with more, columns for all of them would delay the first result

@@ -1,0 +1,170 @@
+"""What one charge moves at least, whatever the loop orders: products over the groups of dims.
+
+docs/optimal.md has the argument, relaxation.py the short of it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import reduce
+
+import numpy as np
+
+from ...workloads import Rank
+from ..mapping import Floats
+from .charges import Charge
+from .dim_groups import Cuts, DimGroup
+from .products import Product, Products, Value
+from .wires import Hops, hops_bound, shares
+
+
+@dataclass(frozen=True, eq=False)
+class ChargeBound:
+    """One charge's words: at least each of these products."""
+
+    charge: Charge
+    name: str
+    ranks: tuple[int, ...]  # those that change, by their numbers
+    always: Product
+    any_order: tuple[tuple[Product, ...], ...]  # per level outside the child; of several, each holds
+    innermost: tuple[dict[int, Product], ...]  # per level, by the dim of the innermost loop
+    first: Product | None  # the reciprocal of at least the distinct words
+    hops: Hops | None = None  # of a word
+    crossing: tuple[tuple[str, float, Product], ...] = ()  # words times hops: at least each product times its figure
+
+    def terms(self) -> Iterator[tuple[str, Product]]:
+        """What holds for all loop orders, each with the name that certificates have for it."""
+        yield f"{self.name}:always", self.always
+        for level, by_rank in enumerate(self.any_order):
+            for rank, product in zip(self.ranks, by_rank, strict=True):
+                yield f"{self.name}:{level}.{rank}", product
+
+    def energy(self, value: Value, n: int) -> tuple[Floats, list[tuple[int, int, Floats]]]:
+        """The least energy in any order # (set,), for `n` sets of chains, and what innermost loops add to it.
+
+        Each addition is of the loop of a dim at a level: (level, dim, pJ # (set,)).
+        """
+        charge, least = self.charge, value(self.always)
+        at = np.full(n, -1)
+        reached = np.zeros(n)
+        for level in reversed(range(len(self.any_order))):
+            words = reduce(np.maximum, (value(each) for each in self.any_order[level]), np.zeros(n))
+            at = np.where(words > reached, level, at)
+            reached = np.maximum(reached, words)
+        least = np.maximum(least, reached)
+        first = 1.0 / value(self.first) if self.first is not None else np.zeros(n)
+        each = charge.pj - charge.first_pj + self.wires(value, n)
+
+        def energy(words: Floats) -> Floats:
+            found = charge.first_pj * np.maximum(words - first, 0.0) if charge.first_pj else np.zeros(n)
+            return found + np.multiply(each, words, out=np.zeros(n), where=each > 0)  # words may be infinite
+
+        lowest, additions = energy(least), []
+        for level, by_dim in enumerate(self.innermost):
+            here = at == level
+            if here.any():
+                for d, product in by_dim.items():
+                    more = energy(np.maximum(value(product), least)) - lowest
+                    additions.append((level, d, np.where(here, more, 0.0)))
+        return lowest, additions
+
+    def wires(self, value: Value, n: int) -> Floats:
+        """The least energy of the wires that a word passes, for `n` sets of chains. # (set,)"""
+        return np.zeros(n) if self.hops is None else self.charge.hop_pj * self.hops.least(value, n)
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """A term of an output: its first words need no read, so what a word costs depends on how often each is moved."""
+
+    name: str
+    charge: Charge
+    product: Product  # words
+    first: Product  # the reciprocal of at least the distinct words
+    again: float  # words per distinct word, at least, of the rows looked at
+
+    def cost(self, again: float) -> float:
+        """What a word costs at least where each distinct word is moved `again` times."""
+        return self.charge.pj - self.charge.first_pj / max(again, 1.0)
+
+
+def charge_bound(charge: Charge, products: Products, *, sketch: bool = False) -> ChargeBound:
+    """The bound of `charge`, its columns added to `products`; a `sketch` has only what is moved in any case."""
+    if sketch:
+        return _sketch(charge, products)
+    bound = _charge_bound(charge, products)
+    if not charge.hop_pj:
+        return bound
+    assert charge.parent is not None, "words enter the array of a parent"
+    crossing = [
+        (f"{name}*{share}", figure, products.times(words, hops))
+        for share, figure, hops in shares(products, charge.tensor, charge.parent)
+        for name, words in bound.terms()
+    ]
+    return replace(bound, hops=hops_bound(products, charge.tensor, charge.parent), crossing=tuple(crossing))
+
+
+def _sketch(charge: Charge, products: Products) -> ChargeBound:
+    group = products.groups[0]
+    first = (
+        products.of(lambda g: _share(charge, g) / g.active(charge.tensor, charge.level)) if charge.first_pj else None
+    )
+    levels = len(group.arch.levels)
+    cut = levels if charge.child == levels else 0  # MACs hold nothing
+    always = _words(charge, products, (cut,) * len(group.workload.dims), None)
+    return ChargeBound(charge, _name(charge, group), (), always, (), (), first)
+
+
+def _charge_bound(charge: Charge, products: Products) -> ChargeBound:
+    sketch, group = _sketch(charge, products), products.groups[0]
+    arch, workload = group.arch, group.workload
+    dims = range(len(workload.dims))
+    temporal = [s for s, slot in enumerate(arch.slots) if not slot.spatial]
+    if charge.child == len(arch.levels):
+        return sketch
+    changing = [rank for group in products.groups for rank in group.ranks(charge.tensor)]
+    numbers = tuple(charge.tensor.ranks.index(rank) for rank in changing)
+    any_order, innermost = [], []
+    for level in range(charge.child):
+        inside = (level,) * len(dims)
+        any_order.append(tuple(_words(charge, products, inside, rank) for rank in changing))
+        by_dim = {}
+        for rank in () if charge.mean else changing:  # only the energy of words depends on innermost loops
+            for d in {workload.dims.index(term.dim) for term in rank}:
+                if any(d in g.rows and g.repeats(d, temporal[level]).any() for g in products.groups):
+                    cuts = tuple(level + (e != d) for e in dims)
+                    by_dim[d] = _words(charge, products, cuts, rank, d)
+        innermost.append(by_dim)
+    return replace(sketch, ranks=numbers, any_order=tuple(any_order), innermost=tuple(innermost))
+
+
+def _name(charge: Charge, group: DimGroup) -> str:
+    """Whose words, from where to where: `Inputs:DRAM>buffer`, or `Inputs:>buffer` of what the buffer receives."""
+    names = [*(level.name for level in group.arch.levels), group.arch.compute.name]
+    parent = "" if charge.parent is None else names[charge.parent]
+    return f"{charge.tensor.name}:{parent}>{names[charge.child]}"
+
+
+def _share(charge: Charge, group: DimGroup) -> Floats:
+    """The instances over which a mean is taken."""
+    return group.instances(charge.level) if charge.mean else np.ones(len(group))
+
+
+def _words(charge: Charge, products: Products, cuts: Cuts, changing: Rank | None, loop: int | None = None) -> Product:
+    """Words moved at least when `changing` changes inside `cuts`; `loop`: only chains with that dim's loop at the
+    level of its cut."""
+
+    def column(group: DimGroup) -> Floats:
+        found = 1.0 / _share(charge, group)
+        for d in group.dims:
+            if group.workload.dims[d] not in charge.tensor.dims:
+                found = found * group.contexts(charge, d, cuts[d])
+        for rank in group.ranks(charge.tensor):
+            words = group.words(charge, rank)
+            found = found * (words.again(cuts) if rank is changing else words.once(cuts))
+        if loop in group.rows:
+            assert loop is not None
+            temporal = [s for s, slot in enumerate(group.arch.slots) if not slot.spatial]
+            found = np.where(group.repeats(loop, temporal[cuts[loop]]), found, np.inf)
+        return found
+
+    return products.of(column)

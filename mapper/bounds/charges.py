@@ -1,0 +1,127 @@
+"""What moves, and what a word of it costs in energy or in time, once it is fixed which tensors each level keeps.
+
+Between two neighbouring keepers of a tensor words are handed out by the parent and received by the child
+(docs/model.md). Each of the two is a Charge: pJ per word moved, and for the output pJ per word that is saved because
+a word's first update needs no read. Where wires cost energy, a word that a parent hands out also pays for its hops in
+the array below, and for those below each level that it passes between the two, as that level does not keep the tensor.
+Where drained words are read, a child reads each word of an output that it receives, or begins, once: to move it up.
+
+A level with a bandwidth has a Flow for its reads and one for its writes: of each Charge in it the figure is cycles per
+word at the busiest instance, which moves no less than the mean over the active instances.
+"""
+
+from dataclasses import dataclass, replace
+
+from ...arch import Architecture
+from ...energy import EnergyTable
+from ...workloads import Tensor, Workload
+from ..mapping import Bools, keeper_pairs
+from ..model import CostOptions
+
+
+@dataclass(frozen=True, eq=False)
+class Charge:
+    """Energy of the words of one tensor that a parent hands out, or (parent None) that a child receives.
+
+    Energy = (`pj` + `hop_pj` * hops) * words - `first_pj` * distinct words of the output at level `level`, and
+    first_pj <= pj; hops are those of a word in the array below the parent. In a Flow all this is cycles, divided by the
+    active instances of `level`.
+    """
+
+    tensor: Tensor
+    child: int
+    parent: int | None
+    pj: float
+    first_pj: float = 0.0
+    mean: bool = False  # over the active instances of `level`
+    hop_pj: float = 0.0
+
+    @property
+    def level(self) -> int:
+        """Whose distinct words are meant: those of the parent, or of the child that receives."""
+        return self.child if self.parent is None else self.parent
+
+
+def charges(
+    arch: Architecture, workload: Workload, table: EnergyTable, keep: Bools, costs: CostOptions | None = None
+) -> list[Charge]:
+    """All charges that are not free, for the tensors kept by `keep` # (level, tensor)."""
+    listed, costs = [], costs or CostOptions()
+    for v, tensor in enumerate(workload.tensors):
+        for parent, child, _ in keeper_pairs(keep[None, :, v]):
+            handed = handed_out(arch, table, tensor, parent, child)
+            listed.append(replace(handed, hop_pj=_hop_pj(arch, costs, tensor, parent)))
+            for level in range(parent + 1, child):
+                pj = _hop_pj(arch, costs, tensor, level)
+                listed.append(Charge(tensor, child, level, 0.0, hop_pj=pj))  # which these words only pass
+            if child < len(arch.levels):
+                figures, share = table.levels[child], _share(arch, tensor, child)
+                first_pj = share * figures.write_pj if tensor.output else 0.0
+                drain_pj = share * figures.read_pj if tensor.output and costs.drain_reads else 0.0
+                listed.append(Charge(tensor, child, None, share * figures.write_pj + drain_pj, first_pj))
+    return [charge for charge in listed if charge.pj > 0 or charge.hop_pj > 0]
+
+
+def _hop_pj(arch: Architecture, costs: CostOptions, tensor: Tensor, level: int) -> float:
+    """Energy of one hop of a word in the array below a level; 0 where there is none."""
+    storage = arch.levels[level]
+    if not costs.network or storage.instances_below == 1:
+        return 0.0
+    return costs.word_hop_pj(storage.bits(tensor.name, tensor.word_bits))
+
+
+@dataclass(frozen=True, eq=False)
+class Flow:
+    """The words that a memory reads or writes, as charges in cycles."""
+
+    name: str
+    charges: tuple[Charge, ...]
+    levels: range  # of the memory: one, or a stack
+    reads: bool  # else writes
+    bandwidth: float
+
+
+def flows(arch: Architecture, workload: Workload, keep: Bools, costs: CostOptions | None = None) -> list[Flow]:
+    """List reads and writes of each memory with a bandwidth, for the tensors kept by `keep` # (level, tensor)."""
+    drains = costs is not None and costs.drain_reads
+    found: dict[tuple[int, str], list[Charge]] = {}
+    stacks = {level: levels for levels in arch.stacks for level in levels}
+
+    def add(level: int, kind: str, charge: Charge) -> None:
+        found.setdefault((stacks[level].start, kind), []).append(charge)
+
+    for v, tensor in enumerate(workload.tensors):
+        for parent, child, _ in keeper_pairs(keep[None, :, v]):
+            storage = arch.levels[parent]
+            if storage.read_bandwidth is not None:
+                cycles = 1 / storage.read_bandwidth
+                add(parent, "reads", Charge(tensor, child, parent, cycles, cycles if tensor.output else 0.0, mean=True))
+            if storage.write_bandwidth is not None and tensor.output:
+                add(parent, "writes", Charge(tensor, child, parent, 1 / storage.write_bandwidth, mean=True))
+            if child < len(arch.levels) and (bandwidth := arch.levels[child].write_bandwidth) is not None:
+                cycles = 1 / bandwidth
+                add(child, "writes", Charge(tensor, child, None, cycles, cycles if tensor.output else 0.0, mean=True))
+            drained = drains and tensor.output and child < len(arch.levels)
+            if drained and (bandwidth := arch.levels[child].read_bandwidth) is not None:
+                add(child, "reads", Charge(tensor, child, None, 1 / bandwidth, mean=True))
+    rates = [(level.read_bandwidth, level.write_bandwidth) for level in arch.levels]
+    names = [level.of_memory for level in arch.levels]
+    return [
+        Flow(f"{names[level]}.{kind}", tuple(some), stacks[level], kind == "reads", rate)
+        for (level, kind), some in found.items()
+        if (rate := rates[level][kind == "writes"]) is not None
+    ]
+
+
+def handed_out(arch: Architecture, table: EnergyTable, tensor: Tensor, parent: int, child: int) -> Charge:
+    """The words that a parent hands out, or of an output takes and gives back; free where figures are 0."""
+    figures, share = table.levels[parent], _share(arch, tensor, parent)
+    if not tensor.output:
+        return Charge(tensor, child, parent, share * figures.read_pj)
+    return Charge(tensor, child, parent, share * (figures.update_pj + figures.read_pj), share * figures.read_pj)
+
+
+def _share(arch: Architecture, tensor: Tensor, level: int) -> float:
+    """Vector accesses per word."""
+    storage = arch.levels[level]
+    return storage.bits(tensor.name, tensor.word_bits) / storage.width_bits

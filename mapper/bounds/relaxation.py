@@ -1,0 +1,196 @@
+"""A lower bound on the energy and cycles of all mappings with chains from given sets, whatever their loop orders.
+
+docs/optimal.md has the argument. In short: look at one temporal level and at one thing r (a rank of a tensor) that
+changes there or further in. Every tile of r, and everything that depends on loops outside it, is moved again in each
+context of the irrelevant loops outside r; so a product over the dims of numbers of contexts and of summed tiles is
+moved at least. Which loops stand outside r depends on the innermost loop of the level alone, if r has it; a minimum
+over the choices of this loop, level by level, holds for every order.
+
+All is written as products of one column per group of dims. Of a set of chains the least entry of each column stands
+for the set, so the bound holds for the set; of a single chain per dim it is mostly the exact energy.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...energy import EnergyTable
+from ..mapping import Bools, Floats
+from ..model import ROUNDING, CostOptions
+from .charge_bounds import ChargeBound, charge_bound
+from .charges import charges, flows
+from .dim_groups import DimGroup
+from .products import Product, Products, Value
+
+Pick = Callable[[int, int], Floats]  # (group, column) -> its least entries, one per set of chains looked at
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Of each set of chains looked at. # (set,) each"""
+
+    energy_pj: Floats
+    cycles: Floats
+    possible: Bools  # False: no mapping in it is valid
+
+
+@dataclass(eq=False)
+class Relaxation:
+    """The bound for one choice of kept tensors; a `sketch` is lower, with few columns, for more chains than fit."""
+
+    groups: Sequence[DimGroup]
+    table: EnergyTable
+    keep: Bools  # (level, tensor)
+    costs: CostOptions = CostOptions()
+    sketch: bool = False
+
+    def __post_init__(self) -> None:
+        self.arch, self.workload = self.groups[0].arch, self.groups[0].workload
+        self._products = Products(self.groups, merged=not self.sketch)
+        self.columns: list[list[Floats]] = self._products.columns  # per group
+        temporal = [s for s, slot in enumerate(self.arch.slots) if not slot.spatial]
+        self.compute_pj = self.workload.macs * self.table.compute.mac_pj(self.workload)
+        self.leak_pj = self.costs.leak_pj_per_cycle(self.arch, self.table)
+        self.cycles = self._products.of(lambda g: g.steps())
+        self.charges = [
+            charge_bound(c, self._products, sketch=self.sketch)
+            for c in charges(self.arch, self.workload, self.table, self.keep, self.costs)
+        ]
+        self.flows: list[tuple[str, list[ChargeBound]]] = [
+            (flow.name, [charge_bound(c, self._products, sketch=self.sketch) for c in flow.charges])
+            for flow in flows(self.arch, self.workload, self.keep, self.costs)
+        ]
+        temporal = [] if self.sketch else temporal  # innermost loops say nothing in it
+        self.still = [self._products.of(lambda g, s=s: _where(g.loops(s) == 0)) for s in temporal]  # type: ignore[misc]
+        self.loops = [
+            {d: self._products.of(lambda g, s=s, d=d: _where(g.repeats(d, s)) if d in g.rows else _one(g))  # type: ignore[misc]
+             for group in self.groups for d in group.dims if group.repeats(d, s).any()}
+            for s in temporal
+        ]  # fmt: skip
+        self._limits()
+
+    def bound(self, pick: Pick, n: int) -> Bound:
+        """The bound for `n` sets of chains."""
+        products: dict[Product, Floats] = {(): np.ones(n)}
+
+        def value(ids: Product) -> Floats:
+            if ids not in products:
+                outer = value(ids[:-1])
+                products[ids] = outer * pick(len(ids) - 1, ids[-1])
+            return products[ids]
+
+        cycles = value(self.cycles)
+        for _, flow in self.flows:  # a level's busiest instance takes as long as its words over its bandwidth
+            needed = sum((charge.energy(value, n)[0] for charge in flow), np.zeros(n))
+            cycles = np.maximum(cycles, np.ceil(needed * (1 - ROUNDING)))
+        energy = np.full(n, self.compute_pj) + self.leak_pj * cycles
+        extra = [{d: np.zeros(n) for d in loops} for loops in self.loops]
+        for charge in self.charges:
+            least, additions = charge.energy(value, n)
+            energy += least
+            for level, d, more in additions:
+                extra[level][d] += more
+        for level, by_dim in enumerate(extra):
+            if by_dim and any(each.any() for each in by_dim.values()):
+                least = np.where(np.isinf(value(self.still[level])), np.inf, 0.0)
+                for d, each in by_dim.items():
+                    least = np.minimum(least, np.where(np.isinf(value(self.loops[level][d])), np.inf, each))
+                energy += least
+        return Bound(energy, cycles, self._possible(value, n))
+
+    def bound_of_all(self) -> Bound:
+        """Bound all combinations of rows together, by the least entry of each column. # (1,)"""
+        return self.bound(lambda g, column: self.columns[g][column].min(keepdims=True), 1)
+
+    def least_of_tensors(self) -> tuple[float, Floats]:
+        """The least cycles of any mapping with this choice, and the least energy that each tensor's words cost.
+
+        # (tensor,), in pJ; the first with what is paid for in any case.
+        """
+
+        def value(ids: Product) -> Floats:
+            return np.array([np.prod([self.columns[g][column].min() for g, column in enumerate(ids)])])
+
+        cycles, found = float(value(self.cycles)[0]), np.zeros(len(self.workload.tensors))
+        found[0] = self.compute_pj + self.leak_pj * cycles
+        for charge in self.charges:
+            found[self.workload.tensors.index(charge.charge.tensor)] += charge.energy(value, 1)[0][0]
+        return cycles, found
+
+    def shares(self, pick: Pick) -> list[tuple[Product, float]]:
+        """Of one mapping: each product with its weight, energies by their share in the total."""
+
+        def value(ids: Product) -> float:
+            return float(np.prod([pick(g, column)[0] for g, column in enumerate(ids)]))
+
+        found = [(self.cycles, 2.0)]  # tried: the weights that opened the fewest nodes
+        total = self.compute_pj
+        energies = []
+        for bound in self.charges:
+            products = [bound.always, *(each for level in bound.any_order for each in level)]
+            products += [each for level in bound.innermost for each in level.values()]
+            words = max(v for v in map(value, products) if np.isfinite(v))
+            pj = bound.charge.pj + float(bound.wires(lambda ids: np.array([value(ids)]), 1)[0])
+            energies.append((products, pj * words))
+            total += pj * words
+        found += [(product, energy / (total or 1.0)) for products, energy in energies for product in products]
+        found += [(spread, 1.0) for _, _, _, spread, _ in self.axes]
+        steps = value(self.cycles)
+        for charge in (charge for _, flow in self.flows for charge in flow):
+            for _, product in charge.terms():
+                found.append((product, 2.0 * min(1.0, charge.charge.pj * value(product) / steps)))
+        return found
+
+    def _limits(self) -> None:
+        """What fits: tiles in capacities, bounds on axes, loops at levels."""
+        levels = self.arch.levels
+        self.tiles = [
+            (levels[stack[0]].capacity_bits // levels[stack[0]].multiple_buffering,  # type: ignore[operator]
+             [(f"tile:{levels[level].name}:{tensor.name}", levels[level].bits(tensor.name, tensor.word_bits),
+               self._products.of(lambda g, t=tensor, lv=level: g.tile(t, lv)))  # type: ignore[misc]
+              for level in stack for v, tensor in enumerate(self.workload.tensors) if self.keep[level, v]])
+            for stack in self.arch.stacks if levels[stack[0]].capacity_bits is not None
+        ]  # fmt: skip
+        self.axes = [
+            (f"axis:{slot.name}", slot.axis.size, slot.least,
+             self._products.of(lambda g, s=s: g.bound(s).astype(float)),  # type: ignore[misc]
+             self._products.of(lambda g, s=s: 1.0 / g.bound(s)))  # type: ignore[misc]
+            for s, slot in enumerate(self.arch.slots) if slot.axis is not None
+        ]  # fmt: skip
+        # exponentials turn the sum over groups into a product
+        self.most_loops = [
+            (most, self._products.of(lambda g, slots=slots: 2.0 ** sum(g.loops(s) for s in slots)))  # type: ignore[misc]
+            for most, slots in self._loop_limits()
+        ]
+
+    def _loop_limits(self) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """List how many loops there may be at some slots together: of a memory, a level without tensors, or all."""
+        temporal = [s for s, slot in enumerate(self.arch.slots) if not slot.spatial]
+        if self.arch.max_loops is not None:
+            yield self.arch.max_loops, tuple(temporal)
+        for stack in self.arch.stacks:
+            most = self.arch.levels[stack[0]].temporal.max_loops
+            if most is not None:
+                yield most, tuple(temporal[level] for level in stack)
+            yield from ((0, (temporal[level],)) for level in stack[:-1] if not self.keep[level].any())
+
+    def _possible(self, value: Value, n: int) -> Bools:
+        possible = np.ones(n, bool)
+        for capacity, tiles in self.tiles:
+            possible &= sum((bits * value(tile) for _, bits, tile in tiles), np.zeros(n)) <= capacity
+        for _, size, least, spread, inverse in self.axes:
+            possible &= value(spread) <= size
+            if least:
+                possible &= least * value(inverse) <= 1 + ROUNDING
+        for most, loops in self.most_loops:
+            possible &= value(loops) <= 2.0**most
+        return possible
+
+
+def _where(holds: Bools) -> Floats:
+    return np.where(holds, 1.0, np.inf)
+
+
+def _one(group: DimGroup) -> Floats:
+    return np.ones(len(group))

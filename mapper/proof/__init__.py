@@ -1,0 +1,13 @@
+"""Branch and bound finds the best mapping and proves that no other is better."""
+
+from .auto import Auto
+from .best_orders import best_orders
+from .prove import Proof, least_sum, lower_bound
+
+__all__ = [
+    "Auto",
+    "Proof",
+    "best_orders",
+    "least_sum",
+    "lower_bound",
+]

@@ -1,0 +1,127 @@
+"""Bounds choices of kept tensors one by one, those that may be best first, until none may beat those bounded."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..bounds import DimGroup, Relaxation
+from ..mapping import Bools
+from ..model import ROUNDING
+from ..runtime import Deadline, InternalError
+from ..search.outcome import MOST_KEPT, STEPS_A_ROW
+from .all_choices import AllChoices, Waiting
+from .folded_choice import FoldedChoice
+from .incumbents import BestIncumbent
+from .keep_choice import KeepChoice, choice_of
+from .kept_in_turn import SHARE, by_tensors, in_turn_by_tensors
+from .sketch import LONG
+from .wide_choice import WideChoice
+
+BESIDE = 5_000  # rows of chains whose columns take about as long as a generation
+CHOICE_STEPS = 10_000  # of bounding a choice, if it has few rows
+HELD = 2**19  # rows of chains with columns of choices that wait, in all: some hundreds of megabytes
+
+
+@dataclass(eq=False)
+class Bounding:
+    """The bounding of the choices of a proof.
+
+    It calls `evolve` now and then and `tell` after each choice. All may raise TimeUp.
+    """
+
+    choices: AllChoices
+    check: Deadline
+    evolve: Callable[[], object]
+    tell: Callable[[], object]
+    rows: int = 0
+    root: float = np.inf  # the least bound of the choices as they were bounded first
+
+    def __post_init__(self) -> None:
+        self.task, self.leaves = self.choices.task, self.choices.leaves
+
+    def order(self) -> None:
+        """Put the choices in turn: by what each tensor costs at least, where there are many."""
+        task, every, groups = self.task, self.task.space.keep_choices, self.leaves.chains.groups
+        listed = [group for group in groups if isinstance(group, DimGroup)]
+        if by_tensors(every, listed=len(listed) == len(groups)):
+            sketch = max(map(len, groups)) > LONG
+
+            def relaxation(keep: Bools) -> Relaxation:
+                self.check(CHOICE_STEPS // 10)
+                self._evolve_beside(sum(map(len, listed)))
+                return Relaxation(listed, task.table, keep, task.costs, sketch=sketch)
+
+            self.choices.in_turn = in_turn_by_tensors(every, relaxation)
+
+    def hopeless(self, used: int, limit: int | None) -> bool:
+        """Test whether more choices may be best than can be bounded one by one in the steps of the limit.
+
+        Never in its first quarter, as the best gets better meanwhile.
+        """
+        if limit is None or not SHARE * limit <= used < limit or not self.choices.in_turn.added_up:
+            return False
+        steps = max(STEPS_A_ROW * self.leaves.chains.rows_of_all, CHOICE_STEPS)
+        last = self.choices.begun + min((limit - used) // steps, MOST_KEPT)
+        if last >= self.choices.number:
+            return False
+        self.choices.in_turn.keep(last)
+        return self.choices.merit_in_turn(last) < self.leaves.incumbents.cutoff * (1 - ROUNDING)
+
+    @property
+    def needed(self) -> bool:
+        """Whether a choice not bounded yet may be better than those that are."""
+        choices = self.choices
+        if not choices.in_turn.added_up:
+            return choices.begun < choices.number
+        least = min((choice.least for choice in choices.waiting), default=np.inf)
+        return choices.begun < choices.number and choices.least_in_turn <= least
+
+    def step(self) -> None:
+        """Bound the next choice, and close it if it is above the best."""
+        self.check(CHOICE_STEPS // 10)
+        choices, incumbents, number = self.choices, self.leaves.incumbents, self.choices.begun + 1
+        last = number == choices.number
+        choice = self._bounded(choices.in_turn.keep(number - 1), last=last)
+        waiting = self._light(choice)
+        choices.begin(waiting)
+        cutoff = incumbents.cutoff * (1 - ROUNDING)
+        self.root = min(self.root, choice.least)
+        if isinstance(choice, KeepChoice) and choice.sketch is not None:
+            self.root = min(self.root, cutoff)  # it ruled out what is no better than the best, which may have changed
+        if choice.least >= cutoff:
+            choices.close([waiting])
+        self.tell()
+        self._evolve_beside(0 if last else choice.rows)
+        if incumbents.best is not None and self._least_of_all > incumbents.cutoff * (1 + ROUNDING):
+            raise InternalError("internal error: a mapping is below the bound of its mapspace; please report it")
+
+    def unfold(self, folded: FoldedChoice) -> None:
+        """Bound a choice again, to divide it."""
+        self.choices.exchange(folded, self._bounded(folded.keep, last=False))
+
+    @property
+    def _least_of_all(self) -> float:
+        """The lower bound of the mapspace as a whole."""
+        return min(self.root, self.choices.least_in_turn)
+
+    def _evolve_beside(self, rows: int) -> None:
+        """Evolve for about as long as columns of so many rows take."""
+        before, self.rows = self.rows, self.rows + rows
+        for _ in range(self.rows // BESIDE - before // BESIDE):
+            self.evolve()
+
+    def _bounded(self, keep: Bools, *, last: bool) -> KeepChoice | WideChoice:
+        choice = choice_of(self.task, self.leaves, keep, self.evolve, last=last)
+        if choice.least < self.leaves.incumbents.cutoff * (1 - ROUNDING):
+            choice.sharpen()
+        return choice
+
+    def _light(self, choice: KeepChoice | WideChoice) -> Waiting:
+        """Fold a choice where those that wait hold much already."""
+        if self.task.options.certify or not isinstance(self.leaves.incumbents, BestIncumbent):
+            return choice  # what rules it out is needed, or its point
+        held = choice.rows + sum(each.rows for each in self.choices.waiting)
+        if isinstance(choice, WideChoice) or held <= HELD or not self.choices.waiting:
+            return choice
+        return FoldedChoice(choice.relaxed.keep, choice.least, self.leaves.chains.number)

@@ -1,0 +1,243 @@
+"""A choice of kept tensors in the proof of `--search optimal`: bounded as a whole, then branch by branch."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import cycle
+from math import prod
+
+import numpy as np
+
+from ..bounds import Bound, DimGroup, Factors, Geometric, Relaxation
+from ..certificate import BOUNDED, WEIGHED, Choice, Tree
+from ..mapping import Bools, Floats, Ints, staircase
+from ..model import ROUNDING
+from ..search import Task
+from ..search.outcome import Coverage, Point
+from .branch_and_bound import Branching, Evaluate, importance
+from .certify import kept_names
+from .chain_groups import rows_of
+from .forest import Forest
+from .incumbents import BestIncumbent, FrontIncumbents, Incumbents
+from .leaves import LeafEvaluator
+from .long_lists import LongList
+from .narrowing import Narrowed, merit_of_all, narrowed
+from .part_search import OpenNodes, PartSearch
+from .parts import PATIENCE, Part
+from .rounds import OpenPart, Rounds
+from .sketch import LONG, Sketch, Sketcher
+from .trail import certified_tree
+from .wide_choice import WideChoice
+
+MOST_CORNERS = 500_000  # open nodes with a corner of their own in the proof about a front
+
+
+@dataclass(eq=False)
+class KeepChoice:
+    """A choice of kept tensors: its relaxation, and the branch and bound once it is needed."""
+
+    relaxed: Relaxation
+    incumbents: Incumbents
+    weighing: tuple[Geometric, ...] = ()  # for sharper bounds: one for each of the powers that the incumbents weigh
+    branching: Branching | None = None
+    rounds: Rounds | None = None  # in place of `branching` once that takes long
+    looks: tuple[Factors, ...] = ()  # the sharper bounds of the whole
+    sketch: Sketch | None = None  # what left these chains of long lists
+
+    def __post_init__(self) -> None:
+        self.bound = self.relaxed.bound_of_all()
+
+    @property
+    def divisible(self) -> bool:
+        """Whether it may go on by parts: it has a single objective."""
+        return len(self.weighing) == 1
+
+    @property
+    def rows(self) -> int:
+        """The number of rows of all groups."""
+        return sum(map(len, self.relaxed.groups))
+
+    def grow(self, *, certify: bool) -> None:
+        """Start the branch and bound, with weights from the chains of the best mapping known."""
+        best, groups = self.incumbents.best, self.relaxed.groups
+        rows = None if best is None else rows_of(groups, best)
+        weights = importance(self.relaxed, np.zeros(len(groups), np.int64) if rows is None else rows)
+        left = narrowed([np.arange(len(group)) for group in groups], self.weighing, self.incumbents)
+        # the weights of the rows left may bound the whole lower than before; that bound stays, but in no certificate
+        known = -np.inf if certify else self.least
+        self.branching = Branching(Forest(self.relaxed, self.incumbents, weights, left), certify, known=known)
+
+    def step(self, leaves: LeafEvaluator) -> None:
+        """Open some nodes."""
+        assert self.branching is not None
+        self.branching.step(lambda: self.incumbents.cutoff, self._evaluate(leaves))
+
+    def dive(self, leaves: LeafEvaluator) -> None:
+        """Follow the best nodes down to single chains, for a better mapping."""
+        assert self.branching is not None
+        self.branching.dive(lambda: self.incumbents.cutoff, self._evaluate(leaves))
+
+    def _evaluate(self, leaves: LeafEvaluator) -> Evaluate:
+        return lambda rows, bounds: leaves.see(rows, bounds, self.relaxed)
+
+    def divide(self, task: Task) -> None:
+        """Go on in rounds from the open nodes, where there is a single objective; `branching` is given up."""
+        branching = self.branching
+        assert branching is not None
+        (geometric,) = self.weighing
+        left, nodes = branching.forest.left, (OpenNodes.of(branching),)
+        whole = Part(left, dict(geometric.known), branching.least, PATIENCE)
+        search = PartSearch(task, geometric, branching.forest.weights, branching.forest.trees)
+        self.rounds = Rounds(search, OpenPart(whole, nodes, branching.state.left, branching.opened))
+        self.branching = None
+
+    def sharpen(self) -> None:
+        """Raise the bound of the whole; TimeUp leaves it as it was."""
+        every = [np.arange(len(group)) for group in self.relaxed.groups]
+        self.looks = tuple(geometric.factors(every) for geometric in self.weighing)
+
+    @property
+    def sharper(self) -> float:
+        """The bound by weighted products."""
+        return merit_of_all(self.looks, self.incumbents) if self.looks else -np.inf
+
+    @property
+    def least(self) -> float:
+        """The lower bound of the merit of all mappings left; inf where none is left."""
+        if self.rounds is not None:
+            return self.rounds.least
+        if self.branching is not None:
+            return self.branching.least
+        return max(self._by_columns, self.sharper)
+
+    @property
+    def _by_columns(self) -> float:
+        merits = self.incumbents.merit(self.bound.energy_pj, self.bound.cycles)
+        return float(merits[0]) if self.bound.possible[0] else np.inf
+
+    @property
+    def open(self) -> int:
+        """The number of open sets."""
+        if self.rounds is not None:
+            return self.rounds.open
+        return 1 if self.branching is None else len(self.branching.state.bounds)
+
+    @property
+    def _narrowed(self) -> Narrowed | None:
+        """What weighted products left before it branched."""
+        if self.rounds is not None:
+            return self.rounds.whole.part.left
+        return None if self.branching is None else self.branching.forest.left
+
+    @property
+    def coverage(self) -> Coverage:
+        """The coverage of all combinations of chains with this choice."""
+        gone = sum(each.ruled_out for each in (self.sketch, self._narrowed) if each is not None)
+        running = self.rounds or self.branching
+        left = running.coverage if running else Coverage(open=prod(len(group) for group in self.relaxed.groups))
+        return left + Coverage(ruled_out=gone)
+
+    def certified(self, numbers: Sequence[Ints]) -> Choice:
+        """Convert its sets of chains for the certificate; `numbers`: per group, the rows' numbers there."""
+        keep = kept_names(self.relaxed.arch, self.relaxed.workload, self.relaxed.keep)
+        branching, weights = self.branching, [] if self.sketch is None else list(self.sketch.looks)
+        if self.sketch is not None:
+            numbers = [names[rows] for names, rows in zip(numbers, self.sketch.rows, strict=True)]
+        if branching is None:
+            return self._certified_whole(keep, weights, numbers)
+        weights += branching.forest.left.looks
+        if branching.state.trail is None or not branching.forest.trees:
+            trees = [
+                Tree(chains=names[rows].tolist(), parts=[])
+                for names, rows in zip(numbers, branching.forest.left.rows, strict=True)
+            ]
+            return Choice(keep=keep, weights=weights, trees=trees, verdicts="")
+        trees = [certified_tree(tree, names) for tree, names in zip(branching.forest.trees, numbers, strict=True)]
+        trail, nodes = branching.state.trail.going_on(), branching.state.nodes
+        trail.rule_out(nodes, branching.forest.weighted(nodes) >= branching.state.bounds)
+        return Choice(keep=keep, weights=weights, trees=trees, verdicts=trail.verdicts())
+
+    def _certified_whole(
+        self, keep: dict[str, list[str]], weights: list[dict[str, float]], numbers: Sequence[Ints]
+    ) -> Choice:
+        """Convert a choice that has not branched: a single set, of all chains or of those that a sketch leaves."""
+        weighed = self.sharper > self._by_columns
+        weights += [look.weights for look in self.looks] if weighed else []
+        trees = []
+        if self.sketch is not None and self.sketch.ruled_out:
+            trees = [Tree(chains=names.tolist(), parts=_single(len(names))) for names in numbers]
+        return Choice(keep=keep, weights=weights, trees=trees, verdicts=WEIGHED if weighed else BOUNDED)
+
+    def corners(self, incumbents: FrontIncumbents) -> tuple[list[Point], float]:
+        """List lower bounds of the open nodes, with one of the first objective.
+
+        Merits only grow, so old merits remain bounds.
+        """
+        if self.branching is None:
+            return _points(self.bound), _least(incumbents, self.bound, np.zeros(1), ())
+        nodes, reached, forest = self.branching.state.nodes, self.branching.state.bounds, self.branching.forest
+        order = np.argsort(reached)
+        order = order[reached[order] < 1 - ROUNDING]
+        first, rest = order[:MOST_CORNERS], float(reached[order[MOST_CORNERS:]].min(initial=np.inf))
+        bound = forest.relaxed(nodes[first])
+        least = _least(incumbents, bound, reached[first], forest.products(nodes[first]))
+        others = [] if rest == np.inf else incumbents.times(rest)
+        return _points(bound) + others, min(least, float(incumbents.least_times(np.array([rest]))[0]))
+
+
+def choice_of(
+    task: Task, leaves: LeafEvaluator, keep: Bools, beside: Callable[[], object], *, last: bool
+) -> KeepChoice | WideChoice:
+    """Bound a choice of kept tensors # (level, tensor), of long lists of chains those that a sketch leaves.
+
+    `beside` is called between the steps of a sketch. `last`: it is the last choice, so what others would have used
+    again is dropped. May raise TimeUp.
+    """
+    incumbents, groups = leaves.incumbents, leaves.chains.groups
+    best, sketch = incumbents if isinstance(incumbents, BestIncumbent) else None, None
+
+    def relaxation(some: Sequence[DimGroup], *, sketch: bool = False) -> Relaxation:
+        return Relaxation(some, task.table, keep, task.costs, sketch=sketch)
+
+    if best and max(map(len, groups)) > LONG:
+        sketch = Sketcher(groups, partial(relaxation, sketch=True), best, beside).sketch()
+        if sketch.wide:
+            return WideChoice(kept_names(task.space.arch, task.space.workload, keep), sketch, leaves.chains.number)
+    rows = sketch.rows if sketch else [None] * len(groups)
+    relaxed = relaxation([_held(group, mine) for group, mine in zip(groups, rows, strict=True)])
+    if last:
+        leaves.chains.forget()
+    certified_front = task.options.certify and not best  # its certificate has no weighted products
+    limits = best.limits if best else ()
+    weighing = () if certified_front else tuple(Geometric(relaxed, powers, limits) for powers in incumbents.weighed)
+    return KeepChoice(relaxed, incumbents, weighing, sketch=sketch)
+
+
+def _held(group: DimGroup | LongList, rows: Ints | None) -> DimGroup:
+    """Return the group of the combinations `rows`; None: of all."""
+    if isinstance(group, DimGroup) and (rows is None or len(rows) == len(group)):
+        return group
+    assert rows is not None, "a long list has a sketch"
+    return group.take(rows)
+
+
+def _single(rows: int) -> list[int]:
+    """Return the parts of a tree whose root is divided into single rows at once."""
+    return [0] if rows == 1 else [rows, *([0] * rows)]
+
+
+def _least(incumbents: FrontIncumbents, bound: Bound, reached: Floats, products: Sequence[Floats]) -> float:
+    """Return the least first objective that some nodes allow: by their bounds, reach # (node,) and products."""
+    goal = BestIncumbent(incumbents.objectives[:1])
+    own = [
+        values for powers, values in zip(cycle(incumbents.weighed), products, strict=False) if powers in goal.weighed
+    ]
+    least = goal.merit(bound.energy_pj, bound.cycles, [*own, incumbents.least_times(reached)])
+    return float(least[bound.possible].min(initial=np.inf))
+
+
+def _points(bound: Bound) -> list[Point]:
+    """List the possible bounds, without those above others."""
+    some = np.flatnonzero(bound.possible)
+    low = some[staircase(bound.cycles[some], bound.energy_pj[some])]
+    return list(zip(bound.cycles[low].tolist(), bound.energy_pj[low].tolist(), strict=True))

@@ -1,0 +1,144 @@
+"""Evaluates combinations of chains for `--search optimal`: finds their best loop orders, counts and offers them.
+
+Where the closed form is flagged, exact counts decide about the best order; where a bandwidth binds, energy and words of
+each flow do. Where that takes too many orders, the combination stays open and its bound limits the proof.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..bounds import Charge, Relaxation, charges
+from ..mapping import Bools, Floats, Ints, MappingBatch
+from ..mapspace import sorted_placement
+from ..model import ROUNDING, Costs, evaluate, recount, validity
+from ..runtime import InternalError
+from ..search import Recorder, Task
+from ..search.outcome import Coverage, Statistics
+from .best_orders import best_orders
+from .chain_groups import ChainGroups, mappings_of
+from .incumbents import Incumbents
+from .slow_orders import SlowOrders, TooManyOrders
+
+EVALUATED = 2048  # chain combinations evaluated at once
+EVALUATE_STEPS, MAPPING_STEPS = 25_000, 50  # steps of evaluating combinations: for itself, and for each
+OFFER_STEPS = 5_000  # of a mapping counted exactly
+ORDERS_A_STEP = 4  # of points of orders looked at
+
+
+@dataclass(eq=False)
+class LeafEvaluator:
+    """Makes mappings from combinations of chains and their best orders, and offers them as incumbents."""
+
+    task: Task
+    incumbents: Incumbents
+    recorder: Recorder
+    late: Callable[[], bool]  # whether time is up
+    unresolved: float = np.inf  # the least bound of chains whose best order is uncertain
+
+    def __post_init__(self) -> None:
+        self.chains = ChainGroups(self.task.space)
+
+    def offer(self, batch: MappingBatch) -> Costs:
+        """Offer the single mapping of `batch`, and return its exact costs."""
+        self.count(OFFER_STEPS)
+        batch = sorted_placement(self.task.space, batch)
+        costs = evaluate(batch, self.task.table, self.task.costs, recount(batch))
+        if self.incumbents.offer(batch, float(costs.energy_pj[0]), float(costs.cycles[0])):
+            self.recorder.best = self.incumbents.least
+            self.recorder.statistics.trace.append((self.recorder.statistics.evaluated, self.incumbents.least))
+        return costs
+
+    def count(self, steps: int) -> None:
+        """Count steps of the proof."""
+        self.recorder.statistics.steps += steps
+
+    def add(self, best: MappingBatch | None, unresolved: float, statistics: Statistics) -> None:
+        """Add what another evaluator found: a better mapping, the least bound of uncertain chains, its counts."""
+        self.unresolved = min(self.unresolved, unresolved)
+        if best is not None:
+            self.offer(best)
+        self.recorder.statistics.add(statistics)
+
+    def see(self, rows: Ints, bounds: Floats, relaxed: Relaxation) -> Coverage:
+        """Evaluate the combinations `rows` # (combination, group) whose bounds are still below the cutoff."""
+        seen, statistics = Coverage(), self.recorder.statistics
+        for start in range(0, len(rows), EVALUATED):
+            part = slice(start, start + EVALUATED)
+            hope = bounds[part] < self.incumbents.cutoff * (1 - ROUNDING)
+            number, before = int(hope.sum()), statistics.valid
+            if number:
+                self.evaluate(rows[part][hope], bounds[part][hope], relaxed)
+            valid = statistics.valid - before
+            seen += Coverage(valid, number - valid, len(hope) - number)
+        return seen
+
+    def evaluate(self, rows: Ints, bounds: Floats, relaxed: Relaxation) -> Floats:
+        """Evaluate each combination in its best orders; return its merit, inf where invalid. # (combination,)"""
+        self.count(EVALUATE_STEPS + len(rows) * MAPPING_STEPS)
+        values = np.full(len(rows), np.inf)
+        batch = self._batch(rows, relaxed)
+        reasons = validity(batch)
+        valid = np.flatnonzero(reasons == 0)
+        self.recorder.statistics.count(reasons)
+        if not len(valid):
+            return values
+        batch, bounds = batch.take(valid), bounds[valid]
+        costs = evaluate(batch, self.task.table, self.task.costs)
+        values[valid] = self.incumbents.worth(costs.energy_pj, costs.cycles)
+        known = np.isfinite(bounds)
+        if (values[valid][known] < bounds[known] - ROUNDING * abs(bounds[known])).any():
+            raise InternalError("internal error: a mapping is below the bound of its chains; please report it")
+        for i in self.incumbents.promising(costs.energy_pj, costs.cycles).tolist():
+            self.offer(batch.take([i]))
+        # where a bandwidth binds another order may need fewer cycles, unless none can
+        limited = any(level.limited for level in self.task.space.arch.levels)
+        least = costs.counts.cycles
+        if limited and (~costs.exact | (costs.cycles > least)).any():
+            chosen = rows[valid]
+            least = relaxed.bound(lambda g, c: relaxed.columns[g][c][chosen[:, g]], len(chosen)).cycles
+        self._settle(batch, bounds, least, ~costs.exact | (costs.cycles > least))
+        return values
+
+    def _charges(self, keep: Bools) -> list[Charge]:
+        return charges(self.task.space.arch, self.task.space.workload, self.task.table, keep, self.task.costs)
+
+    def _batch(self, rows: Ints, relaxed: Relaxation) -> MappingBatch:
+        batch = mappings_of(self.task.space, relaxed.groups, rows, relaxed.keep)
+        return replace(batch, order=best_orders(batch, self._charges(relaxed.keep), self.task.space.orders.levels))
+
+    def _settle(self, batch: MappingBatch, bounds: Floats, least_cycles: Floats, doubtful: Bools) -> None:
+        """Find the best loop orders of the mappings whose order the energy by closed form does not decide."""
+        for i in np.flatnonzero(doubtful).tolist():
+            if bounds[i] >= self.incumbents.cutoff * (1 - ROUNDING):
+                continue
+            if self.late() or not self._settled(batch.take([i]), float(least_cycles[i])):
+                self.unresolved = min(self.unresolved, float(bounds[i]))
+
+    def _settled(self, batch: MappingBatch, least_cycles: float) -> bool:
+        """Offer the single mapping of `batch` in its best orders, counted exactly.
+
+        Each takes `least_cycles` at least. Returns False where there are too many orders, or time is up.
+        """
+        charges, allowed = self._charges(batch.keep[0]), self.task.space.orders.levels
+        batch = replace(batch, order=best_orders(batch, charges, allowed, recounted=True))
+        costs = self.offer(batch)
+        if costs.cycles[0] <= max(least_cycles, costs.counts.cycles[0]):
+            return True  # no order has less energy, and none fewer cycles
+        leak = self.task.costs.leak_pj_per_cycle(batch.arch, self.task.table)
+        try:
+            found = SlowOrders(batch, costs, charges, allowed, leak).useful(self._useful, least_cycles, self.late)
+        except TooManyOrders:
+            return False
+        for j in self.incumbents.promising(found.energy_pj, found.cycles).tolist() if len(found.cycles) else ():
+            if self.late():
+                return False
+            self.offer(replace(batch, order=found.orders[j : j + 1]))
+        return True
+
+    def _useful(self, energy_pj: Floats, cycles: Floats) -> Bools:
+        """Mark the mappings that improve on the incumbents if they cost at least so much. # (mapping,)"""
+        self.count(1_000 + len(cycles) // ORDERS_A_STEP)
+        useful: Bools = self.incumbents.merit(energy_pj, cycles) < self.incumbents.cutoff * (1 - ROUNDING)
+        return useful

@@ -1,0 +1,73 @@
+"""Rules out chains of a set of combinations by weighted products, before a tree is grown over those that are left."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+import numpy as np
+
+from ..bounds import Factors, Geometric
+from ..mapping import Floats, Ints
+from ..model import ROUNDING
+from .incumbents import Incumbents
+
+LOOKS = 2  # weighted products, of each of the powers, that remain in use after ruling out rows
+SHRINKS = 0.9  # a further product is computed while fewer than this share of the rows is left
+
+
+@dataclass(frozen=True, eq=False)
+class Narrowed:
+    """The rows of each group that weighted products leave, and these products."""
+
+    rows: tuple[Ints, ...]  # per group # (row left,)
+    products: tuple[Factors, ...] = ()  # the last, over the rows left; those of different powers in turn
+    looks: tuple[dict[str, float], ...] = ()  # the weights that ruled rows out, in turn
+    ruled_out: int = 0  # combinations
+    least: float = -np.inf  # the lower bound of all combinations left
+
+    @property
+    def number(self) -> int:
+        """The number of combinations left."""
+        return prod(map(len, self.rows))
+
+    def weights(self, g: int, columns: int) -> Floats:
+        """Return what each of the `columns` of group g counts in the last product. # (column,)"""
+        last = self.products[-1].columns if self.products else ()
+        return last[g] if last else np.zeros(columns)
+
+
+def narrowed(rows: Sequence[Ints], weighing: Sequence[Geometric], incumbents: Incumbents) -> Narrowed:
+    """Rule out the rows whose combinations with `rows` of the other groups are all no better than `incumbents`.
+
+    `weighing` has a product for each of the powers that these weigh; none: nothing is ruled out.
+    """
+    left, products, looks, least = list(rows), list[Factors](), list[dict[str, float]](), -np.inf
+    while weighing and all(map(len, left)):
+        before, limit = sum(map(len, left)), incumbents.cutoff * (1 - ROUNDING)
+        found = [geometric.factors(left) for geometric in weighing]
+        least = max(least, merit_of_all(found, incumbents))
+        looks += [product.weights for product in found if product.weights]
+        with np.errstate(over="ignore"):  # beyond all floats there is no mapping
+            stay = [
+                _merits([product.least * product.factors[g] for product in found], incumbents) < limit
+                for g in range(len(left))
+            ]
+        left = [mine[these] for mine, these in zip(left, stay, strict=True)]
+        products = [replace(each, factors=tuple(f[s] for f, s in zip(each.factors, stay, strict=True)))
+                    for each in [*products, *found]][-LOOKS * len(weighing):]  # fmt: skip
+        if sum(map(len, left)) > SHRINKS * before:
+            break
+    ruled_out = prod(map(len, rows)) - prod(map(len, left))
+    return Narrowed(tuple(left), tuple(products), tuple(looks), ruled_out, least)
+
+
+def merit_of_all(products: Sequence[Factors], incumbents: Incumbents) -> float:
+    """Return the merit of the whole that a product for each of the powers bounds."""
+    return float(_merits([np.array([product.least]) for product in products], incumbents)[0])
+
+
+def _merits(values: Sequence[Floats], incumbents: Incumbents) -> Floats:
+    """Convert bounds of products alone to merits. # (bound,)"""
+    # nothing else is known: energy and cycles of 0, but the reach of a point needs their ratio
+    energy_pj, cycles = np.zeros(len(values[0])), np.full(len(values[0]), np.finfo(float).tiny)
+    return incumbents.merit(energy_pj, cycles, values)

@@ -1,0 +1,209 @@
+"""Runs `--search optimal`: a branch and bound over the choices of kept tensors and the chains of each.
+
+It branches over chains (branch_and_bound.py) with bounds that hold for all loop orders (relaxation.py), and finds the
+best loop orders of each combination of chains that no bound rules out (leaves.py). docs/optimal.md argues why it passes
+over no better mapping. Stopped early, as effort or time is used up or by Ctrl-C, it returns the best mapping and the
+bounds proven so far.
+"""
+
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..bounds import Limit
+from ..mapping import MappingBatch
+from ..model import OBJECTIVES, ROUNDING
+from ..runtime import TimeUp
+from ..search import Recorder, Stop, Task, Watch
+from ..search.outcome import Ended, Outcome, StageProof, Statistics
+from .bounding import Bounding
+from .effort_used import EffortUsed
+from .evidence import Evidence
+from .first_look import Evolver, first_look
+from .folded_choice import FoldedChoice
+from .hindrance import hindrance
+from .incumbents import BestIncumbent, FrontIncumbents, Incumbents
+from .keep_choice import KeepChoice
+from .leaves import LeafEvaluator
+from .local_search import LocalSearch
+from .resume import state_of
+from .rounds import Rounds
+from .wide_choice import WideChoice
+
+STARTS = 1  # mappings drawn at random and improved, beside the best
+BESIDE = 4  # steps of the proof for each generation of the evolution beside it
+BETWEEN = 2  # turns for each of them, once nodes are opened in turns
+ALONE = 2**15  # nodes opened before that: a second, for which no other process need begin
+
+
+@dataclass(frozen=True)
+class Start:
+    """The beginning of a proof: a mapping, and the stages closed before; with `root_only` it is also the end."""
+
+    given: MappingBatch | None = None
+    stages: tuple[StageProof, ...] = ()
+    root_only: bool = False  # bound the mapspace as a whole and no more
+
+
+class Optimal:
+    """A running proof of the first objective not closed by a stage, among mappings equal to the best by the others."""
+
+    def __init__(self, task: Task, watch: Watch, start: Start | None = None) -> None:
+        self.task, self.watch, self.start = task, watch, start or Start()
+        self.recorder = Recorder(Stop(None, time_limit=task.options.limits.seconds, effort=task.options.limits))
+        self.effort = EffortUsed(task.options.limits, self.recorder)
+        self.leaves = LeafEvaluator(task, _incumbents(task, self.start.stages), self.recorder, self.effort.late)
+        self.local_search = LocalSearch(self.leaves)
+        self.evolver = Evolver(self.leaves)
+        self.evidence = Evidence(task, self.leaves, self.start.stages)
+        self.rng = np.random.default_rng(task.options.seed)
+        self.bounding = Bounding(self.evidence.choices, self.effort.check, self._evolve_beside, self._tell)
+        self.rounds: Rounds | None = None  # the last
+
+    def run(self) -> Outcome:
+        """Search until every mapping is ruled out or seen, effort or time is used up, or Ctrl-C."""
+        self.effort.begin()
+        try:
+            self._search()
+            if Ended.EFFORT in self.statistics.ended and not self.start.root_only:
+                self._evolve(Ended.EFFORT)
+        except KeyboardInterrupt:
+            self.statistics.stop(Ended.INTERRUPTED)
+        finally:
+            if self.rounds is not None:
+                self.rounds.close()
+        self.evidence.remember()
+        self.statistics.seconds = self.effort.seconds
+        return self.evidence.outcome()
+
+    def _search(self) -> None:
+        """Look for good mappings, then prove, where a proof is possible."""
+        try:
+            hindered = hindrance(self.task, self.leaves.chains)
+            if self.start.given is not None:
+                self.leaves.offer(self.start.given)
+            if hindered and not self.start.root_only:
+                self._evolve(hindered)
+            elif hindered:
+                self.statistics.stop(hindered)
+            else:
+                if self.start.given is None:
+                    first_look(self.evolver, self.effort.limits.seconds, lambda: self._tell(proving=False))
+                self.leaves.chains.list_all(self.effort.check)
+                self.bounding.order()
+                self._branch()
+        except TimeUp:
+            if not self.effort.late():
+                self.statistics.stop(Ended.TIME_LIMIT)
+
+    @property
+    def incumbents(self) -> Incumbents:
+        return self.leaves.incumbents
+
+    @property
+    def statistics(self) -> Statistics:
+        return self.recorder.statistics
+
+    def _branch(self) -> None:
+        """Bound and divide choices of kept tensors until none can beat the best, or effort is used up."""
+        steps, choices = 1, self.evidence.choices
+        while True:
+            choices.rule_out()
+            if self.bounding.needed:
+                if self.bounding.hopeless(self.statistics.steps, self.effort.limits.expected_steps):
+                    return self._evolve(Ended.TOO_SHORT)
+                self.bounding.step()
+                continue
+            if self.start.root_only:
+                return self.statistics.stop(Ended.ROOT_ONLY)
+            if not choices.waiting:
+                return self._end()
+            if self.effort.late():
+                return None
+            choice = min(choices.waiting, key=lambda each: each.least)
+            if isinstance(choice, WideChoice):
+                return self._evolve(Ended.TOO_MANY_CHAINS)
+            if isinstance(choice, FoldedChoice):
+                self.bounding.unfold(choice)
+            else:
+                self._divide(choice, steps)
+                steps += 1
+                self._tell()
+
+    def _divide(self, choice: KeepChoice, step: int) -> None:
+        """Open some sets of chains of a choice; evolution and local search have some of the steps."""
+        if choice.rounds is not None:
+            self._round(choice.rounds)
+        elif choice.branching is None:
+            self.local_search.start(choice.relaxed, self.rng, STARTS)
+            choice.grow(certify=self.task.options.certify)
+        elif step % BESIDE == 2 and not self.evolver.settled:
+            self.evolver.step()
+        elif step % 32 == 0 and step & (step - 1) == 0:  # ever more rarely
+            choice.dive(self.leaves)
+            self.local_search.start(choice.relaxed, self.rng, 1)
+        else:
+            choice.step(self.leaves)
+            if choice.branching.opened > ALONE and choice.divisible and not self.task.options.certify:
+                choice.dive(self.leaves)
+                choice.divide(self.task)
+
+    def _evolve(self, reason: Ended) -> None:
+        """Evolve with the rest of the effort, without a limit until that brings nothing: there is no proof, or no more.
+
+        With a time limit alone it goes on to its end.
+        """
+        limits = self.effort.limits
+        timed = limits.mappings is None and limits.seconds is not None
+        while not (self.evolver.used_up or (self.evolver.settled and not timed) or self.effort.out_of_time):
+            self.evolver.step()
+            self._tell(proving=reason is Ended.EFFORT)
+        timed_out = reason in (Ended.EFFORT, Ended.TOO_SHORT) and self.effort.out_of_time
+        self.statistics.stop(Ended.TIME_LIMIT if timed_out else reason)
+
+    def _evolve_beside(self) -> None:
+        """Make a generation between the steps of a sketch, or while choices are bounded."""
+        if self.evolver.go_on(self.effort.late):
+            self._tell()
+
+    def _round(self, rounds: Rounds) -> None:
+        """Open nodes of a choice in turns, with evolution between them."""
+        if self.rounds is not None and self.rounds is not rounds:
+            self.rounds.close()  # workers keep what one choice shares, not what all do
+        self.rounds = rounds
+        with closing(rounds.round(self.leaves, self.effort.left, self._tell)) as turns:
+            for turn, _ in enumerate(turns, 1):
+                if turn % BETWEEN == 0:
+                    self.evolver.go_on(self.effort.late)
+                self._tell()
+                if self.effort.late():
+                    return
+
+    def _end(self) -> None:
+        """Set the reason of the end when nothing is left to open, unless time ended the search."""
+        if self.leaves.unresolved >= self.incumbents.cutoff * (1 - ROUNDING):
+            self.statistics.stop(Ended.SEEN_ALL)
+        elif not self.statistics.ended and not self.effort.late():
+            self.statistics.stop(Ended.LEFT_OPEN)
+
+    def _tell(self, *, proving: bool = True) -> float:
+        """Report progress, offer the state, return the seconds."""
+        self.statistics.seconds = self.effort.seconds
+        if self.watch.progress:
+            self.recorder.proven = self.evidence.progress if proving else ""
+            self.watch.progress(self.recorder)
+        if self.watch.part:
+            self.watch.part.offer(lambda: state_of(self.task.space, self.evidence.to_save, finished=False))
+        return self.statistics.seconds
+
+
+def _incumbents(task: Task, stages: Sequence[StageProof]) -> Incumbents:
+    objectives = tuple(OBJECTIVES[name] for name in task.options.objectives)
+    if task.options.front:
+        return FrontIncumbents(objectives)
+    limits = tuple(
+        Limit.equal_to(OBJECTIVES[stage.objective], stage.value) for stage in stages if stage.value is not None
+    )
+    return BestIncumbent(objectives[len(stages) :], limits)

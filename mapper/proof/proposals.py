@@ -1,0 +1,115 @@
+"""`--search auto` with a cost model: our model proposes, the cost model decides.
+
+First populations evolve by our model for each objective of ours: mappings that any model should find good. The cost
+model is asked about the best of each. Then its answers are fitted to our figures (answered.py), children of the best
+answered mappings are ranked by the fit, and it is asked about the first of them; and about some that the fit does not
+choose, as our figures may lack what matters. docs/decisions/087-cost-models.md has what was measured.
+"""
+
+from dataclasses import replace
+from itertools import chain, zip_longest
+
+import numpy as np
+
+from ..mapping import Floats, Ints
+from ..model import OBJECTIVES, evaluate, validity
+from ..search import Rounds, Task
+from ..search.cost_model import nest_keys
+from ..search.evolution import Grounds, Population
+from ..search.outcome import Ended
+from ..search.variation import Individuals
+from .answered import Answered, features
+
+GENERATIONS = 60  # of a population by our model, at most
+FIRST = 32  # mappings of the first round
+EACH, BLIND = 16, 4  # mappings of a later round; those of them that the fit does not choose
+PARENTS = 32  # the best answered mappings, whose children are ranked
+CHILDREN = 1024
+DRAWN_ROUNDS, ROUNDS = 64, 4  # of repair of a drawn mapping, of a child
+IDLE = 20  # rounds in a row without a new mapping that end the search
+STREAM = 2**32 - 1  # of random numbers; those of populations are their numbers
+
+
+def proposed_by_our_model(task: Task) -> Rounds:
+    """Propose what our model finds good, then what the answers so far make promising."""
+    proposals, idle = _Proposals(task), 0
+    some = proposals.first()
+    while idle < IDLE:
+        idle = 0 if len(some) else idle + 1
+        if len(some):
+            values = yield some.batch(task.space)
+            proposals.learn(some, values)
+        some = proposals.next()
+    return Ended.SETTLED
+
+
+class _Proposals:
+    """What our model proposes, and what became of it."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = replace(task, options=replace(task.options, front=""))
+        self.ground = Grounds(self.task).spaces[-1]
+        self.rng = np.random.default_rng(np.random.SeedSequence(task.options.seed, spawn_key=(STREAM,)))
+        self.bred = [self._bred(name) for name in OBJECTIVES]
+        self.pool = Individuals.joined(self.bred)
+        self.seen: set[str] = set()  # the nests proposed
+        nothing = self.pool.take(slice(0))
+        self.answered = Answered(nothing, self._features(nothing))
+
+    def first(self) -> Individuals:
+        """Return the best by each of our objectives, in turn."""
+        ends = np.cumsum([len(some) for some in self.bred]).tolist()
+        places = (range(end - len(some), end) for end, some in zip(ends, self.bred, strict=True))
+        in_turn = [place for place in chain.from_iterable(zip_longest(*places)) if place is not None]
+        some = self.pool.take(np.array(in_turn, np.int64))
+        return self._proposed(some, self._new(some)[:FIRST])
+
+    def next(self) -> Individuals:
+        """Return the mappings of the next round: by the fit, once there are answers, and some children at random."""
+        children = self._children()
+        some = Individuals.joined([children, self.pool])
+        new = self._new(some)
+        chosen = new[:0]
+        if len(self.answered.values) and len(new):
+            figures = self._features(some.take(new))
+            unlike = self.answered.different(figures)
+            chosen = new[unlike[self.answered.ranked(figures[unlike])]][: EACH - BLIND]
+        others = self.rng.permutation(np.setdiff1d(new[new < len(children)], chosen))
+        return self._proposed(some, np.concatenate([chosen, others[: EACH - len(chosen)]]))
+
+    def learn(self, some: Individuals, values: Floats) -> None:
+        """Take the values # (mapping,) that were answered; inf where refused."""
+        self.answered = self.answered.with_more(some, self._features(some), values)
+
+    def _bred(self, name: str) -> Individuals:
+        """Evolve a population by one of our objectives; returns the survivors, the best first, valid and different."""
+        population = Population(Grounds(replace(self.task, options=replace(self.task.options, objective=name))), 0)
+        for number in range(GENERATIONS):
+            population.generation(number)
+            if population.over:
+                break
+        return population.survivors
+
+    def _children(self) -> Individuals:
+        """Make children of the best answered mappings; before there are any, of our own; without those, draw."""
+        ground, parents = self.ground, self.answered.best(PARENTS) if len(self.answered.values) else self.pool
+        if len(parents):
+            return ground.repair.fitted(ground.variation.children(parents, self.rng, CHILDREN), self.rng, ROUNDS)
+        return ground.repair.fitted(ground.drawn(self.rng, CHILDREN), self.rng, DRAWN_ROUNDS)
+
+    def _new(self, some: Individuals) -> Ints:
+        """Return the places of valid mappings, one of each nest, that were not proposed before."""
+        batch = some.batch(self.task.space)
+        first: dict[str, int] = {}
+        for place, (key, reason) in enumerate(zip(nest_keys(batch), validity(batch).tolist(), strict=True)):
+            if not reason and key not in self.seen:
+                first.setdefault(key, place)
+        return np.array(list(first.values()), np.int64)
+
+    def _proposed(self, some: Individuals, places: Ints) -> Individuals:
+        chosen = some.take(places)
+        self.seen.update(nest_keys(chosen.batch(self.task.space)))
+        return chosen
+
+    def _features(self, some: Individuals) -> Floats:
+        return features(evaluate(some.batch(self.task.space), self.task.table, self.task.costs))

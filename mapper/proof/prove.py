@@ -1,0 +1,100 @@
+"""The strategy `optimal`, and the lower bound for the result of any search: a proof about a layer."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from ...energy import EnergyTable
+from ...workloads import Fault, option_fault
+from ..mapping import MappingBatch
+from ..model import OBJECTIVES
+from ..runtime import check_cluster
+from ..search import Stop, Task, Watch
+from ..search.evolution import Evolution
+from ..search.options import Configurable, SearchOptions
+from ..search.outcome import Outcome
+from .optimal import Optimal, Start
+from .stages import Stages
+
+BY_PROOF = "an optimal search ends with a proof, by a time limit or a budget of seconds: leave this out or use random"
+
+
+@dataclass(frozen=True)
+class Proof(Configurable):
+    """`--search optimal` finds the best mapping of a mapspace, or its front, and proves that no other is better.
+
+    See Strategy.
+    """
+
+    proves = True
+    shares = False
+    compiles = False
+    extends = frozenset({"time_limit", "effort"})
+    asks = None
+
+    def faults(self, options: SearchOptions) -> list[Fault]:
+        """List options that it cannot follow: it proves the best by objectives, or the front of energy and delay."""
+        faults = []
+        known = options.front and set(options.axes) <= set(OBJECTIVES)
+        if known and not {(1, 0), (0, 1)} <= {OBJECTIVES[axis].powers for axis in options.axes}:
+            rule = "an optimal search proves the front of energy,delay"
+            faults.append(option_fault("front", f'{rule}: name both, or use random; got "{options.front}"'))
+        given = {"patience": options.patience, "target": options.target, "samples": options.samples}
+        return faults + [option_fault(name, BY_PROOF) for name, value in given.items() if value is not None]
+
+    def ignored(self, given: Collection[str]) -> list[Fault]:
+        """List the victory rule."""
+        return [option_fault("victory", BY_PROOF)] if "victory" in given else []
+
+    def stop(self, options: SearchOptions) -> Stop:
+        """Return the effort and the time limit as the only rules."""
+        return Stop(None, time_limit=options.limits.seconds, effort=options.limits)
+
+    def first_batch(self, task: Task) -> MappingBatch:
+        """Return the first batch of the evolution with which it starts."""
+        return Evolution().first_batch(task)
+
+    def run(self, task: Task, watch: Watch) -> Outcome:
+        """Find the best mapping, with its `lower_bound` and whether it is `optimal`.
+
+        With a front the outcome also has its `proof`, with several objectives its `stages`.
+
+        Returns the outcome of a finished search in `watch.part` again. Goes on from the best of a search that was
+        interrupted, or that a time limit ended which is longer now. Raises InputError where a cluster does not answer,
+        at once and not when a proof that has become long needs it.
+        """
+        check_cluster(task.options.cluster)
+        return Stages(task, watch).run()
+
+
+def lower_bound(task: Task, best: MappingBatch, watch: Watch) -> Outcome:
+    """Prove a `lower_bound` of the mapspace for `options.bound` seconds; with 0 seconds, bound it only as a whole.
+
+    Without them the proof has the effort and the time limit of the options. `best` is the mapping of any search; the
+    proof may find a better mapping.
+    """
+    options, seconds = replace(task.options, front=""), task.options.bound
+    if seconds is not None:
+        options = replace(options, time_limit=seconds or None, effort="")
+    return Stages(replace(task, options=options), watch, best, root_only=seconds == 0).run()
+
+
+def least_sum(task: Task, slope: float, best: MappingBatch, watch: Watch) -> Outcome:
+    """Prove the least energy + `slope` x cycles, in pJ, until the steps or the time limit of the options are used up.
+
+    It is the least energy of a machine that leaks `slope` pJ more per cycle. The proof starts from `best`, which should
+    be near the least: it does not look for better mappings but where it must.
+    """
+    (energy,) = (objective.name for objective in OBJECTIVES.values() if objective.powers == (1, 0))
+    options = replace(task.options, objective=energy, front="", certify=False)
+    table, costs = _leaking(task, slope), replace(task.costs, leakage=True)
+    proof = Optimal(replace(task, options=options, table=table, costs=costs), watch, Start(best))
+    proof.local_search.active = proof.evolver.active = False
+    return proof.run()
+
+
+def _leaking(task: Task, slope: float) -> EnergyTable:
+    """Return the table with `slope` pJ more leakage per cycle, all of it at the MAC units."""
+    arch, table = task.space.arch, task.table
+    leak = (task.costs.leak_pj_per_cycle(arch, table) + slope) / arch.instances(len(arch.levels))
+    levels = tuple(replace(level, leak_pj_per_cycle=0.0) for level in table.levels)
+    return replace(table, levels=levels, compute=replace(table.compute, leak_pj_per_cycle=leak))

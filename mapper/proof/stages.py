@@ -1,0 +1,123 @@
+"""Proves several objectives in turn, a stage for each.
+
+A stage finds the best mapping by its objective among those that equal the best by the objectives before; their values
+are limits of its mappings. It begins once the stage before is closed. All stages share the effort.
+"""
+
+from dataclasses import replace
+from itertools import takewhile
+
+import numpy as np
+
+from ..bounds import Limit, exceeds
+from ..certificate import Layer, Stage
+from ..mapping import MappingBatch
+from ..model import OBJECTIVES, ROUNDING, evaluate, recount
+from ..search import Task, Watch, goes_on
+from ..search.outcome import Ended, Outcome, StageProof
+from .optimal import Optimal, Start
+from .resume import restored, state_of
+
+
+class Stages:
+    """A proof by each objective of the options in turn, or of a front.
+
+    `given` is a mapping to start with; with `root_only` each stage only bounds the mapspace as a whole.
+    """
+
+    def __init__(self, task: Task, watch: Watch, given: MappingBatch | None = None, *, root_only: bool = False) -> None:
+        self.task, self.watch, self.root_only = task, watch, root_only
+        self.stage = Optimal(task, watch, Start(given, root_only=root_only))
+        self.certificates: list[Layer | None] = []  # of the closed stages; None: nothing that can be checked
+        self.before: Outcome | None = None  # that of an earlier run
+
+    def run(self) -> Outcome:
+        """Prove stage by stage, until one stays open, and save the state in `watch.part`.
+
+        A proof that an earlier run began is done again from its beginning, so that it ends with the same mapping; what
+        that run had found joins at the end. So is one that it had finished where a certificate is asked for, which no
+        state holds.
+        """
+        part = self.watch.part
+        if part and (state := part.load()):
+            before = restored(self.task.space, state)
+            if not (self.task.options.certify or goes_on(state, self.task.options.limits, part)):
+                return self._whole(before)
+            self.stage.evidence.earlier = self.before = before
+        outcome = self.stage.run()
+        try:
+            while self._more(outcome):
+                self._begin(outcome)
+                outcome = self.stage.run()
+        except KeyboardInterrupt:  # between two stages
+            outcome.statistics.stop(Ended.INTERRUPTED)
+        if part:
+            part.save(state_of(self.task.space, outcome, finished=not outcome.statistics.interrupted))
+        return self._whole(outcome)
+
+    def _more(self, outcome: Outcome) -> bool:
+        """Test whether a stage is closed and another follows."""
+        last = len(outcome.stages) + 1 == len(self.task.options.objectives)
+        return outcome.optimal and not (last or self.task.options.front or outcome.statistics.interrupted)
+
+    def _begin(self, before: Outcome) -> None:
+        """Begin the stage after that of an outcome."""
+        self.certificates.append(before.certificate)
+        stages = (*before.stages, self._proven(before))
+        stage = Optimal(self.task, self.watch, Start(before.best, stages, self.root_only))
+        stage.recorder.statistics = replace(before.statistics, ended=())
+        stage.recorder.best = self.stage.recorder.best
+        stage.evolver, stage.evidence.earlier = self.stage.evolver.pass_to(stage.leaves), self.before
+        self.stage = stage
+
+    def _proven(self, outcome: Outcome) -> StageProof:
+        """Return what the stage of an outcome proved."""
+        name = self.task.options.objectives[len(outcome.stages)]
+        value = None
+        if outcome.best is not None:
+            costs = evaluate(outcome.best, self.task.table, self.task.costs, recount(outcome.best))
+            value = float(OBJECTIVES[name].of(costs)[0])
+        return StageProof(name, value, outcome.lower_bound, outcome.optimal, outcome.coverage)
+
+    def _whole(self, last: Outcome) -> Outcome:
+        """Make the outcome of all stages from that of the last begun."""
+        names = self.task.options.objectives
+        if len(names) == 1:
+            return last
+        stages = (*last.stages, self._proven(last))
+        if self.task.options.front:
+            stages = self._of_front(last, stages[0])
+        stages += tuple(StageProof(name) for name in names[len(stages) :])
+        certificate = self._certificate(last.certificate)
+        closed, first = all(stage.optimal for stage in stages), stages[0]
+        last = replace(last, stages=stages, optimal=closed, certificate=certificate)
+        return replace(last, lower_bound=first.lower_bound, coverage=first.coverage)
+
+    def _of_front(self, outcome: Outcome, first: StageProof) -> tuple[StageProof, ...]:
+        """Prove the other objectives by a front: a mapping not seen lies above a corner, which is within limits if the
+        mapping is."""
+        stages, limits = [first], list[Limit]()
+        for name in self.task.options.objectives[1:]:
+            before = stages[-1]
+            if not before.optimal or before.value is None or outcome.proof is None:
+                break
+            limits.append(Limit.equal_to(OBJECTIVES[before.objective], before.value))
+            found = self._proven(replace(outcome, stages=tuple(stages)))
+            cycles, energy_pj = np.array(outcome.proof.corners, np.float64).reshape(-1, 2).T
+            least = OBJECTIVES[name].value(energy_pj, cycles)[~exceeds(limits, energy_pj, cycles, ROUNDING)]
+            assert found.value is not None, "the stage before has a value"
+            lower = min(found.value, float(least.min(initial=np.inf)))
+            stages.append(replace(found, lower_bound=lower, optimal=lower >= found.value * (1 - ROUNDING)))
+        return tuple(stages)
+
+    def _certificate(self, last: Layer | None) -> Layer | None:
+        """Join the certificates of the stages, up to the first that has none: the first has the problem."""
+        every = [each for each in takewhile(lambda each: each is not None, [*self.certificates, last]) if each]
+        if not every:
+            return None
+        first, *others = every
+        stages = [
+            Stage(objective=each.objective, best=each.best[0], lower_bound=each.lower_bound, choices=each.choices)
+            for each in others
+        ]
+        return first.model_copy(update={"stages": stages})

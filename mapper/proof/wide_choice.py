@@ -1,0 +1,38 @@
+"""A choice of kept tensors with more chains than a proof divides: bounded as a whole."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..certificate import BOUNDED, WEIGHED, Choice
+from ..mapping import Ints
+from ..search.outcome import Coverage
+from .sketch import Sketch
+
+
+@dataclass(frozen=True, eq=False)
+class WideChoice:
+    """A choice of kept tensors of whose chains a sketch leaves too many."""
+
+    keep: dict[str, list[str]]  # the tensors that each level keeps, by names
+    sketch: Sketch
+    number: int  # combinations of chains
+    open: int = 1  # sets
+    rows: int = 0  # of chains with all columns
+
+    @property
+    def least(self) -> float:
+        """The lower bound of all mappings."""
+        return max(self.sketch.least, 0.0)
+
+    @property
+    def coverage(self) -> Coverage:
+        """The coverage of all combinations of chains with this choice."""
+        return Coverage(open=self.number)
+
+    def sharpen(self) -> None:
+        """Do nothing: there is no sharper bound."""
+
+    def certified(self, numbers: Sequence[Ints]) -> Choice:
+        """Convert it for the certificate: a single set of all chains, bounded by the weights of the first look."""
+        weights = list(self.sketch.looks[:1])
+        return Choice(keep=self.keep, weights=weights, trees=[], verdicts=WEIGHED if weights else BOUNDED)

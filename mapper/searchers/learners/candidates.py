@@ -1,0 +1,49 @@
+"""Valid mappings that a search has not seen: drawn at random, and children of its best."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from ...mapspace import Mapspace
+from ...search.variation import Ground, Individuals
+from .history import History, no_individuals
+from .nests import Keys, fresh, keys_of
+
+TRIES = 4  # to draw as many new mappings as are asked for
+DRAWN_ROUNDS = 64  # of repair of a drawn mapping
+ROUNDS = 4  # of repair of a changed mapping
+
+
+@lru_cache(maxsize=4)
+def ground_of(space: Mapspace) -> Ground:
+    """Return the ground of a mapspace, made once in a process as its tables take time."""
+    return Ground(space)
+
+
+def new_ones(space: Mapspace, parts: Sequence[Individuals], seen: Keys) -> Individuals:
+    """Join valid mappings, each as the one that stands for those equal to it, without those `seen`."""
+    some = Individuals.joined([no_individuals(space), *parts])
+    if space.arch.stacks and len(some):
+        batch = some.batch(space)
+        some = Individuals(batch.factors, batch.order, batch.keep)
+    return some.take(fresh(keys_of(space, some), seen))
+
+
+def drawn(ground: Ground, rng: np.random.Generator, n: int, seen: Keys) -> Individuals:
+    """Draw at most `n` new valid mappings; fewer where they are hard to find."""
+    found = no_individuals(ground.space)
+    for _ in range(TRIES if n else 0):
+        fit = ground.repair.fitted(ground.drawn(rng, n), rng, DRAWN_ROUNDS)
+        found = new_ones(ground.space, [found, fit.take(rng.permutation(len(fit)))], seen)
+        if len(found) >= n:
+            break
+    return found.take(slice(n))
+
+
+def around(ground: Ground, rng: np.random.Generator, history: History, n: int, parents: int) -> Individuals:
+    """Make at most `n` new valid candidates: half of them children of the best `parents`, the others drawn."""
+    children = ground.variation.children(history.best(parents), rng, n // 2)
+    children = new_ones(ground.space, [ground.repair.fitted(children, rng, ROUNDS)], history.seen)
+    seen = np.concatenate([history.seen, keys_of(ground.space, children)])
+    return Individuals.joined([children, drawn(ground, rng, n - len(children), seen)])

@@ -1,0 +1,79 @@
+"""The mappings that a solution leads to: repaired, in their best loop orders, and counted exactly."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...bounds import charges
+from ...mapping import Bools, Ints, MappingBatch, unique_rows
+from ...mapspace import sorted_placement
+from ...model import OBJECTIVES, validity
+from ...proof import best_orders
+from ...search import Scores, Task, ToBeat, Valuation
+from ...search.variation import Ground, Individuals
+from .roundings import raised
+
+REPAIRS = 64  # bounds halved of one mapping at most
+COPIES = 16  # of a solution that does not fit: each is repaired in a way of its own
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Some mappings with their scores, and those that a record may name."""
+
+    scores: Scores
+    some: Individuals
+    named: Ints  # places in `some`
+
+
+class Candidates:
+    """Makes mappings of solutions."""
+
+    def __init__(self, task: Task) -> None:
+        self.task, self.space = task, task.space
+        self._repair = Ground(task.space).repair
+        orders = self.space.orders.levels
+        self._order = np.array([[*o.outermost, *o.idle, *o.free, *o.innermost] for o in orders], np.int8)
+
+    def found(self, bounds: Ints, keep: Bools, chunk: int) -> Found | None:
+        """Make and score the mappings of a solution # (slot, dim), and of it with axes filled; None where none can be
+        made to fit."""
+        some = self._fitted(self._individuals(raised(self.space, bounds), keep))
+        if not len(some):
+            some = self._fitted(self._individuals(np.repeat(bounds[None], COPIES, axis=0), keep))
+        if not len(some):
+            return None
+        batch = self._arranged(some, keep)
+        scores = self._scores(batch, chunk)
+        ordered = Individuals(batch.factors, batch.order, batch.keep)
+        return Found(scores, ordered, np.union1d(scores.records, scores.candidates))
+
+    def _individuals(self, bounds: Ints, keep: Bools) -> Individuals:
+        n = len(bounds)
+        return Individuals(bounds, np.repeat(self._order[None], n, axis=0), np.repeat(keep[None], n, axis=0))
+
+    def _fitted(self, some: Individuals) -> Individuals:
+        """Make bounds chains of the mapspace, and tiles fit; the same at every call."""
+        fit = self._repair.fitted(some, np.random.default_rng(0), REPAIRS)
+        bounds, _ = unique_rows(fit.bounds)
+        return self._individuals(bounds, some.keep[0])
+
+    def _arranged(self, some: Individuals, keep: Bools) -> MappingBatch:
+        """Give them their best loop orders."""
+        space, task = self.space, self.task
+        batch = MappingBatch.of(space.arch, space.workload, some.bounds, some.order, some.keep)
+        moved = charges(space.arch, space.workload, task.table, keep, task.costs)
+        return sorted_placement(space, replace(batch, order=best_orders(batch, moved, space.orders.levels)))
+
+    def _scores(self, batch: MappingBatch, chunk: int) -> Scores:
+        """Evaluate them."""
+        options, reasons = self.task.options, validity(batch)
+        values, points = (np.full((len(batch), len(names)), np.inf) for names in (options.objectives, options.axes))
+        valid = np.flatnonzero(reasons == 0)
+        if len(valid):
+            every = tuple(OBJECTIVES[name] for name in (*options.objectives, *options.axes))
+            several = len(options.objectives)
+            valuation = Valuation(self.task.table, self.task.costs, every, several)
+            found = valuation.values(batch.take(valid), ToBeat())
+            values[valid], points[valid] = found[:, :several], found[:, several:]
+        return Scores.of(chunk, reasons, values, points if options.axes else None)

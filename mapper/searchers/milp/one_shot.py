@@ -1,0 +1,164 @@
+"""The strategy `milp`: prime factors assigned to slots by mixed-integer programmes, after CoSA.
+
+CoSA (Huang et al., ISCA 2021, section III) finds tilings, spatial unrolling and orders in one shot, where logarithms
+make products of factors linear. Ours has one programme for each choice of kept tensors. Its goal is the objective
+itself: sums of energies, and of tiles in a memory, get tangents at each solution, and it is solved again. The exact
+model then finds the best loop orders, and judges.
+"""
+
+import time
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from math import inf
+from typing import override
+
+from ....workloads import Fault, option_fault
+from ...mapping import MappingBatch
+from ...runtime import State
+from ...search import Recorder, Recording, Stop, Task, Watch, goes_on, random_batch
+from ...search.options import Configurable, SearchOptions, setting
+from ...search.outcome import Ended, Outcome
+from ...search.variation import Individuals
+from .candidates import Candidates, Found
+from .kept import kept_choices
+from .roundings import rounded_up
+from .rounds import Rounds
+
+NO_VICTORY = "a search by programmes ends when all are solved: leave this out or use random"
+MISSING = "milp needs scipy, which is not installed: pip install 'ruby-map[milp]' brings it; or use evolve"
+
+
+@dataclass(frozen=True)
+class OneShot(Configurable):
+    """`--search milp`: mixed-integer programmes over prime factors, after CoSA. See Strategy.
+
+    It draws nothing and uses one process, so its answer depends neither on the seed nor on `jobs`.
+    """
+
+    rounds: int = setting(8, "solutions of each programme, each with tangents of those before", least=1)
+    seconds: float = setting(10.0, "seconds of one solution at most; cut off, it depends on the machine", least=0.01)
+    choices: int = setting(16, "choices of kept tensors at most that get a programme each", least=1)
+
+    proves = False
+    shares = False
+    compiles = False
+    asks = None
+    extends = frozenset({"time_limit"})
+
+    @override
+    def missing(self) -> list[str]:
+        """Say that SciPy is not installed, where it is not: it is an optional package."""
+        return [] if find_spec("scipy") else [MISSING]
+
+    def faults(self, options: SearchOptions) -> list[Fault]:
+        """List no fault: every option goes with it."""
+        return []
+
+    def ignored(self, given: Collection[str]) -> list[Fault]:
+        """List the victory rule."""
+        return [option_fault("victory", NO_VICTORY)] if "victory" in given else []
+
+    def stop(self, options: SearchOptions) -> Stop:
+        """Return the stop rules but for victory."""
+        more = (options.valid, options.patience, options.target)
+        return Stop(None, options.samples, options.time_limit, options.give_up, *more)
+
+    def first_batch(self, task: Task) -> MappingBatch:
+        """Return a batch drawn at random: where no programme has a solution, it shows why."""
+        return random_batch(task.space, task.options.seed, 0).arranged()
+
+    def run(self, task: Task, watch: Watch) -> Outcome:
+        """Solve programme after programme, until all are solved, or a rule or Ctrl-C ends the search.
+
+        A search that was interrupted starts again: it takes seconds, and has nothing to learn from.
+        """
+        running, part = Solving(self, task, watch), watch.part
+        if part and (state := part.load()) and not goes_on(state, task.options.limits, part):
+            running.restore(state)
+        else:
+            running.run()
+        return running.outcome()
+
+
+class Solving(Recording):
+    """A running search by programmes."""
+
+    def __init__(self, strategy: OneShot, task: Task, watch: Watch) -> None:
+        super().__init__(Recorder(strategy.stop(task.options)), watch)
+        self.strategy, self.task = strategy, task
+        self.candidates = Candidates(task)
+        self.named: dict[tuple[int, int], Individuals] = {}  # the mappings of the record, by chunk and index
+        self.cut_off = False  # whether time was up for a solution
+
+    def run(self) -> None:
+        """Solve and record, until the search ends."""
+        self.follow(self._record, Ended.SOLVED)
+        if self.cut_off and Ended.SOLVED in self.recorder.statistics.ended:
+            self.recorder.statistics.stop(Ended.CUT_OFF)
+
+    def _record(self, began: float) -> bool:
+        """Record the mappings of all solutions; False where a rule ended the search."""
+        for found in self._solutions(began):
+            if found is not None:
+                self._take(found, began)
+            self._look_at_time(began)
+            if not self.go_on():
+                return False
+        return True
+
+    def _solutions(self, began: float) -> Iterator[Found | None]:
+        """Yield the mappings that each solution of each programme leads to; None: it has none in time."""
+        space = self.task.space
+        exact = [[size] for size in space.workload.sizes]
+        sizes = [exact, [rounded_up(size) for size in space.workload.sizes]] if space.imperfect else [exact]
+        for keep in kept_choices(space, self.strategy.choices):
+            for own in sizes:
+                rounds = Rounds(self.task, keep, own)
+                for _ in range(self.strategy.rounds):
+                    bounds = rounds.solve(min(self.strategy.seconds, self._left(began)))
+                    self.cut_off |= rounds.cut_off
+                    yield None if bounds is None else self.candidates.found(bounds, keep, self.recorder.chunks)
+                    if rounds.over:
+                        break
+
+    def _left(self, began: float) -> float:
+        limit = self.task.options.time_limit
+        return inf if limit is None else max(0.01, limit - (time.monotonic() - began))
+
+    def _look_at_time(self, began: float) -> None:
+        """End the search where the time limit is reached, also if nothing was recorded."""
+        limit, statistics = self.task.options.time_limit, self.recorder.statistics
+        if limit is not None and time.monotonic() - began >= limit and not statistics.ended:
+            statistics.stop(Ended.TIME_LIMIT)
+
+    def _take(self, found: Found, began: float) -> None:
+        """Record some mappings."""
+        chunk = found.scores.chunk
+        new = {(chunk, int(place)): found.some.take(slice(place, place + 1)) for place in found.named.tolist()}
+        self.recorder.record(found.scores, time.monotonic() - began)
+        used = {self.recorder.where, *((point.chunk, point.index) for point in self.recorder.front)}
+        self.named = {key: some for key, some in (self.named | new).items() if key in used}
+
+    def outcome(self) -> Outcome:
+        """Return the best mapping and the front."""
+        recorder = self.recorder
+        if recorder.where is None:
+            return Outcome(None, recorder.statistics)
+        points = sorted(recorder.front, key=lambda point: point.values)
+        front = tuple(self._batch(point.chunk, point.index) for point in points)
+        return Outcome(self._batch(*recorder.where), recorder.statistics, front=front)
+
+    def _batch(self, chunk: int, index: int) -> MappingBatch:
+        return self.named[chunk, index].batch(self.task.space)
+
+    @override
+    def state(self) -> State:
+        """Return the state, from which a finished search is told again."""
+        named = [[chunk, index, some.plain()] for (chunk, index), some in self.named.items()]
+        return self.recorder.state() | {"named": named}
+
+    def restore(self, state: State) -> None:
+        """Take over the record of a finished search."""
+        self.recorder.restore(state)
+        self.named = {(chunk, index): Individuals.of_plain(some) for chunk, index, some in state["named"]}

@@ -37,7 +37,7 @@ EXTENSION_AS_TEXT = {"LICENSE": "LICENSE.txt", "CITATION.cff": "CITATION.cff.txt
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s#]+)(#[^)]*)?\)")
 OFFERED = {  # of the page of the API, by module
     "ruby_map.mapper.exploration": ("explore", "api.Request", "evaluate", "load", "why"),
-    "ruby_map.mapper.search": ("SearchOptions",),
+    "ruby_map.mapper.search.options": ("SearchOptions",),
     "ruby_map.mapper.report": ("Result", "NetworkResult", "Why", "result_json"),
     "ruby_map.mapper.sweeps": ("sweep", "SweepResult"),
     "ruby_map.mapper.model": ("CostOptions",),

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...workloads import Keys
 from ...workloads.timeloop import Names, Reader, Siblings
-from ..spec import Compute, Storage
+from ..spec import SMALLEST, Compute, Storage
 
 STORAGE_CLASSES = ("DRAM", "SRAM", "regfile", "smartbuffer", "storage")  # a class that contains one of these
 COMPUTE_CLASSES = ("mac", "compute")
@@ -225,8 +225,9 @@ def storage(reader: Reader, path: Keys, name: str, cls: str, attributes: Attribu
 
 
 def _positive(attributes: Attributes, name: str, bandwidth: float | None) -> float | None:
-    if bandwidth == 0:
-        attributes.reader.fault(attributes.paths.get(name, attributes.paths.get("bandwidth", ())), "must be over 0")
+    if bandwidth is not None and bandwidth < SMALLEST:
+        rule = f"must be at least {SMALLEST:g}" if bandwidth else "must be over 0"
+        attributes.reader.fault(attributes.paths.get(name, attributes.paths.get("bandwidth", ())), rule)
     return None if bandwidth is None else float(bandwidth)
 
 

@@ -21,7 +21,7 @@ from .parts import Parts
 _Drawn = tuple[tuple[ChainTable, ...], Ints, Ints]  # tables, the rows in them # (mapping, dim), parts # (mapping,)
 
 MOST_AT_ONCE = 2**16  # combinations drawn before those within the axes are selected
-MOST_IN_VAIN = 2**22  # without any within the axes: ten seconds
+MOST_IN_VAIN = 2**22  # without any within the axes: ten seconds, two minutes with fifty patterns of stacks
 MOST_DRAWN = 2**20  # for one batch: from then on those found stand for the others
 
 

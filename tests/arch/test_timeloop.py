@@ -213,6 +213,8 @@ def test_a_cluster_shares_one_access(written):
         ("depth: -1", "must be at least 0, got -1"),
         ("depth: x", "must be a number"),
         ("depth: 4, read_bandwidth: 0", "must be over 0"),
+        ("depth: 4, read_bandwidth: 1e-308", "must be at least 1e-30"),
+        ("depth: 4, bandwidth: 1e-31", "must be at least 1e-30"),
         ("depth: 4, instances: 3", "the names make 1 instances, got 3"),
         ("depth: 4, meshX: 2", "does not make 1 instances"),
     ],

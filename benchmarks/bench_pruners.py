@@ -5,13 +5,18 @@ and for all, the share of valid mappings removed and the best EDP left over the 
 """
 
 import sys
+from dataclasses import dataclass
 
+import numpy as np
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
+from ruby_map.mapper.mapping import Floats, MappingBatch
 from ruby_map.mapper.mapspace import Mapspace
+from ruby_map.mapper.model import evaluate, recount, validity
 from ruby_map.mapper.search import Task
 from ruby_map.mapper.search.options import SearchOptions
-from ruby_map.mapper.searchers import Effect, pruner_effects
+from ruby_map.mapper.search.variation import ground_of
+from ruby_map.mapper.searchers.pruners import Pruners
 from ruby_map.workloads import load_workload, shaped
 
 UTILIZATION = 0.8
@@ -24,6 +29,56 @@ CASES = [
     ("eyeriss_like", shaped("conv2d", M=8, C=4, P=4, Q=14, R=3, S=3), "pfm"),
     ("eyeriss_like", shaped("conv2d", M=8, C=4, P=3, Q=13, R=3, S=3), "ruby-s"),
 ]
+
+
+@dataclass(frozen=True)
+class Effect:
+    """The effect of a pruner on one mapspace."""
+
+    pruner: str
+    removed: float  # share of the valid mappings
+    loss: float  # the best value left over the best of all; inf where nothing is left
+
+
+def pruner_effects(task: Task, utilization: float) -> list[Effect]:
+    """Visit every mapping with each pruner alone, then with all; `utilization` is what the first asks for.
+
+    No effects where no mapping is valid. Values are of the first objective.
+    """
+    every = {
+        "utilization": Pruners(utilization, dram=False, reuse=False),
+        "dram": Pruners(0, dram=True, reuse=False),
+        "reuse": Pruners(0, dram=False, reuse=True),
+        "all": Pruners(utilization, dram=True, reuse=True),
+    }
+    valid, least = 0, np.inf
+    left, best = dict.fromkeys(every, 0), dict.fromkeys(every, np.inf)
+    for batch in task.space.batches():
+        values = _values(task, batch)
+        valid, least = valid + int(np.isfinite(values).sum()), min(least, float(values.min()))
+        for name, pruners in every.items():
+            own = values[pruners.left(ground_of(task.space), batch)]
+            left[name], best[name] = left[name] + len(own), min(best[name], float(own.min(initial=np.inf)))
+    if not valid:
+        return []
+    return [Effect(name, 1 - left[name] / valid, _ratio(best[name], least)) for name in every]
+
+
+def _values(task: Task, batch: MappingBatch) -> Floats:
+    """Compute the first objective; inf where invalid. # (mapping,)"""
+    values = np.full(len(batch), np.inf)
+    some = np.flatnonzero(validity(batch) == 0)
+    if len(some):
+        found = evaluate(batch.take(some), task.table, task.costs)
+        values[some] = task.objective.of(found)
+        for i in some[~found.exact].tolist():
+            one = batch.take([i])
+            values[i] = task.objective.of(evaluate(one, task.table, task.costs, recount(one)))[0]
+    return values
+
+
+def _ratio(value: float, least: float) -> float:
+    return value / least if least else (1.0 if value == least else np.inf)
 
 
 def shown(effect: Effect) -> str:

@@ -1,12 +1,11 @@
 """SRAM figures from a shipped grid of CACTI results, interpolated between its points.
 
 Between two capacities or widths the logarithm of a figure is interpolated in the logarithm of the size: the figures
-grow by powers. `leave_one_out` measures how far that is from CACTI; docs/energy.md has the errors.
+grow by powers. docs/energy.md has the errors against CACTI, each point told from its neighbours alone.
 """
 
 import math
 import warnings
-from collections.abc import Iterator
 from dataclasses import replace
 
 from .closed_form import Figures, figures
@@ -161,17 +160,3 @@ def sram(wanted: Sram) -> Figures:
     if neighbour:
         warnings.warn(f"SRAM of {wanted}: {known.source}", EnergyWarning, stacklevel=2)
     return scaled(known, inside, wanted.tech_nm)
-
-
-def leave_one_out(figure: str, along: str) -> Iterator[float]:
-    """Relative errors of points interpolated from their two neighbours in `along` (capacity_bytes or width_bits) alone.
-
-    The neighbours are a factor 4 apart, twice the grid's own spacing: the true error is smaller.
-    """
-    for point, known in grid().items():
-        size = getattr(point, along)
-        low, high = (grid().get(_with(point, along, other)) for other in (size / 2, size * 2))
-        if low is not None and high is not None:
-            estimate: float = getattr(_blend(low, high, 0.5), figure)
-            exact: float = getattr(known, figure)
-            yield estimate / exact - 1

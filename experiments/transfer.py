@@ -23,13 +23,12 @@ from ruby_map.energy import energy_table
 from ruby_map.mapper import Result as Found
 from ruby_map.mapper import SearchOptions, explore
 from ruby_map.mapper.exploration import Beginnings, alike, layers_of
-from ruby_map.mapper.exploration.source_choice import layer_class
 from ruby_map.mapper.mapping import read_outline, together, write_mapping
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import evaluate
 from ruby_map.mapper.search import Recorder
 from ruby_map.mapper.search.variation import Ground, adapted, widened
-from ruby_map.workloads import Document, Workload, load_workload
+from ruby_map.workloads import Document, Rank, Workload, load_workload
 
 NETWORKS = ("alexnet", "resnet50", "vgg16", "mobilenet_v2", "bert_base_128")
 MACHINE, MAPSPACE = "eyeriss_like", "ruby-s"
@@ -80,6 +79,21 @@ def measured(options: argparse.Namespace) -> Result:
 
 def _more(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mappings", type=int, default=MAPPINGS, help="that a reference looks at")
+
+
+def layer_class(layer: Workload) -> str:
+    """Name the class of a layer: the dims that index its tensors, with strides and dilations; sizes do not count.
+
+    A dim of size 1 counts as none, so 1 x 1 convolutions are a class of their own, and depthwise ones, too.
+    """
+    sizes = dict(zip(layer.dims, layer.sizes, strict=True))
+
+    def text(rank: Rank) -> str:
+        return "+".join(str(term) for term in rank if sizes[term.dim] > 1)
+
+    return " ".join(
+        f"{tensor.name}[{','.join(text(rank) for rank in tensor.ranks if text(rank))}]" for tensor in layer.tensors
+    )
 
 
 def distinct(networks: Sequence[str]) -> Layers:

@@ -4,7 +4,7 @@ from contextlib import contextmanager
 
 import pytest
 from ruby_map.mapper import proof as _proofs
-from ruby_map.mapper import search as _room
+from ruby_map.mapper import searchers as _room
 from ruby_map.mapper.model import CostOptions
 from ruby_map.mapper.proof import first_look as _first_look
 from ruby_map.mapper.proof import optimal as _optimal

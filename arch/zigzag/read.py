@@ -76,10 +76,6 @@ class _Mapping(Section):
     temporal_ordering: tuple[tuple[Any, Any], ...] = ()
 
 
-class _Mappings(Section):
-    entries: tuple[_Mapping, ...]
-
-
 def is_zigzag_accelerator(document: Document) -> bool:
     """Whether a YAML file is an accelerator as ZigZag has it."""
     return isinstance(document.data, dict) and {"memories", "operational_array"} <= document.data.keys()

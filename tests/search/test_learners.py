@@ -28,7 +28,7 @@ from ruby_map.mapper.searchers.learners.history import log_targets, ranks_of
 from ruby_map.mapper.searchers.learners.nests import NO_LOOP, keys_of, loops_in_order
 from ruby_map.mapper.searchers.learners.network import Network, trained
 from ruby_map.mapper.searchers.learners.process import Posterior, batch_by_lies, improvement, posterior
-from ruby_map.mapper.searchers.learners.ranking import learnt, pair_gradient, pair_loss, pair_signs
+from ruby_map.mapper.searchers.learners.ranking import learnt, pair_gradient, pair_signs
 from ruby_map.mapper.searchers.learners.relations import THRESHOLDS, Relations
 from ruby_map.mapper.searchers.learners.samples import Columns, samples, similar
 from ruby_map.mapper.searchers.option_faults import option_faults
@@ -277,6 +277,12 @@ def test_orders_as_categories_are_at_equal_distances():
 
 
 # Models
+
+
+def pair_loss(predicted, order):
+    """Compute equation 2, as a mean over pairs of different cost: log(1 + exp(-sign(c_i - c_j) (f_i - f_j)))."""
+    gaps = -order * (predicted[:, None] - predicted[None, :])
+    return float((np.logaddexp(0.0, gaps) * (order != 0)).sum() / max(1, (order != 0).sum()))
 
 
 @settings(max_examples=30)

@@ -1,7 +1,9 @@
 """dMazeRunner's pruners against plain loops over mappings of small mapspaces; what a search says where none is left."""
 
+import importlib
 from itertools import product
 from math import prod
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +17,7 @@ from ruby_map.mapper.search import Task
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.outcome import Ended
 from ruby_map.mapper.search.variation import Ground
-from ruby_map.mapper.searchers import STRATEGIES, pruner_effects
+from ruby_map.mapper.searchers import STRATEGIES
 from ruby_map.mapper.searchers.pruners import Pruners, Reuse, enough_used, plain_dram, sliding
 from ruby_map.workloads import load_workload, shaped
 
@@ -23,6 +25,13 @@ from ..searches import search
 from ..small_problems import best_of_all, problems, uneven_problems, values_of
 
 MOST = 200  # mappings looked at one by one
+
+
+def benchmark():
+    """The script that measures what pruners remove and lose."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.syspath_prepend(Path(__file__).parents[2] / "benchmarks")
+        return importlib.import_module("bench_pruners")
 
 
 def some_of(space):
@@ -92,6 +101,7 @@ def is_of(space, batch):
 @settings(max_examples=6)
 @given(problems(), uneven_problems())
 def test_effects_count_what_is_removed_and_lost(problem, uneven):
+    pruner_effects = benchmark().pruner_effects
     for space, table, objective, costs in (problem, uneven):
         task = Task(space, table, SearchOptions(objective=objective), costs)
         effects = pruner_effects(task, 0.5)
@@ -114,7 +124,7 @@ def test_pruners_lose_nothing_on_the_documented_mapspace():
     """The first row of the table in docs/searchers.md."""
     machine = load_arch("linear_5")
     space = Mapspace(machine, load_workload("matmul_100"), "pfm", distinct=True)
-    effects = pruner_effects(Task(space, energy_table(machine), SearchOptions()), 0.8)
+    effects = benchmark().pruner_effects(Task(space, energy_table(machine), SearchOptions()), 0.8)
     assert [f"{effect.removed:.2%}" for effect in effects] == ["39.62%", "0.00%", "84.42%", "90.78%"]
     assert all(effect.loss == pytest.approx(1) for effect in effects)
 

@@ -56,12 +56,6 @@ def pair_signs(ranks: Ints, layers: Ints | None = None) -> Floats:
     return order if layers is None else order * (layers[:, None] == layers[None, :])
 
 
-def pair_loss(predicted: Floats, order: Floats) -> float:
-    """Compute equation 2, as a mean over pairs of different cost: log(1 + exp(-sign(c_i - c_j) (f_i - f_j)))."""
-    gaps = -order * (predicted[:, None] - predicted[None, :])
-    return float((np.logaddexp(0.0, gaps) * (order != 0)).sum() / max(1, (order != 0).sum()))
-
-
 def pair_gradient(predicted: Floats, order: Floats) -> tuple[Floats, Floats]:
     """Compute gradient and second derivative of equation 2, scaled by the pairs of a mapping. # (mapping,) each"""
     differs = order != 0

@@ -24,18 +24,18 @@ from .spec import (
 from .stacks import of_stacks, placed, stacked, unstacked
 
 __all__ = [
-    "CAPACITIES",
-    "FREE",
-    "LARGEST",
     "Architecture",
     "Axis",
+    "CAPACITIES",
     "Component",
     "ComponentClass",
     "ComponentPart",
     "Compute",
     "ComputeUnit",
+    "FREE",
     "FactorRule",
     "Fanout",
+    "LARGEST",
     "Level",
     "LoopConstraint",
     "Slot",
@@ -52,6 +52,6 @@ __all__ = [
     "placed",
     "stacked",
     "unstacked",
-    "with_codes",
     "with_base",
+    "with_codes",
 ]

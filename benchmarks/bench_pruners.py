@@ -16,7 +16,7 @@ from ruby_map.mapper.model import evaluate, recount, validity
 from ruby_map.mapper.search import Task
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.variation import ground_of
-from ruby_map.mapper.searchers.pruners import Pruners
+from ruby_map.mapper.searchers.pruned import Pruners
 from ruby_map.workloads import load_workload, shaped
 
 UTILIZATION = 0.8

@@ -1,4 +1,4 @@
-"""Claim: a memory of n macros and wires by the closed form of `energy/macros.py` needs the energy that CACTI gives one
+"""Claim: a memory of n macros and wires by the closed form of `energy/cacti.py` needs the energy that CACTI gives one
 n times as large (n = 2, 4, 16, from 1 MiB to 64 MiB), or n times as wide and as large (n = 2, 4, to 1024 bits), within
 9 % at the median of the first and 10 % of the second.
 
@@ -17,10 +17,10 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from ruby_map.energy import macros
+from ruby_map.energy import cacti as macros
+from ruby_map.energy.cacti import CONTROL_BITS, WIRE_PJ_PER_BIT_MM, of_macros
 from ruby_map.energy.closed_form import Figures
 from ruby_map.energy.grid import FIGURES, Sram, grid
-from ruby_map.energy.macros import CONTROL_BITS, WIRE_PJ_PER_BIT_MM, of_macros
 
 RECORDED = Path(__file__).parent / "results" / "cacti_macros.csv"
 FROM = 2**20  # bytes

@@ -1,6 +1,6 @@
 """Folders of results read again: one, or two compared, as a page, tables, pictures, text and JSON."""
 
-from .cases import MACS, OTHERS, Matched, Results, energy_parts, matched, read_folder
+from .cases import MACS, OTHERS, energy_parts, matched, read_folder
 from .files import FORMATS, comparison_json, comparison_text, write_files
 from .limits import Interval, limits
 from .page import is_page, page_html
@@ -10,16 +10,14 @@ __all__ = [
     "FORMATS",
     "Interval",
     "MACS",
-    "Matched",
     "OTHERS",
-    "Results",
     "Stored",
     "comparison_json",
     "comparison_text",
     "energy_parts",
+    "is_page",
     "limits",
     "matched",
-    "is_page",
     "page_html",
     "read_folder",
     "write_files",

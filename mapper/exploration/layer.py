@@ -15,8 +15,7 @@ from ..runtime import Part
 from ..search import Recorder, Task, Watch
 from ..search.outcome import COST_MODEL, Ended
 from ..searchers import STRATEGIES, search
-from .diagnose import hint
-from .idle import idle_hint
+from .diagnose import hint, idle_hint
 
 Progress = Callable[[Workload, Recorder], None]  # called after each chunk of mappings
 Answered = Callable[[MappingBatch, float], None]  # called with each mapping that a cost model answered, and its value

@@ -19,8 +19,8 @@ from .violations import violations
 __all__ = [
     "ChainSpace",
     "KeepChoices",
-    "LazyBatch",
     "LISTED",
+    "LazyBatch",
     "LevelOrder",
     "Mapspace",
     "Order",

@@ -10,11 +10,10 @@ from ..model import ROUNDING
 from ..search import Task
 from ..search.outcome import Coverage, Point
 from .certify import kept_names
-from .folded_choice import FoldedChoice
 from .keep_choice import KeepChoice
 from .kept_in_turn import InTurn
 from .leaves import LeafEvaluator
-from .wide_choice import WideChoice
+from .wide_choice import FoldedChoice, WideChoice
 
 Waiting = KeepChoice | WideChoice | FoldedChoice
 

@@ -11,12 +11,11 @@ from ..model import ROUNDING
 from ..runtime import Deadline, InternalError
 from ..search.outcome import MOST_KEPT, STEPS_A_ROW
 from .all_choices import AllChoices, Waiting
-from .folded_choice import FoldedChoice
 from .incumbents import BestIncumbent
 from .keep_choice import KeepChoice, choice_of
 from .kept_in_turn import SHARE, by_tensors, in_turn_by_tensors
 from .sketch import LONG
-from .wide_choice import WideChoice
+from .wide_choice import FoldedChoice, WideChoice
 
 BESIDE = 5_000  # rows of chains whose columns take about as long as a generation
 CHOICE_STEPS = 10_000  # of bounding a choice, if it has few rows

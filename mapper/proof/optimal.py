@@ -22,7 +22,6 @@ from .bounding import Bounding
 from .effort_used import EffortUsed
 from .evidence import Evidence
 from .first_look import Evolver, first_look
-from .folded_choice import FoldedChoice
 from .hindrance import hindrance
 from .incumbents import BestIncumbent, FrontIncumbents, Incumbents
 from .keep_choice import KeepChoice
@@ -30,7 +29,7 @@ from .leaves import LeafEvaluator
 from .local_search import LocalSearch
 from .resume import state_of
 from .rounds import Rounds
-from .wide_choice import WideChoice
+from .wide_choice import FoldedChoice, WideChoice
 
 STARTS = 1  # mappings drawn at random and improved, beside the best
 BESIDE = 4  # steps of the proof for each generation of the evolution beside it

@@ -1,12 +1,37 @@
-"""A choice of kept tensors with more chains than a proof divides: bounded as a whole."""
+"""Choices of kept tensors that are not divided: those with too many chains, and those that wait.
+
+The first are bounded as a whole. The second wait without their columns, which take memory: they are computed again if
+need be.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
 from ..certificate import BOUNDED, WEIGHED, Choice
-from ..mapping import Ints
+from ..mapping import Bools, Ints
 from ..search.outcome import Coverage
 from .sketch import Sketch
+
+
+@dataclass(frozen=True, eq=False)
+class FoldedChoice:
+    """A choice of kept tensors of which only a bound is held."""
+
+    keep: Bools  # (level, tensor)
+    least: float  # the lower bound of all mappings
+    number: int  # combinations of chains
+    open: int = 1  # sets
+    rows: int = 0  # of chains with all columns
+
+    @property
+    def coverage(self) -> Coverage:
+        """The coverage of all combinations of chains with this choice."""
+        return Coverage(open=self.number)
+
+    def certified(self, numbers: Sequence[Ints]) -> NoReturn:
+        """Fail: a choice for a certificate is never folded."""
+        raise AssertionError("certificates name what rules a choice out")
 
 
 @dataclass(frozen=True, eq=False)

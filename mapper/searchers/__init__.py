@@ -1,7 +1,7 @@
 """The table of searches, those of the literature among them; their options checked, a search begun."""
 
 from .option_faults import ignored_options, option_faults, stop_rules
-from .sketches import Sketches
+from .sketch import Sketches
 from .start import search
 from .table import STRATEGIES
 

@@ -1,15 +1,119 @@
-"""`--search pruned`: random draws that dMazeRunner's pruners leave (pruners.py says what they ask for)."""
+"""`--search pruned`: random draws that dMazeRunner's pruners leave; the best mapping may be among those dropped.
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+Dave et al., "dMazeRunner: Executing Perfectly Nested Loops on Dataflow Accelerators" (ACM TECS 18(5s), 2019): least use
+of resources, accesses to DRAM, and reuse. Unlike the bounds of mapper/search/pruning.py these may lose the optimum.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from itertools import count
 
-from ..mapping import MappingBatch
+import numpy as np
+
+from ..mapping import Bools, Ints, MappingBatch, Mappings
 from ..mapspace import Mapspace
+from ..model import validity
 from ..search import Unlearning, random_batch
 from ..search.options import SearchOptions, setting
-from ..search.variation import ground_of
-from .pruners import Pruners
+from ..search.variation import Ground, Individuals, ground_of
+
+
+def enough_used(batch: Mappings, share: float) -> Bools:
+    """Mark mappings whose bounds on all axes together use that share of the MAC units. # (mapping,)"""
+    axes = [s for s, slot in enumerate(batch.arch.slots) if slot.spatial]
+    units = batch.arch.instances(len(batch.arch.levels))
+    used = batch.factors[:, axes].prod(axis=(1, 2), dtype=np.float64)
+    enough: Bools = used >= share * units * (1 - 1e-9)
+    return enough
+
+
+def plain_dram(batch: Mappings) -> Bools:
+    """Mark mappings whose loops at the outermost level reuse one tensor fully, and leave windows whole. # (mapping,)
+
+    Windows: the dims that slide over others, as R over P of a convolution, have no loop there. Reuse: where there are
+    loops that a tensor does not depend on, all those of some tensor stand inside all that it depends on.
+    """
+    order, bounds = batch.arranged().order[:, 0], batch.factors[:, 0]  # slot 0: the loops of level 0
+    workload, rows = batch.workload, np.arange(len(batch))[:, None]
+    looped = bounds[rows, order.astype(np.int64)] > 1  # (mapping, position)
+    reuses, reused = np.zeros(len(batch), bool), np.zeros(len(batch), bool)
+    for tensor in workload.tensors:
+        needs = np.isin(order, [workload.dims.index(dim) for dim in tensor.dims])
+        idle = looped & ~needs  # the tensor stays while these go round, if they stand inside the others
+        inside = np.maximum.accumulate(idle, axis=1) & looped & needs
+        reuses |= idle.any(axis=1)
+        reused |= idle.any(axis=1) & ~inside.any(axis=1)
+    slides = [workload.dims.index(dim) for dim in sliding(batch)]
+    plain: Bools = (reused | ~reuses) & (bounds[:, slides] == 1).all(axis=1)
+    return plain
+
+
+def sliding(batch: Mappings) -> list[str]:
+    """List the dims that share a rank of a tensor with others and are no dim of the output: those of filters."""
+    tensors = batch.workload.tensors
+    windows = {term.dim for tensor in tensors for rank in tensor.ranks if len(rank) > 1 for term in rank}
+    return [dim for dim in batch.workload.dims if dim in windows - batch.workload.output.dims]
+
+
+@dataclass(frozen=True, eq=False)
+class Reuse:
+    """The pruner of local reuse, for one mapspace."""
+
+    ground: Ground
+
+    def full(self, batch: Mappings) -> Bools:
+        """Mark valid mappings whose innermost tiles cannot grow. # (mapping,)
+
+        They can where the smallest prime factor of the nearest loop of a dim may go to the innermost loop that the dim
+        may have, and the mapping stays valid.
+        """
+        some = Individuals.of_batch(batch.arranged())
+        full = np.ones(len(some), bool)
+        for d, slots in enumerate(self.ground.moves.loops):
+            left = np.flatnonzero(full)
+            if len(slots) > 1 and len(left):
+                full[left] = ~self._grows(some.take(left), d, slots)
+        return full
+
+    def _grows(self, some: Individuals, d: int, slots: Ints) -> Bools:
+        """Test whether the innermost loop of dim d, whose loops are in `slots`, can grow. # (mapping,)"""
+        *outer, inner = slots.tolist()
+        looped = some.bounds[:, outer, d] > 1  # (mapping, outer)
+        can = np.flatnonzero(looped.any(axis=1))
+        source = np.array(outer)[len(outer) - 1 - looped[can, ::-1].argmax(axis=1)]
+        rows, grown = np.arange(len(can)), some.take(can)
+        bound = grown.bounds[rows, source, d]
+        prime = self.ground.variation.least_primes(bound)
+        bounds = grown.bounds.copy()
+        bounds[rows, source, d] = bound // prime
+        bounds[rows, inner, d] *= prime
+        chained, within = self.ground.repair.chained(replace(grown, bounds=bounds.copy()))
+        within &= (chained.bounds == bounds).all(axis=(1, 2))
+        grows = np.zeros(len(some), bool)
+        fit = chained.take(within)
+        if len(fit):
+            grows[can[within]] = validity(self.ground.batch(fit)) == 0
+        return grows
+
+
+@dataclass(frozen=True)
+class Pruners:
+    """Which pruners work, and how much they ask for."""
+
+    utilization: float
+    dram: bool
+    reuse: bool
+
+    def left(self, ground: Ground, batch: Mappings) -> Ints:
+        """Find the valid mappings that the pruners leave. # (left,)"""
+        left = np.flatnonzero(validity(batch) == 0)
+        rules: list[Callable[[Mappings], Bools]] = [lambda some: enough_used(some, self.utilization)]
+        rules += [plain_dram] if self.dram else []
+        rules += [Reuse(ground).full] if self.reuse else []
+        for rule in rules:
+            if len(left):
+                left = left[rule(batch.take(left))]
+        return left
 
 
 @dataclass(frozen=True)

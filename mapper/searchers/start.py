@@ -1,14 +1,66 @@
-"""`search` checks the options and runs the strategy."""
+"""`search` checks the options and runs the strategy; its answer is never worse than the mappings it begins with."""
 
 from dataclasses import replace
 
+import numpy as np
+
 from ...workloads import InputError
+from ..mapping import MappingBatch
+from ..mapspace import Mapspace, inside
+from ..model import OBJECTIVES, ROUNDING, evaluate, recount, validity
 from ..search import Task, Watch
 from ..search.cost_model import ask
-from ..search.outcome import Outcome
-from .given import best_given, better_of, usable
+from ..search.outcome import Ended, Outcome, Statistics
 from .option_faults import option_faults
 from .table import STRATEGIES
+
+
+def usable(space: Mapspace, batch: MappingBatch) -> MappingBatch | None:
+    """Return the mappings of `batch` that are valid and in the mapspace, in turn; None where there is none."""
+    batch = inside(space, batch)
+    if not len(batch):
+        return None
+    batch = batch.take(np.flatnonzero(validity(batch) == 0))
+    return batch if len(batch) else None
+
+
+def better_of(task: Task, outcome: Outcome) -> Outcome:
+    """Return the outcome with the best mapping of `task.start` where that is better, and with all of them on the front.
+
+    What a front does not need is left out where it is counted exactly.
+    """
+    if task.start is None:
+        return outcome
+    every = [task.start.take([i]) for i in range(len(task.start))]
+    best = outcome.best
+    values = None if best is None else _values(task, best)
+    for batch in every:
+        own = _values(task, batch)
+        if values is None or _less(own, values):
+            best, values = batch, own
+    return replace(outcome, best=best, front=(*outcome.front, *every) if task.options.axes else outcome.front)
+
+
+def best_given(task: Task) -> Outcome:
+    """Return the outcome of a search that looks at the mappings of `task.start` alone."""
+    statistics = Statistics()
+    if task.start is not None:
+        statistics.count(np.zeros(len(task.start), np.int8))
+    statistics.stop(Ended.GIVEN)
+    return better_of(task, Outcome(None, statistics))
+
+
+def _values(task: Task, batch: MappingBatch) -> tuple[float, ...]:
+    """Compute the objectives of a single mapping, exactly counted."""
+    costs = evaluate(batch, task.table, task.costs, recount(batch))
+    return tuple(float(OBJECTIVES[name].of(costs)[0]) for name in task.options.objectives)
+
+
+def _less(values: tuple[float, ...], others: tuple[float, ...]) -> bool:
+    """Test whether the first objective in which they differ is less."""
+    pairs = zip(values, others, strict=True)
+    value, other = next((pair for pair in pairs if abs(pair[0] - pair[1]) > ROUNDING * pair[1]), (0.0, 0.0))
+    return value < other
 
 
 def search(task: Task, watch: Watch) -> Outcome:

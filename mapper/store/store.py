@@ -1,4 +1,4 @@
-"""`Store`: mappings found before, by problem, in one file."""
+"""`Store`: mappings found before, by problem, in one file; counted exactly, added and removed."""
 
 import os
 import sqlite3
@@ -9,17 +9,37 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
+import numpy as np
+
+from ...energy import stacked_table
 from ...workloads import InputError
 from ..mapping import MappingBatch
-from ..model import ROUNDING
+from ..mapspace import violations
+from ..model import ROUNDING, evaluate, recount, validity
 from ..runtime import StoreWarning
-from .costs import exact_costs
 from .file import StoreFile
 from .mappings import key_of, plain_mappings, read_mappings
 from .problem import Problem
 from .read import DamagedRow, read_best, read_problem, read_proofs
 from .rows import Entry, Found, Held, HeldProof, Origin, now
 from .write import put_mapping, put_problem, put_proof
+
+Costs = tuple[float, int]  # energy in pJ, cycles
+
+
+def exact_costs(problem: Problem, batch: MappingBatch) -> list[Costs | None]:
+    """Count each mapping of `batch`; None where it does not fit the machine, or violates its constraints."""
+    table = stacked_table(problem.table, batch.arch)
+    found: list[Costs | None] = []
+    for i in range(len(batch)):
+        one = batch.take([i])
+        if validity(one)[0] or violations(one):
+            found.append(None)
+            continue
+        costs = evaluate(one, table, problem.costs, recount(one))
+        found.append((float(np.ravel(costs.energy_pj)[0]), int(np.ravel(costs.cycles)[0])))
+    return found
+
 
 MOST = 16  # mappings that a search begins with
 
@@ -183,3 +203,25 @@ def _entry(database: sqlite3.Connection, number: int, names: tuple[str, str, str
     ((mappings,),) = database.execute("SELECT count(*) FROM mapping WHERE problem = ?", (number,)).fetchall()
     best = next(read_best(database, number, problem, 1), None)
     return Entry(*names, mappings, best, read_proofs(database, number), problem.workload.title)
+
+
+_PLACE = "row_number() OVER (PARTITION BY problem ORDER BY value, next_value, key)"
+_PLACED = f"SELECT id, date, {_PLACE} AS place FROM mapping"
+
+
+def prune(store: Store, keep: int | None = None, before: str | None = None) -> int:
+    """Remove all but the `keep` best mappings of each problem, and those held since a date before `before` (UTC).
+
+    The best mapping of a problem always stays, as do the proofs. Returns how many are removed; the file becomes
+    smaller.
+    """
+    with store.writing() as database:
+        removed = 0
+        for condition, value in (("place > ?", keep), ("place > 1 AND date < ?", before)):
+            if value is not None:
+                where = f"id IN (SELECT id FROM ({_PLACED}) WHERE {condition})"
+                removed += database.execute(f"DELETE FROM mapping WHERE {where}", (value,)).rowcount
+    if removed:
+        with store.file.guarded():
+            store.file.database.execute("VACUUM")
+    return removed

@@ -6,25 +6,62 @@ result = sweep("experiments/array_sizes.yaml", "DIR", jobs=2)
 print(result)       # counts, and the frontier of each mapspace
 """
 
+import csv
+import json
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ...workloads import Fault, InputError, collect
+from ...workloads import Fault, InputError, collect, written_together
 from ..exploration import explore
-from ..report import NetworkResult, Result, result_json
-from ..runtime import InternalError, in_order
+from ..report import NetworkResult, Result, Rows, result_json
+from ..report.pictures import save_picture
+from ..runtime import InternalError, csv_cell, in_order
 from .expressions import ExpressionError
 from .file import read_sweep
 from .inputs import inputs_of, machine_of
-from .output import write_outputs
+from .page import report_html
+from .picture import draw_pareto
 from .plan import Plan, Point
-from .result import SweepResult
+from .result import SweepResult, flat_rows, result_rows
 from .store import FAILED, FOUND, NOTHING_VALID, PointOutcome, Store, open_store
 from .transfer import with_transfers
+
+
+def write_outputs(swept: SweepResult, folder: Path) -> None:
+    """Write the results to `folder`, over those of an earlier run, all or none; a picture if a point has a mapping.
+
+    Raises InputError where that fails.
+    """
+    with written_together(folder, "results.json", "make room and run the same command again to write them") as part:
+        _write(swept, part)
+
+
+def _write(swept: SweepResult, folder: Path) -> None:
+    rows = list(result_rows(swept))
+    _write_csv(flat_rows(swept), folder / "results.csv")
+    whole = [row | {"result": swept.outcomes[number].result} for number, row in zip(swept.outcomes, rows, strict=True)]
+    _write_json({"sweep": swept.plan.name, "points": whole}, folder / "results.json")
+    _write_json(swept.pareto_json(), folder / "pareto.json")
+    (folder / "report.html").write_text(report_html(swept), encoding="utf-8")
+    if swept.fronts:
+        save_picture(partial(draw_pareto, swept), folder / "pareto", dpi=150)
+
+
+def _write_json(value: object, path: Path) -> None:
+    path.write_text(json.dumps(value, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def _write_csv(rows: Rows, path: Path) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        if rows:
+            writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows({name: csv_cell(value) for name, value in row.items()} for row in rows)
 
 
 @dataclass(frozen=True)

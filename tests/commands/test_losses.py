@@ -24,7 +24,7 @@ from ruby_map.mapper.commands import run_map
 from ruby_map.mapper.runtime import checkpoint
 from ruby_map.mapper.runtime.parallel import in_order
 from ruby_map.mapper.runtime.state_file import StateFile
-from ruby_map.mapper.sweeps import output as sweep_output
+from ruby_map.mapper.sweeps import run as sweep_output
 from ruby_map.mapper.sweeps import run as sweep_run
 from ruby_map.mapper.sweeps.run import run_point
 from ruby_map.workloads import InputError

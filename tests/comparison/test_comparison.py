@@ -15,7 +15,7 @@ from ruby_map.mapper import SearchOptions, evaluate, explore, load, result_json
 from ruby_map.mapper.commands.ruby_report import main
 from ruby_map.mapper.commands.shared import placed_as
 from ruby_map.mapper.comparison import FORMATS, Stored, comparison_json, matched, page_html, read_folder
-from ruby_map.mapper.comparison.formats import csv_text, latex_text, markdown_text
+from ruby_map.mapper.comparison.files import csv_text, latex_text, markdown_text
 from ruby_map.mapper.comparison.nests import nest_lines, side_by_side
 from ruby_map.mapper.comparison.stored import TOLD
 from ruby_map.mapper.comparison.table import Column, Table

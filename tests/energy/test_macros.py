@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ruby_map.energy.cacti import sram
+from ruby_map.energy.cacti import of_macros, sram
 from ruby_map.energy.closed_form import Figures
 from ruby_map.energy.grid import FIGURES, EnergyWarning, Sram, grid
-from ruby_map.energy.macros import of_macros
 from ruby_map.energy.nodes import scaled
 
 ROOT = Path(__file__).parents[2]

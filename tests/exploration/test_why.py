@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table, stacked_table
 from ruby_map.mapper import SearchOptions, evaluate, explore, result_json, why
-from ruby_map.mapper.exploration.idle import FEW, idle_hint
+from ruby_map.mapper.exploration.diagnose import FEW, idle_hint
 from ruby_map.mapper.exploration.layer import explore_layer
 from ruby_map.mapper.exploration.neighbours import moved
 from ruby_map.mapper.exploration.relaxations import as_it_was, changes

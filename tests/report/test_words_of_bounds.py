@@ -8,7 +8,7 @@ from ruby_map.arch import load_arch
 from ruby_map.energy import default_table
 from ruby_map.mapper import SearchOptions, explore
 from ruby_map.mapper.commands import ruby_energy, ruby_map, ruby_model
-from ruby_map.mapper.report.energy_sources import energy_sources
+from ruby_map.mapper.report.tables import energy_sources
 from typer.testing import CliRunner
 
 SMALL = ("toy_6pe_linear", "rank1_100")

@@ -20,17 +20,16 @@ from ruby_map.mapper.search.proposer import Scored
 from ruby_map.mapper.search.variation import Individuals
 from ruby_map.mapper.searchers import STRATEGIES
 from ruby_map.mapper.searchers.learners import Bayes, Gbt, Surrogate, packages
-from ruby_map.mapper.searchers.learners.annealing import diverse
+from ruby_map.mapper.searchers.learners.bayes import Posterior, batch_by_lies, improvement, posterior
 from ruby_map.mapper.searchers.learners.candidates import drawn, ground_of
-from ruby_map.mapper.searchers.learners.descent import _sorted, descend
 from ruby_map.mapper.searchers.learners.embedding import embedded, order_scores
+from ruby_map.mapper.searchers.learners.gbt import diverse, learnt, pair_gradient, pair_signs
 from ruby_map.mapper.searchers.learners.history import log_targets, ranks_of
 from ruby_map.mapper.searchers.learners.nests import NO_LOOP, keys_of, loops_in_order
 from ruby_map.mapper.searchers.learners.network import Network, trained
-from ruby_map.mapper.searchers.learners.process import Posterior, batch_by_lies, improvement, posterior
-from ruby_map.mapper.searchers.learners.ranking import learnt, pair_gradient, pair_signs
 from ruby_map.mapper.searchers.learners.relations import THRESHOLDS, Relations
 from ruby_map.mapper.searchers.learners.samples import Columns, samples, similar
+from ruby_map.mapper.searchers.learners.surrogate import _sorted, descend
 from ruby_map.mapper.searchers.option_faults import option_faults
 from ruby_map.mapper.searchers.start import search
 from ruby_map.workloads import load_workload, shaped

@@ -18,8 +18,8 @@ from ruby_map.mapper.search.outcome import Ended
 from ruby_map.mapper.searchers.milp import one_shot
 from ruby_map.mapper.searchers.milp.candidates import Candidates
 from ruby_map.mapper.searchers.milp.factors import primes
-from ruby_map.mapper.searchers.milp.kept import fullest, kept_choices
 from ruby_map.mapper.searchers.milp.log_sums import LogSum, Product, Window
+from ruby_map.mapper.searchers.milp.one_shot import fullest, kept_choices
 from ruby_map.mapper.searchers.milp.programme import Form, Programme
 from ruby_map.mapper.searchers.milp.roundings import raised, rounded_up
 from ruby_map.mapper.searchers.milp.rounds import Rounds

@@ -18,7 +18,7 @@ from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.outcome import Ended
 from ruby_map.mapper.search.variation import Ground
 from ruby_map.mapper.searchers import STRATEGIES
-from ruby_map.mapper.searchers.pruners import Pruners, Reuse, enough_used, plain_dram, sliding
+from ruby_map.mapper.searchers.pruned import Pruners, Reuse, enough_used, plain_dram, sliding
 from ruby_map.workloads import load_workload, shaped
 
 from ..searches import search

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from ruby_map.mapper.mapping import frontier
-from ruby_map.mapper.sweeps.pareto import hypervolume, knee
+from ruby_map.mapper.sweeps.fronts import hypervolume, knee
 
 NUMBERS = st.integers(0, 5).map(float)  # few, so that ties and duplicates are common
 

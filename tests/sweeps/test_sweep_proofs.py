@@ -11,8 +11,16 @@ from hypothesis import strategies as st
 from ruby_map.mapper import sweep
 from ruby_map.mapper.comparison import Interval
 from ruby_map.mapper.mapping import frontier
-from ruby_map.mapper.sweeps.fronts import Seeded, _volume, candidates, fronts
-from ruby_map.mapper.sweeps.pareto import knee, possible_knees, possibly_on, surely_on
+from ruby_map.mapper.sweeps.fronts import (
+    Seeded,
+    _volume,
+    candidates,
+    fronts,
+    knee,
+    possible_knees,
+    possibly_on,
+    surely_on,
+)
 from ruby_map.mapper.sweeps.proofs import Bounds, bounds
 from ruby_map.mapper.sweeps.result import measures
 

@@ -4,4 +4,12 @@ from .nest import Arrays, TimeloopNest
 from .tiles import TimeloopCounts, timeloop_counts, walked
 from .walk import Rules, Walk
 
-__all__ = ["Arrays", "Rules", "TimeloopCounts", "TimeloopNest", "Walk", "timeloop_counts", "walked"]
+__all__ = [
+    "Arrays",
+    "Rules",
+    "TimeloopCounts",
+    "TimeloopNest",
+    "Walk",
+    "timeloop_counts",
+    "walked",
+]

@@ -1,12 +1,32 @@
-"""The table of engines."""
+"""The table of engines, and its row for NumPy."""
 
 from collections.abc import Mapping, Sequence
 
+from ...mapspace import Mapspace
+from ...model import CostOptions
 from ..recorder import Scores, ToBeat
-from ..score import ScoringTask
+from ..score import ScoringTask, score_exactly
 from .engine import EngineLine
 from .jax_line import JaxLine
-from .numpy_line import NumpyLine
+
+
+class NumpyLine:
+    """See EngineLine."""
+
+    exact = True
+
+    def missing(self) -> list[str]:
+        """List no package: NumPy is always installed."""
+        return []
+
+    def space_faults(self, space: Mapspace, costs: CostOptions) -> list[str]:
+        """List no fault: it evaluates every mapping."""
+        return []
+
+    def score(self, task: ScoringTask, chunks: Sequence[int], known: ToBeat) -> list[Scores]:
+        """Score each of `chunks`: the mappings that may improve on `known`."""
+        return score_exactly(task, chunks, known)
+
 
 ENGINES: Mapping[str, EngineLine] = {"numpy": NumpyLine(), "jax": JaxLine()}
 

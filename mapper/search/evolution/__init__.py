@@ -5,4 +5,11 @@ from .grounds import Grounds
 from .population import SIZES, Generation, Population
 from .populations import Populations
 
-__all__ = ["SIZES", "Evolution", "Generation", "Grounds", "Population", "Populations"]
+__all__ = [
+    "Evolution",
+    "Generation",
+    "Grounds",
+    "Population",
+    "Populations",
+    "SIZES",
+]

@@ -2,6 +2,8 @@
 
 Population number k depends on the seed and k alone, and populations are recorded in turn, so a seed gives the same
 answer for any number of processes.
+
+With a cost model its answers select: small populations, one after the other.
 """
 
 import time
@@ -23,10 +25,27 @@ from ..recording import Recording
 from ..rounds import Rounds
 from ..strategy import Task, Watch, goes_on
 from ..variation import Individuals
-from .by_answers import evolved_by_answers
 from .grounds import Grounds
-from .population import Generation, Population
+from .population import Generation, Population, Sizes
 from .populations import SETTLED, Populations
+
+SMALL = Sizes(32, 32)  # an answer may take seconds
+
+
+def evolved_by_answers(task: Task) -> Rounds:
+    """Evolve populations by the values that come back, until new ones bring nothing."""
+    grounds = Grounds(replace(task, options=replace(task.options, front="")))
+    every, best = Populations(grounds), inf
+    while not every.settled:
+        population = Population(grounds, every.number, SMALL)
+        while not population.over:
+            some = population.propose()
+            values = yield some.batch(task.space)
+            best = min(best, float(values.min()))
+            population.settle(some, values[:, None])
+        every.end(best)
+    return Ended.SETTLED
+
 
 NO_VICTORY = f"an evolution ends after {SETTLED} populations in a row that bring nothing: leave this out or use random"
 

@@ -25,8 +25,9 @@ from ruby_map.arch import load_arch
 from ruby_map.energy import EnergyTable, energy_table
 from ruby_map.mapper.mapspace.lazy_batch import LazyBatch
 from ruby_map.mapper.mapspace.mapspace import Mapspace
-from ruby_map.mapper.model import OBJECTIVES
-from ruby_map.mapper.model.cost import CostOptions, Costs, evaluate, validity
+from ruby_map.mapper.model.cost import Costs, evaluate, validity
+from ruby_map.mapper.problem import OBJECTIVES
+from ruby_map.mapper.problem.charges import CostOptions
 from ruby_map.mapper.runtime.parallel import in_order
 from ruby_map.mapper.search import RandomDraws
 from ruby_map.mapper.search.engines import ENGINES, score

@@ -13,7 +13,8 @@ from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import evaluate, validity
-from ruby_map.mapper.store import Found, Held, Origin, Problem, Store, key_of, plain_mappings, read_mappings
+from ruby_map.mapper.problem import Problem
+from ruby_map.mapper.store import Found, Held, Origin, Store, key_of, plain_mappings, read_mappings
 from ruby_map.mapper.store.write import put_mapping, put_problem
 from ruby_map.workloads import load_workload
 
@@ -28,10 +29,12 @@ def rows(problem: Problem, number: int) -> list[Held]:
     while len(found) < number:
         batch = space.sample(rng, 8192)
         batch = batch.take(np.flatnonzero(validity(batch) == 0))
-        costs = evaluate(batch, problem.table, problem.costs)
+        costs = evaluate(batch, problem.energies, problem.charges)
         for mapping, energy, cycles in zip(plain_mappings(batch), costs.energy_pj, costs.cycles, strict=True):
             key, figures = key_of(mapping), (float(energy), int(cycles))
-            found[key] = Held(key, mapping, problem.values(*figures), *figures, DATE, (Origin(DATE, "random", "ruby"),))
+            found[key] = Held(
+                key, mapping, problem.goal.values(*figures), *figures, DATE, (Origin(DATE, "random", "ruby"),)
+            )
     return list(found.values())[:number]
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .exploration import evaluate, explore, load, why
+    from .problem import Effort
     from .report import NetworkResult, Result, result_json
-    from .search.options import Effort, SearchOptions
+    from .search.options import SearchOptions
     from .sweeps import SweepResult, sweep
 
 __all__ = [
@@ -28,7 +29,7 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # which would take any name for one of ours
-    _HOME = {"Effort": "search.options", "SearchOptions": "search.options", "load": "exploration"}
+    _HOME = {"Effort": "problem", "SearchOptions": "search.options", "load": "exploration"}
     _HOME |= dict.fromkeys(("evaluate", "explore", "why"), "exploration")
     _HOME |= dict.fromkeys(("NetworkResult", "Result", "result_json"), "report")
     _HOME |= {"sweep": "sweeps", "SweepResult": "sweeps"}

@@ -1,4 +1,4 @@
-"""The import rule: the four parts, the seventeen rooms of mapper/, what each may import, and how imports are read."""
+"""The import rule: the four parts, the eighteen rooms of mapper/, what each may import, and how imports are read."""
 
 import ast
 import tomllib
@@ -22,26 +22,29 @@ MAY_IMPORT = PARTS | {"ruby_map": {"workloads", "arch", "mapper"}}  # which offe
 ROOMS: dict[str, set[str]] = {
     "runtime": set(),
     "mapping": set(),
+    "problem": {"mapping"},
     "mapspace": {"mapping"},
-    "model": {"runtime", "mapping"},
-    "bounds": {"runtime", "mapping", "model"},
-    "certificate": {"mapping", "mapspace", "model"},
-    "search": {"runtime", "mapping", "mapspace", "model", "bounds", "certificate"},
-    "proof": {"runtime", "mapping", "mapspace", "model", "bounds", "certificate", "search"},
-    "searchers": {"runtime", "mapping", "mapspace", "model", "bounds", "search", "proof"},
-    "store": {"runtime", "mapping", "mapspace", "model", "search"},
-    "report": {"runtime", "mapping", "model", "bounds", "certificate", "search", "store"},
+    "model": {"runtime", "mapping", "problem"},
+    "bounds": {"runtime", "mapping", "problem", "model"},
+    "certificate": {"mapping", "problem", "mapspace", "model"},
+    "search": {"runtime", "mapping", "problem", "mapspace", "model", "bounds", "certificate"},
+    "proof": {"runtime", "mapping", "problem", "mapspace", "model", "bounds", "certificate", "search"},
+    "searchers": {"runtime", "mapping", "problem", "mapspace", "model", "bounds", "search", "proof"},
+    "store": {"runtime", "mapping", "problem", "mapspace", "model"},
+    "report": {"runtime", "mapping", "problem", "model", "bounds", "certificate", "search", "store"},
     "exploration": {
-        *("runtime", "mapping", "mapspace", "model", "search", "proof", "searchers", "store", "report"),
+        *("runtime", "mapping", "problem", "mapspace", "model", "search", "proof", "searchers", "store"),
+        "report",
     },
-    "comparison": {"runtime", "model", "report"},
+    "comparison": {"runtime", "problem", "report"},
     "sweeps": {
-        *("runtime", "mapping", "mapspace", "model", "search", "searchers", "report", "exploration", "comparison"),
+        *("runtime", "mapping", "problem", "mapspace", "model", "search", "searchers", "report", "exploration"),
+        "comparison",
     },
-    "schemas": {"mapping", "mapspace", "model", "certificate", "searchers", "store", "sweeps"},
+    "schemas": {"mapping", "problem", "mapspace", "certificate", "searchers", "store", "sweeps"},
     "codegen": {"mapping"},
     "commands": {
-        *("runtime", "mapping", "mapspace", "model", "certificate", "search", "searchers", "store"),
+        *("runtime", "mapping", "problem", "mapspace", "model", "certificate", "search", "searchers", "store"),
         *("report", "exploration", "comparison", "sweeps", "schemas", "codegen"),
     },
 }

@@ -4,6 +4,7 @@ Everything stands above what it imports. An arrow that a way through other boxes
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from .house import PARTS, ROOMS, ROOT
 
@@ -14,6 +15,7 @@ CONTENTS = {
     "energy": "energy per action, area",
     "runtime": "processes, deadlines, state on disk",
     "mapping": "mappings as arrays and as files",
+    "problem": "machine, layer, energies, goal",
     "mapspace": "which mappings there are",
     "codegen": "mappings as programs, run and compared",
     "model": "what a mapping counts and costs",
@@ -32,17 +34,18 @@ CONTENTS = {
 }
 # In pixels: a box, the gaps between floors and between boxes of a floor, the margin, an arrow's distance to a corner.
 BOX, HEIGHT, FLOOR_GAP, BOX_GAP, MARGIN, CORNER = 300, 42, 22, 24, 16, 16
-FRAME = 3 * BOX + 2 * BOX_GAP + 2 * MARGIN
+LANES, APART = 32, 4  # the width of all lanes at the right of the boxes, and from one arrow there to the next
+FRAME = 3 * BOX + 2 * BOX_GAP + 2 * MARGIN + LANES
 WIDTH = FRAME + 2 * MARGIN
 HEAD = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">
-<title>The four parts and the seventeen rooms of mapper, each above what it may import</title>
+<title>The four parts and the eighteen rooms of mapper, each above what it may import</title>
 <style>
   text {{ font-family: Helvetica, Arial, sans-serif; font-size: 12px; fill: #333333; text-anchor: middle }}
   .name {{ font-size: 14px; font-weight: bold; fill: #000000 }}
   rect {{ stroke: #4a6079; stroke-width: 1; rx: 4px }}
   .part {{ fill: #f6efe0 }} .frame {{ fill: #faf6ec }} .room {{ fill: #e3ecf5 }}
-  line, polyline {{ fill: none; stroke: #333333; stroke-width: 1.2; marker-end: url(#head) }}
+  polyline {{ fill: none; stroke: #333333; stroke-width: 1.2; marker-end: url(#head) }}
 </style>
 <defs><marker id="head" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto">
 <path d="M 0 0.5 L 8 4 L 0 7.5 z" fill="#333333"/></marker></defs>
@@ -95,12 +98,6 @@ def reduced(rule: Rule) -> Rule:
     }
 
 
-def barred(rule: Rule) -> Rule:
-    """What the arrows left in the picture lead to although the rule forbids it, by name."""
-    arrows = reduced(rule)
-    return {name: more for name in rule if (more := reached(name, arrows) - rule[name])}
-
-
 def floors(rule: Rule) -> list[list[str]]:
     """The names floor by floor, the lowest first: each above all that it imports, nearest to it from left to right."""
     floor: dict[str, int] = {}
@@ -119,34 +116,54 @@ def boxes(rows: list[list[str]], kind: str, top: float) -> list[Box]:
     """The boxes of floors, the highest floor first and its upper edge at `top`; each floor is centred."""
     result = []
     for number, row in enumerate(reversed(rows)):
-        left = (WIDTH - len(row) * (BOX + BOX_GAP) + BOX_GAP) / 2
+        left = (WIDTH - LANES - len(row) * (BOX + BOX_GAP) + BOX_GAP) / 2
         y = top + number * (HEIGHT + FLOOR_GAP)
         result += [Box(name, kind, left + place * (BOX + BOX_GAP), y) for place, name in enumerate(row)]
     return result
 
 
-def arrow(start: Box, end: Box) -> str:
-    """A line from the lower edge of a box to the upper edge of another: straight down where both have room for it.
+def route(start: Box, end: Box, others: list[Box], lane: int = 0) -> list[tuple[float, float]]:
+    """The points of an arrow from the lower edge of a box to the upper edge of another.
 
-    Past other floors it leaves at the right, where no box stands.
+    Straight down where both have room for it. Past other floors it leaves at the right, where no box stands; or it goes
+    by the gaps between floors and a `lane` at the right of all boxes.
     """
     if end.top > start.top + start.height + FLOOR_GAP:
         y = start.top + start.height / 2
-        return f'<polyline points="{start.right:g},{y:g} {end.middle:g},{y:g} {end.middle:g},{end.top:g}"/>'
+        points = [(start.right, y), (end.middle, y), (end.middle, end.top)]
+        if start.right < end.middle and not any(crosses(points, box) for box in others):
+            return points
+        off = lane % 4 * APART
+        bottom, x, far = start.top + start.height, start.right - CORNER, FRAME - LANES + MARGIN / 2 + lane * APART
+        out, back, middle = bottom + APART + off, end.top - FLOOR_GAP + APART + off, end.middle + CORNER + off
+        return [(x, bottom), (x, out), (far, out), (far, back), (middle, back), (middle, end.top)]
     left, right = max(start.left, end.left), min(start.right, end.right)
     x1 = x2 = (left + right) / 2
     if left > right:  # side by side: from corner to corner
         x1, x2 = right - CORNER, left + CORNER
         if start.left > end.left:
             x1, x2 = x2, x1
-    return f'<line x1="{x1:g}" y1="{start.top + start.height:g}" x2="{x2:g}" y2="{end.top:g}"/>'
+    return [(x1, start.top + start.height), (x2, end.top)]
 
 
-def note() -> list[str]:
-    """How to read the arrows, line by line."""
-    but = ", ".join(f"{name} not {' and '.join(sorted(more))}" for name, more in barred(ROOMS).items())
-    first = "A box may import all that its arrows lead to, directly or through others"
-    return [f"{first};", f"but {but}."] if but else [f"{first}."]
+def crosses(points: list[tuple[float, float]], box: Box) -> bool:
+    """Whether a line of upright and level pieces runs through the inside of a box.
+
+    >>> crosses([(0, 5), (99, 5)], Box("a", "room", 10, 0, 50, 20))
+    True
+    >>> crosses([(0, 20), (99, 20)], Box("a", "room", 10, 0, 50, 20))
+    False
+    """
+    for (x1, y1), (x2, y2) in pairwise(points):
+        across = min(x1, x2) < box.right and max(x1, x2) > box.left
+        if across and min(y1, y2) < box.top + box.height and max(y1, y2) > box.top:
+            return True
+    return False
+
+
+def arrow(points: list[tuple[float, float]]) -> str:
+    """The line of an arrow through some points."""
+    return '<polyline points="' + " ".join(f"{x:g},{y:g}" for x, y in points) + '"/>'
 
 
 def picture() -> str:
@@ -157,12 +174,17 @@ def picture() -> str:
     bottom = parts[-1].top + HEIGHT
     named = {box.name: box for box in (*parts, *rooms)}
     lines = [box.svg() for box in named.values()]
+    lane = 0
     for rule in (PARTS, ROOMS):
         for name, below in reduced(rule).items():
-            lines += [arrow(named[name], named[other]) for other in sorted(below)]
-    for number, text in enumerate(note(), 1):
-        lines.append(f'<text x="{WIDTH / 2:g}" y="{bottom + 6 + 17 * number:g}">{text}</text>')
-    height = bottom + 6 + 17 * len(note()) + MARGIN
+            for other in sorted(below):
+                others = [box for box in named.values() if box.kind != "frame" and box.name not in (name, other)]
+                points = route(named[name], named[other], others, lane)
+                lane += len(points) > 3
+                lines.append(arrow(points))
+    note = "An arrow that others stand for is left out; the table has all that a room may import."
+    lines.append(f'<text x="{WIDTH / 2:g}" y="{bottom + 23:g}">{note}</text>')
+    height = bottom + 23 + MARGIN
     return HEAD.format(width=WIDTH, height=f"{height:g}") + "\n".join(lines) + "\n</svg>\n"
 
 

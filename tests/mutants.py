@@ -172,7 +172,7 @@ MUTANTS = [
     ),
     Mutant(
         "stores take machines with other MACs for the same",
-        "mapper/store/problem.py",
+        "mapper/problem/problem.py",
         '                "mac_word_bits": self.arch.compute.word_bits,\n',
         "",
         ("store/test_store.py",),

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 import pytest
 from ruby_map.mapper import proof as _proofs
 from ruby_map.mapper import searchers as _room
-from ruby_map.mapper.model import CostOptions
+from ruby_map.mapper.problem import CostOptions
 from ruby_map.mapper.proof import first_look as _first_look
 from ruby_map.mapper.proof import optimal as _optimal
 from ruby_map.mapper.search import Task, Watch

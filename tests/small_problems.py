@@ -11,9 +11,10 @@ from ruby_map.arch import FREE, Architecture, Axis, Compute, FactorRule, LoopCon
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy, as_written, stacked_table
 from ruby_map.mapper.certificate.checker import verify
 from ruby_map.mapper.mapspace.mapspace import Mapspace
-from ruby_map.mapper.model import OBJECTIVES
-from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
+from ruby_map.mapper.model.cost import evaluate, validity
 from ruby_map.mapper.model.recount import recount
+from ruby_map.mapper.problem import OBJECTIVES
+from ruby_map.mapper.problem.charges import CostOptions
 from ruby_map.workloads import InputError, shaped
 
 from .conftest import DEEP

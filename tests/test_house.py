@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from ruby_map.mapper.exploration.transforms import TRANSFORMATIONS
 from ruby_map.mapper.mapspace import PRESETS
-from ruby_map.mapper.model import OBJECTIVES
+from ruby_map.mapper.problem import OBJECTIVES
 from ruby_map.mapper.search import ENGINES
 from ruby_map.mapper.searchers import STRATEGIES
 
@@ -76,7 +76,7 @@ def test_a_module_imports_only_what_its_part_and_its_room_may(path: Path) -> Non
         ("mapper/report/tables.py", "from ..commands.shared import command"),
         ("mapper/search/score.py", "from ..model.cost import evaluate"),
         ("mapper/search/run.py", "from ..proof import Proof"),
-        ("mapper/search/run.py", "from .options.effort import Effort"),
+        ("mapper/search/run.py", "from .options.settings import setting"),
         ("mapper/proof/prove.py", "from ..searchers import STRATEGIES"),
         ("arch/model.py", "from ..mapper import explore"),
         ("arch/load.py", "from ..workloads.reading import near"),

@@ -1,12 +1,14 @@
 """The picture of the import rule is drawn from the rule, and it is the one in docs/."""
 
+import doctest
+
 import pytest
 
+from . import house_picture
 from .house import PARTS, ROOMS
-from .house_picture import CONTENTS, PICTURE, Rule, barred, boxes, floors, picture, reached, reduced
+from .house_picture import CONTENTS, PICTURE, Rule, boxes, crosses, floors, picture, reached, reduced, route
 
 TRIANGLE: Rule = {"a": set(), "b": {"a"}, "c": {"a", "b"}}
-WALL: Rule = {"a": set(), "b": {"a"}, "c": {"b"}}  # c reaches a through b, and may not import it
 
 
 def test_the_picture_is_what_the_rule_draws() -> None:
@@ -25,19 +27,19 @@ def test_an_arrow_that_a_longer_way_stands_for_is_left_out() -> None:
     assert reached("c", reduced(TRIANGLE)) == {"a", "b"}
 
 
-def test_what_the_arrows_reach_and_the_rule_forbids_is_named() -> None:
-    """The note below the picture."""
-    assert barred(TRIANGLE) == {}
-    assert barred(WALL) == {"c": {"a"}}
-
-
 @pytest.mark.parametrize("rule", [PARTS, ROOMS], ids=["parts", "rooms"])
 def test_no_arrow_crosses_a_box(rule: Rule) -> None:
-    """Each goes down by one floor, or past floors at the right of all their boxes."""
-    rows = floors(rule)
-    floor = {name: number for number, row in enumerate(rows) for name in row}
-    box = {each.name: each for each in boxes(rows, "room", 0)}
+    """Each goes down by one floor, past others at their right, or by the lane."""
+    box = {each.name: each for each in boxes(floors(rule), "room", 0)}
     for name, below in reduced(rule).items():
         for other in below:
-            passed = [each for row in rows[floor[other] + 1 : floor[name] + 1] for each in row]
-            assert floor[name] == floor[other] + 1 or all(box[each].right < box[other].middle for each in passed)
+            others = [each for each in box.values() if each.name not in (name, other)]
+            points = route(box[name], box[other], others)
+            assert not any(crosses(points, each) for each in others), (name, other)
+
+
+def test_the_examples_of_the_picture_give_what_they_show() -> None:
+    """What crosses a box."""
+    result = doctest.testmod(house_picture)
+    assert result.attempted > 0
+    assert result.failed == 0

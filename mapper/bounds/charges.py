@@ -16,7 +16,7 @@ from ...arch import Architecture
 from ...energy import EnergyTable
 from ...workloads import Tensor, Workload
 from ..mapping import Bools, keeper_pairs
-from ..model import CostOptions
+from ..problem import CostOptions
 
 
 @dataclass(frozen=True, eq=False)

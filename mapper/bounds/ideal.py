@@ -8,8 +8,9 @@ from typing import Self
 from ...arch import Architecture
 from ...energy import EnergyTable, as_written
 from ...workloads import Tensor, Workload
-from ..model import CostOptions, rate
+from ..model import rate
 from ..model.nests import touched_words
+from ..problem import CostOptions
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from ..mapping import Bools, Floats
-from ..model import ROUNDING, Objective
+from ..problem import ROUNDING, Objective
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...energy import EnergyTable
 from ..mapping import Bools, Floats
-from ..model import ROUNDING, CostOptions
+from ..problem import ROUNDING, CostOptions
 from .charge_bounds import ChargeBound, charge_bound
 from .charges import charges, flows
 from .dim_groups import DimGroup

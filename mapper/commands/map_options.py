@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ...workloads import Fault, InputError, collect, option_fault
 from ..exploration import Beginnings, level_names, why_faults
-from ..model import OBJECTIVES, CostOptions
+from ..problem import OBJECTIVES, CostOptions
 from ..search.options import SearchOptions, read_patience
 from ..searchers import STRATEGIES, ignored_options
 from .ruby_map import BOUND, MapRequest

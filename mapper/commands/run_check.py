@@ -10,7 +10,7 @@ from ..certificate import FRONT, Certificate, read_certificate
 from ..certificate.checker import Refused, Verified, VerifiedStage, verify
 from ..exploration import alike, layers_of, load
 from ..exploration.transforms import TRANSFORMATIONS, chosen, transformed
-from ..model import OBJECTIVES
+from ..problem import OBJECTIVES
 from ..runtime import say
 from .changes import machine_as
 from .guard import FOUND, NOTHING_VALID, echo_json

@@ -21,7 +21,7 @@ from ..codegen import (
 from ..exploration import evaluate, explore, load
 from ..mapping import mapping_yaml
 from ..mapspace import PRESETS
-from ..model import OBJECTIVES
+from ..problem import OBJECTIVES
 from ..report import Json, Result
 from ..runtime import say, tell
 from ..search.options import SearchOptions

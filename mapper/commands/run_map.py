@@ -16,9 +16,10 @@ from ..certificate import is_certificate
 from ..exploration import ONE_LAYER, Beginnings, alike, explore, layers_of, load, one_layer_faults, spaces, why
 from ..exploration.transforms import chosen
 from ..mapspace import PRESETS, Mapspace
+from ..problem import identity
 from ..report import NetworkResult, Result, result_json, write_folder, write_proof
 from ..runtime import NAME as CHECKPOINT
-from ..runtime import Checkpoint, folder_faults, identity, say, tell
+from ..runtime import Checkpoint, folder_faults, say, tell
 from ..search.cost_model import ANSWERED
 from ..search.options import SearchOptions
 from ..searchers import STRATEGIES, option_faults

@@ -11,8 +11,9 @@ from ..exploration import evaluate, layers_of, load, misfits
 from ..exploration.transforms import chosen, transformed
 from ..mapping import MappingBatch
 from ..mapping.transforms import transforms_of
-from ..model import OBJECTIVES, CostOptions, Counts, TooLarge, simulate
+from ..model import Counts, TooLarge, simulate
 from ..model.figures import counts_by_memory
+from ..problem import OBJECTIVES, CostOptions, Goal, Problem
 from ..report import (
     Json,
     Result,
@@ -26,7 +27,7 @@ from ..report import (
     result_json,
 )
 from ..runtime import say
-from ..store import Found, Problem, Store, store_faults
+from ..store import Found, Store, store_faults
 from .changes import changed, with_them
 from .guard import FOUND, NOTHING_VALID, echo_json
 from .ruby_model import ModelRequest
@@ -69,7 +70,8 @@ def run(request: ModelRequest) -> int:
         say(_model_text(result, result.batch, request))
     if request.store and not result.hint:
         with Store(request.store) as store:
-            store.add(Problem(machine, result.workload, table, request.objective, costs), result.batch, Found(HAND))
+            goal = Goal(tuple(request.objective.split(",")))
+            store.add(Problem(machine, result.workload, table, costs, goal), result.batch, Found(HAND))
     return NOTHING_VALID if result.hint else FOUND
 
 

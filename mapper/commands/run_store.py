@@ -102,9 +102,9 @@ def _best(store: Store, request: StoreRequest) -> int:
         say("no valid mapping is held")
         return NOTHING_VALID
     row, batch = held
-    result = evaluate(problem.arch, problem.workload, batch, table=problem.table, costs=problem.costs)
-    answer = Answer(problem.model, row.values[0]) if problem.answered else None
-    result = replace(result, objective=problem.objective, answer=answer)
+    result = evaluate(problem.arch, problem.workload, batch, table=problem.energies, costs=problem.charges)
+    answer = Answer(problem.goal.model, row.values[0]) if problem.goal.answered else None
+    result = replace(result, objective=problem.goal.text, answer=answer)
     if request.as_json:
         told = {"problem": entry.digest, "origin": row.origins[0].name, "date": row.date}
         more = {"origins": [asdict(each) for each in row.origins], "proofs": [asdict(each) for each in entry.proofs]}
@@ -112,7 +112,7 @@ def _best(store: Store, request: StoreRequest) -> int:
         return FOUND
     lines = [f"{origin.date}  found: {origin}" for origin in row.origins]
     lines += [f"{proof.date}  said to be proven by {proof.origin}: {_proven(proof)}" for proof in entry.proofs]
-    by = f"the answers of {problem.model}: {row.values[0]:.6g}" if problem.answered else problem.objective
+    by = f"the answers of {problem.goal.model}: {row.values[0]:.6g}" if problem.goal.answered else problem.goal.text
     say("\n".join([str(result), "", f"problem {entry.digest}, best by {by}", *lines]))
     return FOUND
 

@@ -10,7 +10,7 @@ from ...arch.timeloop import MOST_LOOPS
 from ...energy import EnergyTable, energy_table
 from ...workloads import Document, Fault, InputError
 from ...workloads.timeloop import Reader, choices
-from ..model import OBJECTIVES
+from ..problem import OBJECTIVES
 
 # Constraints say where a mapspace has remainders; elsewhere both templates are perfect.
 TEMPLATES = {"uber": "pfm", "ruby": "pfm"}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import exp, fsum, inf, log
 
-from ..model import OBJECTIVES, ROUNDING
+from ..problem import OBJECTIVES, ROUNDING
 from .stored import Stored
 
 FIGURES = tuple(objective.column for objective in OBJECTIVES.values())

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, fsum, log
 
-from ..model import OBJECTIVES
+from ..problem import OBJECTIVES
 from .cases import Matched
 from .limits import CYCLES, EDP, ENERGY, Interval, Verdict, mean_limits, ratio_limits
 from .stored import Stored

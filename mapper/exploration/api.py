@@ -21,7 +21,8 @@ from ...workloads import Fault, InputError, Network, Workload, collect, near, op
 from ..mapping import MappingBatch
 from ..mapping.transforms import Transforms
 from ..mapspace import PRESETS
-from ..model import CostOptions, tell_rounding
+from ..model import tell_rounding
+from ..problem import CostOptions
 from ..report import NetworkResult, Result
 from ..runtime import Checkpoint
 from ..search.options import SearchOptions

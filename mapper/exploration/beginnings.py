@@ -13,7 +13,8 @@ from ...workloads.outputs import note_input
 from ...workloads.timeloop import read_timeloop
 from ..mapping import MappingBatch, read_outline, together, write_mapping
 from ..mapspace import Mapspace
-from ..model import OBJECTIVES, evaluate
+from ..model import evaluate
+from ..problem import OBJECTIVES
 from ..runtime import Checkpoint
 from ..search import Task
 from ..search.variation import Ground, adapted, widened

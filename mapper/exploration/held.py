@@ -9,10 +9,10 @@ from math import isfinite
 
 from ...workloads import InputError
 from ..mapping import MappingBatch, together
+from ..problem import Problem
 from ..report import Result
 from ..runtime import StoreWarning
-from ..search.outcome import COST_MODEL
-from ..store import MODEL, Found, Held, HeldProof, Known, Problem, Store, key_of, plain_mappings
+from ..store import Found, Held, HeldProof, Known, Store, key_of, plain_mappings
 from .time_slices import Study
 
 EVERY = 1.0  # seconds after which the answers of a cost model are added
@@ -46,12 +46,8 @@ class HeldLayers:
         self.answers: list[tuple[MappingBatch, float]] = []  # of a cost model, to be added
         self.added = time.monotonic()  # when others were
         store.file.check_writable()
-        model = study.options.cost_model
-        objective = COST_MODEL if model else ",".join(study.options.objectives)
-        problems = [
-            Problem(study.arch, layer, study.table, objective, study.costs, str(model or MODEL))
-            for layer in study.layers
-        ]
+        goal = study.options.goal
+        problems = [Problem(study.arch, layer, study.table, study.costs, goal) for layer in study.layers]
         self.layers = [HeldLayer(each, tuple(store.checked(each)), store.proofs(each)) for each in problems]
 
     @property

@@ -7,13 +7,14 @@ from ...energy import EnergyTable, as_written
 from ...workloads import Workload
 from ..mapping import MappingBatch
 from ..mapspace import Mapspace
-from ..model import OBJECTIVES, ROUNDING, CostOptions, Costs, check_physical, evaluate, exactly, recount
+from ..model import Costs, check_physical, evaluate, exactly, recount
 from ..model.figures import by_memory
+from ..problem import COST_MODEL, OBJECTIVES, ROUNDING, CostOptions
 from ..proof import lower_bound
 from ..report import Result, exact_front
 from ..runtime import Part
 from ..search import Recorder, Task, Watch
-from ..search.outcome import COST_MODEL, Ended
+from ..search.outcome import Ended
 from ..searchers import STRATEGIES, search
 from .diagnose import hint, idle_hint
 

@@ -9,12 +9,12 @@ import numpy as np
 
 from ...energy import stacked_table
 from ..mapping import MappingBatch
-from ..model import ROUNDING, Costs
+from ..model import Costs
 from ..model.figures import by_memory
+from ..problem import ROUNDING, Effort
 from ..proof import least_sum
 from ..report import LayerNeeds, LeastSum, Result, crossing
 from ..search import Watch
-from ..search.options import Effort
 from ..search.outcome import Point, Statistics
 from .layer import counted
 from .layers import ProvenSum, Run

@@ -8,11 +8,11 @@ from ...arch import unstacked
 from ...workloads import Document, Fault, InputError, option_fault
 from ..mapping import MappingBatch, read_mapping, write_mapping
 from ..mapspace import PRESETS, Mapspace, sorted_placement
-from ..model import first_objective
+from ..problem import Effort, first_objective
 from ..report import Neighbour, NetworkResult, Result, Why
 from ..runtime import Part
 from ..search import Recorder, Task
-from ..search.options import Effort, SearchOptions
+from ..search.options import SearchOptions
 from ..searchers import STRATEGIES, option_faults, stop_rules
 from .layer import Progress, bounded, counted, result_of
 from .relaxations import Change, as_it_was, changes

@@ -10,11 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..model import OBJECTIVES, ROUNDING
+from ..problem import OBJECTIVES, ROUNDING, Effort
 from ..report import Result, best_choice, edp_bound
 from ..runtime import InternalError
 from ..search import Recorder
-from ..search.options import Effort
 from ..search.outcome import Ended, Point
 from ..searchers import STRATEGIES, stop_rules
 from .layers import Layers

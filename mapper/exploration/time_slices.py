@@ -12,7 +12,7 @@ from ...energy import EnergyTable
 from ...workloads import Fault, InputError, Workload
 from ..mapping import MappingBatch
 from ..mapspace import Mapspace, Preset
-from ..model import CostOptions
+from ..problem import CostOptions
 from ..report import Result
 from ..runtime import Part, State
 from ..search import Task

@@ -8,7 +8,8 @@ import numpy as np
 
 from ...workloads import Document, Network, Workload
 from ..mapping import MappingBatch, frontier, read_mapping
-from ..model import OBJECTIVES, ROUNDING, Costs, evaluate
+from ..model import Costs, evaluate
+from ..problem import OBJECTIVES, ROUNDING
 from ..report import NetworkResult, Result, best_choice
 from ..search import Task
 from .beginnings import Beginnings

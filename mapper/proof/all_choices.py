@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..certificate import BOUNDED, Choice
-from ..model import ROUNDING
+from ..problem import ROUNDING
 from ..search import Task
 from ..search.outcome import Coverage, Point
 from .certify import kept_names

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..bounds import DimGroup, Relaxation
 from ..mapping import Bools
-from ..model import ROUNDING
+from ..problem import ROUNDING
 from ..runtime import Deadline, InternalError
 from ..search.outcome import MOST_KEPT, STEPS_A_ROW
 from .all_choices import AllChoices, Waiting

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..bounds import Relaxation
 from ..mapping import Floats, Ints
-from ..model import ROUNDING
+from ..problem import ROUNDING
 from ..search.outcome import Coverage
 from .forest import Forest
 from .trail import Trail

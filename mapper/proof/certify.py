@@ -7,7 +7,8 @@ from ...energy import EnergyTable, as_written
 from ...workloads import Workload
 from ..certificate import CertifiedMapping, Choice, Layer, certified_energies
 from ..mapping import Bools, MappingBatch
-from ..model import CostOptions, evaluate, recount
+from ..model import evaluate, recount
+from ..problem import CostOptions
 from ..search import Task
 
 

@@ -2,9 +2,9 @@
 
 import time
 
+from ..problem import Effort
 from ..runtime import TimeUp
 from ..search import Recorder
-from ..search.options import Effort
 from ..search.outcome import Ended
 from .part_search import Left
 

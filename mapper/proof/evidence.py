@@ -8,7 +8,7 @@ import numpy as np
 from ..bounds import ideal
 from ..certificate import FRONT, Layer
 from ..mapping import MappingBatch
-from ..model import ROUNDING, Objective
+from ..problem import ROUNDING, Objective
 from ..search import Task
 from ..search.outcome import Ended, FrontProof, Outcome, Point, StageProof, Statistics
 from .all_choices import AllChoices

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..bounds import Limit, exceeds
 from ..mapping import Bools, Floats, Ints, MappingBatch, covered
-from ..model import ROUNDING, Objective
+from ..problem import ROUNDING, Objective
 from ..search.outcome import Point, reach
 
 Powers = tuple[int, int]  # of energy and cycles in a product

@@ -11,7 +11,7 @@ import numpy as np
 from ..bounds import Bound, DimGroup, Factors, Geometric, Relaxation
 from ..certificate import BOUNDED, WEIGHED, Choice, Tree
 from ..mapping import Bools, Floats, Ints, staircase
-from ..model import ROUNDING
+from ..problem import ROUNDING
 from ..search import Task
 from ..search.outcome import Coverage, Point
 from .branch_and_bound import Branching, Evaluate, importance

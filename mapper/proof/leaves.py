@@ -12,7 +12,8 @@ import numpy as np
 from ..bounds import Charge, Relaxation, charges
 from ..mapping import Bools, Floats, Ints, MappingBatch
 from ..mapspace import sorted_placement
-from ..model import ROUNDING, Costs, evaluate, recount, validity
+from ..model import Costs, evaluate, recount, validity
+from ..problem import ROUNDING
 from ..runtime import InternalError
 from ..search import Recorder, Task
 from ..search.outcome import Coverage, Statistics

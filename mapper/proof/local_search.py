@@ -11,7 +11,8 @@ import numpy as np
 from ..bounds import Relaxation
 from ..mapping import Floats, Ints, MappingBatch
 from ..mapspace import inside_memories
-from ..model import ROUNDING, evaluate, validity
+from ..model import evaluate, validity
+from ..problem import ROUNDING
 from .chain_groups import rows_of
 from .incumbents import FrontIncumbents
 from .leaves import LeafEvaluator

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..bounds import Factors, Geometric
 from ..mapping import Floats, Ints
-from ..model import ROUNDING
+from ..problem import ROUNDING
 from .incumbents import Incumbents
 
 LOOKS = 2  # weighted products, of each of the powers, that remain in use after ruling out rows

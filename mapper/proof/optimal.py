@@ -14,7 +14,7 @@ import numpy as np
 
 from ..bounds import Limit
 from ..mapping import MappingBatch
-from ..model import OBJECTIVES, ROUNDING
+from ..problem import OBJECTIVES, ROUNDING
 from ..runtime import TimeUp
 from ..search import Recorder, Stop, Task, Watch
 from ..search.outcome import Ended, Outcome, StageProof, Statistics

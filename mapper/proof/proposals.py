@@ -15,7 +15,8 @@ from itertools import chain, zip_longest
 import numpy as np
 
 from ..mapping import Floats, Ints, floats, unique_rows
-from ..model import OBJECTIVES, Costs, evaluate, validity
+from ..model import Costs, evaluate, validity
+from ..problem import OBJECTIVES
 from ..search import Rounds, Task
 from ..search.cost_model import nest_keys
 from ..search.evolution import Grounds, Population

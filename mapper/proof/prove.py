@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from ...energy import EnergyTable
 from ...workloads import Fault, option_fault
 from ..mapping import MappingBatch
-from ..model import OBJECTIVES
+from ..problem import OBJECTIVES
 from ..runtime import check_cluster
 from ..search import Stop, Task, Watch
 from ..search.evolution import Evolution

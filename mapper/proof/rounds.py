@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from ..mapping import MappingBatch
-from ..model import ROUNDING
+from ..problem import ROUNDING
 from ..runtime import Workers
 from ..search.outcome import Coverage
 from .branch_and_bound import MOST_OPEN

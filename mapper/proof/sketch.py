@@ -13,7 +13,7 @@ import numpy as np
 
 from ..bounds import DimGroup, Factors, Geometric, Relaxation
 from ..mapping import Floats, Ints
-from ..model import ROUNDING
+from ..problem import ROUNDING
 from ..search.outcome import MOST_CHAINS
 from .chain_groups import number_in
 from .incumbents import BestIncumbent

@@ -12,7 +12,8 @@ import numpy as np
 from ..bounds import Limit, exceeds
 from ..certificate import Layer, Stage
 from ..mapping import MappingBatch
-from ..model import OBJECTIVES, ROUNDING, evaluate, recount
+from ..model import evaluate, recount
+from ..problem import OBJECTIVES, ROUNDING
 from ..search import Task, Watch, goes_on
 from ..search.outcome import Ended, Outcome, StageProof
 from .optimal import Optimal, Start

@@ -1,8 +1,8 @@
 """What a cost model of the user said, beside the figures of our model and never among them."""
 
-from ..model import first_objective
 from ..model.figures import plain
-from ..search.outcome import COST_MODEL, Answer
+from ..problem import COST_MODEL, first_objective
+from ..search.outcome import Answer
 
 
 def minimised(objective: str) -> tuple[str, str]:

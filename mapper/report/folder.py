@@ -11,7 +11,7 @@ from pathlib import Path
 from ...workloads import written_together
 from ..certificate import Certificate, write_certificate
 from ..mapping import mapping_yaml
-from ..model import OBJECTIVES, ROUNDING
+from ..problem import OBJECTIVES, ROUNDING
 from ..runtime import csv_cell
 from ..search.outcome import Ended
 from .answer import minimised

@@ -7,7 +7,8 @@ import numpy as np
 
 from ...energy import EnergyTable
 from ..mapping import MappingBatch, Numbers, uncovered_by_earlier, write_mapping
-from ..model import OBJECTIVES, CostOptions, Costs, check_physical, evaluate, exactly, recount
+from ..model import Costs, check_physical, evaluate, exactly, recount
+from ..problem import OBJECTIVES, CostOptions
 from .tables import TextTable
 
 

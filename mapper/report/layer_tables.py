@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from ..model import ROUNDING
 from ..model.figures import COMPUTE, binding, short
+from ..problem import ROUNDING
 from .result import Result
 from .tables import TextTable, energy_unit
 

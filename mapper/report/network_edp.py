@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..mapping import Bools, Floats
-from ..model import ROUNDING
+from ..problem import ROUNDING
 from ..search.outcome import Point
 
 FIRST_SLOPES = 33  # at which h is bounded first; then wherever the bound of the EDP is least

@@ -7,7 +7,7 @@ from typing import override
 
 from ...workloads import Workload, variant
 from ..bounds import Ideal
-from ..model import ROUNDING, first_objective
+from ..problem import ROUNDING, first_objective
 from ..search.outcome import Ended, Statistics
 from ..store import known_line
 from . import proof_text as proof

@@ -6,7 +6,7 @@ from itertools import takewhile
 
 import numpy as np
 
-from ..model import ROUNDING, first_objective
+from ..problem import ROUNDING, first_objective
 from ..search.outcome import Coverage, Ended, FrontProof, StageProof, Statistics
 from .front import FrontMapping
 from .network_edp import least_by_edp

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..model import ROUNDING, first_objective
+from ..problem import ROUNDING, first_objective
 from ..runtime import InternalError
 from .network_result import NetworkResult
 from .proof_text import gap_between

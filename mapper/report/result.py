@@ -10,8 +10,9 @@ from ...workloads import Workload
 from ..bounds import Ideal, ideal
 from ..certificate import Layer
 from ..mapping import MappingBatch
-from ..model import Costs, first_objective
+from ..model import Costs
 from ..model.figures import binding, bound_text
+from ..problem import first_objective
 from ..search.outcome import Answer, Coverage, Ended, FrontProof, StageProof, Statistics
 from ..store import Known
 from . import proof_text as proof

@@ -11,7 +11,8 @@ from ...energy import GIVEN, ComputeEnergy, EnergyTable, LevelEnergy
 from ...workloads import Workload
 from ..bounds import Ideal
 from ..mapping import MappingBatch
-from ..model import ROUNDING, CostOptions, Costs, first_objective
+from ..model import Costs
+from ..problem import ROUNDING, CostOptions, first_objective
 from ..search.outcome import Ended, Statistics
 from .rates import Rates, rate_lines
 

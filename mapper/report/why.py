@@ -6,7 +6,7 @@ from math import inf
 from typing import override
 
 from ..mapping import MappingBatch
-from ..model import ROUNDING, first_objective
+from ..problem import ROUNDING, first_objective
 from .proof_text import gap_between
 from .show import Shown
 from .tables import TextTable

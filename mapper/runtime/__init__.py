@@ -1,6 +1,6 @@
 """Work on several processes, deadlines, state on disk, standard streams: nothing here knows what a mapping is."""
 
-from .checkpoint import NAME, Checkpoint, Part, State, identity
+from .checkpoint import NAME, Checkpoint, Part, State
 from .cluster import KINDS, check_cluster, cluster_faults
 from .crash import report_crash
 from .deadline import Deadline, TimeUp, no_deadline
@@ -31,7 +31,6 @@ __all__ = [
     "cluster_faults",
     "folder_faults",
     "foreign_beside",
-    "identity",
     "in_order",
     "no_deadline",
     "check_cluster",

@@ -4,11 +4,10 @@ It holds who wrote it (format and program), what is searched (an identity of pla
 each layer's search. The file is locked while a run uses it; the lock ends with the process.
 """
 
-import hashlib
 import json
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Self
@@ -23,43 +22,6 @@ EVERY = 1.0  # seconds between saves of one search
 BEGUN = "begun"  # the table of mappings that searches began with; files from before it have none
 
 State = dict[str, Any]
-
-
-def fingerprint(value: object) -> str:
-    """A hash of dataclasses, mappings, sequences, sets and plain values; the same in every process.
-
-    A field whose metadata say `later` came after files that are still read: at its default it changes no hash.
-    """
-    return hashlib.sha256(json.dumps(_plain(value), sort_keys=True).encode()).hexdigest()[:16]
-
-
-def _plain(value: object) -> object:
-    if value is None or isinstance(value, str | int | float | bool):
-        return value
-    if is_dataclass(value) and not isinstance(value, type):
-        every = {field: getattr(value, field.name) for field in fields(value) if field.repr}
-        told = {f.name: _plain(own) for f, own in every.items() if not (f.metadata.get("later") and own == f.default)}
-        return [type(value).__name__, told]
-    if isinstance(value, Mapping):
-        return sorted(([_plain(key), _plain(entry)] for key, entry in value.items()), key=repr)
-    if isinstance(value, set | frozenset):
-        return sorted((_plain(entry) for entry in value), key=repr)
-    if isinstance(value, tuple | list):
-        return [_plain(entry) for entry in value]
-    if isinstance(value, Path):
-        return str(value)
-    raise TypeError(f"no fingerprint of {type(value).__name__}")
-
-
-def identity(options: object, without: Sequence[str] = (), **problem: object) -> State:
-    """The identity of a problem: its options but those in `without`; name and hash of what is no plain value."""
-    chosen = {field.name: getattr(options, field.name) for field in fields(options) if field.name not in without}  # type: ignore[arg-type]
-    every = problem | chosen
-    return {key: _named(value) if is_dataclass(value) else value for key, value in every.items()}
-
-
-def _named(value: object) -> State:
-    return {"name": getattr(value, "name", None), "hash": fingerprint(value)}
 
 
 def _given(value: object) -> object:

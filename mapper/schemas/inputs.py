@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from ...workloads.json_schemas import EXPRESSION, Schema, schema_of
 from ..mapping.transforms import Transforms
 from ..mapspace import PRESETS
-from ..model import OBJECTIVES
+from ..problem import OBJECTIVES
 from ..searchers import STRATEGIES
 from ..sweeps import AXES, SweepFile
 

@@ -18,8 +18,9 @@ from ...energy import EnergyTable
 from ..bounds import DimGroup, Relaxation, grouped, handed_out, ideal, least_between, least_outermost
 from ..mapping import Bools, Floats, Ints, Mappings, covered, keeper_pairs, unique_rows
 from ..mapspace import SAFE, Mapspace
-from ..model import OBJECTIVES, ROUNDING, CostOptions, validity
+from ..model import validity
 from ..model.nests import DataMovement, NestAnalysis
+from ..problem import OBJECTIVES, ROUNDING, CostOptions
 from .recorder import ToBeat
 from .values import may_precede
 

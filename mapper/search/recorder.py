@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..mapping import Bools, Floats, Ints, covered, frontier, uncovered_by_earlier
-from .options import GIVE_UP, STEPS_A_SECOND, Effort
+from ..problem import STEPS_A_SECOND, Effort
+from .options import GIVE_UP
 from .outcome import Ended, Statistics
 
 Rows = list[tuple[int, tuple[float, ...]]]  # (mapping, objectives)

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from ...energy import EnergyTable
 from ..mapping import Floats, Ints, Mappings
 from ..mapspace import Mapspace
-from ..model import OBJECTIVES, CostOptions, Objective, validity
+from ..model import validity
+from ..problem import OBJECTIVES, CostOptions, Objective
 from .proposer import CHUNK, Proposer
 from .pruning import Pruning, Survivors, joined
 from .recorder import Scores, ToBeat

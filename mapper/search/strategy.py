@@ -4,13 +4,13 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, Self, runtime_checkable
 
-from ...energy import EnergyTable, stacked_table
+from ...energy import EnergyTable, as_written, stacked_table
 from ...workloads import Fault
 from ..mapping import MappingBatch
 from ..mapspace import Mapspace
-from ..model import OBJECTIVES, CostOptions, Objective
+from ..problem import OBJECTIVES, CostOptions, Effort, Objective, Problem
 from ..runtime import Part
-from .options import Effort, SearchOptions
+from .options import SearchOptions
 from .outcome import Ended, Outcome
 from .recorder import Recorder, Stop
 from .rounds import Rounds
@@ -33,6 +33,12 @@ class Task:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "table", stacked_table(self.table, self.space.arch))
+
+    @property
+    def problem(self) -> Problem:
+        """The problem, of the machine as it was written."""
+        arch, table = as_written(self.space.arch, self.table)
+        return Problem(arch, self.space.workload, table, self.costs, self.options.goal)
 
     @property
     def objective(self) -> Objective:

@@ -12,7 +12,8 @@ import numpy as np
 
 from ...energy import EnergyTable
 from ..mapping import Bools, Floats, Ints, Mappings, covered
-from ..model import CostOptions, Costs, Counts, Objective, evaluate, least_counts, recount
+from ..model import Costs, Counts, evaluate, least_counts, recount
+from ..problem import CostOptions, Objective
 from .recorder import Scores, ToBeat
 
 

@@ -4,12 +4,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import fields, replace
 
 from ...workloads import Fault, InputError, collect, option_fault, unknown_choice
-from ..model import OBJECTIVES
+from ..problem import EFFORTS, OBJECTIVES, read_effort
 from ..runtime import cluster_faults
 from ..search import Stop
 from ..search.cost_model import cost_model_faults
 from ..search.engines import ENGINES
-from ..search.options import EFFORTS, NUMBERS, WHOLE, SearchOptions, read_budget, read_effort
+from ..search.options import NUMBERS, WHOLE, SearchOptions, read_budget
 from .table import STRATEGIES
 
 BY_BUDGET = "leave this out: the budget says when to stop"

@@ -7,7 +7,8 @@ import numpy as np
 from ...workloads import InputError
 from ..mapping import MappingBatch
 from ..mapspace import Mapspace, inside
-from ..model import OBJECTIVES, ROUNDING, evaluate, recount, validity
+from ..model import evaluate, recount, validity
+from ..problem import OBJECTIVES, ROUNDING
 from ..search import Task, Watch
 from ..search.cost_model import ask
 from ..search.outcome import Ended, Outcome, Statistics

@@ -4,7 +4,6 @@ from .file import store_faults
 from .known import Known, known_line
 from .lines import Line, export_lines, is_export, merge_lines
 from .mappings import key_of, plain_mappings, read_mappings
-from .problem import MODEL, Problem
 from .rows import DATE, Entry, Found, Held, HeldProof, Origin
 from .store import Store, prune
 
@@ -16,9 +15,7 @@ __all__ = [
     "HeldProof",
     "Known",
     "Line",
-    "MODEL",
     "Origin",
-    "Problem",
     "Store",
     "export_lines",
     "is_export",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Self, override
 
-from .plain import Json
+from ..problem import Json
 from .rows import Held, HeldProof
 
 

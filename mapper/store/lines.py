@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from ...workloads import Fault, InputError, read_bytes
+from ..problem import Problem
 from .mappings import key_of, plain_mappings, read_mappings
-from .problem import Problem
 from .read import held_of, problem_of
 from .rows import Held, HeldProof, Origin
 from .store import Store
@@ -137,9 +137,9 @@ class _Lines:
         batch, faults = read_mappings(problem.arch, problem.workload, [line.mapping])
         if faults:
             raise ValueError(faults[0])
-        if problem.answered != (line.answer is not None):
+        if problem.goal.answered != (line.answer is not None):
             raise ValueError(
-                f"answer: the values of this problem are {'' if problem.answered else 'not '}a cost model's"
+                f"answer: the values of this problem are {'' if problem.goal.answered else 'not '}a cost model's"
             )
         costs = {"energy_pj": line.energy_pj, "cycles": line.cycles, "answer": line.answer}
         origins = tuple(Origin(*each) for each in line.origins)

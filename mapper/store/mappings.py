@@ -13,7 +13,7 @@ import numpy as np
 from ...arch import Architecture, stacked
 from ...workloads import Workload
 from ..mapping import Bools, Ints, MappingBatch
-from .plain import Json
+from ..problem import Json
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from math import isfinite
 from typing import Any
 
+from ..problem import Problem
 from .mappings import key_of
-from .problem import Problem
 from .rows import Held, HeldProof, Origin
 
 ORIGINS = "(SELECT json_group_array(json_array(date, name, mapspace)) FROM origin WHERE origin.mapping = mapping.id)"
@@ -52,14 +52,14 @@ def held_of(problem: Problem, key: str, mapping: Any, costs: Any, date: str, ori
     """Make a held mapping from its values. Raises DamagedRow where they are not what the key says, or no costs."""
     try:
         energy_pj, cycles = float(costs["energy_pj"]), int(costs["cycles"])
-        answer = (float(costs["answer"]),) if problem.answered else ()
-        values = answer or problem.values(energy_pj, cycles)
+        answer = (float(costs["answer"]),) if problem.goal.answered else ()
+        values = answer or problem.goal.values(energy_pj, cycles)
         sound = key == key_of(mapping) and bool(origins) and all(isfinite(value) for value in values)
     except (ValueError, TypeError, KeyError, OverflowError) as error:
         raise DamagedRow(f"mapping {key}: {error!r}") from None
     if not sound:
         raise DamagedRow(f"mapping {key} does not say what was written")
-    return Held(key, mapping, values, energy_pj, cycles, date, origins, problem.answered)
+    return Held(key, mapping, values, energy_pj, cycles, date, origins, problem.goal.answered)
 
 
 def read_proofs(database: sqlite3.Connection, number: int) -> tuple[HeldProof, ...]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import override
 
-from .plain import Json
+from ..problem import Json
 
 DATE = "%Y-%m-%dT%H:%M:%SZ"  # as text, the earlier is the less
 

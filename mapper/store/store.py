@@ -15,11 +15,11 @@ from ...energy import stacked_table
 from ...workloads import InputError
 from ..mapping import MappingBatch
 from ..mapspace import violations
-from ..model import ROUNDING, evaluate, recount, validity
+from ..model import evaluate, recount, validity
+from ..problem import ROUNDING, Problem
 from ..runtime import StoreWarning
 from .file import StoreFile
 from .mappings import key_of, plain_mappings, read_mappings
-from .problem import Problem
 from .read import DamagedRow, read_best, read_problem, read_proofs
 from .rows import Entry, Found, Held, HeldProof, Origin, now
 from .write import put_mapping, put_problem, put_proof
@@ -29,14 +29,14 @@ Costs = tuple[float, int]  # energy in pJ, cycles
 
 def exact_costs(problem: Problem, batch: MappingBatch) -> list[Costs | None]:
     """Count each mapping of `batch`; None where it does not fit the machine, or violates its constraints."""
-    table = stacked_table(problem.table, batch.arch)
+    table = stacked_table(problem.energies, batch.arch)
     found: list[Costs | None] = []
     for i in range(len(batch)):
         one = batch.take([i])
         if validity(one)[0] or violations(one):
             found.append(None)
             continue
-        costs = evaluate(one, table, problem.costs, recount(one))
+        costs = evaluate(one, table, problem.charges, recount(one))
         found.append((float(np.ravel(costs.energy_pj)[0]), int(np.ravel(costs.cycles)[0])))
     return found
 
@@ -67,8 +67,8 @@ class Store:
         for i, (mapping, costs) in enumerate(zip(plain_mappings(batch), exact_costs(problem, batch), strict=True)):
             if costs is None:
                 raise self.file.fault("takes valid mappings alone, and one is not")
-            values = (float(answers[i]),) if problem.answered else problem.values(*costs)
-            rows.append(Held(key_of(mapping), mapping, values, *costs, date, (origin,), problem.answered))
+            values = (float(answers[i]),) if problem.goal.answered else problem.goal.values(*costs)
+            rows.append(Held(key_of(mapping), mapping, values, *costs, date, (origin,), problem.goal.answered))
         with self.writing() as database:
             number = put_problem(database, problem)
             for held in rows:
@@ -102,11 +102,11 @@ class Store:
             if costs is None:
                 self._warn(f"mapping {held.key} of {problem.workload.name} is not valid there: left out")
                 continue
-            values = held.values if problem.answered else problem.values(*costs)
+            values = held.values if problem.goal.answered else problem.goal.values(*costs)
             counted = replace(held, energy_pj=costs[0], cycles=costs[1], values=values)
             if any(abs(a - b) > ROUNDING * b for a, b in zip(held.values, counted.values, strict=True)):
                 what = f"{held.values[0]:g}, and counted again it is {counted.values[0]:g}"
-                self._warn(f"mapping {held.key} of {problem.workload.name} is stored with {problem.objective} {what}")
+                self._warn(f"mapping {held.key} of {problem.workload.name} is stored with {problem.goal.text} {what}")
                 self._correct(problem, counted)
             found.append((counted, batch.take([i])))
         return sorted(found, key=lambda each: (each[0].values, each[0].key))

@@ -3,8 +3,7 @@
 import json
 import sqlite3
 
-from .plain import Json
-from .problem import Problem
+from ..problem import Json, Problem
 from .rows import Held, HeldProof
 
 
@@ -13,7 +12,7 @@ def put_problem(database: sqlite3.Connection, problem: Problem) -> int:
     row = database.execute("SELECT id FROM problem WHERE digest = ?", (problem.digest,)).fetchone()
     if row is None:
         content = as_text(problem.plain())
-        names = problem.arch.name, problem.workload.name, problem.objective
+        names = problem.arch.name, problem.workload.name, problem.goal.text
         row = database.execute(
             "INSERT INTO problem (digest, arch, workload, objective, content) VALUES (?, ?, ?, ?, ?) RETURNING id",
             (problem.digest, *names, content),

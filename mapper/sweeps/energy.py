@@ -9,7 +9,7 @@ from typing import Any
 from ...arch import Architecture
 from ...energy import ENGINES, EnergyTable, energy_table, read_art, read_ert
 from ...workloads import Document, Fault, FloatExpr, Section, collect, expanded, unknown_choice
-from ..model import CostOptions
+from ..problem import CostOptions
 
 
 class EnergySection(Section):

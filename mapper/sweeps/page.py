@@ -6,7 +6,7 @@ from importlib.resources import files
 from typing import Any
 
 from ..comparison import MACS, OTHERS, Stored, energy_parts
-from ..model import OBJECTIVES
+from ..problem import OBJECTIVES
 from ..report import Json, energy_unit
 from ..report.pictures import PALETTE
 from .fronts import ALL, MEASURES, Candidate, Front, candidates

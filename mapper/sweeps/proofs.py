@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..comparison import Interval, Stored, limits
-from ..model import ROUNDING
+from ..problem import ROUNDING
 from ..report import Json
 
 CERTIFIED, NOT_PROVEN = "certified", "not proven"

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..model import ROUNDING
 from ..model.figures import RATES, short
+from ..problem import ROUNDING
 from ..report import TextTable
 from .expressions import Values
 from .fronts import MEASURES, Candidate, Front

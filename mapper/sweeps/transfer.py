@@ -12,7 +12,7 @@ from typing import Any
 
 from ...workloads import InputError
 from ..exploration import Entries, Study, Transfer, first_layers
-from ..model import CostOptions
+from ..problem import CostOptions
 from ..report import Json, with_mappings_of
 from ..runtime import in_order
 from .inputs import inputs_of

@@ -23,9 +23,10 @@ from ruby_map.mapper.certificate.checker.words import RankWords
 from ruby_map.mapper.certificate.format import TOLERANCE
 from ruby_map.mapper.mapping import keeper_pairs
 from ruby_map.mapper.mapspace import Mapspace, every_chain
-from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
+from ruby_map.mapper.model.cost import evaluate, validity
 from ruby_map.mapper.model.recount import recount
 from ruby_map.mapper.model.simulate import simulate
+from ruby_map.mapper.problem.charges import CostOptions
 from ruby_map.mapper.proof.certify import certified_mapping
 from ruby_map.mapper.search.options import SearchOptions
 

@@ -20,8 +20,9 @@ from ruby_map.mapper.certificate.checker.memories import expanded
 from ruby_map.mapper.certificate.checker.problem import Problem
 from ruby_map.mapper.mapping import MappingBatch
 from ruby_map.mapper.mapspace import Mapspace, every_chain
-from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
+from ruby_map.mapper.model.cost import evaluate, validity
 from ruby_map.mapper.model.recount import recount
+from ruby_map.mapper.problem.charges import CostOptions
 from ruby_map.mapper.proof.certify import certified_mapping
 from ruby_map.mapper.search.options import SearchOptions
 

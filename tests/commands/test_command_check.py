@@ -10,7 +10,7 @@ from ruby_map.energy import energy_table
 from ruby_map.mapper.commands import ruby_check as command_check
 from ruby_map.mapper.commands import ruby_map as command_map
 from ruby_map.mapper.mapspace.mapspace import Mapspace
-from ruby_map.mapper.model.cost import CostOptions
+from ruby_map.mapper.problem.charges import CostOptions
 from ruby_map.mapper.proof.certify import certified_mapping
 from ruby_map.mapper.report import folder as output
 from ruby_map.workloads import Fault, InputError, shaped

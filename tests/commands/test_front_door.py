@@ -17,11 +17,11 @@ from ruby_map.mapper.commands.run_export import FORMATS
 from ruby_map.mapper.commands.run_store import ACTIONS
 from ruby_map.mapper.comparison import FORMATS as REPORT_FORMATS
 from ruby_map.mapper.mapspace import PRESETS
-from ruby_map.mapper.model import OBJECTIVES
+from ruby_map.mapper.problem import OBJECTIVES
+from ruby_map.mapper.problem.effort import EFFORTS
 from ruby_map.mapper.runtime import KINDS
 from ruby_map.mapper.schemas import NAMES as SCHEMAS
 from ruby_map.mapper.search import ENGINES
-from ruby_map.mapper.search.options.effort import EFFORTS
 from ruby_map.mapper.searchers import STRATEGIES
 
 import ruby_map

@@ -9,7 +9,7 @@ from ruby_map.arch.timeloop import write_timeloop_arch
 from ruby_map.mapper.commands.ruby_map import main as ruby_map
 from ruby_map.mapper.commands.ruby_model import main as ruby_model
 from ruby_map.mapper.commands.ruby_sweep import main as ruby_sweep
-from ruby_map.mapper.store.plain import plain
+from ruby_map.mapper.problem.plain import plain
 from ruby_map.workloads import InputError
 from typer.testing import CliRunner
 

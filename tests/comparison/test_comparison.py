@@ -20,7 +20,7 @@ from ruby_map.mapper.comparison.nests import nest_lines, side_by_side
 from ruby_map.mapper.comparison.stored import TOLD
 from ruby_map.mapper.comparison.table import Column, Table
 from ruby_map.mapper.comparison.tables import count_table
-from ruby_map.mapper.model import CostOptions
+from ruby_map.mapper.problem import CostOptions
 from ruby_map.mapper.report import write_folder
 from ruby_map.mapper.report.loop_nest import loop_nest
 from ruby_map.mapper.report.pictures import PICTURES, draw_energy, drawn_bytes, save_picture

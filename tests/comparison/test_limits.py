@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ruby_map.mapper.commands.ruby_report import main
 from ruby_map.mapper.comparison import Stored
 from ruby_map.mapper.comparison.limits import FIGURES, Interval, limits, mean_limits, ratio_limits
-from ruby_map.mapper.model import OBJECTIVES, ROUNDING
+from ruby_map.mapper.problem import OBJECTIVES, ROUNDING
 from typer.testing import CliRunner
 
 WHOLE = st.integers(1, 20)

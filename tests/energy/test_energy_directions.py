@@ -13,7 +13,8 @@ from ruby_map.arch.timeloop import read_timeloop_arch
 from ruby_map.energy import default_table, energy_table, write_art, write_ert
 from ruby_map.energy.grid import grid
 from ruby_map.mapper.mapping.timeloop_read import read_mapping
-from ruby_map.mapper.model.cost import CostOptions, evaluate
+from ruby_map.mapper.model.cost import evaluate
+from ruby_map.mapper.problem.charges import CostOptions
 from ruby_map.workloads import parse_yaml, read_yaml
 from ruby_map.workloads.timeloop import read_timeloop_problem
 

@@ -16,7 +16,7 @@ from ruby_map.mapper.exploration.network import chosen_for_network
 from ruby_map.mapper.exploration.spread import bring
 from ruby_map.mapper.exploration.time_slices import Study
 from ruby_map.mapper.mapping import frontier
-from ruby_map.mapper.model import CostOptions
+from ruby_map.mapper.problem import CostOptions
 from ruby_map.mapper.report import LayerNeeds, LeastSum, best_choice, edp_bound
 from ruby_map.mapper.runtime import InternalError
 from ruby_map.mapper.runtime.checkpoint import Checkpoint

@@ -12,9 +12,10 @@ from ruby_map.mapper.bounds import ideal
 from ruby_map.mapper.exploration.diagnose import misfits
 from ruby_map.mapper.mapping.batch import MappingBatch
 from ruby_map.mapper.mapspace.mapspace import Mapspace
-from ruby_map.mapper.model.cost import REASONS, CostOptions, evaluate, validity
+from ruby_map.mapper.model.cost import REASONS, evaluate, validity
 from ruby_map.mapper.model.exactness import rate
 from ruby_map.mapper.model.sanity import check_physical
+from ruby_map.mapper.problem.charges import CostOptions
 from ruby_map.mapper.runtime import InternalError
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.workloads import Workload

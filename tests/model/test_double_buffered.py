@@ -121,7 +121,7 @@ def test_one_axis_speaks_for_the_array():
 def test_the_model_compiled_is_the_model():
     """JAX computes the same cycles."""
     pytest.importorskip("jax", reason="needs the extra jax")
-    from ruby_map.mapper.model import CostOptions
+    from ruby_map.mapper.problem import CostOptions
 
     from ..search.test_engine import agree
     from ..search.test_systolic import ordered

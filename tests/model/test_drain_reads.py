@@ -14,10 +14,10 @@ from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy, stacked_tab
 from ruby_map.mapper.commands.ruby_map import main as ruby_map
 from ruby_map.mapper.commands.ruby_model import main as ruby_model
 from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.model import CostOptions, count, evaluate, recount, simulate
+from ruby_map.mapper.model import count, evaluate, recount, simulate
 from ruby_map.mapper.model.sanity import check_physical
+from ruby_map.mapper.problem import CostOptions, fingerprint
 from ruby_map.mapper.runtime import InternalError
-from ruby_map.mapper.runtime.checkpoint import fingerprint
 from ruby_map.mapper.search.options import SearchOptions
 from typer.testing import CliRunner
 

@@ -14,7 +14,6 @@ from ruby_map.mapper import SearchOptions, evaluate, explore, result_json
 from ruby_map.mapper.certificate.checker import Refused, verify
 from ruby_map.mapper.commands.ruby_map import main
 from ruby_map.mapper.mapping.batch import MappingBatch
-from ruby_map.mapper.model.cost import CostOptions
 from ruby_map.mapper.model.cost import evaluate as evaluate_batch
 from ruby_map.mapper.model.counts import Counts, count
 from ruby_map.mapper.model.exactness import HELD, RoundingWarning, exactly, figures_exact, largest
@@ -25,6 +24,7 @@ from ruby_map.mapper.model.nests.meetings import meetings
 from ruby_map.mapper.model.new_words import total
 from ruby_map.mapper.model.recount import recount
 from ruby_map.mapper.model.simulate import simulate
+from ruby_map.mapper.problem.charges import CostOptions
 from ruby_map.mapper.report.difference import difference_json, difference_text
 from ruby_map.mapper.search.outcome import Ended
 from ruby_map.workloads import InputError, Network, Tensor, Term, Workload, shaped

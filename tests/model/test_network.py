@@ -13,11 +13,12 @@ from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
 from ruby_map.mapper.commands.ruby_map import main as ruby_map
 from ruby_map.mapper.commands.ruby_model import main as model
 from ruby_map.mapper.mapping.batch import MappingBatch
-from ruby_map.mapper.model.cost import CostOptions, evaluate
+from ruby_map.mapper.model.cost import evaluate
 from ruby_map.mapper.model.counts import count
 from ruby_map.mapper.model.interconnect import hops, word_hops
 from ruby_map.mapper.model.recount import recount
 from ruby_map.mapper.model.simulate import simulate
+from ruby_map.mapper.problem.charges import CostOptions
 from ruby_map.workloads import Tensor, Term, Workload
 from typer.testing import CliRunner
 

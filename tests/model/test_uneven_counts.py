@@ -9,11 +9,11 @@ from ruby_map.arch import Architecture, load_arch, stacked
 from ruby_map.energy import stacked_table
 from ruby_map.mapper.mapping import MappingBatch
 from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.model import CostOptions
 from ruby_map.mapper.model.cost import evaluate, validity
 from ruby_map.mapper.model.counts import count
 from ruby_map.mapper.model.recount import recount
 from ruby_map.mapper.model.simulate import TooLarge, simulate
+from ruby_map.mapper.problem import CostOptions
 from ruby_map.workloads import InputError, load_workload
 
 from ..conftest import DEEP

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from ruby_map.arch import load_arch
 from ruby_map.mapper import SearchOptions, explore, result_json
-from ruby_map.mapper.model import CostOptions, evaluate
+from ruby_map.mapper.model import evaluate
 from ruby_map.mapper.model.figures import binding, bound_text
+from ruby_map.mapper.problem import CostOptions
 from ruby_map.mapper.report.layer_tables import layer_tables
 from ruby_map.workloads import Network, shaped
 

@@ -8,8 +8,8 @@ from ruby_map.arch import load_arch
 from ruby_map.energy import no_energies
 from ruby_map.mapper import SearchOptions, explore, result_json, sweep
 from ruby_map.mapper.model.figures import RATES, short
+from ruby_map.mapper.problem import fingerprint
 from ruby_map.mapper.report.frames import layer_rows
-from ruby_map.mapper.runtime.checkpoint import fingerprint
 from ruby_map.workloads import InputError, Network, load_workload, shaped
 
 FEW = SearchOptions(strategy="random", samples=60)

@@ -17,9 +17,10 @@ from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
 from ruby_map.mapper.bounds.ideal import ideal
 from ruby_map.mapper.exploration.diagnose import hint
 from ruby_map.mapper.mapping.batch import MappingBatch
-from ruby_map.mapper.model.cost import CostOptions, evaluate
+from ruby_map.mapper.model.cost import evaluate
 from ruby_map.mapper.model.figures import plain
 from ruby_map.mapper.model.nests.touched_words import touched_words
+from ruby_map.mapper.problem.charges import CostOptions
 from ruby_map.mapper.report import NetworkResult, Result, result_json
 from ruby_map.mapper.report.folder import write_folder
 from ruby_map.mapper.report.loop_nest import loop_nest

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import pytest
 from ruby_map.arch import load_arch
 from ruby_map.mapper import NetworkResult, SearchOptions, evaluate, explore, sweep
-from ruby_map.mapper.model.cost import CostOptions
+from ruby_map.mapper.problem.charges import CostOptions
 from ruby_map.mapper.report import show
 from ruby_map.mapper.report.tables import TextTable
 from ruby_map.workloads import InputError, Workload, load_workload

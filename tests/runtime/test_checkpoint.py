@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 from ruby_map.mapper import SearchOptions, explore, result_json
 from ruby_map.mapper.commands.ruby_map import main
+from ruby_map.mapper.problem import fingerprint
 from ruby_map.mapper.runtime import checkpoint
-from ruby_map.mapper.runtime.checkpoint import NAME, Checkpoint, fingerprint
+from ruby_map.mapper.runtime.checkpoint import NAME, Checkpoint
 from ruby_map.workloads import InputError
 from typer.testing import CliRunner
 
@@ -248,7 +249,7 @@ def test_resume_needs_a_folder():
 
 def test_fingerprints_do_not_depend_on_the_process():
     """Sets are sorted first: another hash seed gives the same fingerprint."""
-    code = "from ruby_map.arch import load_arch; from ruby_map.mapper.runtime.checkpoint import fingerprint;"
+    code = "from ruby_map.arch import load_arch; from ruby_map.mapper.problem import fingerprint;"
     code += "print(fingerprint(load_arch('eyeriss_like')))"
     found = {
         subprocess.check_output([sys.executable, "-c", code], env=os.environ | {"PYTHONHASHSEED": seed})

@@ -10,8 +10,9 @@ from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
 from ruby_map.mapper.bounds import charge_bounds, ideal
 from ruby_map.mapper.certificate.checker import Refused, verify
 from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.model import CostOptions, evaluate, validity
+from ruby_map.mapper.model import evaluate, validity
 from ruby_map.mapper.model.counts import count
+from ruby_map.mapper.problem import CostOptions
 from ruby_map.mapper.runtime import InternalError
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.workloads import shaped

@@ -15,7 +15,8 @@ from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper.mapping import read_mapping
 from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.model import OBJECTIVES, evaluate, recount, validity
+from ruby_map.mapper.model import evaluate, recount, validity
+from ruby_map.mapper.problem import OBJECTIVES
 from ruby_map.mapper.proof import proposals
 from ruby_map.mapper.runtime import Part
 from ruby_map.mapper.search import Task, Watch

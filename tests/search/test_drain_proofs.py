@@ -9,7 +9,8 @@ from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
 from ruby_map.mapper.bounds import charges, ideal
 from ruby_map.mapper.certificate.checker import Refused, columns, orders, verify
 from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.model import CostOptions, evaluate
+from ruby_map.mapper.model import evaluate
+from ruby_map.mapper.problem import CostOptions
 from ruby_map.mapper.proof.best_orders import best_orders
 from ruby_map.mapper.search.options import SearchOptions
 

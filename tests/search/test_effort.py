@@ -10,11 +10,12 @@ from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper.exploration import explore
 from ruby_map.mapper.mapspace.mapspace import Mapspace
+from ruby_map.mapper.problem import Effort
+from ruby_map.mapper.problem.effort import EFFORTS, read_effort
 from ruby_map.mapper.proof import effort_used, optimal, rounds
 from ruby_map.mapper.report import result_json
 from ruby_map.mapper.search.evolution import evolve
-from ruby_map.mapper.search.options import Effort, SearchOptions
-from ruby_map.mapper.search.options.effort import EFFORTS, read_effort
+from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.outcome.ended import Ended
 from ruby_map.mapper.searchers import option_faults
 from ruby_map.workloads import InputError, load_workload

@@ -12,10 +12,11 @@ from ruby_map.mapper.commands.ruby_map import main
 from ruby_map.mapper.mapping.batch import MappingBatch
 from ruby_map.mapper.mapspace import every_chain
 from ruby_map.mapper.mapspace.mapspace import Mapspace
-from ruby_map.mapper.model import OBJECTIVES
-from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
+from ruby_map.mapper.model.cost import evaluate, validity
 from ruby_map.mapper.model.counts import count, least_counts
 from ruby_map.mapper.model.nests.nest_analysis import NestAnalysis
+from ruby_map.mapper.problem import OBJECTIVES
+from ruby_map.mapper.problem.charges import CostOptions
 from ruby_map.mapper.search import RandomDraws
 from ruby_map.mapper.search.engines import ENGINES
 from ruby_map.mapper.search.engines import jax_line as engine

@@ -11,7 +11,8 @@ from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy, as_written
 from ruby_map.mapper.certificate.checker import verify
 from ruby_map.mapper.mapping import frontier
 from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.model import OBJECTIVES, CostOptions, count, evaluate, least_counts, recount, simulate, validity
+from ruby_map.mapper.model import count, evaluate, least_counts, recount, simulate, validity
+from ruby_map.mapper.problem import OBJECTIVES, CostOptions
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.recorder import ToBeat
 from ruby_map.mapper.search.values import Valuation

@@ -17,13 +17,14 @@ from ruby_map.mapper.certificate.checker import Refused, claim, verify
 from ruby_map.mapper.commands.ruby_check import main as check_main
 from ruby_map.mapper.commands.ruby_map import main
 from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.model import OBJECTIVES, CostOptions, evaluate, recount
+from ruby_map.mapper.model import evaluate, recount
+from ruby_map.mapper.problem import OBJECTIVES, CostOptions
+from ruby_map.mapper.problem.effort import Effort
 from ruby_map.mapper.proof import hindrance, incumbents, keep_choice
 from ruby_map.mapper.proof.certify import certified_mapping
 from ruby_map.mapper.proof.optimal import Optimal
 from ruby_map.mapper.runtime import InternalError
 from ruby_map.mapper.search.options import SearchOptions
-from ruby_map.mapper.search.options.effort import Effort
 from ruby_map.mapper.search.outcome import Ended
 from ruby_map.workloads import Network, load_workload
 from typer.testing import CliRunner

@@ -14,15 +14,16 @@ from ruby_map.mapper.bounds.charges import charges
 from ruby_map.mapper.bounds.dim_groups import DimGroup, RankWords, grouped
 from ruby_map.mapper.bounds.relaxation import Relaxation
 from ruby_map.mapper.mapspace import Mapspace, every_chain
-from ruby_map.mapper.model import OBJECTIVES
-from ruby_map.mapper.model.cost import CostOptions, evaluate, validity
+from ruby_map.mapper.model.cost import evaluate, validity
 from ruby_map.mapper.model.recount import recount
+from ruby_map.mapper.problem import OBJECTIVES
+from ruby_map.mapper.problem.charges import CostOptions
+from ruby_map.mapper.problem.effort import Effort
 from ruby_map.mapper.proof.best_orders import best_orders
 from ruby_map.mapper.proof.branch_and_bound import Branching
 from ruby_map.mapper.proof.chain_groups import rows_of
 from ruby_map.mapper.runtime import InternalError
 from ruby_map.mapper.search.options import SearchOptions
-from ruby_map.mapper.search.options.effort import Effort
 from ruby_map.mapper.search.outcome.ended import Ended
 from ruby_map.workloads import load_workload
 

@@ -12,9 +12,9 @@ from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper.bounds import Geometric
 from ruby_map.mapper.mapspace.mapspace import Mapspace
-from ruby_map.mapper.model import OBJECTIVES
 from ruby_map.mapper.model.cost import evaluate, validity
 from ruby_map.mapper.model.recount import recount
+from ruby_map.mapper.problem import OBJECTIVES
 from ruby_map.mapper.proof import incumbents as aims
 from ruby_map.mapper.proof import optimal as optimal_file
 from ruby_map.mapper.proof.branch_and_bound import Branching

@@ -12,7 +12,7 @@ from ruby_map.mapper.bounds.dim_groups import DimGroup, grouped
 from ruby_map.mapper.bounds.geometric import Factors, Geometric
 from ruby_map.mapper.bounds.relaxation import Relaxation
 from ruby_map.mapper.mapspace import Mapspace, every_chain
-from ruby_map.mapper.model import OBJECTIVES
+from ruby_map.mapper.problem import OBJECTIVES
 from ruby_map.mapper.proof.chain_tree import _split
 from ruby_map.mapper.proof.incumbents import BestIncumbent
 from ruby_map.mapper.proof.narrowing import narrowed

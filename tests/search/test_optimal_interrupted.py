@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ruby_map.mapper.model.cost import CostOptions
+from ruby_map.mapper.problem.charges import CostOptions
 from ruby_map.mapper.proof import optimal as optimal_file
 from ruby_map.mapper.proof import slow_orders
 from ruby_map.mapper.proof.leaves import LeafEvaluator

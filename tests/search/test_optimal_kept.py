@@ -16,14 +16,15 @@ from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
 from ruby_map.mapper.bounds import Relaxation, ideal
 from ruby_map.mapper.certificate.checker import verify
 from ruby_map.mapper.mapspace.mapspace import Mapspace
-from ruby_map.mapper.model import CostOptions, evaluate
+from ruby_map.mapper.model import evaluate
+from ruby_map.mapper.problem import CostOptions
+from ruby_map.mapper.problem.effort import Effort
 from ruby_map.mapper.proof import bounding, branch_and_bound, effort_used, hindrance, kept_in_turn
 from ruby_map.mapper.proof import optimal as optimal_file
 from ruby_map.mapper.proof.effort_used import EffortUsed
 from ruby_map.mapper.proof.kept_in_turn import in_turn_by_tensors
 from ruby_map.mapper.search.evolution import population, populations
 from ruby_map.mapper.search.options import SearchOptions
-from ruby_map.mapper.search.options.effort import Effort
 from ruby_map.mapper.search.outcome.ended import Ended
 from ruby_map.mapper.search.strategy import Task, Watch
 

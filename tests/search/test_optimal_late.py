@@ -10,13 +10,15 @@ from hypothesis import strategies as st
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper.mapspace.mapspace import Mapspace
-from ruby_map.mapper.model.cost import CostOptions, evaluate
+from ruby_map.mapper.model.cost import evaluate
+from ruby_map.mapper.problem import Effort
+from ruby_map.mapper.problem.charges import CostOptions
 from ruby_map.mapper.proof import optimal as optimal_file
 from ruby_map.mapper.proof import slow_orders
 from ruby_map.mapper.proof.effort_used import EffortUsed
 from ruby_map.mapper.runtime.deadline import TimeUp
 from ruby_map.mapper.search import Task, Watch
-from ruby_map.mapper.search.options import Effort, SearchOptions
+from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.outcome.ended import Ended
 from ruby_map.workloads import load_workload
 

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.model import CostOptions
+from ruby_map.mapper.problem import CostOptions
+from ruby_map.mapper.problem.effort import Effort
 from ruby_map.mapper.proof import branch_and_bound, keep_choice, part_search, parts, rounds
 from ruby_map.mapper.proof import optimal as optimal_module
 from ruby_map.mapper.proof.leaves import LeafEvaluator
 from ruby_map.mapper.proof.local_search import LocalSearch
 from ruby_map.mapper.search.options import SearchOptions
-from ruby_map.mapper.search.options.effort import Effort
 from ruby_map.mapper.search.outcome.ended import Ended
 from ruby_map.workloads import shaped
 

@@ -14,7 +14,7 @@ from ruby_map.mapper.commands import progress as command_progress
 from ruby_map.mapper.commands.ruby_map import main
 from ruby_map.mapper.exploration import layers
 from ruby_map.mapper.mapspace.mapspace import Mapspace
-from ruby_map.mapper.model import first_objective
+from ruby_map.mapper.problem import first_objective
 from ruby_map.mapper.proof import keep_choice
 from ruby_map.mapper.proof import optimal as optimal_file
 from ruby_map.mapper.proof.effort_used import EffortUsed

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Compute, Storage, load_arch
 from ruby_map.energy import energy_table, no_energies
 from ruby_map.mapper.mapspace.mapspace import Mapspace
-from ruby_map.mapper.model import OBJECTIVES, CostOptions
 from ruby_map.mapper.model.cost import evaluate, validity
 from ruby_map.mapper.model.nests.nest_analysis import NestAnalysis
+from ruby_map.mapper.problem import OBJECTIVES, CostOptions
 from ruby_map.mapper.runtime import checkpoint as checkpoint_file
 from ruby_map.mapper.runtime.checkpoint import Checkpoint
 from ruby_map.mapper.search import exhaustive, proposer, score

@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as arrays
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.model import CostOptions
+from ruby_map.mapper.problem import CostOptions
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.outcome import Ended
 from ruby_map.mapper.search.proposer import Scored

@@ -10,8 +10,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from ruby_map.mapper.bounds import charges
 from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.model import CostOptions, evaluate, recount
-from ruby_map.mapper.model.objectives import OBJECTIVES
+from ruby_map.mapper.model import evaluate, recount
+from ruby_map.mapper.problem import CostOptions
+from ruby_map.mapper.problem.objectives import OBJECTIVES
 from ruby_map.mapper.proof import slow_orders
 from ruby_map.mapper.proof.slow_orders import SlowOrders, TooManyOrders
 from ruby_map.workloads import InputError, shaped

@@ -10,7 +10,8 @@ from ruby_map.arch import Architecture, Axis, Compute, Storage
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
 from ruby_map.mapper.certificate.checker import Refused, verify
 from ruby_map.mapper.mapspace.mapspace import Mapspace
-from ruby_map.mapper.model import OBJECTIVES, CostOptions, evaluate, recount, simulate
+from ruby_map.mapper.model import evaluate, recount, simulate
+from ruby_map.mapper.problem import OBJECTIVES, CostOptions
 from ruby_map.mapper.proof import optimal as proofs
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.outcome import Ended

@@ -14,7 +14,8 @@ from joblib.externals.loky import get_reusable_executor
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.model import OBJECTIVES, CostOptions, evaluate, validity
+from ruby_map.mapper.model import evaluate, validity
+from ruby_map.mapper.problem import OBJECTIVES, CostOptions
 from ruby_map.mapper.runtime import Part
 from ruby_map.mapper.search import ENGINES, Task, Watch
 from ruby_map.mapper.search.options import SearchOptions

@@ -15,9 +15,9 @@ from ruby_map.mapper.certificate.checker import Refused, verify
 from ruby_map.mapper.certificate.checker import wires as checked_wires
 from ruby_map.mapper.certificate.checker.problem import Problem
 from ruby_map.mapper.mapspace import Mapspace, every_chain
-from ruby_map.mapper.model import CostOptions
 from ruby_map.mapper.model.cost import validity
 from ruby_map.mapper.model.interconnect import hops
+from ruby_map.mapper.problem import CostOptions
 from ruby_map.mapper.runtime import InternalError
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.workloads import InputError, Tensor, Term, Workload, shaped

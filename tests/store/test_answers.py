@@ -9,10 +9,11 @@ import pytest
 from ruby_map.mapper import SearchOptions, explore
 from ruby_map.mapper.exploration import held
 from ruby_map.mapper.mapspace import Mapspace
+from ruby_map.mapper.problem import Goal
 from ruby_map.mapper.proof import proposals
 from ruby_map.mapper.runtime import Checkpoint, StoreWarning
 from ruby_map.mapper.search import Task
-from ruby_map.mapper.store import Problem, Store, export_lines, merge_lines, plain_mappings, read_mappings
+from ruby_map.mapper.store import Store, export_lines, merge_lines, plain_mappings, read_mappings
 from ruby_map.workloads import InputError
 
 from .test_store import LAYER, toy
@@ -52,7 +53,7 @@ def search(command, store, **more):
 
 
 def problem(command):
-    return toy(objective="cost_model", model=command)
+    return toy(goal=Goal(("cost_model",), model=command))
 
 
 def test_each_answer_is_held_and_the_best_begins_the_next_search(tmp_path, command):
@@ -142,5 +143,5 @@ def test_a_resumed_search_adds_what_was_answered_before(tmp_path, command):
 def test_the_problem_of_a_task_names_its_model(command):
     """As `explore` does."""
     own = toy()
-    task = Task(Mapspace(own.arch, own.workload), own.table, SearchOptions(cost_model=command))
-    assert Problem.of(task).digest == problem(command).digest
+    task = Task(Mapspace(own.arch, own.workload), own.energies, SearchOptions(cost_model=command))
+    assert task.problem.digest == problem(command).digest

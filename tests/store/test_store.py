@@ -13,10 +13,11 @@ from ruby_map.arch import Architecture, ComponentClass, Written, library_archs, 
 from ruby_map.energy import as_written, energy_table
 from ruby_map.mapper import SearchOptions, explore, result_json
 from ruby_map.mapper.mapspace import Mapspace, inside
-from ruby_map.mapper.model import CostOptions, validity
+from ruby_map.mapper.model import validity
+from ruby_map.mapper.problem import CostOptions, Goal, Problem
 from ruby_map.mapper.runtime import StoreWarning
 from ruby_map.mapper.search import Task
-from ruby_map.mapper.store import Found, HeldProof, Problem, Store, plain_mappings, prune, read_mappings
+from ruby_map.mapper.store import Found, HeldProof, Store, plain_mappings, prune, read_mappings
 from ruby_map.workloads import InputError, Network, load_workload, shaped
 
 from ..small_problems import problems, uneven_problems, values_of
@@ -26,7 +27,7 @@ LAYER = ("linear_5", "matmul_100")
 
 
 def problem_of(space, table, objective, costs):
-    return Problem.of(Task(space, table, SearchOptions(objective=objective), costs))
+    return Task(space, table, SearchOptions(objective=objective), costs).problem
 
 
 def toy(**more):
@@ -112,9 +113,9 @@ def test_names_and_places_are_no_part_of_what_identifies_a_problem():
     """Nor areas, sources of figures, leakage that is not charged, the zeros of padding, whole numbers as floats."""
     own = toy()
     table = replace(
-        own.table,
+        own.energies,
         arch="x",
-        levels=tuple(replace(each, source="x", area_um2=7.0, leak_pj_per_cycle=8.0) for each in own.table.levels),
+        levels=tuple(replace(each, source="x", area_um2=7.0, leak_pj_per_cycle=8.0) for each in own.energies.levels),
     )
     leaks = replace(table, compute=replace(table.compute, leak_pj_per_cycle=9.0))
     work = replace(own.workload, name="x", shape="y", ineffectual_macs=3)
@@ -122,7 +123,8 @@ def test_names_and_places_are_no_part_of_what_identifies_a_problem():
     wide = tuple(replace(each, read_bandwidth=4.0) for each in levels)
     whole = tuple(replace(each, read_bandwidth=4) for each in levels)
     assert (
-        replace(own, table=leaks, workload=work, arch=replace(own.arch, name="x", levels=levels)).digest == own.digest
+        replace(own, energies=leaks, workload=work, arch=replace(own.arch, name="x", levels=levels)).digest
+        == own.digest
     )
     assert len({replace(own, arch=replace(own.arch, levels=each)).digest for each in (wide, whole)}) == 1
     kind = ComponentClass(Written("k", "/a/b/c.yaml", 1, ""), (("x", Written(2, "/a/b/c.yaml", 2, "")),), (), ())
@@ -134,18 +136,18 @@ def test_names_and_places_are_no_part_of_what_identifies_a_problem():
 def test_what_changes_a_value_or_what_is_valid_is_part_of_it():
     """Each of these makes another problem."""
     own = toy()
-    first, *rest = own.table.levels
+    first, *rest = own.energies.levels
     level = own.arch.levels[1]
 
     def machine(**more):
         return replace(own, arch=replace(own.arch, levels=(own.arch.levels[0], replace(level, **more))))
 
     others = [
-        replace(own, objective="delay,edp"),
-        replace(own, model="other"),
-        replace(own, costs=CostOptions(drain_reads=True)),
-        replace(own, costs=CostOptions(leakage=True)),
-        replace(own, table=replace(own.table, levels=(replace(first, read_pj=first.read_pj + 1), *rest))),
+        replace(own, goal=Goal(("delay", "edp"))),
+        replace(own, goal=Goal(model="other")),
+        replace(own, charges=CostOptions(drain_reads=True)),
+        replace(own, charges=CostOptions(leakage=True)),
+        replace(own, energies=replace(own.energies, levels=(replace(first, read_pj=first.read_pj + 1), *rest))),
         replace(own, workload=replace(own.workload, sizes=(99, *own.workload.sizes[1:]))),
         replace(own, arch=placed(own.arch, "uneven")),
         replace(
@@ -239,7 +241,7 @@ def test_a_stored_value_that_differs_is_told_and_not_trusted(tmp_path):
 
 def test_pruning_keeps_the_best(tmp_path):
     """Of each problem so many, and the best however old."""
-    own, other = toy(), toy(objective="delay")
+    own, other = toy(), toy(goal=Goal(("delay",)))
     with Store(tmp_path / "s") as store:
         store.add(own, drawn(30), Found("hand", date="2030-01-01T00:00:00Z"))
         store.add(other, drawn(20), Found("hand", date="2030-02-01T00:00:00Z"))
@@ -253,11 +255,11 @@ def test_pruning_keeps_the_best(tmp_path):
 
 def test_every_problem_with_its_mappings_is_there_for_other_machines(tmp_path):
     """What holds by names is read for a machine with the same names."""
-    own, other = toy(), toy(objective="delay")
+    own, other = toy(), toy(goal=Goal(("delay",)))
     with Store(tmp_path / "s") as store:
         store.add(own, drawn(5), Found("hand"))
         store.add(other, drawn(3), Found("hand"))
-        found = {problem.objective: (problem, rows) for problem, rows in store.every(4)}
+        found = {problem.goal.text: (problem, rows) for problem, rows in store.every(4)}
         assert {name: len(rows) for name, (_, rows) in found.items()} == {"edp": 4, "delay": 3}
         assert found["edp"][0] == own
         there = load_arch("linear_8")
@@ -317,7 +319,7 @@ def test_each_layer_of_a_network_is_looked_up_and_added(tmp_path):
 def test_what_cannot_be_added_is_told_and_the_result_is_not_lost(tmp_path):
     """A disk that is full at the end of a search."""
     with Store(tmp_path / "s") as store:
-        store.add(toy(objective="delay"), drawn(1), Found("hand"))
+        store.add(toy(goal=Goal(("delay",))), drawn(1), Found("hand"))
         ((pages,),) = store.file.database.execute("PRAGMA page_count").fetchall()
         store.file.database.execute(f"PRAGMA max_page_count = {pages}")
         with pytest.raises(InputError, match="is full.*intact"):
@@ -333,4 +335,4 @@ def test_what_cannot_be_added_is_told_and_the_result_is_not_lost(tmp_path):
 def filled(store):
     """Add mappings until that fails."""
     for i in range(len(pool())):
-        store.add(toy(objective="delay"), pool().take([i]), Found("hand"))
+        store.add(toy(goal=Goal(("delay",))), pool().take([i]), Found("hand"))

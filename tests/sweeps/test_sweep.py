@@ -19,7 +19,7 @@ from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table, write_ert
 from ruby_map.mapper import SearchOptions, explore, sweep
 from ruby_map.mapper.commands.ruby_sweep import main
-from ruby_map.mapper.model.cost import CostOptions
+from ruby_map.mapper.problem.charges import CostOptions
 from ruby_map.mapper.sweeps import picture as sweep_figures
 from ruby_map.mapper.sweeps import run as sweep_run
 from ruby_map.mapper.sweeps.file import read_sweep

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table, write_ert
-from ruby_map.mapper.model.cost import CostOptions
+from ruby_map.mapper.problem.charges import CostOptions
 from ruby_map.mapper.sweeps.expressions import computed
 from ruby_map.mapper.sweeps.file import read_sweep
 from ruby_map.mapper.sweeps.plan import LinkedParameters, SteppedRange

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 from ruby_map.mapper import SearchOptions, explore, result_json, sweep
-from ruby_map.mapper.model.cost import CostOptions
+from ruby_map.mapper.problem.charges import CostOptions
 from ruby_map.mapper.sweeps import page as sweep_report
 from ruby_map.mapper.sweeps.page import report_html
 from ruby_map.mapper.sweeps.store import FOUND, PointOutcome

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...mapping import Bools, Floats
-from ...model import Objective
+from ...problem import Objective
 from ..format import TOLERANCE
 from .bounds import SLACK
 

@@ -13,7 +13,7 @@ from ....arch import Architecture
 from ....energy import EnergyTable
 from ....workloads import Rank, Tensor, Workload
 from ...mapping import Bools, Floats
-from ...model import CostOptions
+from ...problem import CostOptions
 from .chains import Chains, Group, TooManyChains, every_chain, tied_dims
 from .memories import Kept, Memory, memories
 from .words import RankWords

@@ -13,7 +13,8 @@ import numpy as np
 from ....arch import Architecture
 from ....energy import EnergyTable
 from ....workloads import Workload
-from ...model import OBJECTIVES, CostOptions, Objective, figures_exact
+from ...model import figures_exact
+from ...problem import OBJECTIVES, CostOptions, Objective
 from ..format import FRONT, TOLERANCE, Choice, Layer, Stage, certified_energies
 from .claim import Claim, Limit
 from .columns import Columns

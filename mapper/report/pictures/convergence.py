@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from ...model import first_objective
+from ...problem import first_objective
 from ..answer import minimised
 from ..network_result import NetworkResult
 from ..result import Result

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ...model import OBJECTIVES
+from ...problem import OBJECTIVES
 from ..result import Result
 from ..tables import energy_unit
 from .palette import LINES, MARKERS, PALETTE, finish, symbol

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ...mapping import Floats
 from ...mapspace import LazyBatch, Mapspace
-from ...model import CostOptions
+from ...problem import CostOptions
 from ..recorder import Scores, ToBeat
 from ..score import ScoringTask
 

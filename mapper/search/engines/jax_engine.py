@@ -17,8 +17,9 @@ from ....arch import Architecture
 from ....energy import EnergyTable
 from ...mapping import Bools, Floats, Ints
 from ...mapspace import LazyBatch, Mapspace
-from ...model import CostOptions, Objective, count, evaluate, least_counts, rate, validity
+from ...model import count, evaluate, least_counts, rate, validity
 from ...model.nests import NestAnalysis
+from ...problem import CostOptions, Objective
 
 BLOCK = 8192  # mappings evaluated at once: their arrays stay in cache, and calls cost little beside them
 SMALL_BLOCK = 1024  # where bounds have left few mappings: a block is padded

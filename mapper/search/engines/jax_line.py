@@ -5,8 +5,8 @@ from importlib.util import find_spec
 from math import prod
 
 from ...mapspace import LISTED, LazyBatch, Mapspace
-from ...model import CostOptions
 from ...model.nests import outside
+from ...problem import CostOptions
 from ..proposer import CHUNK
 from ..recorder import Scores, ToBeat
 from ..score import ScoringTask

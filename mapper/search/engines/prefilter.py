@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ....energy import EnergyTable
 from ...mapping import Floats, Ints, covered, uncovered_by_earlier
 from ...mapspace import LazyBatch, Mapspace
-from ...model import CostOptions, Objective
+from ...problem import CostOptions, Objective
 from ..pruning import Pruning
 from ..recorder import ToBeat
 from ..values import Valuation, may_precede

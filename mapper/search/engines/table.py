@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from ...mapspace import Mapspace
-from ...model import CostOptions
+from ...problem import CostOptions
 from ..recorder import Scores, ToBeat
 from ..score import ScoringTask, score_exactly
 from .engine import EngineLine

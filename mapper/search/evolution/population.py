@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...mapping import Floats, Ints, frontier
-from ...model import OBJECTIVES, validity
+from ...model import validity
+from ...problem import OBJECTIVES
 from ..recorder import Scores, ToBeat
 from ..values import Valuation
 from ..variation import TIE, Ground, Individuals, ranked_apart

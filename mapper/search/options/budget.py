@@ -14,7 +14,7 @@ from math import inf
 from typing import NamedTuple
 
 from ....workloads import Fault, InputError
-from ...model import OBJECTIVES
+from ...problem import OBJECTIVES
 from ...runtime import seconds_in
 
 DECAY = 1.5  # the expected gain of a further mapping falls as this power of the mappings seen

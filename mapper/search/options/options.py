@@ -7,8 +7,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from ....workloads import InputError, option_fault
-from .effort import Effort, read_effort
-from .effort import as_text as effort_text
+from ...problem import COST_MODEL, Effort, Goal, effort_text, read_effort
 from .settings import as_text
 
 GIVE_UP = 1_000_000  # invalid mappings in a row that end an endless search
@@ -71,6 +70,13 @@ class SearchOptions:
     def objectives(self) -> tuple[str, ...]:
         """The objectives to minimise: the first; among equals the second, and so on."""
         return _names(self.objective)
+
+    @property
+    def goal(self) -> Goal:
+        """What to minimise."""
+        if self.cost_model:
+            return Goal((COST_MODEL,), self.axes, str(self.cost_model))
+        return Goal(self.objectives, self.axes)
 
     @property
     def limits(self) -> Effort:

@@ -2,12 +2,11 @@
 
 from .coverage import Coverage
 from .ended import MOST_CHAINS, MOST_KEPT, MOST_NAMED, MOST_SKETCHED, STEPS_A_ROW, Ended
-from .outcome import COST_MODEL, Answer, FrontProof, Outcome, Point, StageProof, reach
+from .outcome import Answer, FrontProof, Outcome, Point, StageProof, reach
 from .statistics import REFUSED, UNANSWERED, Statistics
 
 __all__ = [
     "Answer",
-    "COST_MODEL",
     "Coverage",
     "Ended",
     "FrontProof",

@@ -7,7 +7,7 @@ import numpy as np
 
 from ...certificate import Layer
 from ...mapping import Floats, MappingBatch, staircase
-from ...model import ROUNDING
+from ...problem import ROUNDING
 from .coverage import Coverage
 from .statistics import Statistics
 
@@ -67,9 +67,6 @@ class StageProof:
     lower_bound: float | None = None  # no such mapping is below it; None: nothing is proven
     optimal: bool = False  # whether it is proven that no such mapping is better
     coverage: Coverage | None = None  # of all combinations of chains
-
-
-COST_MODEL = "cost_model"  # the objective of a search by the answers of a cost model
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ import numpy as np
 from ...bounds import charges
 from ...mapping import Bools, Ints, MappingBatch, unique_rows
 from ...mapspace import sorted_placement
-from ...model import OBJECTIVES, validity
+from ...model import validity
+from ...problem import OBJECTIVES
 from ...proof import best_orders
 from ...search import Scores, Task, ToBeat, Valuation
 from ...search.variation import Ground, Individuals

@@ -3,71 +3,50 @@
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import PurePath
-from typing import Any, Self
+from typing import Any
 
 from pydantic import TypeAdapter
 
 from ...arch import Architecture, ComponentClass, ComponentPart, Written
-from ...energy import EnergyTable, as_written
+from ...energy import EnergyTable
 from ...workloads import Workload
-from ..model import OBJECTIVES, CostOptions
-from ..search import Task
-from ..search.outcome import COST_MODEL
+from .charges import CostOptions
+from .goal import COST_MODEL, EXACT, Goal
+from .objectives import OBJECTIVES
 from .plain import Json, digest, plain
-
-MODEL = "exact"  # the counts of docs/model.md; else the command of a cost model
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A layer on a machine, with energies, costs and objectives.
+    """A layer on a machine, with energies, charges and a goal.
 
-    The mapspace is no part of it: a mapping that was found in one is knowledge for all. Neither are names of the
-    machine and the layer, nor areas, nor where figures come from.
+    The mapspace is no part of it: a mapping that was found in one is knowledge for all. Names of the machine and the
+    layer, areas, and where figures come from are not part of its identity; neither is a front.
     """
 
-    arch: Architecture  # with one level for each memory
+    arch: Architecture  # as written, with one level for each memory
     workload: Workload
-    table: EnergyTable
-    objective: str = "edp"  # or a list, as delay,energy
-    costs: CostOptions = CostOptions()
-    model: str = MODEL
-
-    @classmethod
-    def of(cls, task: Task) -> Self:
-        """Return the problem of a search."""
-        arch, table = as_written(task.space.arch, task.table)
-        options = task.options
-        objective = COST_MODEL if options.cost_model else ",".join(options.objectives)
-        return cls(arch, task.space.workload, table, objective, task.costs, str(options.cost_model or MODEL))
-
-    @property
-    def answered(self) -> bool:
-        """Whether its values are the answers of a cost model of a user."""
-        return self.model != MODEL
-
-    @property
-    def objectives(self) -> tuple[str, ...]:
-        """The objectives to minimise: the first; among equals the second, and so on."""
-        return tuple(self.objective.split(","))
+    energies: EnergyTable  # of its levels
+    charges: CostOptions = CostOptions()
+    goal: Goal = Goal()
 
     @cached_property
     def digest(self) -> str:
         """The hash of its identity."""
-        work, leaks = self.workload, self.costs.leakage
+        work, leaks = self.workload, self.charges.leakage
         levels = [plain(replace(level, cls="", attributes=())) for level in self.arch.levels]
         energies = [
             [level.read_pj, level.write_pj, level.update_pj, level.leak_pj_per_cycle if leaks else 0]
-            for level in self.table.levels
+            for level in self.energies.levels
         ]
-        mac = [self.table.compute.mac_pj(work), self.table.compute.leak_pj_per_cycle if leaks else 0]
+        mac = [self.energies.compute.mac_pj(work), self.energies.compute.leak_pj_per_cycle if leaks else 0]
         # left out at its default, as by `plain`: the digests of older stores stay
         most_loops = {} if self.arch.max_loops is None else {"max_loops": self.arch.max_loops}
         return digest(
             {
-                "model": self.model,
-                "objective": self.objective,
-                "costs": plain(self.costs),
+                "model": self.goal.model,
+                "objective": self.goal.text,
+                "costs": plain(self.charges),
                 "levels": levels,
                 "mac_word_bits": self.arch.compute.word_bits,
                 "dims": plain(work.dims),
@@ -79,33 +58,42 @@ class Problem:
             }
         )
 
-    def values(self, energy_pj: float, cycles: int) -> tuple[float, ...]:
-        """Compute the objectives of a mapping, in turn."""
-        every = {(1, 1): energy_pj * cycles, (1, 0): energy_pj, (0, 1): cycles}
-        return tuple(float(every[OBJECTIVES[name].powers]) for name in self.objectives)
-
     def plain(self) -> Json:
-        """Convert to plain values that say all of it; `of_plain` reads them."""
+        """Convert to plain values that say all of it but the front; `of_plain` reads them."""
         arch = replace(self.arch, components=tuple(_without_folders(each) for each in self.arch.components))
-        described = {"arch": plain(arch), "workload": plain(self.workload), "table": plain(self.table)}
-        return {"model": self.model, "objective": self.objective, "costs": plain(self.costs), **described}
+        described = {"arch": plain(arch), "workload": plain(self.workload), "table": plain(self.energies)}
+        costs = plain(self.charges)
+        return {"model": self.goal.model, "objective": self.goal.text, "costs": costs, **described}
 
     @classmethod
     def of_plain(cls, values: Json) -> "Problem":
         """Read the values of `plain`. Raises ValueError where they are none, or name unknown objectives."""
         read = _reader().validate_python(values)
-        known = [COST_MODEL] if read.answered else OBJECTIVES
-        unknown = [name for name in read.objectives if name not in known]
-        if unknown:
+        goal = Goal(tuple(read.objective.split(",")), model=read.model)
+        known = [COST_MODEL] if goal.answered else OBJECTIVES
+        if unknown := [name for name in goal.objectives if name not in known]:
             raise ValueError(f"unknown objectives {', '.join(unknown)}")
         levels = tuple(replace(level, attributes=_tuples(level.attributes)) for level in read.arch.levels)
         compute = replace(read.arch.compute, attributes=_tuples(read.arch.compute.attributes))
-        return replace(read, arch=replace(read.arch, levels=levels, compute=compute))
+        arch = replace(read.arch, levels=levels, compute=compute)
+        return cls(arch, read.workload, read.table, read.costs, goal)
+
+
+@dataclass(frozen=True)
+class _Plain:
+    """A problem by the keys of its plain values, which files have."""
+
+    arch: Architecture
+    workload: Workload
+    table: EnergyTable
+    objective: str = "edp"
+    costs: CostOptions = CostOptions()
+    model: str = EXACT
 
 
 @cache
-def _reader() -> TypeAdapter[Problem]:
-    return TypeAdapter(Problem)
+def _reader() -> TypeAdapter[_Plain]:
+    return TypeAdapter(_Plain)
 
 
 def _tuples(value: Any) -> Any:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 
-from ....workloads import Fault, InputError, near, option_fault
+from ...workloads import Fault, InputError, near, option_fault
 
 STEPS_A_SECOND = 1_000_000  # of a proof, about, on one quiet core
 
@@ -49,7 +49,7 @@ EFFORTS = {
 _KINDS: dict[str, Callable[[str], int | float]] = {"mappings": int, "steps": int, "seconds": float}
 
 
-def as_text(effort: str | Effort) -> str:
+def effort_text(effort: str | Effort) -> str:
     """Write an effort as text: its name, or as `mappings=100000,steps=2000000`."""
     if isinstance(effort, str):
         return effort.replace(" ", "")

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..mapping import Floats
-from .cost import Costs
 
 ROUNDING = 1e-9  # relative; float sums and products in two orders differ by far less
 
@@ -35,8 +34,8 @@ class Objective:
         """Whether its values are energies."""
         return not self.powers[1]
 
-    def of(self, costs: Costs) -> Floats:
-        """Its values. # (mapping,)"""
+    def of(self, costs: object) -> Floats:
+        """Its values in the costs of mappings, which have its column. # (mapping,)"""
         values: Floats = getattr(costs, self.column)
         return values
 

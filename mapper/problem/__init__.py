@@ -1,0 +1,29 @@
+"""The problem: a machine, a layer, energies, charges and the goal; and the effort of its search."""
+
+from .charges import CostOptions
+from .effort import EFFORTS, STEPS_A_SECOND, Effort, effort_text, read_effort
+from .goal import COST_MODEL, EXACT, Goal
+from .identity import fingerprint, identity
+from .objectives import OBJECTIVES, ROUNDING, Objective, first_objective
+from .plain import Json
+from .problem import Problem
+
+__all__ = [
+    "COST_MODEL",
+    "CostOptions",
+    "EFFORTS",
+    "Effort",
+    "Json",
+    "EXACT",
+    "Goal",
+    "OBJECTIVES",
+    "Objective",
+    "Problem",
+    "ROUNDING",
+    "STEPS_A_SECOND",
+    "effort_text",
+    "fingerprint",
+    "first_objective",
+    "identity",
+    "read_effort",
+]

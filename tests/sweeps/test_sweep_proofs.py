@@ -13,7 +13,7 @@ from ruby_map.mapper.comparison import Interval
 from ruby_map.mapper.mapping import frontier
 from ruby_map.mapper.sweeps.fronts import (
     Seeded,
-    _volume,
+    _share_below,
     candidates,
     fronts,
     knee,
@@ -87,7 +87,7 @@ def test_a_frontier_is_surely_and_possibly_what_is_said_of_it(some):
     assert (on <= possibly_on(low, high)).all()
     assert possible_knees(low, high)[knee(true)]
     corner = (np.full(low.shape[1], 1.0), np.full(low.shape[1], 7.0))
-    assert _volume(high, corner) <= _volume(true, corner) <= _volume(low, corner) <= 1
+    assert _share_below(high, corner) <= _share_below(true, corner) <= _share_below(low, corner) <= 1
 
 
 @given(boxes())

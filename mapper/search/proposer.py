@@ -1,4 +1,4 @@
-"""The interface of proposers, which propose mappings chunk by chunk. strategies/ has them."""
+"""The interface of proposers, which propose mappings chunk by chunk. mapper/searchers/table.py lists them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The interface of search strategies, and their inputs. registry.py lists the strategies."""
+"""The interface of search strategies, and their inputs. mapper/searchers/table.py lists them."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass

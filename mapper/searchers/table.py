@@ -1,16 +1,33 @@
-"""The table of search strategies."""
+"""The table of searches: a new one is a file and a line here."""
 
 from collections.abc import MutableMapping
 
 from ..proof import Auto, Proof
-from ..search import Strategy
+from ..search import NO_VICTORY, Chunked, Exhaustive, RandomDraws, Strategy
 from ..search.evolution import Evolution
+from .anneal import Anneal
+from .genetic import Genetic
+from .learners import Bayes, Gbt, Surrogate
 from .milp import OneShot
-from .proposers import PROPOSERS
+from .pruned import Pruned
+from .sketch import Sketch
+
+SETTLED = 100_000  # valid mappings in a row without improvement that end a search which learns
+LEARNS = (
+    f"a search that learns ends after {SETTLED:,} valid mappings without improvement: leave this out, or use patience"
+)
 
 STRATEGIES: MutableMapping[str, Strategy] = {  # a program may put in a row of its own
     "auto": Auto(),
-    **PROPOSERS,
+    "random": Chunked(RandomDraws()),
+    "exhaustive": Chunked(Exhaustive(), NO_VICTORY),
+    "anneal": Chunked(Anneal(), LEARNS, SETTLED),
+    "genetic": Chunked(Genetic(), LEARNS, SETTLED),
+    "sketch": Chunked(Sketch(), LEARNS, SETTLED),
+    "pruned": Chunked(Pruned()),
+    "gbt": Chunked(Gbt()),
+    "surrogate": Chunked(Surrogate()),
+    "bayes": Chunked(Bayes()),
     "evolve": Evolution(),
     "milp": OneShot(),
     "optimal": Proof(),

@@ -16,9 +16,9 @@ from .limits import FIGURES, Interval, ratio_limits
 from .overall import Overall, overall
 from .pictures import drawn, rows_of
 from .stored import Stored
+from .summary import left_out, properties, summary, title_of
 from .table import Table
 from .tables import case_table, count_table, layer_table, part_table, verdict_table
-from .told import left_out, properties, summary, title_of
 
 
 def csv_text(table: Table) -> str:

@@ -9,9 +9,9 @@ from ..report.pictures import drawn_bytes
 from .cases import CasePair, LayerPair, Matched
 from .nests import NestPair, nest_lines, side_by_side
 from .pictures import drawn, rows_of
+from .summary import left_out, properties, summary, title_of
 from .table import Table
 from .tables import case_table, layer_counts, layer_table, part_table, verdict_table
-from .told import left_out, properties, summary, title_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

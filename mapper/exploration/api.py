@@ -28,9 +28,7 @@ from ..runtime import Checkpoint
 from ..search.options import SearchOptions
 from ..searchers import option_faults
 from ..store import Store
-from .beginnings import Beginnings, kept_in
 from .diagnose import misfits
-from .held import HeldLayers
 from .inputs import Spec, alike, layers_of, load
 from .layer import Progress, counted, result_of
 from .layers import Layers
@@ -38,6 +36,8 @@ from .mappings import mapping_of
 from .network import chosen_for_network
 from .spending import spend_budget
 from .spread import bring
+from .start_mappings import Beginnings, kept_in
+from .store_link import HeldLayers
 from .time_slices import Study
 from .transforms import chosen, transformed
 

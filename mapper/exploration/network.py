@@ -16,8 +16,8 @@ from ..runtime import InternalError
 from ..search import Recorder
 from ..search.outcome import Ended, Point
 from ..searchers import STRATEGIES, stop_rules
+from .energy_delay_sums import LayerSums, SumRequest, SumResult, known_of, prove_sums, used_up
 from .layers import Layers
-from .least_sums import LayerSums, SumRequest, SumResult, known_of, prove_sums, used_up
 from .side_by_side import WholeRequest, side_by_side
 
 FIRST_SLOPES = (0.8, 1.25)  # times energy / cycles of the network: tried, the two that leave the least to prove

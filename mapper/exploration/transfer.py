@@ -12,9 +12,9 @@ from ..model import Costs, evaluate
 from ..problem import OBJECTIVES, ROUNDING
 from ..report import NetworkResult, Result, best_choice
 from ..search import Task
-from .beginnings import Beginnings
 from .inputs import alike, layers_of
 from .layer import counted, result_of
+from .start_mappings import Beginnings
 from .time_slices import NoMapspaceError, Study
 
 MOST = 64  # mappings of a layer that are counted exactly, those of the least objective

@@ -1,6 +1,6 @@
 """The dims together: combinations of one chain per dim by number and by chance, when the dims share axes.
 
-The tables go dim by dim over the states that ways.py defines: what the dims before share so far.
+The tables go dim by dim over the states that coupled_counts.py defines: what the dims before share so far.
 """
 
 from collections.abc import Sequence
@@ -12,9 +12,9 @@ import numpy as np
 from ..mapping import Ints
 from .chains import ChainSpace
 from .constraints import Shared
+from .coupled_counts import MOST_STATES, CoupledCounts
 from .integers import BigInts, compact, divide
 from .quotients import TooLargeError
-from .ways import MOST_STATES, Ways
 
 MOST_ENTRIES = 2**21  # of the table that samples and numbers need for one dim: half a gigabyte
 PLACES = 16  # of the table that finds an entry, for each entry,
@@ -40,14 +40,14 @@ class _Step:
 
 
 class Joint:
-    """All combinations of one chain per dim that respect what the dims share, by number and by chance (see Ways).
+    """All combinations of one chain per dim that respect what the dims share, by number and by chance.
 
     Raises TooLargeError.
     """
 
     def __init__(self, spaces: Sequence[ChainSpace], shared: Sequence[Shared], fixed_orders: int = 1):
         self.spaces, self._shared, self._fixed_orders = tuple(spaces), tuple(shared), fixed_orders
-        self._ways = Ways(spaces, shared, fixed_orders)
+        self._ways = CoupledCounts(spaces, shared, fixed_orders)
 
     @property
     def total(self) -> int:
@@ -58,7 +58,7 @@ class Joint:
     def least(self) -> int:
         """How many of them are within the axes whichever bounds of their classes they have, as far as that is known."""
         try:
-            return Ways(self.spaces, self._shared, self._fixed_orders, sure=True).total
+            return CoupledCounts(self.spaces, self._shared, self._fixed_orders, sure=True).total
         except TooLargeError:
             return 0
 

@@ -11,8 +11,8 @@ from ..search import Task
 from ..search.outcome import Coverage, Point
 from .certify import kept_names
 from .keep_choice import KeepChoice
-from .kept_in_turn import InTurn
 from .leaves import LeafEvaluator
+from .retention_order import InTurn
 from .wide_choice import FoldedChoice, WideChoice
 
 Waiting = KeepChoice | WideChoice | FoldedChoice

@@ -11,10 +11,10 @@ from ..problem import ROUNDING
 from ..runtime import Deadline, InternalError
 from ..search.outcome import MOST_KEPT, STEPS_A_ROW
 from .all_choices import AllChoices, Waiting
+from .coarse_bound import LONG
 from .incumbents import BestIncumbent
 from .keep_choice import KeepChoice, choice_of
-from .kept_in_turn import SHARE, by_tensors, in_turn_by_tensors
-from .sketch import LONG
+from .retention_order import SHARE, by_tensors, in_turn_by_tensors
 from .wide_choice import FoldedChoice, WideChoice
 
 BESIDE = 5_000  # rows of chains whose columns take about as long as a generation

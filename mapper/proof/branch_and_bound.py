@@ -19,7 +19,7 @@ from ..mapping import Floats, Ints
 from ..problem import ROUNDING
 from ..search.outcome import Coverage
 from .forest import Forest
-from .trail import Trail
+from .proof_log import ProofLog
 
 OPENED = 4096  # nodes opened at once
 OPEN_STEPS = 8_000  # steps of opening nodes at once, for itself
@@ -39,7 +39,7 @@ class State:
     nodes: Ints  # (node, group): a node of each group's tree; with a trail, a last column has the node's number there
     bounds: Floats  # (node,)
     left: Coverage
-    trail: Trail | None = None  # for a certificate
+    trail: ProofLog | None = None  # for a certificate
 
 
 @dataclass(eq=False)
@@ -62,7 +62,7 @@ class Branching:
         if self.forest.trees:
             root = np.zeros((1, number + self.certify), np.int64)
             bounds = np.maximum(self.forest.bound(root), known)
-            self.state = State(root, bounds, Coverage(), Trail() if self.certify else None)
+            self.state = State(root, bounds, Coverage(), ProofLog() if self.certify else None)
 
     @property
     def least(self) -> float:
@@ -116,7 +116,7 @@ class Branching:
         bounds: Floats,
         best: Callable[[], float],
         evaluate: Evaluate,
-        trail: Trail | None = None,
+        trail: ProofLog | None = None,
     ) -> tuple[Ints, Floats, Coverage]:
         """Divide nodes, evaluate or rule out the parts with single chains, and return the others, with coverage."""
         self.forest.check(OPEN_STEPS + len(nodes) * self.forest.figures // FIGURES_A_STEP)

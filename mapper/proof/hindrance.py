@@ -6,7 +6,7 @@ from ..model import figures_exact
 from ..search import Task
 from ..search.outcome import MOST_CHAINS, MOST_KEPT, MOST_NAMED, MOST_SKETCHED, STEPS_A_ROW, Ended
 from .chain_groups import ChainGroups
-from .kept_in_turn import SHARE, by_tensors
+from .retention_order import SHARE, by_tensors
 
 
 def hindrance(task: Task, chains: ChainGroups) -> Ended | None:

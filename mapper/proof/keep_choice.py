@@ -17,6 +17,7 @@ from ..search.outcome import Coverage, Point
 from .branch_and_bound import Branching, Evaluate, importance
 from .certify import kept_names
 from .chain_groups import rows_of
+from .coarse_bound import LONG, CoarseBound, CoarseBounds
 from .forest import Forest
 from .incumbents import BestIncumbent, FrontIncumbents, Incumbents
 from .leaves import LeafEvaluator
@@ -24,9 +25,8 @@ from .long_lists import LongList
 from .narrowing import Narrowed, merit_of_all, narrowed
 from .part_search import OpenNodes, PartSearch
 from .parts import PATIENCE, Part
+from .proof_log import certified_tree
 from .rounds import OpenPart, Rounds
-from .sketch import LONG, Sketch, Sketcher
-from .trail import certified_tree
 from .wide_choice import WideChoice
 
 MOST_CORNERS = 500_000  # open nodes with a corner of their own in the proof about a front
@@ -42,7 +42,7 @@ class KeepChoice:
     branching: Branching | None = None
     rounds: Rounds | None = None  # in place of `branching` once that takes long
     looks: tuple[Factors, ...] = ()  # the sharper bounds of the whole
-    sketch: Sketch | None = None  # what left these chains of long lists
+    sketch: CoarseBound | None = None  # what left these chains of long lists
 
     def __post_init__(self) -> None:
         self.bound = self.relaxed.bound_of_all()
@@ -200,7 +200,7 @@ def choice_of(
         return Relaxation(some, task.table, keep, task.costs, sketch=sketch)
 
     if best and max(map(len, groups)) > LONG:
-        sketch = Sketcher(groups, partial(relaxation, sketch=True), best, beside).sketch()
+        sketch = CoarseBounds(groups, partial(relaxation, sketch=True), best, beside).sketch()
         if sketch.wide:
             return WideChoice(kept_names(task.space.arch, task.space.workload, keep), sketch, leaves.chains.number)
     rows = sketch.rows if sketch else [None] * len(groups)

@@ -11,7 +11,7 @@ from typing import NoReturn
 from ..certificate import BOUNDED, WEIGHED, Choice
 from ..mapping import Bools, Ints
 from ..search.outcome import Coverage
-from .sketch import Sketch
+from .coarse_bound import CoarseBound
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class WideChoice:
     """A choice of kept tensors of whose chains a sketch leaves too many."""
 
     keep: dict[str, list[str]]  # the tensors that each level keeps, by names
-    sketch: Sketch
+    sketch: CoarseBound
     number: int  # combinations of chains
     open: int = 1  # sets
     rows: int = 0  # of chains with all columns

@@ -7,7 +7,8 @@ import pytest
 from ruby_map.energy import energy_table
 from ruby_map.mapper import SearchOptions, evaluate, explore, load
 from ruby_map.mapper.commands.ruby_map import main
-from ruby_map.mapper.exploration import Beginnings, beginnings, level_names
+from ruby_map.mapper.exploration import Beginnings, level_names
+from ruby_map.mapper.exploration import start_mappings as beginnings
 from ruby_map.mapper.mapping import write_mapping
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.search import Task

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper import NetworkResult, SearchOptions, explore, result_json
-from ruby_map.mapper.exploration import least_sums, network
+from ruby_map.mapper.exploration import energy_delay_sums as least_sums
+from ruby_map.mapper.exploration import network
 from ruby_map.mapper.exploration.layers import Layers
 from ruby_map.mapper.exploration.network import chosen_for_network
 from ruby_map.mapper.exploration.spread import bring

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, LoopConstraint, Storage, load_arch
-from ruby_map.mapper.mapspace import construction, draws, ways
+from ruby_map.mapper.mapspace import construction, draws
+from ruby_map.mapper.mapspace import coupled_counts as ways
 from ruby_map.mapper.mapspace.bound_classes import ALONE, STEPS, WIDTHS, Width, class_of, class_starts, largest_of
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.workloads import InputError, load_workload

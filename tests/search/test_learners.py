@@ -26,7 +26,7 @@ from ruby_map.mapper.searchers.learners.embedding import embedded, order_scores
 from ruby_map.mapper.searchers.learners.gbt import diverse, learnt, pair_gradient, pair_signs
 from ruby_map.mapper.searchers.learners.history import log_targets, ranks_of
 from ruby_map.mapper.searchers.learners.nests import NO_LOOP, keys_of, loops_in_order
-from ruby_map.mapper.searchers.learners.network import Network, trained
+from ruby_map.mapper.searchers.learners.neural_net import Network, trained
 from ruby_map.mapper.searchers.learners.relations import THRESHOLDS, Relations
 from ruby_map.mapper.searchers.learners.samples import Columns, samples, similar
 from ruby_map.mapper.searchers.learners.surrogate import _sorted, descend

@@ -19,10 +19,10 @@ from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model import evaluate
 from ruby_map.mapper.problem import CostOptions
 from ruby_map.mapper.problem.effort import Effort
-from ruby_map.mapper.proof import bounding, branch_and_bound, effort_used, hindrance, kept_in_turn
+from ruby_map.mapper.proof import bounding, branch_and_bound, effort_used, hindrance, retention_order
 from ruby_map.mapper.proof import optimal as optimal_file
 from ruby_map.mapper.proof.effort_used import EffortUsed
-from ruby_map.mapper.proof.kept_in_turn import in_turn_by_tensors
+from ruby_map.mapper.proof.retention_order import in_turn_by_tensors
 from ruby_map.mapper.search.evolution import population, populations
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.outcome.ended import Ended
@@ -53,7 +53,7 @@ def problem(free):
 def choices_in_turn(held=0):
     """Proofs that bound all choices by tensors first, then those that may be best; more than `held` rows are folded."""
     with a_poor_beginning() as patch:
-        patch.setattr(kept_in_turn, "FEW", 0)
+        patch.setattr(retention_order, "FEW", 0)
         patch.setattr(bounding, "HELD", held)
         patch.setattr(branch_and_bound, "OPENED", 4)  # several choices are opened by and by
         yield patch
@@ -158,7 +158,7 @@ def test_as_many_choices_as_can_be_listed(monkeypatch):
     assert optimal(space, table, replace(OPTIMAL, certify=True)).optimal
     monkeypatch.setattr(hindrance, "MOST_KEPT", space.size.bypass - 1)
     assert optimal(space, table, OPTIMAL).statistics.stopped_by == Ended.TOO_MANY_CHOICES
-    monkeypatch.setattr(kept_in_turn, "FEW", 0)
+    monkeypatch.setattr(retention_order, "FEW", 0)
     assert optimal(space, table, OPTIMAL).optimal
     certified = optimal(space, table, replace(OPTIMAL, certify=True))
     assert certified.statistics.stopped_by == Ended.TOO_MANY_CHOICES_LISTED
@@ -266,7 +266,7 @@ def test_ctrl_c_while_choices_are_listed(monkeypatch, call):
                 raise KeyboardInterrupt
             return heappop(heap)
 
-        monkeypatch.setattr(kept_in_turn, "heappop", pop)
+        monkeypatch.setattr(retention_order, "heappop", pop)
         found = optimal(space, table, replace(OPTIMAL, certify=True))
     assert found.coverage.total == combinations_of(space)
     assert found.lower_bound <= whole.lower_bound * (1 + 1e-9)

@@ -15,7 +15,8 @@ from ruby_map.mapper.bounds.charges import Charge
 from ruby_map.mapper.certificate.checker import Refused, verify
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.problem.effort import Effort
-from ruby_map.mapper.proof import bounding, chain_groups, hindrance, keep_choice, long_lists, sketch
+from ruby_map.mapper.proof import bounding, chain_groups, hindrance, keep_choice, long_lists
+from ruby_map.mapper.proof import coarse_bound as sketch
 from ruby_map.mapper.proof.chain_groups import ChainGroups
 from ruby_map.mapper.proof.first_look import Evolver
 from ruby_map.mapper.runtime import InternalError

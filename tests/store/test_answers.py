@@ -7,7 +7,7 @@ import warnings
 
 import pytest
 from ruby_map.mapper import SearchOptions, explore
-from ruby_map.mapper.exploration import held
+from ruby_map.mapper.exploration import store_link as held
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.problem import Goal
 from ruby_map.mapper.proof import proposals

@@ -8,7 +8,7 @@ import numpy as np
 from ....arch import Architecture, stacked
 from ....workloads import Document, InputError, Keys, Workload
 from ..batch import MappingBatch
-from .told import Told
+from .transform_names import TransformNames
 from .transforms import ROOT, Keep, Pad, Reorder, Spread, Tile, Transform, Transforms, usual_keep
 
 
@@ -23,7 +23,7 @@ def applied(
     return _Application(transforms, stacked(arch, workload), workload, document).batch()
 
 
-class _Application(Told):
+class _Application(TransformNames):
     """A mapping while transforms are applied to it."""
 
     def __init__(

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ....arch import Architecture, FactorRule, LoopConstraint, Storage
 from ....workloads import Document, InputError, Keys, Workload
-from .told import Told
+from .transform_names import TransformNames
 from .transforms import ROOT, Keep, Pad, Reorder, Spread, Tile, Transform, Transforms
 
 
@@ -21,7 +21,7 @@ def fixed(
     return _Fixing(arch, workloads, document or Document(ROOT, transforms.model_dump(mode="json"), {})).of(transforms)
 
 
-class _Fixing(Told):
+class _Fixing(TransformNames):
     """An architecture while decisions become constraints of it."""
 
     def __init__(self, arch: Architecture, workloads: Sequence[Workload], document: Document) -> None:

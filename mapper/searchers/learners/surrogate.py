@@ -16,7 +16,7 @@ from ...search.variation import Ground, Individuals
 from .candidates import ROUNDS, drawn, new_ones
 from .history import no_individuals
 from .learner import ENOUGH, Learner, Lesson
-from .network import Network, trained
+from .neural_net import NeuralNet, trained
 from .packages import missing_package, one_thread
 from .samples import Columns, samples
 
@@ -40,7 +40,7 @@ class Descended:
 
 
 def descend(
-    ground: Ground, network: Network, starts: Individuals, rng: np.random.Generator, steps: int, rate: float
+    ground: Ground, network: NeuralNet, starts: Individuals, rng: np.random.Generator, steps: int, rate: float
 ) -> Descended:
     """Descend from each of `starts`.
 
@@ -157,16 +157,16 @@ class Surrogate(Learner):
             network = self._refined(lesson)
             return self._by(network, lesson), network.plain()
 
-    def _refined(self, lesson: Lesson) -> Network:
+    def _refined(self, lesson: Lesson) -> NeuralNet:
         """Train the network of the generation before on the history; a new one where there is none."""
         inputs, targets = Columns(lesson.space).inputs(lesson.history.some), lesson.history.targets
         if lesson.own is None:
             return trained(inputs, targets, self.epochs, _seed(lesson), (self.width, self.width))
-        before = Network.of_plain(lesson.own)
+        before = NeuralNet.of_plain(lesson.own)
         shift = float(np.median(targets - before.of(inputs)))
         return trained(inputs, targets - shift, self.refine, _seed(lesson), before)
 
-    def _by(self, network: Network, lesson: Lesson) -> Individuals:
+    def _by(self, network: NeuralNet, lesson: Lesson) -> Individuals:
         """Choose the mappings that descents find best."""
         best = lesson.history.best(self.starts // 2)
         others = drawn(lesson.ground, lesson.rng, self.starts - len(best), lesson.history.seen)

@@ -86,7 +86,7 @@ class _Moves:
     there: Ints  # (label, value) the place of what is left among the values before the next dim
 
 
-class Ways:
+class CoupledCounts:
     """The number of combinations from every state, each combination counted `fixed_orders` times.
 
     `fixed_orders` is the number of loop orders of every combination; what is shared may multiply it (`Shared.orders`).

@@ -13,7 +13,7 @@ SMALL_BATCH = 64  # mappings of a step of Adam
 
 
 @dataclass(frozen=True, eq=False)
-class Network:
+class NeuralNet:
     """Layers of rectified units and a linear one, over standardised inputs and targets."""
 
     weights: tuple[Floats, ...]  # (input, output) each
@@ -48,14 +48,14 @@ class Network:
         return {name: [part.tolist() for part in own] for name, own in parts.items()} | {"target": list(self.target)}
 
     @classmethod
-    def of_plain(cls, state: Mapping[str, Any]) -> "Network":
+    def of_plain(cls, state: Mapping[str, Any]) -> "NeuralNet":
         """Read the values of `plain`."""
         weights, biases = (tuple(np.array(part) for part in state[name]) for name in ("weights", "biases"))
         centre, scale = (np.array(part) for part in state["scaling"])
         return cls(weights, biases, (centre, scale), (state["target"][0], state["target"][1]))
 
 
-def trained(points: Floats, targets: Floats, epochs: int, seed: int, start: Network | tuple[int, ...]) -> Network:
+def trained(points: Floats, targets: Floats, epochs: int, seed: int, start: NeuralNet | tuple[int, ...]) -> NeuralNet:
     """Train a network on inputs # (mapping, input) and targets # (mapping,).
 
     `start` is a network to go on from, or the widths of the hidden layers of a new one. Call it within `one_thread`.
@@ -66,7 +66,7 @@ def trained(points: Floats, targets: Floats, epochs: int, seed: int, start: Netw
     scaling = (points.mean(axis=0), np.where(points.std(axis=0) > 1e-9, points.std(axis=0), 1.0))
     target = (float(targets.mean()), float(targets.std()) or 1.0)
     widths = start
-    if isinstance(start, Network):
+    if isinstance(start, NeuralNet):
         scaling, target, widths = start.scaling, start.target, tuple(len(biases) for biases in start.biases[:-1])
     inputs, outputs = (points - scaling[0]) / scaling[1], (targets - target[0]) / target[1]
     few = min(SMALL_BATCH, len(points))
@@ -76,8 +76,8 @@ def trained(points: Floats, targets: Floats, epochs: int, seed: int, start: Netw
     )  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # all epochs were run, as asked
-        if isinstance(start, Network):
+        if isinstance(start, NeuralNet):
             model.partial_fit(inputs[:few], outputs[:few])  # makes the layers, whose weights are then replaced
             model.coefs_, model.intercepts_ = [w.copy() for w in start.weights], [b.copy() for b in start.biases]
         model.fit(inputs, outputs)
-    return Network(tuple(model.coefs_), tuple(model.intercepts_), scaling, target)
+    return NeuralNet(tuple(model.coefs_), tuple(model.intercepts_), scaling, target)

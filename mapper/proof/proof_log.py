@@ -19,19 +19,19 @@ class _Event:
     parts: Ints  # the number of parts of a divided set; else 0
 
 
-class Trail:
+class ProofLog:
     """The sets of a branch and bound, by number; the whole is number 0. Nodes have their number in a last column.
 
     A trail that continues another does not change it, so a step that Ctrl-C ends has no effect.
     """
 
-    def __init__(self, before: "Trail | None" = None) -> None:
+    def __init__(self, before: "ProofLog | None" = None) -> None:
         self.before = before
         self.sets: int = before.sets if before else 1
         self.events: list[_Event] = []
 
-    def going_on(self) -> "Trail":
-        return Trail(self)
+    def going_on(self) -> "ProofLog":
+        return ProofLog(self)
 
     def divide(self, nodes: Ints, along: Ints, parts: Ints, owner: Ints) -> None:
         """Record that `nodes` are divided along these groups, and number their parts; `owner`: each part's node."""
@@ -57,7 +57,7 @@ class Trail:
         """Return a letter for each set, level by level. Every set that is reached must have an event."""
         letters = np.zeros(self.sets, np.int64)
         first, parts = np.zeros(self.sets, np.int64), np.zeros(self.sets, np.int64)
-        trail: Trail | None = self
+        trail: ProofLog | None = self
         while trail:
             for event in trail.events:
                 letters[event.sets], first[event.sets], parts[event.sets] = event.letters, event.first, event.parts

@@ -28,7 +28,7 @@ MISJUDGED = 0.01  # of the bound's logarithm: the sample gave a wrong idea of th
 
 
 @dataclass(frozen=True, eq=False)
-class Sketch:
+class CoarseBound:
     """The chains of each group that a sketch leaves, and the weights that ruled the others out, in turn."""
 
     rows: tuple[Ints, ...]  # per group # (row left,)
@@ -51,7 +51,7 @@ class _Weighed:
 
 
 @dataclass(eq=False)
-class Sketcher:
+class CoarseBounds:
     """Rules out chains of `groups`, step by step. Calls `beside` between steps, which may improve the incumbent."""
 
     groups: Sequence[DimGroup | LongList]
@@ -64,7 +64,7 @@ class Sketcher:
         self._rows: list[Ints | None] = [None] * len(self.groups)  # that are left; None: all
         self._again: dict[str, float] = {}
 
-    def sketch(self) -> Sketch:
+    def sketch(self) -> CoarseBound:
         """Rule out chains while that brings much; those of the best mapping stay. May raise TimeUp."""
         looks, least, go_on = list[dict[str, float]](), -np.inf, True
         while go_on and all(self._lengths):
@@ -81,7 +81,7 @@ class Sketcher:
                 for group, mine in zip(self.groups, self._rows, strict=True)]  # fmt: skip
         if (best := self._best) is not None:
             rows = [np.union1d(mine, [own]) for mine, own in zip(rows, best, strict=True)]
-        return Sketch(tuple(rows), tuple(looks), prod(map(len, self.groups)) - prod(map(len, rows)), least)
+        return CoarseBound(tuple(rows), tuple(looks), prod(map(len, self.groups)) - prod(map(len, rows)), least)
 
     @property
     def _lengths(self) -> list[int]:

@@ -8,7 +8,7 @@ from ....workloads.timeloop import choices
 from .transforms import ROOT, Spread
 
 
-class Told:
+class TransformNames:
     """The names of a machine and of workloads, and the faults of transforms about them.
 
     The last level of a stack goes by the memory's name, too.

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..workloads import Document, Fault, InputError, Workload, check, near, read_yaml
+from ..workloads import Document, Fault, InputError, Keys, Workload, check, near, read_yaml
 from ..workloads.expressions import arithmetic
 from ..workloads.timeloop import ROOTS, TIMELOOP_TAGS, read_timeloop, read_timeloop_problem
 from .base import find_arch, with_base
@@ -115,17 +115,9 @@ def _variables(document: Document, given: Mapping[str, Number], faults: list[Fau
 
 def _across_levels(document: Document) -> Iterator[Fault]:
     """The faults of levels among each other. They show in the plain data, so that a fault in a level hides none."""
-    levels = document.data.get("levels") if isinstance(document.data, dict) else None
-    parts: list[tuple[tuple[str | int, ...], Any]] = []
-    if isinstance(levels, list):
-        parts = [(("levels", index), level) for index, level in enumerate(levels)]
-    if isinstance(document.data, dict):
-        parts.append((("compute",), document.data.get("compute")))
     seen: set[str] = set()
     array = ""  # the level above the systolic axes
-    for path, part in parts:
-        if not isinstance(part, dict):
-            continue
+    for path, part in _written_parts(document):
         name = part.get("name")
         if isinstance(name, str) and name in seen:
             yield document.fault((*path, "name"), f'must be unique, "{name}" stands above too')
@@ -135,12 +127,30 @@ def _across_levels(document: Document) -> Iterator[Fault]:
                 rule = f"systolic axes stand below one level; those of {array} above are systolic, too"
                 yield document.fault((*path, "fanout"), rule)
             array = array or str(name)
-        if path == ("levels", 0) and part.get("bypass"):
-            yield document.fault((*path, "bypass"), "the outermost level keeps every tensor, it cannot bypass any")
-        if path == ("levels", 0) and part.get("placement") == "uneven":
-            yield document.fault((*path, "placement"), "the outermost level holds whole tensors: its placement is even")
-        if path[0] == "levels" and path != ("levels", 0) and not part.keys() & set(CAPACITIES):
+        if path == ("levels", 0):
+            yield from _outermost_faults(document, path, part)
+        elif path[0] == "levels" and not part.keys() & set(CAPACITIES):
             yield document.fault(path, f"one of {', '.join(CAPACITIES)} is missing; only the outermost level may do so")
+
+
+def _written_parts(document: Document) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
+    """The levels and the MAC units as they are written, each with its path; what is no mapping is left out."""
+    if not isinstance(document.data, dict):
+        return
+    levels = document.data.get("levels")
+    parts: list[tuple[Keys, Any]] = []
+    if isinstance(levels, list):
+        parts = [(("levels", index), level) for index, level in enumerate(levels)]
+    parts.append((("compute",), document.data.get("compute")))
+    yield from ((path, part) for path, part in parts if isinstance(part, dict))
+
+
+def _outermost_faults(document: Document, path: Keys, level: Mapping[str, Any]) -> Iterator[Fault]:
+    """What the outermost level may not say, as it holds all tensors as a whole."""
+    if level.get("bypass"):
+        yield document.fault((*path, "bypass"), "the outermost level keeps every tensor, it cannot bypass any")
+    if level.get("placement") == "uneven":
+        yield document.fault((*path, "placement"), "the outermost level holds whole tensors: its placement is even")
 
 
 def _systolic(level: Mapping[str, Any]) -> bool:

@@ -252,14 +252,19 @@ class Architecture:
         axes = [(s, slot.level, slot.axis) for s, slot in enumerate(self.slots) if slot.axis and slot.axis.systolic]
         if not axes:
             return None
-        level, *others = sorted({level for _, level, _ in axes})
-        if others:
-            names = ", ".join(self.levels[each].of_memory for each in (level, *others))
-            raise ValueError(f"systolic axes of {self.name} stand below several levels: {names}")
+        level = self._only_level({level for _, level, _ in axes})
         rows, columns = ([(s, axis.size) for s, _, axis in axes if axis.mesh == mesh] for mesh in "YX")
         slots = [tuple(s for s, _ in some) for some in (rows, columns)]
         doubled = any(axis.double_buffered for _, _, axis in axes)
         return SystolicArray(level, prod(n for _, n in rows), prod(n for _, n in columns), slots[0], slots[1], doubled)
+
+    def _only_level(self, levels: set[int]) -> int:
+        """The level above all systolic axes. Raises ValueError where there are several."""
+        level, *others = sorted(levels)
+        if others:
+            names = ", ".join(self.levels[each].of_memory for each in (level, *others))
+            raise ValueError(f"systolic axes of {self.name} stand below several levels: {names}")
+        return level
 
     @cached_property
     def stacks(self) -> tuple[range, ...]:

@@ -1,5 +1,7 @@
 """Figures that an architecture gives itself, under `energy` of a component."""
 
+from typing import TypeGuard
+
 from ..arch import LARGEST, Architecture, Component, Compute, Storage
 from ..workloads import Fault, InputError, near
 from .spec import ComputeEnergy, LevelEnergy
@@ -30,11 +32,16 @@ def _given(
     unknown = [name for name in energies if name not in known]
     bad += [f'unknown key "{name}" in energy{near(name, known) or "; known: " + ", ".join(known)}' for name in unknown]
     for name, figure in energies.items():
-        if isinstance(figure, bool) or not isinstance(figure, int | float) or not 0 <= figure <= LARGEST:
+        if not _is_figure(figure):
             bad.append(f"energy.{name} must be a number from 0 to {LARGEST:g}; got {figure!r}")
     if bad:
         raise InputError(Fault(arch.name, None, component.name, message) for message in bad)
-    return {name: float(figure) for name, figure in energies.items() if isinstance(figure, int | float)}
+    return {name: float(figure) for name, figure in energies.items() if _is_figure(figure)}
+
+
+def _is_figure(value: object) -> TypeGuard[int | float]:
+    """Whether a value is a number that a component may have."""
+    return not isinstance(value, bool) and isinstance(value, int | float) and 0 <= value <= LARGEST
 
 
 def given_level(arch: Architecture, level: Storage) -> LevelEnergy:

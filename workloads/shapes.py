@@ -82,8 +82,7 @@ def _shape_faults(layer: ShapedLayer) -> Iterator[Located]:
         return
     for dim in layer.sizes:
         if dim not in shape.names:
-            hint = of_input(dim, layer.sizes, _window_steps(layer, shape), bool(shape.transposed))
-            hint = hint or near(dim, shape.names, taken=layer.sizes) or of_layer(dim, layer.shape)
+            hint = _meant(dim, layer, shape)
             yield ("sizes", dim), f'unknown dim "{dim}"; {layer.shape} has {", ".join(shape.names)}{hint}'
     missing = [dim for dim in shape.names if dim not in layer.sizes and dim not in shape.one_by_default]
     if missing:
@@ -96,6 +95,12 @@ def _shape_faults(layer: ShapedLayer) -> Iterator[Located]:
         has = shape.windows and not (shape.transposed and key == "dilation")
         if getattr(layer, key) is not None and not has:
             yield (key,), f"{layer.shape} has no {key}"
+
+
+def _meant(dim: str, layer: ShapedLayer, shape: Shape) -> str:
+    """What may be meant by a dim that the shape has not: a hint to add to its fault, or nothing."""
+    hint = of_input(dim, layer.sizes, _window_steps(layer, shape), bool(shape.transposed))
+    return hint or near(dim, shape.names, taken=layer.sizes) or of_layer(dim, layer.shape)
 
 
 def _window_steps(layer: ShapedLayer, shape: Shape) -> dict[str, tuple[object, object]]:

@@ -204,11 +204,7 @@ def storage(reader: Reader, path: Keys, name: str, cls: str, attributes: Attribu
     own = attributes.rest() if cluster == 1 else tuple(sorted((*attributes.rest(), ("cluster_size", cluster))))
     if not dram and all(attributes.path(names) is None for names in (_DEPTH, ("entries",), ("sizeKB",))):
         reader.fault(path, f"{name}: one of depth, entries, sizeKB is missing; only a DRAM may be unbounded")
-    half = attributes.number("bandwidth")
-    if half is not None and (attributes.value("read_bandwidth") or attributes.value("write_bandwidth")):
-        reader.fault(attributes.paths["bandwidth"], "bandwidth and read_bandwidth or write_bandwidth: give one kind")
-    read = attributes.number("read_bandwidth") if half is None else half / 2
-    write = attributes.number("write_bandwidth") if half is None else half / 2
+    read, write = _bandwidths(attributes)
     return Storage(
         name,
         cls,
@@ -224,6 +220,17 @@ def storage(reader: Reader, path: Keys, name: str, cls: str, attributes: Attribu
     )
 
 
+def _bandwidths(attributes: Attributes) -> tuple[float | None, float | None]:
+    """The bandwidths of reads and of writes, which may be given as their sum; None where there is no limit."""
+    both = attributes.number("bandwidth")
+    if both is None:
+        return attributes.number("read_bandwidth"), attributes.number("write_bandwidth")
+    if attributes.value("read_bandwidth") or attributes.value("write_bandwidth"):
+        rule = "bandwidth and read_bandwidth or write_bandwidth: give one kind"
+        attributes.reader.fault(attributes.paths["bandwidth"], rule)
+    return both / 2, both / 2
+
+
 def _positive(attributes: Attributes, name: str, bandwidth: float | None) -> float | None:
     if bandwidth is not None and bandwidth < SMALLEST:
         rule = f"must be at least {SMALLEST:g}" if bandwidth else "must be over 0"
@@ -237,19 +244,19 @@ def _block(attributes: Attributes, word: int) -> tuple[int, int]:
     As in Timeloop the energies of a level are those of an access to the whole memory, and an instance pays its share.
     """
     block, cluster = attributes.integer(*_BLOCK), attributes.integer(*_CLUSTER)
-    width = attributes.integer(*_WIDTH)
+    width, known_block, known_cluster = attributes.integer(*_WIDTH), block or 1, cluster or 1
     if width is None:
-        return block or 1, cluster or 1
+        return known_block, known_cluster
     at = attributes.path(_WIDTH) or ()
-    known = word * (block or 1) * (cluster or 1)
+    known = word * known_block * known_cluster
     if width % known or (block and cluster and width != known):
         rule = "a multiple of " if block is None or cluster is None else ""
         attributes.reader.fault(
             at, f"must be {rule}word_bits * block_size * cluster_size = {_product(word, block, cluster)}, got {width}"
         )
-        return block or 1, cluster or 1
+        return known_block, known_cluster
     if block is None:
-        return width // known, cluster or 1
+        return width // known, known_cluster
     return block, cluster or width // known
 
 

@@ -29,10 +29,15 @@ def meshes(reader: Reader, path: Keys, attributes: Attributes, instances: int) -
         return mesh_x, mesh_y
     given = mesh_x or mesh_y or 1
     if instances % given or (mesh_x and mesh_y and mesh_x * mesh_y != instances):
-        product = " * ".join(f"{key} {n}" for key, n in (("meshX", mesh_x), ("meshY", mesh_y)) if n)
-        reader.fault(attributes.paths["meshX" if mesh_x else "meshY"], f"{product} does not make {instances} instances")
+        rule = f"{_product(mesh_x, mesh_y)} does not make {instances} instances"
+        reader.fault(attributes.paths["meshX" if mesh_x else "meshY"], rule)
         return instances, 1
     return (mesh_x, instances // mesh_x) if mesh_x else (instances // given, given)
+
+
+def _product(mesh_x: int | None, mesh_y: int | None) -> str:
+    """The meshes that a file gives, in its words: `meshX 2 * meshY 4`."""
+    return " * ".join(f"{key} {n}" for key, n in (("meshX", mesh_x), ("meshY", mesh_y)) if n)
 
 
 def joined(reader: Reader, parts: list[Part]) -> tuple[tuple[Storage, ...], Compute | None]:

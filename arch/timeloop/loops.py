@@ -3,7 +3,7 @@
 Its permutations are innermost first: the part before `_` is innermost, the part after it outermost.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 from math import prod
@@ -69,15 +69,8 @@ def _some_split(scope: Scope, path: Keys, base: LoopConstraint, axes: tuple[Axis
     go on both.
     """
     rules = [rule for rule in base.factors if rule.value != 1]
-    dims, across = [*dict.fromkeys(rule.dim for rule in rules)], sorted(axes, key=lambda axis: axis.mesh != "X")
     least = {rule.dim: rule.value or _size(scope, rule.dim) for rule in rules if rule.op != "<="}
-    ways = [
-        dict(zip(dims, way, strict=True))
-        for way in product(across, repeat=len(dims))
-        if all(
-            prod(least.get(d, 1) for d, on in zip(dims, way, strict=True) if on is axis) <= axis.size for axis in axes
-        )
-    ]
+    ways = list(_fitting(dict.fromkeys(rule.dim for rule in rules), least, axes))
     if not ways:
         scope.reader.fault(path, "with meshX and meshY a split must say on which of them each dim goes")
         return (base,) * len(axes)
@@ -90,6 +83,14 @@ def _some_split(scope: Scope, path: Keys, base: LoopConstraint, axes: tuple[Axis
         away = [FactorRule(dim, "=", 1) for dim, on in ways[0].items() if on is not axis]
         found.append(replace(base, factors=(*here, *away)))
     return tuple(found)
+
+
+def _fitting(dims: Collection[str], least: Mapping[str, int], axes: tuple[Axis, ...]) -> Iterator[dict[str, Axis]]:
+    """The ways to put `dims` on `axes`, X before Y, in which each axis has room for the `least` bounds of its dims."""
+    for way in product(sorted(axes, key=lambda axis: axis.mesh != "X"), repeat=len(dims)):
+        put = dict(zip(dims, way, strict=True))
+        if all(prod(least.get(dim, 1) for dim, on in put.items() if on is axis) <= axis.size for axis in axes):
+            yield put
 
 
 def _size(scope: Scope, dim: str) -> int:
@@ -109,27 +110,38 @@ def _split(
     # Without the workload the dims not listed are unknown: they follow the listed ones, on Y,
     # and where the split reaches beyond the list, on X.
     beyond = not dims and split > len(listed)
-    on_x, on_y = full[:split], full[split:]
+    on_x, on_y = (None, ()) if beyond else (full[:split], full[split:] if dims else None)
+    meshes = {axis.mesh for axis in axes}
     for rule in base.factors:
-        mesh = "X" if rule.dim in on_x or beyond else "Y"
-        if rule.value != 1 and mesh not in {axis.mesh for axis in axes}:
+        mesh = "X" if on_x is None or rule.dim in on_x else "Y"
+        if rule.value != 1 and mesh not in meshes:
             message = f"split {split} puts {rule.dim} on mesh {mesh}, but there is no such axis ({rule})"
             scope.reader.fault(path, message)
-    constraints = []
-    allowed: tuple[str, ...] | None
-    for axis in axes:
-        if beyond:
-            allowed, rules = (None, base.factors) if axis.mesh == "X" else ((), ())
-        elif axis.mesh == "X":
-            allowed, rules = on_x, tuple(rule for rule in base.factors if rule.dim in on_x)
-        else:
-            allowed = on_y if dims else None
-            rules = tuple(rule for rule in base.factors if rule.dim not in on_x)
-            rules += () if dims else tuple(FactorRule(dim, "=", 1) for dim in on_x)
-        if base.dims is not None:
-            allowed = base.dims if allowed is None else tuple(dim for dim in allowed if dim in base.dims)
-        constraints.append(replace(base, factors=rules, dims=allowed))
-    return tuple(constraints)
+    return tuple(_on_x(base, on_x) if axis.mesh == "X" else _on_y(base, on_x, on_y) for axis in axes)
+
+
+def _on_x(base: LoopConstraint, on_x: tuple[str, ...] | None) -> LoopConstraint:
+    """What of `base` holds on mesh X, where the dims `on_x` go; None: all."""
+    if on_x is None:
+        return base
+    rules = tuple(rule for rule in base.factors if rule.dim in on_x)
+    return replace(base, factors=rules, dims=_common(on_x, base.dims))
+
+
+def _on_y(base: LoopConstraint, on_x: tuple[str, ...] | None, on_y: tuple[str, ...] | None) -> LoopConstraint:
+    """What of `base` holds on mesh Y, where the dims `on_y` go; None: all that are not `on_x`, which then have 1."""
+    if on_x is None:
+        return replace(base, factors=(), dims=())
+    rules = tuple(rule for rule in base.factors if rule.dim not in on_x)
+    ones = tuple(FactorRule(dim, "=", 1) for dim in on_x) if on_y is None else ()
+    return replace(base, factors=(*rules, *ones), dims=_common(on_y, base.dims))
+
+
+def _common(some: tuple[str, ...] | None, others: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    """The dims that two constraints allow, in the order of the first; None: all."""
+    if some is None or others is None:
+        return others if some is None else some
+    return tuple(dim for dim in some if dim in others)
 
 
 def merged(reader: Reader, path: Keys, old: LoopConstraint, new: LoopConstraint) -> LoopConstraint:
@@ -138,12 +150,9 @@ def merged(reader: Reader, path: Keys, old: LoopConstraint, new: LoopConstraint)
         before, after = getattr(old, name), getattr(new, name)
         if before not in (None, ()) and after not in (None, ()) and before != after:
             reader.fault(path, f"{name} is constrained twice: {before} and {after}")
-    dims = new.dims if old.dims is None else old.dims
-    if old.dims is not None and new.dims is not None:
-        dims = tuple(dim for dim in old.dims if dim in new.dims)
     return LoopConstraint(
         factors=tuple(_consistent(reader, path, (*old.factors, *new.factors))),
-        dims=dims,
+        dims=_common(old.dims, new.dims),
         remainders=old.remainders if new.remainders is None else new.remainders,
         outermost=old.outermost or new.outermost,
         innermost=old.innermost or new.innermost,

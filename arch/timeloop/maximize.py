@@ -5,7 +5,7 @@ inner nodes before outer ones, and in each the groups of dims in turn. A group s
 its dims so that the utilization is highest; of equal ways the first one found holds, earlier dims before later ones.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from ...workloads import Keys, Workload
 from ..spec import FactorRule
@@ -60,11 +60,10 @@ def _factors(scope: Scope, path: Keys, workload: Workload, left: dict[str, int],
     taken = {rule.dim for rule in rules} | (set() if dims is None else set(workload.dims) - set(dims))
     factors = list[FactorRule]()
     for group in _groups(scope, (*path, GREEDY[0])):
-        for dim in group:
-            if dim not in left or dim in taken:
-                why = "has a factor already" if dim in left else f"is no dim of the workload: {', '.join(left)}"
-                scope.reader.fault((*path, GREEDY[0]), f"{dim} {why}")
-        if not left.keys() >= set(group) or taken & set(group):
+        unfit = list(_unfit(group, left, taken))
+        for fault in unfit:
+            scope.reader.fault((*path, GREEDY[0]), fault)
+        if unfit:
             return []
         bounds = _shared(tuple(left[dim] for dim in group), capacity)
         if bounds is None:
@@ -76,6 +75,15 @@ def _factors(scope: Scope, path: Keys, workload: Workload, left: dict[str, int],
             capacity //= bound
         taken |= set(group)
     return factors
+
+
+def _unfit(group: Iterable[str], left: Mapping[str, int], taken: Collection[str]) -> Iterator[str]:
+    """Why dims of a group can get no factor: the workload has no such dim, or they are `taken`."""
+    for dim in group:
+        if dim not in left:
+            yield f"{dim} is no dim of the workload: {', '.join(left)}"
+        elif dim in taken:
+            yield f"{dim} has a factor already"
 
 
 def _groups(scope: Scope, path: Keys) -> list[tuple[str, ...]]:
@@ -101,16 +109,19 @@ def _shared(sizes: tuple[int, ...], capacity: int) -> tuple[int, ...] | None:
                 rounds = -(-size // capacity)
                 bound = -(-size // rounds)
                 if (mean := (bound * (rounds - 1) + size % bound) / rounds) > used:
-                    used, bounds = mean, tuple(bound if at == d else 1 for at in range(len(sizes)))
+                    used, bounds = mean, _with((1,) * len(sizes), d, bound)
             for prime in set(primefactors(size)):  # the order of a set decides among equals, as in Timeloop
                 if prime <= capacity:
-                    rest = tuple(other // prime if at == d else other for at, other in enumerate(sizes))
-                    inner, inside = best(rest, capacity // prime)
+                    inner, inside = best(_with(sizes, d, size // prime), capacity // prime)
                     if inside and inner * prime > used:
-                        used = inner * prime
-                        bounds = tuple(bound * prime if at == d else bound for at, bound in enumerate(inside))
+                        used, bounds = inner * prime, _with(inside, d, inside[d] * prime)
         known[sizes, capacity] = used, bounds
         return used, bounds
 
     bounds = best(sizes, capacity)[1]
     return None if len(known) > MAX_STATES else bounds
+
+
+def _with(numbers: tuple[int, ...], at: int, number: int) -> tuple[int, ...]:
+    """The same numbers with another at one place."""
+    return (*numbers[:at], number, *numbers[at + 1 :])

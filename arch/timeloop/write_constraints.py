@@ -1,6 +1,6 @@
 """Writes the constraints of an architecture for a workload, as Timeloop's lists and as those of its nodes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...workloads import Workload
@@ -13,22 +13,27 @@ ALL_X = 999  # a split over any number of dims
 
 def constraint_faults(arch: Architecture, workload: Workload) -> list[str]:
     """What of the constraints of an architecture Timeloop cannot express, or would pass over."""
-    faults, axes = [], sum(axis.size > 1 for level in arch.levels for axis in level.fanout)
-    taken = [level.name for level in arch.levels]
-    for axis in (axis for level in arch.levels for axis in level.fanout):
-        if axis.name in taken:
-            faults.append(f"{axis.name}: an axis with the name of another axis or level")
-        taken.append(axis.name)
+    axes = [axis for level in arch.levels for axis in level.fanout]
+    faults, several = list(_name_faults(arch, axes)), sum(axis.size > 1 for axis in axes) > 1
     if arch.max_loops is not None:
         faults.append(f"at most {arch.max_loops} temporal loops, which stand in its mapper's file")
     for level in arch.levels:
         if level.temporal.max_loops is not None:
             faults.append(f"{level.name}: at most {level.temporal.max_loops} loops")
     for slot in arch.slots:
-        if slot.axis is not None and slot.axis.size > 1 and slot.constraint.min_utilization and axes > 1:
+        if slot.axis is not None and slot.axis.size > 1 and slot.constraint.min_utilization and several:
             faults.append(f"{slot.name}: a utilization of one of several axes")
         faults += [f"{slot.name}: {fault}" for fault in _rule_faults(slot, workload)]
     return faults
+
+
+def _name_faults(arch: Architecture, axes: Sequence[Axis]) -> Iterator[str]:
+    """Axes whose dummy storage could not be told from another or from a level."""
+    taken = [level.name for level in arch.levels]
+    for axis in axes:
+        if axis.name in taken:
+            yield f"{axis.name}: an axis with the name of another axis or level"
+        taken.append(axis.name)
 
 
 def _rule_faults(slot: Slot, workload: Workload) -> Iterator[str]:

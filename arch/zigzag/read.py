@@ -143,15 +143,9 @@ def read_zigzag_accelerator(document: Document, spreads: Mapping[str, Spread] | 
         raise InputError(faults)
     word = max(accelerator.operational_array.input_precision, default=8)
     array = dict(zip(accelerator.operational_array.dimensions, accelerator.operational_array.sizes, strict=True))
-    whole = prod(array.values())
-    for dimension in [name for name in spreads or {} if name not in array]:
-        why = f"the array has {', '.join(array)}{near(dimension, array)}"
-        warn(f"{document.source}: {dimension} of the mapping file has no effect: {why}", InputWarning, stacklevel=2)
-    inner_first = enumerate(accelerator.memories.items())
-    shared = {name: prod(array[d] for d in memory.served_dimensions) for name, memory in accelerator.memories.items()}
-    memories = [each for _, each in sorted(inner_first, key=lambda pair: (-shared[pair[1][0]], -pair[0]))]
+    _warn_of_no_effect(document, spreads or {}, array)
     served, levels, inside = [], [], set(array)
-    for number, (name, memory) in enumerate(memories):
+    for number, (name, memory) in enumerate(_outer_first(accelerator.memories, array)):
         wanted = set(memory.served_dimensions)
         lost = [d for d in memory.served_dimensions if d in wanted - inside]
         faults += _copied(document, name, memory, lost, spreads)
@@ -160,15 +154,33 @@ def read_zigzag_accelerator(document: Document, spreads: Mapping[str, Spread] | 
         levels.append(_level(name, memory, number == 0, prod(array[d] for d in lost), word))
     if faults:
         raise InputError(faults)
+    whole = prod(array.values())
     axes = {name: _axis(name, size, at, (spreads or {}).get(name)) for at, (name, size) in enumerate(array.items())}
     for level, here, further in zip(levels, served, [*served[1:], set()], strict=True):
         if fanout := [axes[name] for name in array if name in here - further and whole > 1]:
             level["fanout"] = fanout
-    compute: dict[str, Any] = {"name": "MAC", "class": "intmac"}
-    compute["word_bits"] = word
-    if (energy := accelerator.operational_array.unit_energy) is not None:
-        compute["energy"] = {"compute_pj": energy}
+    compute = _compute(word, accelerator.operational_array.unit_energy)
     return {"name": accelerator.name, "levels": levels, "compute": compute}
+
+
+def _warn_of_no_effect(document: Document, dimensions: Iterable[str], array: Mapping[str, int]) -> None:
+    """Warn of those `dimensions` of a mapping file that the array has not."""
+    for dimension in (name for name in dimensions if name not in array):
+        why = f"the array has {', '.join(array)}{near(dimension, array)}"
+        warn(f"{document.source}: {dimension} of the mapping file has no effect: {why}", InputWarning, stacklevel=3)
+
+
+def _outer_first(memories: Mapping[str, _Memory], array: Mapping[str, int]) -> list[tuple[str, _Memory]]:
+    """The memories with their names, those that more of the array shares first; of equals the later in the file."""
+    shared = {name: prod(array[d] for d in memory.served_dimensions) for name, memory in memories.items()}
+    inner_first = enumerate(memories.items())
+    return [each for _, each in sorted(inner_first, key=lambda pair: (-shared[pair[1][0]], -pair[0]))]
+
+
+def _compute(word: int, energy: float | None) -> dict[str, Any]:
+    """The MAC units, whose `energy` is in pJ."""
+    compute: dict[str, Any] = {"name": "MAC", "class": "intmac", "word_bits": word}
+    return compute if energy is None else compute | {"energy": {"compute_pj": energy}}
 
 
 def _faults(document: Document, accelerator: _Accelerator) -> Iterable[Fault]:
@@ -179,27 +191,34 @@ def _faults(document: Document, accelerator: _Accelerator) -> Iterable[Fault]:
     if len(array.dimensions) != len(array.sizes) or len(set(array.dimensions)) != len(array.dimensions):
         yield document.fault(("operational_array", "sizes"), "a size for each of the dimensions is expected, each once")
     for name, memory in accelerator.memories.items():
-        at: Keys = ("memories", name)
-        for number, dimension in enumerate(memory.served_dimensions):
-            if dimension not in array.dimensions:
-                known = ", ".join(array.dimensions)
-                yield document.fault(
-                    (*at, "served_dimensions", number), f"unknown dimension {dimension!r}; known: {known}"
-                )
-        if not memory.ports:
-            yield document.fault((*at, "ports"), "a port is expected")
+        yield from _memory_faults(document, name, memory, array)
     if not accelerator.memories:
         yield document.fault(("memories",), "a memory is expected")
         return
-    outermost = list(accelerator.memories)[-1]
-    missing = [each for each in OPERANDS if each not in accelerator.memories[outermost].operands]
+    yield from _outermost_faults(document, *list(accelerator.memories.items())[-1], array)
+
+
+def _memory_faults(document: Document, name: str, memory: _Memory, array: _Array) -> Iterable[Fault]:
+    """Dimensions of a memory that the array has not, and ports that are missing."""
+    at: Keys = ("memories", name)
+    for number, dimension in enumerate(memory.served_dimensions):
+        if dimension not in array.dimensions:
+            known = ", ".join(array.dimensions)
+            yield document.fault((*at, "served_dimensions", number), f"unknown dimension {dimension!r}; known: {known}")
+    if not memory.ports:
+        yield document.fault((*at, "ports"), "a port is expected")
+
+
+def _outermost_faults(document: Document, name: str, memory: _Memory, array: _Array) -> Iterable[Fault]:
+    """What the outermost memory lacks to hold and serve all."""
+    missing = [each for each in OPERANDS if each not in memory.operands]
     if missing:
-        rule = f"the outermost memory must hold all operands, {outermost} lacks {', '.join(missing)}"
-        yield document.fault(("memories", outermost, "operands"), rule)
-    beside = [d for d in array.dimensions if d not in accelerator.memories[outermost].served_dimensions]
+        rule = f"the outermost memory must hold all operands, {name} lacks {', '.join(missing)}"
+        yield document.fault(("memories", name, "operands"), rule)
+    beside = [d for d in array.dimensions if d not in memory.served_dimensions]
     if beside:
-        rule = f"the outermost memory must serve the whole array, {outermost} does not serve {', '.join(beside)}"
-        yield document.fault(("memories", outermost, "served_dimensions"), rule)
+        rule = f"the outermost memory must serve the whole array, {name} does not serve {', '.join(beside)}"
+        yield document.fault(("memories", name, "served_dimensions"), rule)
 
 
 def _copied(
@@ -226,18 +245,30 @@ def _level(name: str, memory: _Memory, outermost: bool, copies: int, word: int) 
     level |= {"width_bits": width, "word_bits": next(n for n in (word, 8, width) if width % n == 0)}
     if memory.force_double_buffering:
         level["multiple_buffering"] = 2
-    for key, kinds in (("read_bandwidth", ("read", "read_write")), ("write_bandwidth", ("write", "read_write"))):
-        ports = [port for port in memory.ports if port.type in kinds]
-        if ports and all(_limited(port, memory) for port in ports):
-            level[key] = sum(port.bandwidth_max for port in ports) / word
+    level |= _bandwidths(memory, word)
     tensors = [OPERANDS[operand] for operand in dict.fromkeys(memory.operands)]
     if not outermost:
         level["keep"] = tensors
         level["bypass"] = [tensor for tensor in OPERANDS.values() if tensor not in tensors]
-    if memory.r_cost is not None and memory.w_cost is not None and not memory.auto_cost_extraction:
-        read, write = memory.r_cost / copies, memory.w_cost / copies
-        level["energy"] = {"read_pj": read, "write_pj": write, "update_pj": write}
-    return level
+    return level | _energy(memory, copies)
+
+
+def _bandwidths(memory: _Memory, word: int) -> dict[str, Any]:
+    """The keys of a level for what all its ports move in a cycle, in words; without a key where some have no limit."""
+    found = {}
+    for key, kind in (("read_bandwidth", "read"), ("write_bandwidth", "write")):
+        ports = [port for port in memory.ports if port.type in (kind, "read_write")]
+        if ports and all(_limited(port, memory) for port in ports):
+            found[key] = sum(port.bandwidth_max for port in ports) / word
+    return found
+
+
+def _energy(memory: _Memory, copies: int) -> dict[str, Any]:
+    """The key of a level for the energies that its file gives, each a share of `copies`; empty where it gives none."""
+    if memory.r_cost is None or memory.w_cost is None or memory.auto_cost_extraction:
+        return {}
+    read, write = memory.r_cost / copies, memory.w_cost / copies
+    return {"energy": {"read_pj": read, "write_pj": write, "update_pj": write}}
 
 
 def _limited(port: _Port, memory: _Memory) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from ..spec import Architecture, Storage
+from ..spec import Architecture, Compute, Storage
 from .read import LIMITS
 
 OPERANDS = {"Inputs": "I1", "Weights": "I2", "Outputs": "O"}
@@ -26,15 +26,18 @@ def _faults(arch: Architecture, energies: Energies, kept: Mapping[str, Collectio
             found.append(
                 f"{level.name}: a write of {write:g} pJ and an update of {update:g} pJ, which have one cost there"
             )
-        for bandwidth in {each for each in (level.read_bandwidth, level.write_bandwidth) if each is not None}:
-            if level.word_bits != arch.compute.word_bits:
-                rule = f"those of {arch.compute.name} have {arch.compute.word_bits}"
-                found.append(f"{level.name}: a bandwidth in words of {level.word_bits} bits, {rule}")
-            elif not (bandwidth * level.word_bits).is_integer():
-                found.append(
-                    f"{level.name}: a bandwidth of {bandwidth * level.word_bits:g} bits, ports have whole ones"
-                )
+        found += _bandwidth_faults(level, arch.compute)
     return found
+
+
+def _bandwidth_faults(level: Storage, compute: Compute) -> Iterator[str]:
+    """Bandwidths that are no whole bits of a port, or in other words than the MAC units have."""
+    for bandwidth in {each for each in (level.read_bandwidth, level.write_bandwidth) if each is not None}:
+        if level.word_bits != compute.word_bits:
+            rule = f"those of {compute.name} have {compute.word_bits}"
+            yield f"{level.name}: a bandwidth in words of {level.word_bits} bits, {rule}"
+        elif not (bandwidth * level.word_bits).is_integer():
+            yield f"{level.name}: a bandwidth of {bandwidth * level.word_bits:g} bits, ports have whole ones"
 
 
 def write_zigzag_accelerator(

@@ -38,6 +38,11 @@ class ChargeBound:
             for rank, product in zip(self.ranks, by_rank, strict=True):
                 yield f"{self.name}:{level}.{rank}", product
 
+    def every(self) -> list[Product]:
+        """List all its products: for all loop orders, and for innermost loops."""
+        any_order = (each for level in self.any_order for each in level)
+        return [self.always, *any_order, *(each for level in self.innermost for each in level.values())]
+
     def energy(self, value: Value, n: int) -> tuple[Floats, list[tuple[int, int, Floats]]]:
         """The least energy in any order # (set,), for `n` sets of chains, and what innermost loops add to it.
 
@@ -116,25 +121,30 @@ def _sketch(charge: Charge, products: Products) -> ChargeBound:
 
 def _charge_bound(charge: Charge, products: Products) -> ChargeBound:
     sketch, group = _sketch(charge, products), products.groups[0]
-    arch, workload = group.arch, group.workload
-    dims = range(len(workload.dims))
-    temporal = [s for s, slot in enumerate(arch.slots) if not slot.spatial]
-    if charge.child == len(arch.levels):
+    if charge.child == len(group.arch.levels):
         return sketch
     changing = [rank for group in products.groups for rank in group.ranks(charge.tensor)]
     numbers = tuple(charge.tensor.ranks.index(rank) for rank in changing)
     any_order, innermost = [], []
     for level in range(charge.child):
-        inside = (level,) * len(dims)
+        inside = (level,) * len(group.workload.dims)
         any_order.append(tuple(_words(charge, products, inside, rank) for rank in changing))
-        by_dim = {}
-        for rank in () if charge.mean else changing:  # only the energy of words depends on innermost loops
-            for d in {workload.dims.index(term.dim) for term in rank}:
-                if any(d in g.rows and g.repeats(d, temporal[level]).any() for g in products.groups):
-                    cuts = tuple(level + (e != d) for e in dims)
-                    by_dim[d] = _words(charge, products, cuts, rank, d)
-        innermost.append(by_dim)
+        # only the energy of words depends on innermost loops
+        innermost.append({} if charge.mean else _by_innermost(charge, products, level, changing))
     return replace(sketch, ranks=numbers, any_order=tuple(any_order), innermost=tuple(innermost))
+
+
+def _by_innermost(charge: Charge, products: Products, level: int, changing: list[Rank]) -> dict[int, Product]:
+    """The words moved at least where the innermost loop of a level is that of a dim, by the dim; of those that can."""
+    workload, arch = products.groups[0].workload, products.groups[0].arch
+    slot = [s for s, slot in enumerate(arch.slots) if not slot.spatial][level]
+    by_dim = {}
+    for rank in changing:
+        for d in {workload.dims.index(term.dim) for term in rank}:
+            if any(d in g.rows and g.repeats(d, slot).any() for g in products.groups):
+                cuts = tuple(level + (e != d) for e in range(len(workload.dims)))
+                by_dim[d] = _words(charge, products, cuts, rank, d)
+    return by_dim
 
 
 def _name(charge: Charge, group: DimGroup) -> str:

@@ -10,6 +10,7 @@ A level with a bandwidth has a Flow for its reads and one for its writes: of eac
 word at the busiest instance, which moves no less than the mean over the active instances.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ...arch import Architecture
@@ -86,24 +87,10 @@ def flows(arch: Architecture, workload: Workload, keep: Bools, costs: CostOption
     drains = costs is not None and costs.drain_reads
     found: dict[tuple[int, str], list[Charge]] = {}
     stacks = {level: levels for levels in arch.stacks for level in levels}
-
-    def add(level: int, kind: str, charge: Charge) -> None:
-        found.setdefault((stacks[level].start, kind), []).append(charge)
-
     for v, tensor in enumerate(workload.tensors):
         for parent, child, _ in keeper_pairs(keep[None, :, v]):
-            storage = arch.levels[parent]
-            if storage.read_bandwidth is not None:
-                cycles = 1 / storage.read_bandwidth
-                add(parent, "reads", Charge(tensor, child, parent, cycles, cycles if tensor.output else 0.0, mean=True))
-            if storage.write_bandwidth is not None and tensor.output:
-                add(parent, "writes", Charge(tensor, child, parent, 1 / storage.write_bandwidth, mean=True))
-            if child < len(arch.levels) and (bandwidth := arch.levels[child].write_bandwidth) is not None:
-                cycles = 1 / bandwidth
-                add(child, "writes", Charge(tensor, child, None, cycles, cycles if tensor.output else 0.0, mean=True))
-            drained = drains and tensor.output and child < len(arch.levels)
-            if drained and (bandwidth := arch.levels[child].read_bandwidth) is not None:
-                add(child, "reads", Charge(tensor, child, None, 1 / bandwidth, mean=True))
+            for level, kind, charge in _timed(arch, tensor, parent, child, drains):
+                found.setdefault((stacks[level].start, kind), []).append(charge)
     rates = [(level.read_bandwidth, level.write_bandwidth) for level in arch.levels]
     names = [level.of_memory for level in arch.levels]
     return [
@@ -111,6 +98,29 @@ def flows(arch: Architecture, workload: Workload, keep: Bools, costs: CostOption
         for (level, kind), some in found.items()
         if (rate := rates[level][kind == "writes"]) is not None
     ]
+
+
+def _timed(
+    arch: Architecture, tensor: Tensor, parent: int, child: int, drains: bool
+) -> Iterator[tuple[int, str, Charge]]:
+    """List what takes time at two neighbouring keepers of a tensor: the level, whether it reads or writes, the charge.
+
+    With `drains` a child reads an output to move it up.
+    """
+    storage = arch.levels[parent]
+    if storage.read_bandwidth is not None:
+        cycles = 1 / storage.read_bandwidth
+        yield parent, "reads", Charge(tensor, child, parent, cycles, cycles if tensor.output else 0.0, mean=True)
+    if storage.write_bandwidth is not None and tensor.output:
+        yield parent, "writes", Charge(tensor, child, parent, 1 / storage.write_bandwidth, mean=True)
+    if child == len(arch.levels):
+        return
+    below = arch.levels[child]
+    if below.write_bandwidth is not None:
+        cycles = 1 / below.write_bandwidth
+        yield child, "writes", Charge(tensor, child, None, cycles, cycles if tensor.output else 0.0, mean=True)
+    if drains and tensor.output and below.read_bandwidth is not None:
+        yield child, "reads", Charge(tensor, child, None, 1 / below.read_bandwidth, mean=True)
 
 
 def handed_out(arch: Architecture, table: EnergyTable, tensor: Tensor, parent: int, child: int) -> Charge:

@@ -113,14 +113,7 @@ class Geometric:
         spans, flows = self._spans(rows) if of_cycles else ([], [])
         cycles = Term("cycles", 1.0, relaxed.cycles, len(spans))
         names, times, products, owners, rewritten = zip(*terms, *limits, *spans, cycles, strict=True)
-        logs, places = [], np.zeros((len(products), len(rows)), np.int64)
-        for g, mine in enumerate(rows):
-            used, places[:, g] = np.unique([product[g] if product else -1 for product in products], return_inverse=True)
-            logs.append(np.zeros((len(used), len(mine))))
-            for row, c in zip(logs[g], used.tolist(), strict=True):
-                self._check(1 + len(mine) // ROWS_A_STEP)
-                if c >= 0:
-                    np.log(relaxed.columns[g][c][mine], out=row)
+        logs, places = self._logs(rows, products)
         numbers = np.array([*flows, -1])
         others = [(0, 0)] * (len(terms) + len(limits) - len(within)), [(0, 0)] * len(numbers)
         powers = np.array([*others[0], *(limit.objective.powers for limit in within), *others[1]], float)
@@ -137,6 +130,19 @@ class Geometric:
             places,
         )
         return problem, tuple(filter(None, rewritten))
+
+    def _logs(self, rows: Sequence[Ints], products: Sequence[Product]) -> tuple[list[Floats], Ints]:
+        """Take the logarithms of the columns in `products`: per group # (column used, row), and where each product has
+        its column # (product, group)."""
+        logs, places = list[Floats](), np.zeros((len(products), len(rows)), np.int64)
+        for g, mine in enumerate(rows):
+            used, places[:, g] = np.unique([product[g] if product else -1 for product in products], return_inverse=True)
+            logs.append(np.zeros((len(used), len(mine))))
+            for row, c in zip(logs[g], used.tolist(), strict=True):
+                self._check(1 + len(mine) // ROWS_A_STEP)
+                if c >= 0:
+                    np.log(self.relaxed.columns[g][c][mine], out=row)
+        return logs, places
 
     def _spans(self, rows: Sequence[Ints]) -> tuple[list[Term], list[int]]:
         """The cycles are at least those of each flow: a sum over charges, of each the largest of its terms.

@@ -128,8 +128,7 @@ class Relaxation:
         total = self.compute_pj
         energies = []
         for bound in self.charges:
-            products = [bound.always, *(each for level in bound.any_order for each in level)]
-            products += [each for level in bound.innermost for each in level.values()]
+            products = bound.every()
             words = max(v for v in map(value, products) if np.isfinite(v))
             pj = bound.charge.pj + float(bound.wires(lambda ids: np.array([value(ids)]), 1)[0])
             energies.append((products, pj * words))

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,20 +58,31 @@ def fitted(samples: Sequence[Sample], seed: int = 0) -> dict[str, float]:
     halves = order[::2], order[1::2]
     chosen, least = list[int](), np.inf
     while True:
-        errors = {
-            column: sum(
-                _error(terms[held][:, columns] @ _weights(terms[own][:, columns], seconds[own]), seconds[held])
-                for own, held in (halves, halves[::-1])
-            )
-            for column in range(len(names))
-            if column not in chosen and (columns := [*chosen, column]) and terms[:, column].any()
-        }
+        errors = _held_out_errors(terms, seconds, halves, chosen)
         best = min(errors, key=lambda column: errors[column], default=None)
         if best is None or errors[best] > least * (1 - ENOUGH):
             break
         chosen, least = [*chosen, best], errors[best]
     weights = _weights(terms[:, chosen], seconds)
     return {names[column]: float(f"{weight:.4g}") for column, weight in zip(chosen, weights, strict=True) if weight}
+
+
+def _held_out_errors(
+    terms: Floats, seconds: Floats, halves: Sequence[NDArray[np.integer[Any]]], chosen: list[int]
+) -> dict[int, float]:
+    """The errors with one more column of `terms` # (sample, term), by its number, where it is not all 0.
+
+    Each of two halves of the samples is fitted in turn, and the error is that on the other.
+    """
+    errors = {}
+    for column in range(terms.shape[1]):
+        if column not in chosen and terms[:, column].any():
+            columns = [*chosen, column]
+            errors[column] = sum(
+                _error(terms[held][:, columns] @ _weights(terms[own][:, columns], seconds[own]), seconds[held])
+                for own, held in (halves, halves[::-1])
+            )
+    return errors
 
 
 def predicted(weights: Mapping[str, float], effort: Effort) -> float:

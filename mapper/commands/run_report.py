@@ -7,6 +7,7 @@ from ...workloads import Fault, InputError, collect, option_fault, unknown_choic
 from ...workloads.outputs import OutputFile
 from ..comparison import (
     FORMATS,
+    Results,
     comparison_json,
     comparison_text,
     is_page,
@@ -52,11 +53,8 @@ def _name_faults(request: ReportRequest) -> list[Fault]:
     return faults
 
 
-def run(request: ReportRequest) -> int:
-    """Compare two folders that ruby-map --out or ruby-sweep --out wrote, layer by layer; or show one.
-
-    Exit status: 0 done, 2 bad input.
-    """
+def _read(request: ReportRequest) -> list[Results]:
+    """Read the folders, under the names given. Raises InputError with the faults of all options and folders."""
     faults = _faults(request)
     paths = [path for path in (request.folder, request.other) if path is not None]
     folders = [collect(faults, partial(read_folder, path)) for path in paths]
@@ -65,9 +63,17 @@ def run(request: ReportRequest) -> int:
     if faults:
         raise InputError(faults)
     read = [folder for folder in folders if folder is not None]
-    if request.names is not None:
-        read = [replace(folder, label=name) for folder, name in zip(read, _names(request), strict=True)]
-    found = matched(read)
+    if request.names is None:
+        return read
+    return [replace(folder, label=name) for folder, name in zip(read, _names(request), strict=True)]
+
+
+def run(request: ReportRequest) -> int:
+    """Compare two folders that ruby-map --out or ruby-sweep --out wrote, layer by layer; or show one.
+
+    Exit status: 0 done, 2 bad input.
+    """
+    found = matched(_read(request))
     page = None if request.out is None else page_html(found)
     if request.files is not None:
         write_files(found, request.files, request.forms or FORMATS, force=request.force)

@@ -133,8 +133,12 @@ def _mapper(reader: Reader, options: FileOptions, taken: Collection[str]) -> Non
         value = None if unlimited or option in taken else reader.integer(("mapper", key))
         options.given |= {} if value is None else {option: value}
     algorithm = reader.text(("mapper", "algorithm"))
-    if "strategy" in taken:
-        return
+    if "strategy" not in taken:
+        _strategy(reader, options, algorithm)
+
+
+def _strategy(reader: Reader, options: FileOptions, algorithm: str | None) -> None:
+    """Read the strategy into `options`: that of an `algorithm`, or the one that the rules of a search are of."""
     if algorithm is None:
         rules = [key for key, option in NUMBERS.items() if option in RULES & options.given.keys()]
         if rules:

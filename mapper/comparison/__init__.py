@@ -1,6 +1,6 @@
 """Folders of results read again: one, or two compared, as a page, tables, pictures, text and JSON."""
 
-from .cases import MACS, OTHERS, energy_parts, matched, read_folder
+from .cases import MACS, OTHERS, Results, energy_parts, matched, read_folder
 from .files import FORMATS, comparison_json, comparison_text, write_files
 from .limits import Interval, limits
 from .page import is_page, page_html
@@ -11,6 +11,7 @@ __all__ = [
     "Interval",
     "MACS",
     "OTHERS",
+    "Results",
     "Stored",
     "comparison_json",
     "comparison_text",

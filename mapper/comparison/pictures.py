@@ -170,14 +170,11 @@ def _stacked(
 
     letters, title = told
     axes = axes_on(None, 7.0, 1.5 + HEIGHT[len(letters)] * len(rows))
-    own = {MACS, LEAKAGE}
-    names = list(dict.fromkeys(name for each in values for side in each for name in side))
-    names = [name for name in names if name not in own] + [name for name in names if name in own]
     thick = 0.8 / len(letters)
     every = [(row, side) for row in range(len(rows)) for side in range(len(letters))]
     places = [(row, side, row - 0.4 + thick * (side + 0.5)) for row, side in every]
     left = [0.0] * len(places)
-    for number, name in enumerate(names):
+    for number, name in enumerate(_part_names(values)):
         colour, hatch = OWN.get(name, (PALETTE[number % 7], HATCHES[number % 7]))
         widths = [values[row][side].get(name, 0.0) / size for row, side, _ in places]
         style: Any = {"color": colour, "hatch": hatch, "edgecolor": "white", "linewidth": 0.5}
@@ -193,6 +190,13 @@ def _stacked(
     figure = picture_of(axes)
     figure.legend(fontsize=8, frameon=False, loc="outside lower center", ncols=4)
     return figure
+
+
+def _part_names(values: Sequence[Sequence[Parts]]) -> list[str]:
+    """The names of all parts, as they come, but those of MAC units and of leakage last."""
+    names = list(dict.fromkeys(name for each in values for side in each for name in side))
+    last = [name for name in names if name in (MACS, LEAKAGE)]
+    return [name for name in names if name not in last] + last
 
 
 def _plain(text: str) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...arch import Slot
 from ...workloads import Tensor
-from ..mapping import Ints, MappingBatch
+from ..mapping import Bools, Floats, Ints, MappingBatch
 from ..mapspace import Mapspace, can_hold, violations
 from ..model import REASONS, Costs, validity
 from ..model.nests import NestAnalysis, TileSizes
@@ -29,24 +29,28 @@ def idle_hint(space: Mapspace, batch: MappingBatch, costs: Costs) -> str:
     used, groups = float(costs.utilization[0]), _groups(space)
     if not axes or not (used < FEW or groups):
         return ""
-    holders = {d: [index for index in axes if can_hold(space, index, d)] for d, size in enumerate(sizes) if size > 1}
+    holders = _holders(space, axes)
     nowhere = [d for d, places in holders.items() if not places]
     if used >= FEW and not groups.intersection(nowhere):
         return ""
     parts = [f"no axis can hold {', '.join(f'{dims[d]}={sizes[d]}' for d in nowhere)}"] if nowhere else []
-    for index in axes:
-        here = ", ".join(dims[d] for d, places in holders.items() if index in places)
-        parts.append(
-            _use(space, batch, index) + (f" (can hold {here})" if here else " (can hold no dim of this layer)")
-        )
+    parts += [_use(space, batch, index, holders) for index in axes]
     return f"{used:.1%} of the MAC units busy: {'; '.join(parts)}"
 
 
-def _use(space: Mapspace, batch: MappingBatch, index: int) -> str:
-    """How many places of an axis the mapping uses."""
+def _holders(space: Mapspace, axes: list[int]) -> dict[int, list[int]]:
+    """Which of `axes` can hold each dim of size over 1."""
+    sizes = space.workload.sizes
+    return {d: [index for index in axes if can_hold(space, index, d)] for d, size in enumerate(sizes) if size > 1}
+
+
+def _use(space: Mapspace, batch: MappingBatch, index: int, holders: dict[int, list[int]]) -> str:
+    """How many places of an axis the mapping uses, and which dims it could hold."""
     slot = space.arch.slots[index]
     assert slot.axis is not None
-    return f"{slot.axis.name} uses {prod(batch.factors[0, index].tolist())} of {slot.axis.size}"
+    used = prod(batch.factors[0, index].tolist())
+    here = ", ".join(space.workload.dims[d] for d, places in holders.items() if index in places)
+    return f"{slot.axis.name} uses {used} of {slot.axis.size} (can hold {here or 'no dim of this layer'})"
 
 
 def _groups(space: Mapspace) -> set[int]:
@@ -132,12 +136,17 @@ def _capacity(batch: MappingBatch) -> str:
         alone = f", alone in {(over[i] & (levels == 1)).mean():.1%}" if len(full) > 1 else ""
         lines.append(f"{batch.arch.levels[i[0]].of_memory} overflows in {over[i].mean():.1%} of these{alone}; {need}")
     if len(full) > 1:
-        excess = {i: bits[i] / limits[i] - 1 for i in full}  # (mapping,)
-        worst = np.max(list(excess.values()), axis=0)
-        best = int(worst.argmin())
-        missing = (f"{batch.arch.levels[i[0]].of_memory} by {excess[i][best]:.1%}" for i in full if over[i][best])
-        lines.append(f"nearest to fit is a mapping that overflows {', '.join(missing)}")
+        lines.append(_nearest_to_fit(batch, {i: bits[i] / limits[i] - 1 for i in full}, over))
     return "\n  ".join(lines)
+
+
+def _nearest_to_fit(batch: MappingBatch, excess: dict[range, Floats], over: dict[range, Bools]) -> str:
+    """Describe the mapping whose worst level overflows least, given by how much of its capacity each memory has too
+    much # (mapping,) and whether it is `over` at all # (mapping,)."""
+    worst = np.max(list(excess.values()), axis=0)
+    best = int(worst.argmin())
+    missing = (f"{batch.arch.levels[i[0]].of_memory} by {own[best]:.1%}" for i, own in excess.items() if over[i][best])
+    return f"nearest to fit is a mapping that overflows {', '.join(missing)}"
 
 
 def _fanout(batch: MappingBatch) -> str:

@@ -140,17 +140,20 @@ class LayerSums:
         known = min(each.sum_pj(slope) for each in self.mapped)
         if self.over or self._bound(slope) >= known * (1 - SLACK):
             return None
+        nearest = self._nearest(slope)
+        return next((each for each in (nearest, slope) if not self._proven(each)), None)
+
+    def _nearest(self, slope: float) -> float:
+        """Choose a slope between the two proven ones beside `slope`, or a step beyond the only one; or it itself."""
         below = max((each.slope for each in self.sums if each.slope <= slope), default=None)
         above = min((each.slope for each in self.sums if each.slope >= slope), default=None)
         if below is not None and above is not None:
             best = (min(self.mapped, key=lambda each: each.sum_pj(end)) for end in (below, above))  # noqa: B023
             between = crossing(*(each.point for each in best))
-            nearest = slope if between is None or not below < between < above else between
-        elif below is not None:
-            nearest = max(slope, below * FARTHER)
-        else:
-            nearest = slope if above is None else min(slope, above / FARTHER)
-        return next((each for each in (nearest, slope) if not self._proven(each)), None)
+            return slope if between is None or not below < between < above else between
+        if below is not None:
+            return max(slope, below * FARTHER)
+        return slope if above is None else min(slope, above / FARTHER)
 
     @property
     def statistics(self) -> Statistics:

@@ -138,17 +138,9 @@ class _Mapping:
         factors, inner_first = self.loops(path)
         split = self.reader.integer((*path, "split"), least=0)
         split = len(self.dims) if split is None else split
-        if target not in self.levels:
-            slots = self.axes[target]
-        else:
-            first = self.temporal_slots[self.levels[target]] + 1
-            fanout = enumerate(self.arch.levels[self.levels[target]].fanout, first)
-            axes = [(slot, axis) for slot, axis in fanout if slot not in self.apart]
-            slots = {axis.mesh if len(axes) > 1 else "": slot for slot, axis in axes}
-            if len(slots) < len(axes) and any(factor.bound > 1 for factor in factors.values()):
-                names = ", ".join(axis.name for _, axis in axes)
-                self.reader.fault((*path, "target"), f"several axes of {target} share a mesh; name one of {names}")
-                return
+        slots = self.spatial_slots(path, target, any(factor.bound > 1 for factor in factors.values()))
+        if slots is None:
+            return
         for slot in slots.values():
             self.once(path, "spatial", slot)
         for factor in factors.values():
@@ -157,6 +149,23 @@ class _Mapping:
                 self.bounds.put(path, place, factor)
             elif factor.bound > 1:
                 self.reader.fault(path, f"{target} has no fan-out below it, got {factor.dim}={factor.bound}")
+
+    def spatial_slots(self, path: Keys, target: str, spread: bool) -> Mapping[str, int] | None:
+        """The slots of a target's axes by their meshes, of one axis by "".
+
+        None, with a fault, where axes share a mesh and loops are to be `spread` over them.
+        """
+        if target not in self.levels:
+            return self.axes[target]
+        first = self.temporal_slots[self.levels[target]] + 1
+        fanout = enumerate(self.arch.levels[self.levels[target]].fanout, first)
+        axes = [(slot, axis) for slot, axis in fanout if slot not in self.apart]
+        slots = {axis.mesh if len(axes) > 1 else "": slot for slot, axis in axes}
+        if len(slots) < len(axes) and spread:
+            names = ", ".join(axis.name for _, axis in axes)
+            self.reader.fault((*path, "target"), f"several axes of {target} share a mesh; name one of {names}")
+            return None
+        return slots
 
     def dataspace(self, path: Keys, target: str) -> None:
         """Keep and bypass lists; a tensor in neither is kept, unless the architecture bypasses it."""

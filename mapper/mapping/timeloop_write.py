@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from ...arch import Axis
+from ...arch import Architecture, Axis
 from .batch import Ints, MappingBatch
 
 Entry = dict[str, Any]
@@ -65,11 +65,9 @@ def _spatial(batch: MappingBatch, level: int, first: int, factors: Ints, residua
                 "split": len(on_x) if "Y" in used else len(names),
             }
         ]
-    known = [batch.arch.levels[stack[0]].of_memory for stack in batch.arch.stacks]
-    known += [slot.axis.name for slot in batch.arch.slots if slot.axis]
     return [
         {
-            "target": axis.name if known.count(axis.name) == 1 else batch.arch.slots[slot].name,
+            "target": _axis_target(batch.arch, axis, slot),
             "type": "spatial",
             "factors": _factors(names, factors[slot], residuals[slot]),
             "permutation": _permutation(list(names)),
@@ -142,3 +140,10 @@ def mapping_yaml(batch: MappingBatch) -> str:
     head = f"# of {batch.workload.title}: ruby-model reads it with {marks}\n" if marks else ""
     entries = {"mapping": write_mapping(batch)}
     return head + yaml.safe_dump(entries, sort_keys=False, default_flow_style=None, width=1000)
+
+
+def _axis_target(arch: Architecture, axis: Axis, slot: int) -> str:
+    """The name of an axis, or that of its slot where another axis or a memory has the same."""
+    known = [arch.levels[stack[0]].of_memory for stack in arch.stacks]
+    known += [each.axis.name for each in arch.slots if each.axis]
+    return axis.name if known.count(axis.name) == 1 else arch.slots[slot].name

@@ -1,13 +1,13 @@
 """An architecture's loop constraints, read as limits on the bounds of one workload, and the conflicts among them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 from typing import Literal
 
-from ...arch import Architecture, Slot
+from ...arch import Architecture, FactorRule, Slot
 from ...workloads import Workload
 from .bound_classes import ALONE, Width, class_starts
 from .chain_steps import SlotRule
@@ -71,32 +71,43 @@ def limits(arch: Architecture, workload: Workload) -> tuple[Limit, ...]:
     more = {slots[0]: slots[1:] for slots in temporal_stacks(arch)}
     inner = {slot for slots in more.values() for slot in slots}  # the first slot of a stack stands for all
     for index, slot in enumerate(arch.slots):
-        constraint, stack = slot.constraint, more.get(index, ())
-        for d, (dim, size) in enumerate(zip(workload.dims, workload.sizes, strict=True)):
-            for rule in () if index in inner else constraint.factors:
-                if rule.dim == dim:
-                    value = size if rule.value is None else rule.value
-                    lo, hi = (1 if rule.op == "<=" else value), (None if rule.op == ">=" else value)
-                    listed.append(
-                        Limit("product" if stack else "bound", index, f"{rule} at {slot.name}", d, lo, hi, more=stack)
-                    )
-            if constraint.dims is not None and dim not in constraint.dims:
-                allowed = ", ".join(constraint.dims) or "none"
-                listed.append(Limit("bound", index, f"the dims allowed at {slot.name} ({allowed})", d, 1, 1))
-            if slot.axis is not None:
-                text = f"the size {slot.axis.size} of {slot.name}"
-                listed.append(Limit("size", index, text, d, 1, slot.axis.size))
-        if slot.axis is None and constraint.max_loops is not None and index not in inner:
-            text = f"at most {constraint.max_loops} loops at {slot.name}"
-            listed.append(Limit("loops", index, text, hi=constraint.max_loops, more=stack))
-        if slot.axis is not None and constraint.min_utilization > 0:
-            text = f"a utilization of at least {constraint.min_utilization:g} of {slot.name}"
+        stack, rules = more.get(index, ()), () if index in inner else slot.constraint.factors
+        listed += _dim_limits(index, slot, workload, rules, stack)
+        if slot.axis is None and slot.constraint.max_loops is not None and index not in inner:
+            text = f"at most {slot.constraint.max_loops} loops at {slot.name}"
+            listed.append(Limit("loops", index, text, hi=slot.constraint.max_loops, more=stack))
+        if slot.axis is not None and slot.constraint.min_utilization > 0:
+            text = f"a utilization of at least {slot.constraint.min_utilization:g} of {slot.name}"
             listed.append(Limit("utilization", index, text, least=slot.least))
     if arch.max_loops is not None:
         first, *others = (index for index, slot in enumerate(arch.slots) if not slot.spatial)
         text = f"at most {arch.max_loops} temporal loops"
         listed.append(Limit("loops", first, text, hi=arch.max_loops, more=tuple(others)))
     return tuple(listed)
+
+
+def _dim_limits(
+    index: int, slot: Slot, workload: Workload, rules: Sequence[FactorRule], stack: tuple[int, ...]
+) -> Iterator[Limit]:
+    """List the limits of a slot on single dims, dim by dim: by `rules`, those of all slots of a stack; by the dims that
+    are allowed; by the size of an axis."""
+    allowed = slot.constraint.dims
+    for d, (dim, size) in enumerate(zip(workload.dims, workload.sizes, strict=True)):
+        for rule in rules:
+            if rule.dim == dim:
+                lo, hi = _ends(rule, size)
+                yield Limit("product" if stack else "bound", index, f"{rule} at {slot.name}", d, lo, hi, more=stack)
+        if allowed is not None and dim not in allowed:
+            names = ", ".join(allowed) or "none"
+            yield Limit("bound", index, f"the dims allowed at {slot.name} ({names})", d, 1, 1)
+        if slot.axis is not None:
+            yield Limit("size", index, f"the size {slot.axis.size} of {slot.name}", d, 1, slot.axis.size)
+
+
+def _ends(rule: FactorRule, size: int) -> tuple[int, int | None]:
+    """The least and the most that a rule allows of a dim's `size`; None: any."""
+    value = size if rule.value is None else rule.value
+    return 1 if rule.op == "<=" else value, None if rule.op == ">=" else value
 
 
 def even_limits(arch: Architecture, workload: Workload) -> tuple[Limit, ...]:

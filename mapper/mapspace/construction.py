@@ -112,9 +112,7 @@ class Construction:
         spaces, faults, dims = [], [], range(len(self.workload.dims))
         every = [rules.of_dim(d, width) for d in dims]
         alone = not any(rule.starts for slots in every for rule in slots)
-        if most is None:
-            classes = any(rule.starts for d in dims for rule in rules.of_dim(d, WIDTHS[-1]))
-            most = FEWER_COUNTS if classes else MOST_COUNTS
+        most = self._most_counts(rules) if most is None else most
         for d, size in enumerate(self.workload.sizes):
             try:
                 spaces.append(ChainSpace(size, every[d], rules.products(d), most))
@@ -129,6 +127,12 @@ class Construction:
         except TooLargeError as error:
             return [f"counting {self._what} here {error}; {self._choices}"]
         return Combined(tuple(spaces), joints, alone, width)
+
+    def _most_counts(self, rules: Rules) -> int:
+        """How many counts the table of a dim may have: fewer where classes of bounds make it smaller."""
+        dims = range(len(self.workload.dims))
+        classes = any(rule.starts for d in dims for rule in rules.of_dim(d, WIDTHS[-1]))
+        return FEWER_COUNTS if classes else MOST_COUNTS
 
     def _required(
         self, made: Combined, rules: Rules, patterns: Sequence[tuple[Slots, Slots]], width: Width

@@ -1,6 +1,6 @@
 """Which slots may have remainders: the presets by name, and a choice by the shape of the problem."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from math import prod
 from typing import Literal, get_args
@@ -78,10 +78,7 @@ def array_fill(rules: Rules) -> int:
     dims, most = _together(rules, axes), min(prod(places for _, places in axes), prod(rules.sizes))
     if max((prod(len(steps[axis]) for _, steps in dims) for axis in range(len(axes))), default=0) > MOST_TILES:
         return most
-    options = [
-        [one for one in product(*(steps[axis] for _, steps in dims)) if prod(one) <= places]
-        for axis, (_, places) in enumerate(axes)
-    ]
+    options = [_steps_on(axis, places, dims) for axis, (_, places) in enumerate(axes)]
     start = tuple(size for size, _ in dims)
     best = _greedily(start, options)
     left, tried = {start: 1}, 0  # what is left of the dims, the most places used up to it
@@ -89,15 +86,31 @@ def array_fill(rules: Rules) -> int:
         tried, onward = tried + len(left) * len(own), prod(places for _, places in axes[axis + 1 :])
         if best == most or tried > MOST_TILES:
             return most
-        after = dict[tuple[int, ...], int]()
-        for one in own:
-            for sizes, so_far in left.items():
-                used = so_far * prod(one)
-                if used * onward > best and _divide(sizes, one):
-                    rest = _rest(sizes, one)
-                    after[rest] = max(after.get(rest, 0), used)
-        left = after
+        left = _left_after(left, own, best, onward)
     return max([best, *left.values()]) or 1
+
+
+def _steps_on(axis: int, places: int, dims: Sequence[tuple[int, list[list[int]]]]) -> list[tuple[int, ...]]:
+    """The combinations of divisors, one of each of `dims`, that an axis has places for."""
+    return [one for one in product(*(steps[axis] for _, steps in dims)) if prod(one) <= places]
+
+
+def _left_after(
+    left: Mapping[tuple[int, ...], int], own: Sequence[tuple[int, ...]], best: int, onward: int
+) -> dict[tuple[int, ...], int]:
+    """What is left of the dims after one more axis, with the most places used up to it.
+
+    `own` are the combinations that the axis may take, and `onward` the places of all further axes: what cannot come to
+    more than `best` with them is left out.
+    """
+    after = dict[tuple[int, ...], int]()
+    for one in own:
+        for sizes, so_far in left.items():
+            used = so_far * prod(one)
+            if used * onward > best and _divide(sizes, one):
+                rest = _rest(sizes, one)
+                after[rest] = max(after.get(rest, 0), used)
+    return after
 
 
 def _greedily(sizes: tuple[int, ...], options: Sequence[Sequence[tuple[int, ...]]]) -> int:
@@ -164,11 +177,7 @@ def capacity_fill(arch: Architecture, workload: Workload, rules: Rules, level: i
     needed = sum(workload.tensor_words(t) * storage.bits(t.name, t.word_bits) for t in kept)
     if storage.capacity_bits is None or needed <= (usable := storage.capacity_bits // storage.multiple_buffering):
         return 1.0
-    inside = [index for index, slot in enumerate(arch.slots) if slot.level >= level]
-    choices = []  # per dim, the extents of a tile
-    for dim, size in enumerate(workload.sizes):
-        least, most = (prod(rules.bounds(slot, dim)[end] for slot in inside) for end in (0, 1))
-        choices.append(_between(size, least, most))
+    choices = _extents(arch, workload, rules, level)
     if prod(map(len, choices)) > MOST_TILES:
         return 1.0
     extents = dict(zip(workload.dims, np.meshgrid(*choices, indexing="ij", sparse=True), strict=True))
@@ -179,6 +188,16 @@ def capacity_fill(arch: Architecture, workload: Workload, rules: Rules, level: i
     fitting = bits[bits <= usable]
     largest = float(bits.max(initial=0))  # where the loops inside cannot make a tile that fills it
     return float(fitting.max(initial=0)) / min(usable, largest) if largest else 1.0
+
+
+def _extents(arch: Architecture, workload: Workload, rules: Rules, level: int) -> list[list[int]]:
+    """The extents that a perfect tile of `level` can have, of each dim."""
+    inside = [index for index, slot in enumerate(arch.slots) if slot.level >= level]
+    extents = []
+    for dim, size in enumerate(workload.sizes):
+        least, most = (prod(rules.bounds(slot, dim)[end] for slot in inside) for end in (0, 1))
+        extents.append(_between(size, least, most))
+    return extents
 
 
 def _own(slot: Slot, otherwise: bool) -> bool:

@@ -187,11 +187,7 @@ class _Nest:
 
 def _traffic(nest: _Nest, tensor: Tensor, parent: int, child: int, loops: list[Loop], axes: list[Loop]) -> _Traffic:
     """Step through `loops`, outermost first, with every child instance along `axes`."""
-    # of each level with an array that the words cross, how many of the axes tell its instances apart
-    arrays = {
-        i: sum(loop.level < i for loop in axes) for i in range(parent, child) if nest.arch.levels[i].instances_below > 1
-    }
-    outer = sum(loop.level < parent for loop in axes)
+    arrays, outer = _arrays(nest, range(parent, child), axes), sum(loop.level < parent for loop in axes)
     traffic = _Traffic(crossed=dict.fromkeys(arrays, 0))
     held: dict[Instance, Words] = {}
     for step in product(*(range(loop.bound) for loop in loops)):
@@ -219,6 +215,11 @@ def _traffic(nest: _Nest, tensor: Tensor, parent: int, child: int, loops: list[L
     for at, tile in held.items():  # what is still there after the last step leaves, too
         traffic.drained[at] += len(tile)
     return traffic
+
+
+def _arrays(nest: _Nest, levels: range, axes: list[Loop]) -> dict[int, int]:
+    """Of each of `levels` with an array, which the words cross, how many of `axes` tell its instances apart."""
+    return {i: sum(loop.level < i for loop in axes) for i in levels if nest.arch.levels[i].instances_below > 1}
 
 
 def _words(workload: Workload, tensor: Tensor, box: Box) -> Words:

@@ -20,9 +20,7 @@ def _plain(value: object) -> object:
     if value is None or isinstance(value, str | int | float | bool):
         return value
     if is_dataclass(value) and not isinstance(value, type):
-        every = {field: getattr(value, field.name) for field in fields(value) if field.repr}
-        told = {f.name: _plain(own) for f, own in every.items() if not (f.metadata.get("later") and own == f.default)}
-        return [type(value).__name__, told]
+        return [type(value).__name__, _plain_fields(value)]
     if isinstance(value, Mapping):
         return sorted(([_plain(key), _plain(entry)] for key, entry in value.items()), key=repr)
     if isinstance(value, set | frozenset):
@@ -32,6 +30,12 @@ def _plain(value: object) -> object:
     if isinstance(value, Path):
         return str(value)
     raise TypeError(f"no fingerprint of {type(value).__name__}")
+
+
+def _plain_fields(value: Any) -> dict[str, Any]:
+    """The fields of a dataclass that are of its identity, but those that came later and are at their defaults."""
+    every = {field: getattr(value, field.name) for field in fields(value) if field.repr}
+    return {f.name: _plain(own) for f, own in every.items() if not (f.metadata.get("later") and own == f.default)}
 
 
 def identity(options: object, without: Sequence[str] = (), **problem: object) -> dict[str, Any]:

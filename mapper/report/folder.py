@@ -62,18 +62,25 @@ def write_proof(result: Result | NetworkResult, path: Path) -> str:
     Raises InputError where that fails.
     """
     layers = [result] if isinstance(result, Result) else [layer for layer, _ in result.layers]
-    if none := [layer.workload.name for layer in layers if Ended.EMPTY in layer.statistics.ended]:
-        return f"{path}: not written: a certificate is of all layers, and {', '.join(none)} can have no mapping"
-    missing = [layer.workload.name for layer in layers if layer.certificate is None]
-    if missing or (isinstance(result, NetworkResult) and result.missing):
-        what = ", ".join(missing) or "some layers"
-        return f"{path}: not written: nothing is proven of {what} by this run, but that it is not below the ideal"
+    if missing := _without_proof(result, layers):
+        return f"{path}: not written: {missing}"
     proofs = [layer.certificate for layer in layers if layer.certificate is not None]
     write_certificate(Certificate(program=version("ruby-map"), arch=layers[0].arch.name, layers=proofs), path)
     weaker = [layer.workload.name for layer in layers if _proves_less(layer)]
     if not weaker:
         return ""
     return f"{path}: proves less of {', '.join(weaker)} than is said above, by the ideal; ruby-check says what"
+
+
+def _without_proof(result: Result | NetworkResult, layers: Sequence[Result]) -> str:
+    """Why some of the layers have nothing to certify, or nothing where all have."""
+    if none := [layer.workload.name for layer in layers if Ended.EMPTY in layer.statistics.ended]:
+        return f"a certificate is of all layers, and {', '.join(none)} can have no mapping"
+    missing = [layer.workload.name for layer in layers if layer.certificate is None]
+    if missing or (isinstance(result, NetworkResult) and result.missing):
+        what = ", ".join(missing) or "some layers"
+        return f"nothing is proven of {what} by this run, but that it is not below the ideal"
+    return ""
 
 
 def _proves_less(layer: Result) -> bool:

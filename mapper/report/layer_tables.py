@@ -37,10 +37,14 @@ def _figures(layers: Layers) -> TextTable:
         ("EDP\n[pJ cycles]", [f"{result.edp:.4g}" * counted for result, _ in layers]),
         ("gap", [_gap(result) for result, _ in layers]),
     ]
-    shown = [(head, cells) for head, cells in columns if any(cells)]
-    heads = [head for head, _ in shown]
-    rows = list(zip(*(cells for _, cells in shown), strict=True))
+    heads, rows = _telling(columns)
     return TextTable(heads, rows, left=(0, heads.index("bound by")), title="per layer, once")
+
+
+def _telling(columns: Sequence[tuple[str, list[str]]]) -> tuple[list[str], list[tuple[str, ...]]]:
+    """The heads and the rows of those columns that say something of some layer."""
+    shown = [(head, cells) for head, cells in columns if any(cells)]
+    return [head for head, _ in shown], list(zip(*(cells for _, cells in shown), strict=True))
 
 
 def _shares(layers: Layers, every: bool) -> TextTable:

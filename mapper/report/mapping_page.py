@@ -6,7 +6,7 @@ from typing import Any
 
 from ...arch import Axis, unstacked
 from ...workloads import Tensor
-from ..mapping import MappingBatch
+from ..mapping import Ints, MappingBatch
 from ..model.nests import NestAnalysis, TileSizes
 from .loop_nest import loop_nest
 from .pictures import GREY, PALETTE
@@ -33,17 +33,8 @@ def mapping_html(result: Result) -> str:
 
 def _data(result: Result, batch: MappingBatch) -> Json:
     workload, slots = batch.workload, batch.arch.slots
-    bounds, residuals = batch.factors[0], batch.residuals[0]  # (slot, dim)
+    bounds = batch.factors[0]  # (slot, dim)
     strides = [table.strides[row] for table, row in zip(batch.tables, batch.rows[0], strict=True)]  # by dim, (slot,)
-    lines: list[Json] = []
-    for s, slot in enumerate(slots):
-        if not slot.spatial and batch.stands(slot.level):
-            lines.append({"level": slot.level})
-        for d in range(len(workload.dims)) if slot.spatial else batch.order[0, slot.level].tolist():
-            if bounds[s, d] > 1:
-                loop = {"at": slot.level, "dim": int(d), "bound": int(bounds[s, d]), "last": int(residuals[s, d])}
-                loop |= {"stride": int(strides[d][s]), "axis": _axis_number(batch, s), "slot": s}
-                lines.append({"loop": loop})
     first = [next(s for s, slot in enumerate(slots) if slot.level == c) for c in range(len(batch.arch.levels))]
     tiles = [[int(strides[d][s] * bounds[s, d]) for d in range(len(workload.dims))] for s in first]
     unit, size = energy_unit(result.energy_pj)
@@ -55,7 +46,7 @@ def _data(result: Result, batch: MappingBatch) -> Json:
         "sizes": list(workload.sizes),
         "tensors": [_tensor(batch, tensor) for tensor in workload.tensors],
         "levels": _levels(result, batch, size),
-        "lines": lines,
+        "lines": _lines(batch, strides),
         "tiles": [*tiles, [1 for _ in workload.dims]],  # extents of an unclipped tile, by level, of a MAC last
         "axes": [_axis(axis, slot.level) for slot in slots if (axis := slot.axis)],
         "statement": loop_nest(batch).splitlines()[-1].strip(),
@@ -67,6 +58,21 @@ def _data(result: Result, batch: MappingBatch) -> Json:
         "palette": list(PALETTE),
         "grey": GREY,
     }
+
+
+def _lines(batch: MappingBatch, strides: list[Ints]) -> list[Json]:
+    """The lines of the nest, outermost first: of levels, and of loops over 1; `strides` by dim # (slot,)."""
+    bounds, residuals = batch.factors[0], batch.residuals[0]  # (slot, dim)
+    lines: list[Json] = []
+    for s, slot in enumerate(batch.arch.slots):
+        if not slot.spatial and batch.stands(slot.level):
+            lines.append({"level": slot.level})
+        for d in range(len(strides)) if slot.spatial else batch.order[0, slot.level].tolist():
+            if bounds[s, d] > 1:
+                loop = {"at": slot.level, "dim": int(d), "bound": int(bounds[s, d]), "last": int(residuals[s, d])}
+                loop |= {"stride": int(strides[d][s]), "axis": _axis_number(batch, s), "slot": s}
+                lines.append({"loop": loop})
+    return lines
 
 
 def _steps(result: Result) -> int:

@@ -79,7 +79,7 @@ class Why(Shown):
     def _parts(self) -> list[str | TextTable]:
         """The changes that gain, or may; then those that the gap explains, and those that provably do not gain."""
         objective = first_objective(self.objective)
-        open_ones = [each for each in self.neighbours if self.gains(each) or not each.optimal]
+        open_ones = self._open
         shown = [each for each in open_ones if not self.within_gap(each)]
         head = ["change", objective.label, "ratio", "proof"]
         rows = [[each.change, *self._figures(each), _proof(each)] for each in shown]
@@ -96,6 +96,11 @@ class Why(Shown):
         if self.left:
             parts.append(f"interrupted; not tried: {'; '.join(self.left)}")
         return parts
+
+    @property
+    def _open(self) -> list[Neighbour]:
+        """The changes that gain, or of which it is not proven that they do not."""
+        return [each for each in self.neighbours if self.gains(each) or not each.optimal]
 
     def _figures(self, neighbour: Neighbour) -> list[str]:
         """The value, and its ratio to that of the result."""

@@ -126,16 +126,20 @@ def _table(
     head += [*(HEADS[name] for name in shown), "proof", ""]
     rows = []
     for member, own in zip(front.members, clocked, strict=True):
-        mark = ["surely on it" if member.surely else "may be dominated, by the gaps"]
-        mark += ["knee"] if member.design == front.knee.design and member.mapspace == front.knee.mapspace else []
-        sure = [f"on it in {member.share:.0%} of seeds"] if several else []
         places = zip(member.middle, axes, strict=True)
         figures = [format(value / axis.size, axis.form) for value, axis in places]
         figures += [short(own[name]) if name in own else "" for name in shown]
         mine = [APART.join(str(values[member.design][name]) for name in names) for names in columns.values()]
-        rows.append(
-            [str(member.design), *mine, member.mapspace, *figures, gap_text(member.gap), APART.join(sure + mark)]
-        )
+        remark = _remark(member, front, several)
+        rows.append([str(member.design), *mine, member.mapspace, *figures, gap_text(member.gap), remark])
     title = f"{front.workload}, {front.mapspace}: frontier of {len(front.members)}, hypervolume"
     left = (len(columns) + 1, len(head) - 2, len(head) - 1)  # the mapspace, the proof, and the remark
     return TextTable(head, rows, left, f"{title} {front.hypervolume:.4f}")
+
+
+def _remark(member: Candidate, front: Front, several: bool) -> str:
+    """In how many of `several` seeds a member is on its front, how sure that is, and whether it is the knee."""
+    sure = [f"on it in {member.share:.0%} of seeds"] if several else []
+    mark = ["surely on it" if member.surely else "may be dominated, by the gaps"]
+    knee = member.design == front.knee.design and member.mapspace == front.knee.mapspace
+    return APART.join([*sure, *mark, *(["knee"] if knee else [])])

@@ -99,6 +99,12 @@ def _tell(schema: Schema, model: type[BaseModel], told: Mapping[str, str]) -> No
         schema["properties"][key]["description"] = text
 
 
+def _flat(choices: list[Schema]) -> list[Schema]:
+    """Choices with those of choices that are nothing else in their places."""
+    inner = (each["anyOf"] if set(each) == {"anyOf"} else [each] for each in choices)
+    return [one for each in inner for one in each]
+
+
 def _plain(schema: Any) -> Any:
     """A schema without nested choices and defaults of null; limits stand with the numbers that they are of.
 
@@ -114,8 +120,7 @@ def _plain(schema: Any) -> Any:
     if whole.get("default", 0) is None:
         del whole["default"]
     if "anyOf" in whole:
-        choices = (each["anyOf"] if set(each) == {"anyOf"} else [each] for each in whole["anyOf"])
-        whole["anyOf"] = [one for each in choices for one in each]
+        whole["anyOf"] = _flat(whole["anyOf"])
     for one in whole.get("anyOf", [whole]):
         if limits and one.get("type") in ("integer", "number"):
             one |= limits

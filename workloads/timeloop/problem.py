@@ -86,10 +86,7 @@ class _Problem:
             if name in _DENSITY:
                 _dense(self.reader, path)
             elif name in self.dims or name in self.coefs:
-                if name in self.dims and self.reader.value(path) is None:
-                    self.reader.fault(path, "must be an integer, got nothing")
-                value = self.reader.integer(path, least=1 if name in self.dims else 0)
-                (sizes if name in self.dims else self.coefs)[name] = 1 if value is None else value
+                (sizes if name in self.dims else self.coefs)[name] = self.number(name, path)
             elif name in _INPUT:
                 self.reader.integer(path, least=0)
             elif meant := near(name, (*self.dims, *self.coefs)):
@@ -102,6 +99,13 @@ class _Problem:
         if idle and not self.reader.faults:
             warn_idle(self.reader.document.source, idle)
         return tuple(sizes.get(dim, 1) for dim in self.dims)
+
+    def number(self, name: str, path: Keys) -> int:
+        """The size of a dim, or the value of a coefficient, that stands at `path`; 1 where it is none."""
+        if name in self.dims and self.reader.value(path) is None:
+            self.reader.fault(path, "must be an integer, got nothing")
+        value = self.reader.integer(path, least=1 if name in self.dims else 0)
+        return 1 if value is None else value
 
     def tensors(self) -> tuple[Tensor, ...]:
         """The tensors of the shape, of which one is the output."""
@@ -221,26 +225,36 @@ def write_timeloop_problem(workload: Workload) -> dict[str, Any]:
 
     Raises ValueError for what its binaries refuse: dims of several letters, sizes and coefficients beyond an int.
     """
-    faults = [f"{dim}: the name of a dim is one letter" for dim in workload.dims if len(dim) > 1 or not dim.isalpha()]
-    given = [*zip(workload.dims, workload.sizes, strict=True)]
-    given += [(tensor.name, term.coef) for tensor in workload.tensors for rank in tensor.ranks for term in rank]
-    faults += [f"{name}: {number} is over 2^31 - 1" for name, number in given if number >= 1 << 31]
-    if faults:
+    if faults := _unwritable(workload):
         raise ValueError(f"{workload.name} cannot be written for Timeloop: {'; '.join(faults)}")
     coefs: dict[str, int] = {}
     spaces = []
     for tensor in workload.tensors:
-        ranks = []
-        for number, rank in enumerate(tensor.ranks):
-            terms: list[list[str]] = []
-            for term in rank:
-                name = f"{tensor.name}_{number}_{term.dim}"
-                coefs |= {name: term.coef} if term.coef != 1 else {}
-                terms.append([term.dim] if term.coef == 1 else [term.dim, name])
-            ranks.append(terms)
-        spaces.append({"name": tensor.name, "projection": ranks} | ({"read_write": True} if tensor.output else {}))
+        space = {"name": tensor.name, "projection": _projection(tensor, coefs)}
+        spaces.append(space | ({"read_write": True} if tensor.output else {}))
     shape: dict[str, Any] = {"name": workload.shape or workload.name, "dimensions": list(workload.dims)}
     if coefs:
         shape["coefficients"] = [{"name": name, "default": coef} for name, coef in coefs.items()]
     shape["data_spaces"] = spaces
     return {"problem": {"shape": shape, "instance": dict(zip(workload.dims, workload.sizes, strict=True))}}
+
+
+def _unwritable(workload: Workload) -> list[str]:
+    """What Timeloop's binaries would refuse of a workload."""
+    faults = [f"{dim}: the name of a dim is one letter" for dim in workload.dims if len(dim) > 1 or not dim.isalpha()]
+    given = [*zip(workload.dims, workload.sizes, strict=True)]
+    given += [(tensor.name, term.coef) for tensor in workload.tensors for rank in tensor.ranks for term in rank]
+    return faults + [f"{name}: {number} is over 2^31 - 1" for name, number in given if number >= 1 << 31]
+
+
+def _projection(tensor: Tensor, coefs: dict[str, int]) -> list[list[list[str]]]:
+    """The terms of each rank of a tensor, with coefficients other than 1 by name, which are added to `coefs`."""
+    ranks = []
+    for number, rank in enumerate(tensor.ranks):
+        terms: list[list[str]] = []
+        for term in rank:
+            name = f"{tensor.name}_{number}_{term.dim}"
+            coefs |= {name: term.coef} if term.coef != 1 else {}
+            terms.append([term.dim] if term.coef == 1 else [term.dim, name])
+        ranks.append(terms)
+    return ranks

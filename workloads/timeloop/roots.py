@@ -38,7 +38,7 @@ def root_faults(document: Document) -> list[Fault]:
     faults, idle = [], []
     for key in document.data if isinstance(document.data, dict) else ():
         name = key.replace("-", "_")
-        if "ignore" in name or ((name in IDLE or name in REFUSED) and document.data[key] in (None, [], {})):
+        if _says_nothing(name, document.data[key]):
             continue
         if name == "sparse_optimizations":
             reader = Reader(document)
@@ -56,6 +56,11 @@ def root_faults(document: Document) -> list[Fault]:
     if idle and not faults:
         warn_idle(document.source, idle)
     return faults
+
+
+def _says_nothing(name: str, value: object) -> bool:
+    """Whether a root key is one to pass over, or empty."""
+    return "ignore" in name or ((name in IDLE or name in REFUSED) and value in (None, [], {}))
 
 
 def warn_idle(source: str, keys: Iterable[str]) -> None:

@@ -2,23 +2,24 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from ..checking import Section, check
 from ..faults import Fault, InputError
-from ..named_shapes import SHAPES
+from ..named_shapes import SHAPES, Shape
 from ..onnx import Imported
 from ..reading import Document, Keys
-from ..spec import Workload
+from ..spec import Rank, Workload
 
 _OPERAND = r"(\w)((?:\[\w+\])+)"
 _EQUATION = re.compile(rf"O((?:\[\w+\])+)\s*\+?\s*=\s*{_OPERAND}\s*\*\s*{_OPERAND}\s*")
 _RELATION = re.compile(r"(\w+)\s*=\s*(?:(\d+)\s*\*\s*)?(\w+)\s*\+\s*(?:(\d+)\s*\*\s*)?(\w+)")
 MULTIPLIES = ("Conv", "Gemm", "Conv_downsample")
 SHAPE_OF = {0: "matmul", 1: "conv1d", 2: "conv2d", 3: "conv3d"}  # by the number of windows
+WINDOWED = (("", ""), ("P", "R"), ("PQ", "RS"), ("OPQ", "TRS"))  # our dims of outputs and of filters, likewise
 TENSORS = {"W": "Weights", "I": "Inputs", "O": "Outputs"}
 # what ZigZag calls dims, by the tensors that they index, and the axes of windows, by the number of them
 NAMES = {"OWI": "G", "OW": "K", "OI": "B", "WI": "C"}
@@ -111,6 +112,10 @@ class _Window:
         self.input, first, second = (relation[number].upper() for number in (1, 3, 5))
         self.dims = {first: int(relation[2] or 1), second: int(relation[4] or 1)}
 
+    def dim_among(self, indices: list[str]) -> str | None:
+        """The first of its dims that is one of the indices of an operand."""
+        return next((d for d in self.dims if d in indices), None)
+
 
 def _shaped(
     document: Document,
@@ -121,32 +126,68 @@ def _shaped(
     windows: list[_Window],
 ) -> dict[str, Any]:
     """The named shape of an equation, with sizes by the part that each dim has in it."""
-    inputs = [(d, window) for d in indices["I"] for window in windows if window.input == d]
-    parts = _parts(indices, {d for _, window in inputs for d in window.dims})
-    outs = [next((d for d in w.dims if d in indices["O"]), None) for _, w in inputs]
-    filters = [next((d for d in w.dims if d in indices["W"]), None) for _, w in inputs]
-    unknown = sorted({d for each in indices.values() for d in each} - sizes.keys() - {w.input for w in windows})
-    several = [f"{', '.join(dims)} (as {part})" for part, dims in parts.items() if len(dims) > 1]
-    wrong = [f"{d} has no size" for d in unknown] + [f"several dims have one part: {each}" for each in several]
-    wrong += ["an output and a filter dim make each input dim"] * (None in outs or None in filters or len(inputs) > 3)
+    slid = _of_inputs(windows, indices["I"])
+    parts = _parts(indices, {d for window in slid for d in window.dims})
+    outs, filters = ([window.dim_among(indices[op]) for window in slid] for op in "OW")
+    sized = sizes.keys() | {window.input for window in windows}
+    wrong = [*_without_size(indices, sized), *_of_one_part(parts)]
+    if None in (*outs, *filters) or len(slid) >= len(WINDOWED):
+        wrong.append("an output and a filter dim make each input dim")
     if wrong:
         raise InputError(
             document.fault((*at, "equation"), f"is no convolution or product of ours: {each}") for each in wrong
         )
-    shape = "batched_matmul" if not inputs and parts["G"] else SHAPE_OF[len(inputs)]
-    axes = {1: ("P", "R"), 2: ("PQ", "RS"), 3: ("OPQ", "TRS")}.get(len(inputs), ("", ""))
-    renamed = {"G": "B", "C": "K"} if not inputs else {}
-    made = {renamed.get(part, part): sizes[dims[0]] for part, dims in parts.items() if dims}
-    made |= {name: sizes[str(d)] for names, ds in zip(axes, (outs, filters), strict=True)
-             for name, d in zip(names, ds, strict=True)}  # fmt: skip
-    every = {dim: 1 for dim in SHAPES[shape].dims if dim not in SHAPES[shape].one_by_default} | made
-    values: dict[str, Any] = {"shape": shape, "sizes": every}
-    for key, ds in (("stride", outs), ("dilation", filters)):
-        steps = [window.dims[str(d)] for (_, window), d in zip(inputs, ds, strict=True)]
-        if any(step != 1 for step in steps):
-            values[key] = steps
-    bits = {TENSORS[op]: n for op, n in layer.operand_precision.items() if op in TENSORS and n > 0}
-    return values | ({"word_bits": bits} if bits else {})
+    shape = "batched_matmul" if not slid and parts["G"] else SHAPE_OF[len(slid)]
+    sizes = _ones(SHAPES[shape]) | _own_sizes(parts, outs, filters, sizes)
+    steps = {"stride": _steps(slid, outs), "dilation": _steps(slid, filters)}
+    bits = _word_bits(layer.operand_precision)
+    return {"shape": shape, "sizes": sizes} | {key: each for key, each in steps.items() if each} | bits
+
+
+def _of_inputs(windows: list[_Window], inputs: list[str]) -> list[_Window]:
+    """The windows that make a dim of the inputs, in the order of these."""
+    return [window for d in inputs for window in windows if window.input == d]
+
+
+def _without_size(indices: dict[str, list[str]], sized: Collection[str]) -> Iterator[str]:
+    """The dims of an equation that are neither `sized` loops nor made by a window."""
+    for dim in sorted({d for each in indices.values() for d in each}.difference(sized)):
+        yield f"{dim} has no size"
+
+
+def _of_one_part(parts: dict[str, list[str]]) -> Iterator[str]:
+    """The dims that our shapes could not tell apart."""
+    for part, dims in parts.items():
+        if len(dims) > 1:
+            yield f"several dims have one part: {', '.join(dims)} (as {part})"
+
+
+def _own_sizes(
+    parts: dict[str, list[str]], outs: list[str | None], filters: list[str | None], sizes: dict[str, int]
+) -> dict[str, int]:
+    """The sizes of the dims that an equation has, in the names of our shapes; `outs` and `filters` by window."""
+    renamed = {} if outs else {"G": "B", "C": "K"}
+    own = {renamed.get(part, part): sizes[dims[0]] for part, dims in parts.items() if dims}
+    for names, dims in zip(WINDOWED[len(outs)], (outs, filters), strict=True):
+        own |= {name: sizes[str(dim)] for name, dim in zip(names, dims, strict=True)}
+    return own
+
+
+def _ones(shape: Shape) -> dict[str, int]:
+    """Size 1 for each dim that a layer of the shape must name, where the equation has no such dim."""
+    return {dim: 1 for dim in shape.dims if dim not in shape.one_by_default}
+
+
+def _steps(slid: list[_Window], dims: list[str | None]) -> list[int]:
+    """By how much each window moves with one of its `dims`; empty where all by one, as they do without a word."""
+    steps = [window.dims[str(dim)] for window, dim in zip(slid, dims, strict=True)]
+    return steps if any(step != 1 for step in steps) else []
+
+
+def _word_bits(precision: dict[str, int]) -> dict[str, Any]:
+    """The key of a layer for the bits of its tensors, where the file has some."""
+    bits = {TENSORS[op]: n for op, n in precision.items() if op in TENSORS and n > 0}
+    return {"word_bits": bits} if bits else {}
 
 
 def _parts(indices: dict[str, list[str]], windowed: set[str]) -> dict[str, list[str]]:
@@ -166,32 +207,52 @@ def zigzag_names(workload: Workload) -> dict[str, str]:
     named = {tensor.name: tensor for tensor in workload.tensors}
     if set(named) != set(TENSORS.values()):
         raise ValueError(f"{workload.name}: tensors other than {', '.join(TENSORS.values())}")
-    of = {op: named[tensor].dims for op, tensor in TENSORS.items()}
+    owned = {op: named[tensor].dims for op, tensor in TENSORS.items()}
     windows = [rank for rank in named["Inputs"].ranks if len(rank) > 1]
+    slid = {term.dim for rank in windows for term in rank}
+    wrong = _strange_ranks(workload, windows)
+    names = _window_names(owned, windows, wrong)
+    names |= _plain_names(owned, [dim for dim in workload.dims if dim not in slid], wrong)
+    if wrong:
+        raise ValueError(f"{workload.name} is no convolution or matrix product of ZigZag: {'; '.join(wrong)}")
+    return names
+
+
+def _strange_ranks(workload: Workload, windows: list[Rank]) -> list[str]:
+    """The indices that no operand of ZigZag has, beside `windows` of the inputs, and more of those than it has axes."""
     ranks = [(tensor.name, rank) for tensor in workload.tensors for rank in tensor.ranks if rank not in windows]
     wrong = [f"{name} steps by {rank[0].coef} of {rank[0].dim}" for name, rank in ranks if rank[0].coef != 1]
     wrong += [f"a window in {name}" for name, rank in ranks if len(rank) > 1]
-    wrong += [f"{len(windows)} windows"] * (len(windows) >= len(AXES))
+    return wrong + [f"{len(windows)} windows"] * (len(windows) >= len(AXES))
+
+
+def _window_names(owned: Mapping[str, Collection[str]], windows: list[Rank], wrong: list[str]) -> dict[str, str]:
+    """OY and FY, ... of the dims of windows, given those that each operand has. Adds to `wrong`."""
     names: dict[str, str] = {}
     for axis, rank in zip(AXES[min(len(windows), len(AXES) - 1)], windows, strict=False):
         outs, filters = (
-            [term.dim for term in rank if term.dim in of[op] and term.dim not in of[other]]
+            [term.dim for term in rank if term.dim in owned[op] and term.dim not in owned[other]]
             for op, other in ("OW", "WO")
         )
         if len(rank) == 2 and len(outs) == len(filters) == 1:
             names |= {outs[0]: f"O{axis}", filters[0]: f"F{axis}"}
         else:
             wrong.append(f"a window over {', '.join(term.dim for term in rank)}")
+    return names
+
+
+def _plain_names(owned: Mapping[str, Collection[str]], dims: list[str], wrong: list[str]) -> dict[str, str]:
+    """The names of `dims`, which are in no window, by the operands that have them. Adds to `wrong`."""
+    names: dict[str, str] = {}
     first: dict[str, str] = {}
-    for dim in (dim for dim in workload.dims if dim not in {term.dim for rank in windows for term in rank}):
-        name = NAMES.get("".join(op for op in "OWI" if dim in of[op]))
+    for dim in dims:
+        name = NAMES.get("".join(op for op in "OWI" if dim in owned[op]))
         if name is None:
             wrong.append(f"{dim} indexes one tensor alone")
-        elif (before := first.setdefault(name, dim)) != dim:
+            continue
+        if (before := first.setdefault(name, dim)) != dim:
             wrong.append(f"{before} and {dim} index the same tensors")
-        names |= {} if name is None else {dim: name}
-    if wrong:
-        raise ValueError(f"{workload.name} is no convolution or matrix product of ZigZag: {'; '.join(wrong)}")
+        names[dim] = name
     return names
 
 

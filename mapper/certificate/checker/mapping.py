@@ -1,5 +1,6 @@
 """Checks the mappings of a certificate: that each is of the mapspace, valid, and costs what is claimed."""
 
+from collections.abc import Mapping
 from itertools import pairwise
 
 import numpy as np
@@ -9,6 +10,7 @@ from ....workloads import Workload
 from ...mapping import Bools, Ints, MappingBatch
 from ...model import Counts, TooLarge, evaluate, recount, simulate, validity
 from ..format import TOLERANCE, CertifiedMapping
+from .memories import Memory
 from .problem import Problem, Refused
 
 EXECUTED = 100_000  # a mapping of at most so many (step, MAC) pairs is executed
@@ -100,14 +102,21 @@ def _invalid(problem: Problem, batch: MappingBatch) -> str:
     if most_in_all is not None and in_all > most_in_all:
         return f"it has {in_all} temporal loops"
     for memory in problem.memories:
-        storage, levels = memory.storage, memory.levels
-        loops, most = sum(loops_of[level] for level in levels), storage.temporal.max_loops
-        if most is not None and loops > most:
-            return f"{memory.name} has {loops} loops"
-        bits = sum(_kept_bits(batch, level) for level in levels)
-        if storage.capacity_bits is not None and bits * storage.multiple_buffering > storage.capacity_bits:
-            return f"{memory.name} would hold {bits:,} bits"
+        if exceeded := _exceeded(memory, batch, loops_of):
+            return exceeded
     return "" if validity(batch)[0] == 0 else "the model says so"
+
+
+def _exceeded(memory: Memory, batch: MappingBatch, loops_of: Mapping[int, int]) -> str:
+    """Name the limit of a memory that the single mapping of `batch`, with so many loops per level, exceeds."""
+    storage, levels = memory.storage, memory.levels
+    loops, most = sum(loops_of[level] for level in levels), storage.temporal.max_loops
+    if most is not None and loops > most:
+        return f"{memory.name} has {loops} loops"
+    bits = sum(_kept_bits(batch, level) for level in levels)
+    if storage.capacity_bits is not None and bits * storage.multiple_buffering > storage.capacity_bits:
+        return f"{memory.name} would hold {bits:,} bits"
+    return ""
 
 
 def _kept_bits(batch: MappingBatch, level: int) -> int:

@@ -153,14 +153,8 @@ def _combinations(problem: Problem) -> int:
 
 def _check_fields(layer: Layer) -> None:
     """Check that the fields of a front, or of objectives, are set and no others. Raises Refused."""
-    front, names = layer.objective == FRONT, [layer.objective, *(stage.objective for stage in layer.stages)]
-    for i, name in enumerate([*names, *layer.objectives[len(names) :]]):
-        if name not in OBJECTIVES and not (front and not i):
-            raise Refused(f"it is of the objective {name}, which has no proofs")
-        if name in names[:i]:
-            raise Refused(f"it is of the objective {name} twice")
-    if layer.objectives and (front or layer.objectives[: len(names)] != names):
-        raise Refused(f"it is of {', '.join(names)}, and {', '.join(layer.objectives)} were asked for")
+    front = layer.objective == FRONT
+    _check_objectives(layer, front)
     if front and layer.stages:
         raise Refused("it is of a front, and of other objectives after it")
     if not layer.best or (not front and len(layer.best) > 1):
@@ -169,6 +163,18 @@ def _check_fields(layer: Layer) -> None:
         raise Refused("it has points below a front, and is of no front")
     if layer.lower_bound < 0 or (layer.lower_bound and front):
         raise Refused(f"it has a lower bound of {layer.lower_bound:.9g}")
+
+
+def _check_objectives(layer: Layer, front: bool) -> None:
+    """Check that the objectives have proofs, each once, and are the first of those asked for. Raises Refused."""
+    names = [layer.objective, *(stage.objective for stage in layer.stages)]
+    for i, name in enumerate([*names, *layer.objectives[len(names) :]]):
+        if name not in OBJECTIVES and not (front and not i):
+            raise Refused(f"it is of the objective {name}, which has no proofs")
+        if name in names[:i]:
+            raise Refused(f"it is of the objective {name} twice")
+    if layer.objectives and (front or layer.objectives[: len(names)] != names):
+        raise Refused(f"it is of {', '.join(names)}, and {', '.join(layer.objectives)} were asked for")
 
 
 def _front(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -185,39 +191,54 @@ def _front(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
 
 def _problem(layer: Layer, arch: Architecture, workload: Workload, table: EnergyTable) -> Problem:
     """Make the problem. Raises Refused where the certificate is about a different one."""
-    sizes = dict(zip(workload.dims, workload.sizes, strict=True))
     if not figures_exact(arch, workload):
         raise Refused("figures of this layer may pass 2^53, where float64 rounds them")
     if arch.systolic is not None:
         raise Refused(f"the cycles of {arch.name} depend on loop orders, as it has systolic axes: nothing is certified")
+    _check_workload(layer, workload)
+    if arch.levels[0].placement != "even":
+        raise Refused(f"{arch.levels[0].name}, the outermost level, holds whole tensors, so its placement is even")
+    _check_energies(layer, table)
+    if len(set(layer.remainders)) != len(layer.remainders):
+        raise Refused("it names a slot with remainders twice")
+    arch, table = expanded(arch, table, workload)
+    _check_remainders(layer, arch)
+    costs = CostOptions(layer.leakage, layer.wire_pj_per_bit_mm, layer.tile_mm, layer.hop_pj, layer.drain_reads)
+    if costs.faults():
+        raise Refused(f"it counts the network in a way that there is not: {costs.faults()[0]}")
+    return Problem(arch, workload, table, [slot.name in layer.remainders for slot in arch.slots], costs)
+
+
+def _check_workload(layer: Layer, workload: Workload) -> None:
+    """Check that the certificate is of these sizes, after the same transformations. Raises Refused."""
     missing = [name for name in layer.transformations if name not in workload.transformations]
     if missing:
         raise Refused(f"it is of the layer after {', '.join(missing)}: give --{' --'.join(missing)}")
     more = [name for name in workload.transformations if name not in layer.transformations]
     if more and not layer.pad:
         raise Refused(f"it is of the layer without {', '.join(more)}: leave out --{' --'.join(more)}")
+    sizes = dict(zip(workload.dims, workload.sizes, strict=True))
     if sizes != layer.sizes:
         raise Refused(f"it is of sizes {layer.sizes}, and {workload.name} has {sizes}")
-    if arch.levels[0].placement != "even":
-        raise Refused(f"{arch.levels[0].name}, the outermost level, holds whole tensors, so its placement is even")
+
+
+def _check_energies(layer: Layer, table: EnergyTable) -> None:
+    """Check that the certificate is of the energies in `table`. Raises Refused."""
     if set(layer.energies) != set(energies := certified_energies(table)):
         raise Refused("it is of other levels")
     for name, figures in energies.items():
         if layer.energies[name] != figures:
             raise Refused(f"it is of other energies at {name}: {layer.energies[name]}, and not {figures}")
-    if len(set(layer.remainders)) != len(layer.remainders):
-        raise Refused("it names a slot with remainders twice")
-    arch, table = expanded(arch, table, workload)
+
+
+def _check_remainders(layer: Layer, arch: Architecture) -> None:
+    """Check that the slots with remainders are there, and are those that constraints ask for. Raises Refused."""
     unknown = set(layer.remainders) - {slot.name for slot in arch.slots}
     if unknown:
         raise Refused(f"it speaks of remainders at {', '.join(sorted(unknown))}, which {arch.name} has not")
     for slot in arch.slots:
         if slot.constraint.remainders not in (None, slot.name in layer.remainders):
             raise Refused(f"it is of other remainders at {slot.name}")
-    costs = CostOptions(layer.leakage, layer.wire_pj_per_bit_mm, layer.tile_mm, layer.hop_pj, layer.drain_reads)
-    if costs.faults():
-        raise Refused(f"it counts the network in a way that there is not: {costs.faults()[0]}")
-    return Problem(arch, workload, table, [slot.name in layer.remainders for slot in arch.slots], costs)
 
 
 def _choices(problem: Problem, choices: Sequence[Choice]) -> list[Choice]:

@@ -140,13 +140,20 @@ def _cycles(columns: Columns, weights: Mapping[str, float], power: float, rows: 
         for mine in some:
             of_charge = sum(weights.get(name, 0.0) for name in mine)
             share = of_charge / weight[flow] if of_charge > 0 else 0.0
-            for name, (product, cycles) in mine.items():
-                if weights.get(name, 0.0) > 0:
-                    if not share > 0:
-                        raise ValueError(f"the weight of {name} is too small beside the others")
-                    constant = np.log(cycles) - np.log(share) if cycles > 0 else -np.inf
-                    factors.append((power * weights[name] / total, product, float(constant)))
+            factors += [
+                (power * weights[name] / total, *_by_share(name, mine[name], share))
+                for name in mine
+                if weights.get(name, 0.0) > 0
+            ]
     return factors
+
+
+def _by_share(name: str, term: tuple[Product, float], share: float) -> tuple[Product, float]:
+    """List the product of a term and the logarithm of its cycles over its `share` in the sum. Raises ValueError."""
+    product, cycles = term
+    if not share > 0:
+        raise ValueError(f"the weight of {name} is too small beside the others")
+    return product, float(np.log(cycles) - np.log(share) if cycles > 0 else -np.inf)
 
 
 def _limits(columns: Columns, weights: Mapping[str, float]) -> list[Factor]:

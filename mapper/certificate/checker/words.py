@@ -191,15 +191,20 @@ class RankWords:
             free = np.flatnonzero(~shared)
             if listed.any() and not mean:
                 self._add(np.flatnonzero(listed), coefs, grid, (child,) * len(dims), served)
-            for full in range(len(dims) if shared.any() else 0):  # fewer children never receive more
-                below = tuple(child if i == full else parent for i in range(len(dims)))
-                self._add(np.arange(self.n), coefs, grid, below, None)
+            if shared.any():
+                self._add_fewer(coefs, grid, parent)
         if len(free):
             self._add(free, coefs, grid, (child,) * len(dims), None)
 
     def _add(self, some: Ints, coefs: tuple[int, ...], grid: Sequence[Ints], below: Cuts, served: int | None) -> None:
         rows = tuple(each[some] for each in grid)
         self._views.append((some, View(self.dims, coefs, rows, self.child, below, served)))
+
+    def _add_fewer(self, coefs: tuple[int, ...], grid: Sequence[Ints], parent: int) -> None:
+        """Add views of the children along one dim at a time: fewer of them never receive more."""
+        for full in range(len(self.dims)):
+            below = tuple(self.child if i == full else parent for i in range(len(self.dims)))
+            self._add(np.arange(self.n), coefs, grid, below, None)
 
     def once(self, cuts: Cuts) -> Floats:
         """Bound the words of one pass over the tiles of every context at `cuts`. # (row,)"""

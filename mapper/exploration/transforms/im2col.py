@@ -27,15 +27,21 @@ def unrolled(workload: Workload) -> Workload:
     """
     reduced = [dim for dim in workload.dims if dim not in workload.output.dims]
     inputs = [tensor for tensor in workload.tensors if not tensor.output]
-    windows = any(len(rank) > 1 for tensor in inputs for rank in tensor.ranks)
-    if not (windows and reduced) or _grouped(workload) or any(not tensor.dims.issuperset(reduced) for tensor in inputs):
+    if not _unrolls(workload, inputs, reduced):
         return workload
     plain = [rank for tensor in inputs if _slides(tensor) for rank in tensor.ranks]  # C among them, unlike R and S
     first = next((dim for dim in reduced if (Term(dim),) in plain), reduced[0])
-    whole = prod(workload.size(dim) for dim in reduced)
-    sizes = [whole if dim == first else 1 if dim in reduced else workload.size(dim) for dim in workload.dims]
+    ones = dict.fromkeys(reduced, 1) | {first: prod(workload.size(dim) for dim in reduced)}
+    sizes = tuple(ones.get(dim, size) for dim, size in zip(workload.dims, workload.sizes, strict=True))
     tensors = tuple(_matrix(tensor, reduced, first) if _slides(tensor) else tensor for tensor in workload.tensors)
-    return replace(workload, sizes=tuple(sizes), tensors=tensors).transformed("im2col")
+    return replace(workload, sizes=sizes, tensors=tensors).transformed("im2col")
+
+
+def _unrolls(workload: Workload, inputs: list[Tensor], reduced: list[str]) -> bool:
+    """Whether some of the inputs has windows, and all have the whole reduction; a layer in groups is no product."""
+    if not any(map(_slides, inputs)) or not reduced:
+        return False
+    return not _grouped(workload) and all(tensor.dims.issuperset(reduced) for tensor in inputs)
 
 
 def _grouped(workload: Workload) -> bool:

@@ -5,6 +5,7 @@ so one changes what another means; here by level (or axis) and dim, so they may 
 takes what the others leave of each dim: no transform says it.
 """
 
+from collections.abc import Iterator
 from typing import Annotated, Literal, Self
 
 import numpy as np
@@ -122,13 +123,7 @@ def transforms_of(batch: MappingBatch, workload: Workload | None = None) -> Tran
     arch, dims, found = batch.arch, batch.workload.dims, list[Transform]()
     for dim, size, own in zip(dims, batch.workload.sizes, (workload or batch.workload).sizes, strict=True):
         found += [Pad(dim=dim, size=size)] if size != own else []
-    for slot, bounds in list(zip(arch.slots, batch.factors[0].tolist(), strict=True))[1:]:
-        name = arch.levels[slot.level].name
-        for dim, bound in zip(dims, bounds, strict=True):
-            if bound > 1 and slot.axis is None:
-                found.append(Tile(level=name, dim=dim, bound=bound))
-            elif bound > 1 and slot.axis is not None:
-                found.append(Spread(level=name, axis=slot.axis.name, dim=dim, bound=bound))
+    found += _loops(batch)
     orders = [tuple(dims[d] for d in order) for order in batch.order[0].tolist()]
     found += [
         Reorder(level=level.name, dims=order)
@@ -140,6 +135,18 @@ def transforms_of(batch: MappingBatch, workload: Workload | None = None) -> Tran
         if (keep != default).any():
             found.append(Keep(level=level.name, tensors=tuple(names[v] for v in np.flatnonzero(keep))))
     return Transforms(transforms=tuple(found))
+
+
+def _loops(batch: MappingBatch) -> Iterator[Transform]:
+    """The transforms of bounds over 1, but of the outermost loops, which take what is left."""
+    arch = batch.arch
+    for slot, bounds in list(zip(arch.slots, batch.factors[0].tolist(), strict=True))[1:]:
+        name = arch.levels[slot.level].name
+        for dim, bound in zip(batch.workload.dims, bounds, strict=True):
+            if bound > 1 and slot.axis is None:
+                yield Tile(level=name, dim=dim, bound=bound)
+            elif bound > 1 and slot.axis is not None:
+                yield Spread(level=name, axis=slot.axis.name, dim=dim, bound=bound)
 
 
 def usual_keep(arch: Architecture, workload: Workload) -> Bools:

@@ -125,11 +125,8 @@ class Asking(Recording):
     def _round(self, model: LineProcesses | Calls, batch: Mappings, began: float) -> bool:
         """Ask about the new mappings of a round; False where a rule ended the search."""
         new = self._new(batch)
-        self._dry = 0 if len(new) else self._dry + len(batch)
-        self._known = 0 if len(new) else self._known + int((validity(batch) == 0).sum())
         limit = self.recorder.stop
-        settled = limit.victory is not None and self._known >= limit.victory
-        if settled or (limit.give_up is not None and self._dry >= limit.give_up):
+        if self._dried_up(batch, new):
             self.recorder.statistics.stop(Ended.NOTHING_NEW)
             return False
         if not len(new) and limit.time_limit is not None and time.monotonic() - began >= limit.time_limit:
@@ -144,6 +141,14 @@ class Asking(Recording):
                 if not self._mapping(new.take([i]), key, replies, began):
                     return False
         return True
+
+    def _dried_up(self, batch: Mappings, new: MappingBatch) -> bool:
+        """Count what came since the last new mapping; return whether that is enough to end the search."""
+        self._dry = 0 if len(new) else self._dry + len(batch)
+        self._known = 0 if len(new) else self._known + int((validity(batch) == 0).sum())
+        limit = self.recorder.stop
+        settled = limit.victory is not None and self._known >= limit.victory
+        return settled or (limit.give_up is not None and self._dry >= limit.give_up)
 
     def _new(self, batch: Mappings) -> MappingBatch:
         """Return the valid mappings of nests that were never asked about."""

@@ -24,23 +24,14 @@ class Repair:
         rules = [space.rules.of_dim(d) for d in range(len(self.sizes))]
         self.low = np.array([[rule.lo for rule in own] for own in rules]).T  # (slot, dim)
         self.high = np.array([[rule.hi for rule in own] for own in rules]).T
-        outside = [[min(prod(own[:slot]), int(SAFE)) for own in self.high.T.tolist()] for slot in range(len(self.high))]
-        self._outside = np.array(outside)  # (slot, dim): the most that all slots outside take
+        self._outside = _outside(self.high)
         self.divides = np.array([[not rule.remainders for rule in own] for own in rules]).T
         self._level = np.array([slot.level for slot in space.arch.slots])  # (slot,)
-        # the others only tell how many distinct orders there are
-        every = space.rules.shared
-        self._shared = [
-            limit for limit in every if limit.kind == "product" or limit.more or limit.most < len(limit.members)
-        ]
+        self._shared = [limit for limit in space.rules.shared if _limiting(limit)]
         self._products = [(d, rule) for d in range(len(self.sizes)) for rule in space.rules.products(d)]
-        self._stacks = [
-            (level, space.orders.temporal[level]) for levels in space.arch.stacks for level in levels[:-1]
-        ]  # levels that have no loops where they keep nothing, and their slots
+        self._stacks = _stacked(space)
         self._divisors = [_Divisors(size) for size in self.sizes]
-        self._lists = [
-            _ChainList.of(space.table(d)) if chains.total <= LISTED else None for d, chains in enumerate(space.chains)
-        ]
+        self._lists = _listed(space)
 
     def canonical(self, bounds: Ints) -> Bools:
         """Change `bounds` in place to near chains; mark those that keep to every dim's limits. # (individual,)"""
@@ -162,6 +153,21 @@ class Repair:
         return over, inside
 
 
+def _outside(high: Ints) -> Ints:
+    """The most that all slots outside each can take, of bounds that are at most `high` # (slot, dim)."""
+    return np.array([[min(prod(own[:slot]), int(SAFE)) for own in high.T.tolist()] for slot in range(len(high))])
+
+
+def _limiting(shared: Shared) -> bool:
+    """Whether bounds can be over a shared limit; others only tell how many distinct orders there are."""
+    return shared.kind == "product" or bool(shared.more) or shared.most < len(shared.members)
+
+
+def _stacked(space: Mapspace) -> list[tuple[int, int]]:
+    """The levels that have no loops where they keep nothing, and their slots."""
+    return [(level, space.orders.temporal[level]) for levels in space.arch.stacks for level in levels[:-1]]
+
+
 class _Divisors:
     """The divisors of what may be left of a dim."""
 
@@ -229,3 +235,9 @@ def _inside(stacks: Sequence[tuple[int, int]], some: Individuals) -> Bools:
     for level, slot in stacks:
         inside &= some.keep[:, level].any(axis=1) | (some.bounds[:, slot] == 1).all(axis=1)
     return inside
+
+
+def _listed(space: Mapspace) -> list[_ChainList | None]:
+    """The list of the chains of each dim that has few enough."""
+    every = enumerate(space.chains)
+    return [_ChainList.of(space.table(d)) if chains.total <= LISTED else None for d, chains in every]

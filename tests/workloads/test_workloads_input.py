@@ -151,8 +151,10 @@ def test_a_yaml_bomb_is_refused(tmp_path: Path) -> None:
         ("nul\x00.yaml", "cannot be read"),
     ],
 )
-def test_names_that_are_not_there(spec: str, message: str) -> None:
+def test_names_that_are_not_there(spec: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An unknown name brings near names or the choices; a path says what is wrong with it."""
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
     with pytest.raises(InputError) as caught:
         load_workload(spec)
     assert message in str(caught.value)

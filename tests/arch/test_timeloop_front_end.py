@@ -6,8 +6,8 @@ import pytest
 from ruby_map.arch import FactorRule
 from ruby_map.arch.timeloop import read_timeloop_arch
 from ruby_map.energy import default_table
-from ruby_map.workloads import InputError, InputWarning, parse_yaml, shaped
-from ruby_map.workloads.timeloop import TIMELOOP_TAGS, dense_part, read_timeloop_problem
+from ruby_map.workloads import InputError, parse_yaml, shaped
+from ruby_map.workloads.timeloop import TIMELOOP_TAGS, InputWarning, dense_part, read_timeloop_problem
 
 LAYER = shaped("matmul", M=8, N=6, K=4)
 

@@ -9,8 +9,9 @@ import pytest
 from ruby_map.mapper.commands.ruby_map import main
 from ruby_map.mapper.commands.ruby_model import main as model
 from ruby_map.mapper.search.options import read_budget
-from ruby_map.workloads import InputWarning, library_workloads
+from ruby_map.workloads import library_workloads
 from ruby_map.workloads.hints import with_unit
+from ruby_map.workloads.timeloop import InputWarning
 from typer.testing import CliRunner
 
 from ruby_map import InputError, SearchOptions, explore, load_workload

@@ -26,7 +26,7 @@ from ruby_map.mapper.searchers.learners.embedding import embedded, order_scores
 from ruby_map.mapper.searchers.learners.gbt import diverse, learnt, pair_gradient, pair_signs
 from ruby_map.mapper.searchers.learners.history import log_targets, ranks_of
 from ruby_map.mapper.searchers.learners.nests import NO_LOOP, keys_of, loops_in_order
-from ruby_map.mapper.searchers.learners.neural_net import Network, trained
+from ruby_map.mapper.searchers.learners.neural_net import NeuralNet, trained
 from ruby_map.mapper.searchers.learners.relations import THRESHOLDS, Relations
 from ruby_map.mapper.searchers.learners.samples import Columns, samples, similar
 from ruby_map.mapper.searchers.learners.surrogate import _sorted, descend
@@ -338,7 +338,7 @@ def test_the_gradient_of_a_network_is_its_derivative():
     assert errors[1] < 0.1 * errors[0]
     again = trained(points, targets, 1, 0, network)
     assert ((again.of(points) - targets) ** 2).mean() < 2 * errors[1] + 0.01
-    network = Network.of_plain(json.loads(json.dumps(network.plain())))
+    network = NeuralNet.of_plain(json.loads(json.dumps(network.plain())))
     gradient, step = network.gradient(points), 1e-6
     for i in range(5):
         up = network.of(points + step * (np.arange(5) == i))

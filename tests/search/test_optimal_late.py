@@ -29,7 +29,7 @@ from .test_bandwidth import two_instances
 
 TABLES = {"Bounding.step", "Products.of", "_Increment.overlap"}  # before the mapspace as a whole is bounded
 BRANCHING = {"LocalSearch._bounds", "LocalSearch._drawn", "Forest.check", "grow"}
-ASCENT = {"Geometric._least", "Geometric._problem", "Ascent._look"}
+ASCENT = {"Geometric._least", "Geometric._logs", "Ascent._look"}
 STOPPED = {TimeUp: "time limit", KeyboardInterrupt: "interrupted"}
 
 

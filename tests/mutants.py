@@ -64,9 +64,9 @@ MUTANTS = [
     ),
     Mutant(
         "rows a little below the limit are ruled out",
-        "mapper/proof/forest.py",
-        "product.least * factors < limit * (1 - ROUNDING)",
-        "product.least * factors < limit * 0.9",
+        "mapper/proof/narrowing.py",
+        "for product in found], incumbents) < limit",
+        "for product in found], incumbents) < limit * 0.9",
     ),
     Mutant(
         "tiles that fill a capacity do not fit",
@@ -89,14 +89,14 @@ MUTANTS = [
     Mutant(
         "a tile takes more of a capacity than it does",
         "mapper/bounds/geometric.py",
-        "limits += [(name, bits / capacity, tile, k)",
-        "limits += [(name, 1.2 * bits / capacity, tile, k)",
+        "Term(name, bits / capacity, tile, k)",
+        "Term(name, 1.2 * bits / capacity, tile, k)",
     ),
     Mutant(
         "a first update is read like any other",
-        "mapper/bounds/geometric.py",
-        "pj -= bound.charge.first_pj / max(again, 1.0)",
-        "pj -= 0.0",
+        "mapper/bounds/charge_bounds.py",
+        "return self.charge.pj - self.charge.first_pj / max(again, 1.0)",
+        "return self.charge.pj",
     ),
     Mutant(
         "drained words are read more than once",
@@ -137,8 +137,8 @@ MUTANTS = [
     Mutant(
         "the count for all children bounds flagged reads",
         "mapper/bounds/dim_groups.py",
-        "self._views = [(full, full.exact)]",
-        "self._views = [(full, everywhere)]",
+        "full.exact & ~plain.meets if charge.mean else full.exact",
+        "everywhere",
     ),
     Mutant(
         "what waits for a bandwidth does not leak",

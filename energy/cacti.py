@@ -20,6 +20,7 @@ from .nodes import scaled
 # 2, 4 and 16 times as large (docs/energy.md; experiments/cacti_macros.py).
 WIRE_PJ_PER_BIT_MM = {65.0: 0.567, 45.0: 0.431, 32.0: 0.334}
 CONTROL_BITS = 46
+ALWAYS = 256  # bits: words as wide are in the grid at all capacities
 
 
 def wire_pj(node_nm: float, ports: int, bits: float, area_um2: float, macros: float) -> float:
@@ -120,9 +121,6 @@ def _below(sram: Sram) -> Figures | None:
         return float(getattr(known, name) * (access if name in ("read_pj", "write_pj") else narrow * shallow))
 
     return figures(value, f"below the CACTI grid, scaled down from {edge}")
-
-
-ALWAYS = 256  # bits: words as wide are in the grid at all capacities
 
 
 def _above(sram: Sram) -> Figures | None:

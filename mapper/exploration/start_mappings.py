@@ -18,7 +18,7 @@ from ..problem import OBJECTIVES
 from ..runtime import Checkpoint
 from ..search import Task
 from ..search.variation import Ground, adapted, widened
-from ..store import Store, key_of, plain_mappings, read_mappings
+from ..store import Store, plain_mappings, read_mappings
 from .time_slices import NoMapspaceError, Study, prepared
 
 MOST = 128  # mappings that a search begins with, the best of those adapted
@@ -108,15 +108,14 @@ def kept_in(checkpoint: Checkpoint, study: Study) -> Study:
     """
     starts = list[MappingBatch | None]()
     for number, layer in enumerate(study.layers):
-        own = study.starts[number] if study.starts else None
+        before, own = checkpoint.begun(number), study.starts[number] if study.starts else None
         here = [] if own is None else plain_mappings(own)
-        keys = {key_of(mapping) for mapping in here}
-        lost = [mapping for mapping in checkpoint.begun(number) if key_of(mapping) not in keys]
-        if len(lost) < len(lost + here):
+        lost = [mapping for mapping in before if mapping not in here]
+        if len(lost + here) > len(before):
             checkpoint.begin(number, lost + here)
         again = read_mappings(study.arch, layer, lost)[0] if lost else None
         starts.append(again if own is None else own if again is None else together([own, again]))
-    return replace(study, starts=tuple(starts))
+    return replace(study, starts=tuple(starts)) if any(each is not None for each in starts) else study
 
 
 def level_names(text: str) -> dict[str, str]:

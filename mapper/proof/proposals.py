@@ -26,6 +26,14 @@ from ..search.variation import Individuals
 RIDGE = 0.1
 HALF = 16  # the rank from the best at which an answer has half the weight of the best
 DIGITS = 9  # of a logarithm, by which figures are the same
+GENERATIONS = 60  # of a population by our model, at most
+FIRST = 32  # mappings of the first round
+EACH, BLIND = 16, 4  # mappings of a later round; those of them that the fit does not choose
+PARENTS = 32  # the best answered mappings, whose children are ranked
+CHILDREN = 1024
+DRAWN_ROUNDS, ROUNDS = 64, 4  # of repair of a drawn mapping, of a child
+IDLE = 20  # rounds in a row without a new mapping that end the search
+STREAM = 2**32 - 1  # of random numbers; those of populations are their numbers
 
 
 def features(costs: Costs) -> Floats:
@@ -85,16 +93,6 @@ class Answered:
         ridge = np.diag([*np.full(known.shape[1] - 1, RIDGE), 0.0])  # the mean is free
         slopes = np.linalg.solve((known.T * weight) @ known + ridge, known.T @ (weight * logarithms))
         return np.argsort(columns(figures) @ slopes, kind="stable")
-
-
-GENERATIONS = 60  # of a population by our model, at most
-FIRST = 32  # mappings of the first round
-EACH, BLIND = 16, 4  # mappings of a later round; those of them that the fit does not choose
-PARENTS = 32  # the best answered mappings, whose children are ranked
-CHILDREN = 1024
-DRAWN_ROUNDS, ROUNDS = 64, 4  # of repair of a drawn mapping, of a child
-IDLE = 20  # rounds in a row without a new mapping that end the search
-STREAM = 2**32 - 1  # of random numbers; those of populations are their numbers
 
 
 def proposed_by_our_model(task: Task) -> Rounds:

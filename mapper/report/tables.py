@@ -18,6 +18,8 @@ from .rates import Rates, rate_lines
 
 BUILT_IN = "built-in estimates"
 _OTHERS = ("ERT file", "Accelergy", GIVEN)  # begin the sources that say themselves who gave the figures
+WIDTH = 1_000_000  # characters: a table is as wide as it needs, in a pipe and on any terminal; no figure is cut
+_UNITS = (("J", 1e12), ("mJ", 1e9), ("uJ", 1e6), ("nJ", 1e3), ("pJ", 1.0))
 
 
 def energy_sources(table: EnergyTable) -> str:
@@ -32,11 +34,6 @@ def energy_sources(table: EnergyTable) -> str:
     sources = [f"{source}: {', '.join(names)}" if several else source for source, names in components.items()]
     more = ["--ert FILE or --energy accelergy gives others"] if BUILT_IN in components else []
     return "; ".join(sources + more)
-
-
-WIDTH = 1_000_000  # characters: a table is as wide as it needs, in a pipe and on any terminal; no figure is cut
-
-_UNITS = (("J", 1e12), ("mJ", 1e9), ("uJ", 1e6), ("nJ", 1e3), ("pJ", 1.0))
 
 
 def energy_unit(largest_pj: float) -> tuple[str, float]:

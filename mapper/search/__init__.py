@@ -5,7 +5,7 @@ from .exhaustive import NO_VICTORY, Exhaustive
 from .proposer import CHUNK, Learning, Scored, Unlearning, random_batch, stream
 from .random_draws import RandomDraws
 from .recorder import Recorder, Scores, Stop, ToBeat
-from .recording import Recording
+from .recording import Keeping
 from .rounds import Rounds
 from .run import Chunked
 from .strategy import Strategy, Task, Watch, goes_on
@@ -20,7 +20,7 @@ __all__ = [
     "NO_VICTORY",
     "RandomDraws",
     "Recorder",
-    "Recording",
+    "Keeping",
     "Rounds",
     "Scored",
     "Scores",

@@ -2,12 +2,15 @@
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import override
 
+from ..mapping import MappingBatch
 from ..runtime import State
-from .outcome import Ended
+from .outcome import Ended, Outcome
 from .recorder import Recorder
-from .strategy import Watch
+from .strategy import Task, Watch
+from .variation import Individuals
 
 
 class Recording(ABC):
@@ -46,3 +49,50 @@ class Recording(ABC):
         if self.watch.part:
             self.watch.part.offer(self.state)
         return True
+
+
+class Proposing(Recording):
+    """The common part of searches that can make every mapping of their record again, from chunk and place."""
+
+    @abstractmethod
+    def batch(self, chunk: int, place: int) -> MappingBatch:
+        """Return the mapping at a place of a chunk, as a batch of one."""
+
+    def outcome(self) -> Outcome:
+        """Return the best mapping and the front."""
+        recorder = self.recorder
+        if recorder.where is None:
+            return Outcome(None, recorder.statistics)
+        points = sorted(recorder.front, key=lambda point: point.values)
+        front = tuple(self.batch(point.chunk, point.index) for point in points)
+        return Outcome(self.batch(*recorder.where), recorder.statistics, front=front)
+
+
+class Keeping(Proposing):
+    """The common part of searches that keep the mappings of their record, as they could not propose them again."""
+
+    def __init__(self, task: Task, recorder: Recorder, watch: Watch) -> None:
+        super().__init__(recorder, watch)
+        self.task = task
+        self.kept: dict[tuple[int, int], Individuals] = {}  # by chunk and place
+
+    def keep(self, chunk: int, mappings: Mapping[int, Individuals]) -> None:
+        """Keep those of a chunk that has been recorded, by place, and of those before what the record still has."""
+        if mappings:
+            used = {self.recorder.where, *((point.chunk, point.index) for point in self.recorder.front)}
+            every = self.kept | {(chunk, place): one for place, one in mappings.items()}
+            self.kept = {key: one for key, one in every.items() if key in used}
+
+    @override
+    def batch(self, chunk: int, place: int) -> MappingBatch:
+        return self.kept[chunk, place].batch(self.task.space)
+
+    @override
+    def state(self) -> State:
+        named = [[chunk, place, one.plain()] for (chunk, place), one in self.kept.items()]
+        return self.recorder.state() | {"named": named}
+
+    def restore(self, state: State) -> None:
+        """Go on from `state`."""
+        self.recorder.restore(state)
+        self.kept = {(chunk, place): Individuals.of_plain(one) for chunk, place, one in state["named"]}

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import batched, islice
 from typing import Any, override
 
@@ -19,7 +19,7 @@ from .options import SearchOptions
 from .outcome import Ended, Outcome
 from .proposer import Proposer, Scored, random_batch
 from .recorder import Recorder, Scores, Stop
-from .recording import Recording
+from .recording import Proposing
 from .rounds import Rounds, rounds_of
 from .score import ScoringTask
 from .strategy import Informed, Task, Watch
@@ -101,7 +101,7 @@ class Chunked:
         return loop.outcome()
 
 
-class _ChunkLoop(Recording):
+class _ChunkLoop(Proposing):
     """A running search by chunks."""
 
     def __init__(self, task: Task, proposer: Proposer[Any], recorder: Recorder, watch: Watch) -> None:
@@ -125,15 +125,9 @@ class _ChunkLoop(Recording):
         generations = self._generations(chunks)
         self.follow(lambda began: all(self._record(*each, began) for each in generations), Ended.ALL_VISITED)
 
-    def outcome(self) -> Outcome:
-        """Return the best mapping and the front, proposed again."""
-        recorder, batches = self.recorder, lru_cache(maxsize=8)(self._propose)
-        if recorder.where is None:
-            return Outcome(None, recorder.statistics)
-        points = sorted(recorder.front, key=lambda point: point.values)
-        front = tuple(batches(point.chunk).take([point.index]).arranged() for point in points)
-        chunk, index = recorder.where
-        return Outcome(batches(chunk).take([index]).arranged(), recorder.statistics, front=front)
+    @override
+    def batch(self, chunk: int, place: int) -> MappingBatch:
+        return self._proposed(chunk).take([place]).arranged()
 
     @override
     def state(self) -> State:
@@ -181,6 +175,11 @@ class _ChunkLoop(Recording):
         """Record one chunk; False where a rule ends the search."""
         self.recorder.record(scores, time.monotonic() - began)
         return self.go_on()
+
+    @cached_property
+    def _proposed(self) -> Callable[[int], Mappings]:
+        """Proposes chunks again, once the search has ended; those of a front are often of few chunks."""
+        return lru_cache(maxsize=8)(self._propose)
 
     def _propose(self, chunk: int) -> Mappings:
         """Propose the mappings of a chunk, from the memory of its generation."""

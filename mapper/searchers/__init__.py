@@ -1,13 +1,11 @@
 """The table of searches, those of the literature among them; their options checked, a search begun."""
 
 from .option_faults import ignored_options, option_faults, stop_rules
-from .sketch import Sketches
 from .start import search
 from .table import STRATEGIES
 
 __all__ = [
     "STRATEGIES",
-    "Sketches",
     "ignored_options",
     "option_faults",
     "search",

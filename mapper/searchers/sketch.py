@@ -26,6 +26,8 @@ ROUNDS = 4  # of repair of a child
 GROUPS = 4  # of drawn sketches, each with one choice of what is kept: many in one batch are slow
 CROSSED = 0.5  # of children, with dims of another parent
 LOOPS = 0.6  # of changes of a sketch: of loop orders; the others change what is spatial or kept
+MAKING = 1  # in the key of the random stream that makes sketches
+WINNERS = 16  # of earlier brackets, near which new sketches are made
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,9 +113,6 @@ class Sketches:
         fit, which = self.ground.repair.fitted_each(some, rng, rounds)
         return otherwise.replaced(which, fit)
 
-
-MAKING = 1  # in the key of the random stream that makes sketches
-WINNERS = 16  # of earlier brackets, near which new sketches are made
 
 Memory = dict[str, Any]
 

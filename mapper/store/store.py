@@ -25,6 +25,9 @@ from .rows import Entry, Found, Held, HeldProof, Origin, now
 from .write import put_mapping, put_problem, put_proof
 
 Costs = tuple[float, int]  # energy in pJ, cycles
+MOST = 16  # mappings that a search begins with
+_PLACE = "row_number() OVER (PARTITION BY problem ORDER BY value, next_value, key)"
+_PLACED = f"SELECT id, date, {_PLACE} AS place FROM mapping"
 
 
 def exact_costs(problem: Problem, batch: MappingBatch) -> list[Costs | None]:
@@ -39,9 +42,6 @@ def exact_costs(problem: Problem, batch: MappingBatch) -> list[Costs | None]:
         costs = evaluate(one, table, problem.charges, recount(one))
         found.append((float(np.ravel(costs.energy_pj)[0]), int(np.ravel(costs.cycles)[0])))
     return found
-
-
-MOST = 16  # mappings that a search begins with
 
 
 class Store:
@@ -203,10 +203,6 @@ def _entry(database: sqlite3.Connection, number: int, names: tuple[str, str, str
     ((mappings,),) = database.execute("SELECT count(*) FROM mapping WHERE problem = ?", (number,)).fetchall()
     best = next(read_best(database, number, problem, 1), None)
     return Entry(*names, mappings, best, read_proofs(database, number), problem.workload.title)
-
-
-_PLACE = "row_number() OVER (PARTITION BY problem ORDER BY value, next_value, key)"
-_PLACED = f"SELECT id, date, {_PLACE} AS place FROM mapping"
 
 
 def prune(store: Store, keep: int | None = None, before: str | None = None) -> int:

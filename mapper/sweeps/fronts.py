@@ -18,6 +18,7 @@ from ..report import Json
 from .proofs import Bounds, together
 
 SLACK = 1e-12  # of distances in two orders
+ALL = "all mapspaces"
 
 
 def knee(values: Floats) -> int | None:
@@ -91,9 +92,6 @@ def possible_knees(low: Floats, high: Floats) -> Bools:
     far[:, end_high <= corner] = 0.0  # all of the frontier are equal there
     nearest = np.linalg.norm(far[sure], axis=1).min() if sure.any() else np.inf
     return may & (np.linalg.norm(near, axis=1) <= nearest + SLACK)
-
-
-ALL = "all mapspaces"
 
 
 @dataclass(frozen=True)

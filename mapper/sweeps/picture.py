@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 FAR = (7, 16, 28, 42)  # points from the mark to its label, as near as there is room
 LEAD = {"arrowstyle": "-", "color": "#999999", "linewidth": 0.5}  # from a label to its mark
 SIDES = (("left", "bottom", 1, 1), ("right", "top", -1, -1), ("left", "top", 1, -1), ("right", "bottom", -1, 1))
+NAMED = 40  # points of which all are named
+BAR_APART = 5.0  # points between the bars of two mapspaces
+BAR_END = {False: "_", True: "|"}  # across a vertical and a horizontal bar
 
 
 def write_labels(axes: "Axes", points: Sequence[tuple[float, float]], labels: Sequence[str]) -> int:
@@ -64,11 +67,6 @@ def _write(axes: "Axes", point: tuple[float, float], label: str, room: "tuple[Bb
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-
-NAMED = 40  # points of which all are named
-BAR_APART = 5.0  # points between the bars of two mapspaces
-BAR_END = {False: "_", True: "|"}  # across a vertical and a horizontal bar
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,11 @@ from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.outcome import Ended
 from ruby_map.mapper.search.proposer import Scored
 from ruby_map.mapper.search.variation import Individuals, ground_of, log_change, packed, ranked, ranked_apart, unpacked
-from ruby_map.mapper.searchers import STRATEGIES, Sketches
+from ruby_map.mapper.searchers import STRATEGIES
 from ruby_map.mapper.searchers.anneal import Anneal
 from ruby_map.mapper.searchers.genetic import Genetic
 from ruby_map.mapper.searchers.option_faults import ignored_options, option_faults
-from ruby_map.mapper.searchers.sketch import Sketch
+from ruby_map.mapper.searchers.sketch import Sketch, Sketches
 from ruby_map.workloads import InputError, load_workload, shaped
 
 from ..searches import search

@@ -23,6 +23,8 @@ from .problem import Refused
 from .sets import ChainSets, ChainTree, listed_rows
 from .weighted import Powers, Weighted, log_of, weighted
 
+AT_ONCE = 1 << 16  # sets bounded at once
+
 
 class Verdicts:
     """Checks of the sets of chains for given kept tensors; each takes `boxes` # (set, group) and answers per set."""
@@ -87,9 +89,6 @@ class Verdicts:
                 self.claim.settled, cycles[left]
             )
         return settled
-
-
-AT_ONCE = 1 << 16  # sets bounded at once
 
 
 @dataclass

@@ -21,15 +21,15 @@ from ..options import Configurable, SearchOptions
 from ..outcome import Ended, Outcome
 from ..proposer import random_batch
 from ..recorder import Recorder, Stop
-from ..recording import Recording
+from ..recording import Keeping
 from ..rounds import Rounds
 from ..strategy import Task, Watch, goes_on
-from ..variation import Individuals
 from .grounds import Grounds
 from .population import Generation, Population, Sizes
 from .populations import SETTLED, Populations
 
 SMALL = Sizes(32, 32)  # an answer may take seconds
+NO_VICTORY = f"an evolution ends after {SETTLED} populations in a row that bring nothing: leave this out or use random"
 
 
 def evolved_by_answers(task: Task) -> Rounds:
@@ -45,9 +45,6 @@ def evolved_by_answers(task: Task) -> Rounds:
             population.settle(some, values[:, None])
         every.end(best)
     return Ended.SETTLED
-
-
-NO_VICTORY = f"an evolution ends after {SETTLED} populations in a row that bring nothing: leave this out or use random"
 
 
 @dataclass(frozen=True)
@@ -95,14 +92,12 @@ class Evolution(Configurable):
         return running.outcome()
 
 
-class Evolving(Recording):
+class Evolving(Keeping):
     """A running evolution."""
 
     def __init__(self, task: Task, watch: Watch) -> None:
-        super().__init__(Recorder(Evolution().stop(task.options)), watch)
-        self.task = task
+        super().__init__(task, Recorder(Evolution().stop(task.options)), watch)
         self.populations = Populations(Grounds(task))
-        self.named: dict[tuple[int, int], Individuals] = {}  # the mappings of the record, by chunk and index
 
     def run(self) -> None:
         """Evolve and record, until the search ends."""
@@ -137,37 +132,19 @@ class Evolving(Recording):
 
     def _take(self, generation: Generation, began: float) -> bool:
         """Record a generation; False where a rule ends the search."""
-        chunk = generation.scores.chunk
-        new = {(chunk, int(place)): generation.named.take(slice(i, i + 1)) for i, place in enumerate(generation.places)}
         self.recorder.record(generation.scores, time.monotonic() - began)
-        if new:
-            used = {self.recorder.where, *((point.chunk, point.index) for point in self.recorder.front)}
-            self.named = {key: some for key, some in (self.named | new).items() if key in used}
+        new = {int(place): generation.named.take(slice(i, i + 1)) for i, place in enumerate(generation.places)}
+        self.keep(generation.scores.chunk, new)
         return self.go_on()
-
-    def outcome(self) -> Outcome:
-        """Return the best mapping and the front."""
-        recorder = self.recorder
-        if recorder.where is None:
-            return Outcome(None, recorder.statistics)
-        points = sorted(recorder.front, key=lambda point: point.values)
-        front = tuple(self._batch(point.chunk, point.index) for point in points)
-        return Outcome(self._batch(*recorder.where), recorder.statistics, front=front)
-
-    def _batch(self, chunk: int, index: int) -> MappingBatch:
-        return self.named[chunk, index].batch(self.task.space)
 
     @override
     def state(self) -> State:
-        """Return the state from which a later run goes on."""
-        named = [[chunk, index, some.plain()] for (chunk, index), some in self.named.items()]
-        return self.recorder.state() | self.populations.plain() | {"named": named}
+        return super().state() | self.populations.plain()
 
+    @override
     def restore(self, state: State) -> None:
-        """Go on from `state`."""
-        self.recorder.restore(state)
+        super().restore(state)
         self.populations.restore(state)
-        self.named = {(chunk, index): Individuals.of_plain(some) for chunk, index, some in state["named"]}
 
 
 def evolved(grounds: Grounds, numbers: Sequence[int], seconds: float) -> list[list[Generation]]:

@@ -23,6 +23,8 @@ from .packages import missing_package
 from .relations import Relations
 
 Energy = Callable[[Individuals], Floats]  # (individual,) lower is better
+PARAMETERS = {"max_depth": 3, "eta": 0.3, "lambda": 1.0, "gamma": 1e-4, "min_child_weight": 0.1}
+EXACT = {"nthread": 1, "verbosity": 0, "seed": 0, "base_score": 0.0, "disable_default_eval_metric": True}
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,10 +90,6 @@ def _components(space: Mapspace, some: Individuals) -> Ints:
     columns = [unique_rows(some.bounds[:, :, d])[1] for d in range(some.bounds.shape[2])]
     columns += [unique_rows(loops[:, level])[1] for level in range(loops.shape[1])]
     return np.stack([*columns, unique_rows(some.keep)[1]], axis=1)
-
-
-PARAMETERS = {"max_depth": 3, "eta": 0.3, "lambda": 1.0, "gamma": 1e-4, "min_child_weight": 0.1}
-EXACT = {"nthread": 1, "verbosity": 0, "seed": 0, "base_score": 0.0, "disable_default_eval_metric": True}
 
 
 @dataclass(frozen=True, eq=False)

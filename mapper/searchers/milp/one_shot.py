@@ -18,14 +18,15 @@ import numpy as np
 from ....workloads import Fault, Tensor, option_fault
 from ...mapping import Bools, MappingBatch
 from ...mapspace import Mapspace
-from ...runtime import State
-from ...search import Recorder, Recording, Stop, Task, Watch, goes_on, random_batch
+from ...search import Keeping, Recorder, Stop, Task, Watch, goes_on, random_batch
 from ...search.options import Configurable, SearchOptions, setting
 from ...search.outcome import Ended, Outcome
-from ...search.variation import Individuals
 from .candidates import Candidates, Found
 from .roundings import rounded_up
 from .rounds import Rounds
+
+NO_VICTORY = "a search by programmes ends when all are solved: leave this out or use random"
+MISSING = "milp needs scipy, which is not installed: pip install 'ruby-map[milp]' brings it; or use evolve"
 
 
 def kept_choices(space: Mapspace, most: int) -> Bools:
@@ -75,10 +76,6 @@ def _least_words(space: Mapspace, level: int, tensor: Tensor) -> int:
         return min(prod(space.rules.bounds(s, d)[0] for s in inside), space.workload.sizes[d])
 
     return prod(1 + sum(term.coef * (extent(term.dim) - 1) for term in rank) for rank in tensor.ranks)
-
-
-NO_VICTORY = "a search by programmes ends when all are solved: leave this out or use random"
-MISSING = "milp needs scipy, which is not installed: pip install 'ruby-map[milp]' brings it; or use evolve"
 
 
 @dataclass(frozen=True)
@@ -133,14 +130,13 @@ class OneShot(Configurable):
         return running.outcome()
 
 
-class Solving(Recording):
+class Solving(Keeping):
     """A running search by programmes."""
 
     def __init__(self, strategy: OneShot, task: Task, watch: Watch) -> None:
-        super().__init__(Recorder(strategy.stop(task.options)), watch)
-        self.strategy, self.task = strategy, task
+        super().__init__(task, Recorder(strategy.stop(task.options)), watch)
+        self.strategy = strategy
         self.candidates = Candidates(task)
-        self.named: dict[tuple[int, int], Individuals] = {}  # the mappings of the record, by chunk and index
         self.cut_off = False  # whether time was up for a solution
 
     def run(self) -> None:
@@ -186,31 +182,6 @@ class Solving(Recording):
 
     def _take(self, found: Found, began: float) -> None:
         """Record some mappings."""
-        chunk = found.scores.chunk
-        new = {(chunk, int(place)): found.some.take(slice(place, place + 1)) for place in found.named.tolist()}
         self.recorder.record(found.scores, time.monotonic() - began)
-        used = {self.recorder.where, *((point.chunk, point.index) for point in self.recorder.front)}
-        self.named = {key: some for key, some in (self.named | new).items() if key in used}
-
-    def outcome(self) -> Outcome:
-        """Return the best mapping and the front."""
-        recorder = self.recorder
-        if recorder.where is None:
-            return Outcome(None, recorder.statistics)
-        points = sorted(recorder.front, key=lambda point: point.values)
-        front = tuple(self._batch(point.chunk, point.index) for point in points)
-        return Outcome(self._batch(*recorder.where), recorder.statistics, front=front)
-
-    def _batch(self, chunk: int, index: int) -> MappingBatch:
-        return self.named[chunk, index].batch(self.task.space)
-
-    @override
-    def state(self) -> State:
-        """Return the state, from which a finished search is told again."""
-        named = [[chunk, index, some.plain()] for (chunk, index), some in self.named.items()]
-        return self.recorder.state() | {"named": named}
-
-    def restore(self, state: State) -> None:
-        """Take over the record of a finished search."""
-        self.recorder.restore(state)
-        self.named = {(chunk, index): Individuals.of_plain(some) for chunk, index, some in state["named"]}
+        new = {place: found.some.take(slice(place, place + 1)) for place in found.named.tolist()}
+        self.keep(found.scores.chunk, new)

@@ -19,6 +19,8 @@ from .programme import Form, Programme, total
 
 LEAST = 1e-3  # share of the price of a word that its first update, which needs no read, costs at least
 TIE = 1e-3  # weight of what the objective leaves open
+CLOSE = 1e-3  # of logarithms: as good as equal
+ROOM = 1e-6  # of a memory
 
 
 class Traffic:
@@ -115,10 +117,6 @@ class Traffic:
         choice = self.programme.choice()
         self.programme.require(loops - choice * most, most=0.0)
         return [choice]
-
-
-CLOSE = 1e-3  # of logarithms: as good as equal
-ROOM = 1e-6  # of a memory
 
 
 class Rounds:

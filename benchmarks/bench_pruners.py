@@ -69,11 +69,11 @@ def _values(task: Task, batch: MappingBatch) -> Floats:
     values = np.full(len(batch), np.inf)
     some = np.flatnonzero(validity(batch) == 0)
     if len(some):
-        found = evaluate(batch.take(some), task.table, task.costs)
+        found = evaluate(batch.take(some), task.table, task.charges)
         values[some] = task.objective.of(found)
         for i in some[~found.exact].tolist():
             one = batch.take([i])
-            values[i] = task.objective.of(evaluate(one, task.table, task.costs, recount(one)))[0]
+            values[i] = task.objective.of(evaluate(one, task.table, task.charges, recount(one)))[0]
     return values
 
 
@@ -94,7 +94,7 @@ def main() -> None:
         machine = load_arch(arch)
         space = Mapspace(machine, workload, preset, distinct=True)
         sizes = " ".join(f"{dim}{size}" for dim, size in zip(workload.dims, workload.sizes, strict=True) if size > 1)
-        cells = map(shown, pruner_effects(Task(space, energy_table(machine), SearchOptions()), UTILIZATION))
+        cells = map(shown, pruner_effects(Task.of(space, energy_table(machine), SearchOptions()), UTILIZATION))
         sys.stdout.write(" | ".join((f"| {arch}, {sizes}, {preset}", str(space.size), *cells)) + " |\n")
 
 

@@ -29,9 +29,10 @@ from ruby_map.mapper.model.cost import Costs, evaluate, validity
 from ruby_map.mapper.problem import OBJECTIVES
 from ruby_map.mapper.problem.charges import CostOptions
 from ruby_map.mapper.runtime.parallel import in_order
-from ruby_map.mapper.search import RandomDraws
+from ruby_map.mapper.search import RandomDraws, Task
 from ruby_map.mapper.search.engines import ENGINES, score
 from ruby_map.mapper.search.engines.jax_engine import JaxEngine
+from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.proposer import CHUNK
 from ruby_map.mapper.search.recorder import Recorder, Scores, Stop, ToBeat
 from ruby_map.mapper.search.score import ScoringTask
@@ -116,7 +117,8 @@ def rows(options: argparse.Namespace) -> Iterator[dict[str, object]]:
         space.prepare()
         numpy_rate = 0.0
         for jobs, prune, engine in product(options.workers, (True, False), options.engines):
-            problem = ScoringTask(space, energy_table(machine), RandomDraws(), prune=prune, engine=engine)
+            task = Task.of(space, energy_table(machine), SearchOptions(prune=prune, engine=engine))
+            problem = ScoringTask(task, RandomDraws())
             began = process_time()
             score(problem, [0], ToBeat())
             compile_s, before = process_time() - began, yardstick()

@@ -31,7 +31,7 @@ from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.report.pictures import PALETTE
 from ruby_map.mapper.runtime.checkpoint import FORMAT
 from ruby_map.mapper.runtime.parallel import in_order
-from ruby_map.mapper.search import RandomDraws
+from ruby_map.mapper.search import RandomDraws, Task
 from ruby_map.mapper.search.recorder import Recorder, Stop
 from ruby_map.mapper.search.score import ScoringTask, score_exactly
 from ruby_map.workloads import Workload, load_workload
@@ -114,7 +114,8 @@ def search(machine: str, layer: str, preset: str, seed: int, seconds: float, lea
     began = process_time()
     arch, work = load_arch(machine), load_workload(f"resnet50/{layer}")
     assert isinstance(work, Workload)
-    problem = ScoringTask(Mapspace(arch, work, preset), energy_table(arch), RandomDraws(), seed=seed)  # type: ignore[arg-type]
+    task = Task.of(Mapspace(arch, work, preset), energy_table(arch), SearchOptions(seed=seed))  # type: ignore[arg-type]
+    problem = ScoringTask(task, RandomDraws())
     recorder, trace, used = Recorder(Stop(None, give_up=None)), [], 0.0
     with closing(in_order(score_exactly, problem, count(), learnt=recorder.known)) as results:
         for scores in results:

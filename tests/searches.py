@@ -14,17 +14,17 @@ from ruby_map.mapper.search.evolution import population as _population
 
 def search(space, table, options, costs=None, progress=None, part=None):
     """The outcome of the strategy that the options name."""
-    return _room.search(Task(space, table, options, costs or CostOptions()), Watch(progress, part))
+    return _room.search(Task.of(space, table, options, costs or CostOptions()), Watch(progress, part))
 
 
 def optimal(space, table, options, costs=None, progress=None, part=None):
     """The outcome of a proof."""
-    return _proofs.Proof().run(Task(space, table, options, costs or CostOptions()), Watch(progress, part))
+    return _proofs.Proof().run(Task.of(space, table, options, costs or CostOptions()), Watch(progress, part))
 
 
 def lower_bound(space, table, options, best, costs=None, progress=None):
     """The outcome of a proof that begins with `best`."""
-    return _proofs.lower_bound(Task(space, table, options, costs or CostOptions()), best, Watch(progress))
+    return _proofs.lower_bound(Task.of(space, table, options, costs or CostOptions()), best, Watch(progress))
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from ..mapping import MappingBatch
 from ..mapping.transforms import Transforms
 from ..mapspace import PRESETS
 from ..model import tell_rounding
-from ..problem import CostOptions
+from ..problem import CostOptions, Problem
 from ..report import NetworkResult, Result
 from ..runtime import Checkpoint
 from ..search.options import SearchOptions
@@ -164,8 +164,9 @@ class _Exploration:
         layers = layers_of(work)
         groups = alike(layers)
         tell_rounding(machine, layers)
-        first, table = tuple(layers[group[0]] for group in groups), request.get("table") or energy_table(machine)
-        study = Study(machine, first, preset, bool(request.get("distinct")), table, costs, options)
+        table = request.get("table") or energy_table(machine)
+        problems = tuple(Problem(machine, layers[group[0]], table, costs, options.goal) for group in groups)
+        study = Study(problems, preset, bool(request.get("distinct")), options)
         return cls(work, layers, groups, study)
 
     @cached_property

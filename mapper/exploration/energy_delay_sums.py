@@ -11,7 +11,7 @@ from ...energy import stacked_table
 from ..mapping import MappingBatch
 from ..model import Costs
 from ..model.figures import by_memory
-from ..problem import ROUNDING, Effort
+from ..problem import ROUNDING, Effort, Problem
 from ..proof import least_sum
 from ..report import LayerNeeds, LeastSum, Result, crossing
 from ..search import Watch
@@ -33,9 +33,9 @@ class Mapped:
     costs: Costs
 
     @classmethod
-    def of(cls, study: Study, batch: MappingBatch) -> Self:
+    def of(cls, problem: Problem, batch: MappingBatch) -> Self:
         """Count a mapping exactly."""
-        batch, costs = counted(batch, stacked_table(study.table, batch.arch), study.costs)
+        batch, costs = counted(batch, stacked_table(problem.energies, batch.arch), problem.charges)
         return cls(batch, by_memory(costs, batch.arch))
 
     @property
@@ -81,12 +81,12 @@ def prove_sums(study: Study, request: SumRequest) -> SumResult:
         if part.stop.exists() or used_up(now) or (sums and not sums[-1].closed):
             break
         space = prepared(study, whole.number)
-        task = study.task(space, replace(whole.options, effort=now, time_limit=None))
+        task = study.task(whole.number, space, replace(whole.options, effort=now, time_limit=None))
         start = min((*request.known, *mapped), key=lambda each: each.sum_pj(slope)).batch
         found = least_sum(task, slope, start, Watch(None, part))
         assert found.best is not None, "it began with a mapping"
         assert found.lower_bound is not None, "a proof has a bound"
-        mapped.append(Mapped.of(study, found.best.own()))
+        mapped.append(Mapped.of(task.problem, found.best.own()))
         place = space.index(found.best)[0]
         sums.append(ProvenSum(slope, found.lower_bound, found.optimal, place, found.statistics.plain()))
     return left_behind(SumResult(whole.number, tuple(sums), tuple(mapped)), part)
@@ -181,11 +181,12 @@ class LayerSums:
 
 def known_of(study: Study, run: Run, result: Result, count: int) -> LayerSums:
     """Collect what is known of a layer: its mapping first, those of its front, and what an earlier run proved."""
+    problem = study.problems[run.number]
     batches = [result.batch, *(each.batch for each in result.front)]
     layer = LayerSums(result, count, [])
-    layer.add((), (Mapped.of(study, batch) for batch in batches if batch is not None))
+    layer.add((), (Mapped.of(problem, batch) for batch in batches if batch is not None))
     if run.sums:
         space = prepared(study, run.number)
-        layer.add(run.sums, (Mapped.of(study, space[each.best].own()) for each in run.sums))
+        layer.add(run.sums, (Mapped.of(problem, space[each.best].own()) for each in run.sums))
         layer.over = bool(study.options.budget) and layer.over  # a share that is used up stays so
     return layer

@@ -36,17 +36,19 @@ def explore_layer(
     space.prepare()
     outcome = search(task, Watch(_tell(space, progress), part, answered))
     best, went = outcome.best, outcome.statistics
-    objective = COST_MODEL if outcome.answer else ",".join(options.objectives)
+    objective = COST_MODEL if outcome.answer else ",".join(task.goal.objectives)
     if best is None:
         why = "".join(line for reason, line in _NONE.items() if reason in went.ended)
         unsearched = part is not None and part.final and went.had_no_time
         if not task.only_start and not unsearched:
             strategy = STRATEGIES[options.strategy]
             why += hint(strategy.first_batch(task), "--effort" if strategy.proves else "--samples")
-        machine, table = as_written(space.arch, task.table)
-        nothing = Result(machine, space.workload, table, None, None, went, "", objective, options.seed, why)
+        problem = task.problem
+        nothing = Result(
+            problem.arch, space.workload, problem.energies, None, None, went, "", objective, options.seed, why
+        )
         return replace(nothing, answer=outcome.answer)
-    best, costs = counted(best, task.table, task.costs)
+    best, costs = counted(best, task.table, task.charges)
     return replace(
         result_of(best, costs, task.table),
         statistics=went,
@@ -54,8 +56,8 @@ def explore_layer(
         objective=objective,
         seed=options.seed,
         answer=outcome.answer,
-        axes=options.axes,
-        front=exact_front(outcome.front, options.axes, task.table, task.costs),
+        axes=task.goal.front,
+        front=exact_front(outcome.front, task.goal.front, task.table, task.charges),
         proof=outcome.proof,
         lower_bound=outcome.lower_bound,
         optimal=outcome.optimal,
@@ -103,15 +105,15 @@ def _improved(result: Result, best: MappingBatch | None, task: Task) -> Result:
     """Put a better mapping in place of the result's, and on its front."""
     if best is None:
         return result
-    best, costs = counted(best, task.table, task.costs)
-    for name in task.options.objectives:
+    best, costs = counted(best, task.table, task.charges)
+    for name in task.goal.objectives:
         value, before = (float(OBJECTIVES[name].of(each)[0]) for each in (costs, result.valid_costs))
         if abs(value - before) > ROUNDING * before:
             break
     if not value < before * (1 - ROUNDING):
         return result
     axes = result.axes
-    front = exact_front([*(each.batch for each in result.front), best], axes, task.table, task.costs) if axes else ()
+    front = exact_front([*(each.batch for each in result.front), best], axes, task.table, task.charges) if axes else ()
     hint = idle_hint(task.space, best, costs)
     own = by_memory(costs, best.arch)
     return replace(result, batch=best, costs=own, searched=before, searched_by=name, front=front, hint=hint)

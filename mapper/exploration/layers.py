@@ -110,7 +110,7 @@ class Layers:
         for run in self.runs if self.interrupted else ():
             if run.result is None and run.state is not None:
                 part = SliceState(run.state | {"statistics": run.seen | {"stopped_by": Ended.INTERRUPTED.value}})
-                run.result = self.study.search(self.study.space(run.number), self.options(run), None, part)
+                run.result = self.study.search(run.number, self.study.space(run.number), self.options(run), None, part)
             elif run.result is not None and self.study.options.budget and run.open:
                 run.result.statistics.stop(Ended.INTERRUPTED)
         return {run.number: run.result for run in self.runs if run.result is not None}
@@ -121,7 +121,9 @@ class Layers:
         asked = options.bound is not None and not STRATEGIES[options.strategy].proves
         for number, result in results.items() if asked else ():
             if not self.interrupted and results[number].found:
-                results[number] = bounded(result, self.study.task(self.study.space(number), options), self.progress)
+                results[number] = bounded(
+                    result, self.study.task(number, self.study.space(number), options), self.progress
+                )
                 self.interrupted = results[number].statistics.interrupted
         return results
 
@@ -139,7 +141,7 @@ class Layers:
         """Whether a budget of seconds was used up before the search of a layer; its result then says so."""
         late = self.ends is not None and run.state is None and time.monotonic() >= self.ends
         if late:
-            run.result = self.study.unsearched(self.study.layers[run.number])
+            run.result = self.study.unsearched(run.number)
         return late
 
     def refuse(self, run: Run, faults: Sequence[Fault]) -> None:

@@ -8,7 +8,7 @@ from ...arch import unstacked
 from ...workloads import Document, Fault, InputError, option_fault
 from ..mapping import MappingBatch, read_mapping, write_mapping
 from ..mapspace import PRESETS, Mapspace, sorted_placement
-from ..problem import Effort, first_objective
+from ..problem import Effort, Problem, first_objective
 from ..report import Neighbour, NetworkResult, Result, Why
 from ..runtime import Part
 from ..search import Recorder, Task
@@ -79,18 +79,22 @@ class NeighbourStudy(Study):
     def space(self, number: int) -> Mapspace:
         """Make the mapspace under a change. Raises InputError where it is too large."""
         change = self.changes[number]
-        return Mapspace(change.arch, self.layers[0], change.remainders, distinct=self.distinct)
+        return Mapspace(change.arch, self.problems[0].workload, change.remainders, distinct=self.distinct)
 
     @override
-    def task(self, space: Mapspace, options: SearchOptions) -> Task:
+    def task(self, number: int, space: Mapspace, options: SearchOptions) -> Task:
         """Make the search task of a change, with the energies of the machine as it was."""
-        return Task(space, as_it_was(self.table, self.arch, unstacked(space.arch)), options, self.costs)
+        problem = self.problems[0]
+        figures = as_it_was(problem.energies, problem.arch, unstacked(space.arch))
+        return Task.of(space, figures, options, problem.charges)
 
     @override
-    def search(self, space: Mapspace, options: SearchOptions, progress: Progress | None, part: Part | None) -> Result:
+    def search(
+        self, number: int, space: Mapspace, options: SearchOptions, progress: Progress | None, part: Part | None
+    ) -> Result:
         """Prove the best mapping under a change, from the given one."""
-        task = self.task(space, options)
-        batch, costs = counted(moved(self.given, space), task.table, task.costs)
+        task = self.task(number, space, options)
+        batch, costs = counted(moved(self.given, space), task.table, task.charges)
         start = replace(result_of(batch, costs, task.table), objective=str(options.objective))
         return bounded(start, task, progress, part)
 
@@ -112,10 +116,8 @@ def _study(result: Result, options: SearchOptions) -> NeighbourStudy:
     wanted = replace(options, objective=str(result.objective), bound=None, certify=False)
     wanted = replace(wanted, effort=_effort(result, options), front="", cluster=None)
     preset = next(name for name in PRESETS if name == result.mapspace)
-    return NeighbourStudy(
-        result.arch, (result.workload,), preset, False, result.table, result.valid_costs.options, wanted,
-        changes=tuple(changes(space)), given=result.batch,
-    )  # fmt: skip
+    problem = Problem(result.arch, result.workload, result.table, result.valid_costs.options, wanted.goal)
+    return NeighbourStudy((problem,), preset, False, wanted, changes=tuple(changes(space)), given=result.batch)
 
 
 def _effort(result: Result, options: SearchOptions) -> Effort:
@@ -168,7 +170,9 @@ class _Neighbours:
         except InputError as error:
             self._take(SliceResult(number, None, faults=tuple(error.faults)))
             return False
-        found = self.study.search(space, self.study.options, lambda _, recorder: self._tell(number, recorder), None)
+        found = self.study.search(
+            number, space, self.study.options, lambda _, recorder: self._tell(number, recorder), None
+        )
         self._take(SliceResult(number, None, found))
         return found.statistics.interrupted
 

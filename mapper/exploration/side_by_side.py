@@ -54,7 +54,7 @@ def search_whole(study: Study, request: WholeRequest) -> SliceResult:
     if part.stop.exists():
         return SliceResult(request.number, request.state)
     try:
-        result = study.search(study.space(request.number), request.options, None, part)
+        result = study.search(request.number, study.space(request.number), request.options, None, part)
     except InputError as error:
         return refused(request.number, part.state, error)
     return left_behind(SliceResult(request.number, part.state, light(result)), part)

@@ -49,7 +49,7 @@ def _together(layers: Layers, run: Run) -> None:
     layers.grant(run)
     study = layers.study
     part = SliceState(run.start, layers.parts[run.number], more=run.more)
-    run.result = study.search(space, layers.options(run), layers.tell if layers.progress else None, part)
+    run.result = study.search(run.number, space, layers.options(run), layers.tell if layers.progress else None, part)
     shows_again = run.state is not None and not run.open and STRATEGIES[study.options.strategy].shares
     run.state = part.state
     if shows_again:

@@ -14,7 +14,6 @@ from ...workloads.timeloop import read_timeloop
 from ..mapping import MappingBatch, read_outline, together, write_mapping
 from ..mapspace import Mapspace
 from ..model import evaluate
-from ..problem import OBJECTIVES
 from ..runtime import Checkpoint
 from ..search import Task
 from ..search.variation import Ground, adapted, widened
@@ -65,9 +64,9 @@ class Beginnings:
         batch = self.adapted(task.space, task.options.seed)
         if batch is None:
             return None
-        costs = evaluate(batch, task.table, task.costs)
-        values = [OBJECTIVES[name].of(costs) for name in task.options.objectives]
-        most = MOST_ASKED if task.options.cost_model else MOST
+        costs = evaluate(batch, task.table, task.charges)
+        values = [objective.of(costs) for objective in task.goal.minimised]
+        most = MOST_ASKED if task.goal.answered else MOST
         return batch.take(np.lexsort(values[::-1])[:most])
 
     def adapted(self, space: Mapspace, seed: int) -> MappingBatch | None:
@@ -86,7 +85,7 @@ class Beginnings:
         starts = list[MappingBatch | None]()
         for number in range(len(study.layers)):
             try:
-                task = study.task(prepared(study, number), study.options)
+                task = study.task(number, prepared(study, number), study.options)
             except NoMapspaceError:  # the search says so
                 starts.append(None)
                 continue

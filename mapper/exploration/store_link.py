@@ -46,9 +46,7 @@ class HeldLayers:
         self.answers: list[tuple[MappingBatch, float]] = []  # of a cost model, to be added
         self.added = time.monotonic()  # when others were
         store.file.check_writable()
-        goal = study.options.goal
-        problems = [Problem(study.arch, layer, study.table, study.costs, goal) for layer in study.layers]
-        self.layers = [HeldLayer(each, tuple(store.checked(each)), store.proofs(each)) for each in problems]
+        self.layers = [HeldLayer(each, tuple(store.checked(each)), store.proofs(each)) for each in study.problems]
 
     @property
     def begun(self) -> Study:

@@ -8,11 +8,10 @@ from typing import NamedTuple, override
 from uuid import uuid4
 
 from ...arch import Architecture
-from ...energy import EnergyTable
 from ...workloads import Fault, InputError, Workload
 from ..mapping import MappingBatch
 from ..mapspace import Mapspace, Preset
-from ..problem import CostOptions
+from ..problem import Problem
 from ..report import Result
 from ..runtime import Part, State
 from ..search import Task
@@ -32,52 +31,65 @@ class NoMapspaceError(InputError):
 class Study:
     """The inputs of an exploration. Sent to each worker once."""
 
-    arch: Architecture = field(compare=False)
-    layers: tuple[Workload, ...] = field(compare=False)
+    problems: tuple[Problem, ...] = field(compare=False)  # of the layers, all on one machine with one goal
     mapspace: Preset = field(compare=False)
     distinct: bool = field(compare=False)
-    table: EnergyTable = field(compare=False)
-    costs: CostOptions = field(compare=False)
     options: SearchOptions = field(compare=False)
     starts: tuple[MappingBatch | None, ...] = field(default=(), compare=False)  # per layer, to begin with; none: empty
     only_start: bool = field(default=False, compare=False)  # search no further than these
     answered: Answered | None = field(default=None, compare=False)  # is told each answer of a cost model
     key: str = field(default_factory=lambda: uuid4().hex)  # identifies the study in every process
 
+    @property
+    def arch(self) -> Architecture:
+        """The machine."""
+        return self.problems[0].arch
+
+    @property
+    def layers(self) -> list[Workload]:
+        """The layers, in turn."""
+        return [problem.workload for problem in self.problems]
+
     def space(self, number: int) -> Mapspace:
         """Make the mapspace of a layer. Raises NoMapspaceError where it is empty."""
+        problem = self.problems[number]
         try:
-            return Mapspace(self.arch, self.layers[number], self.mapspace, distinct=self.distinct)
+            return Mapspace(problem.arch, problem.workload, self.mapspace, distinct=self.distinct)
         except InputError as error:
             raise NoMapspaceError(error.faults) from error
 
-    def task(self, space: Mapspace, options: SearchOptions) -> Task:
+    def task(self, number: int, space: Mapspace, options: SearchOptions) -> Task:
         """Make the search task of a layer."""
-        begun = zip(self.layers, self.starts, strict=False)
-        start = next((start for layer, start in begun if layer == space.workload), None)
-        return Task(space, self.table, options, self.costs, start, self.only_start)
+        start = self.starts[number] if self.starts else None
+        return Task(self.problems[number], space, options, start, self.only_start)
 
-    def search(self, space: Mapspace, options: SearchOptions, progress: Progress | None, part: Part) -> Result:
+    def search(
+        self, number: int, space: Mapspace, options: SearchOptions, progress: Progress | None, part: Part
+    ) -> Result:
         """Search a layer, from the state in `part`."""
         part.final = bool(self.options.budget)  # later layers share the seconds that it leaves
-        result = explore_layer(self.task(space, options), progress, part, self.answered)
+        result = explore_layer(self.task(number, space, options), progress, part, self.answered)
         if part.final and not result.found and result.statistics.had_no_time:
-            return self.unsearched(space.workload)
+            return self.unsearched(number)
         strategy = "transfer" if self.only_start else options.strategy
         result = replace(result, mapspace=self.mapspace, strategy=strategy)
         return replace(result, remainders=space.imperfect, reason=space.reason)
 
-    def unsearched(self, layer: Workload) -> Result:
+    def unsearched(self, number: int) -> Result:
         """Make the result of a layer for which a budget of seconds has no time left."""
-        return self._without(layer, Ended.NO_TIME, f"not searched: {Ended.NO_TIME}")
+        return self._without(number, Ended.NO_TIME, f"not searched: {Ended.NO_TIME}")
 
     def unmappable(self, number: int, faults: Sequence[Fault]) -> Result:
         """Make the result of a layer that has no mapspace, for these reasons."""
-        return self._without(self.layers[number], Ended.EMPTY, "\n".join(map(str, faults)))
+        return self._without(number, Ended.EMPTY, "\n".join(map(str, faults)))
 
-    def _without(self, layer: Workload, ended: Ended, why: str) -> Result:
-        objective, seen = ",".join(self.options.objectives), Statistics(ended=(ended,))
-        result = Result(self.arch, layer, self.table, None, None, seen, self.mapspace, objective, self.options.seed)
+    def _without(self, number: int, ended: Ended, why: str) -> Result:
+        problem, seen = self.problems[number], Statistics(ended=(ended,))
+        objective = ",".join(self.options.objectives)
+        result = Result(
+            problem.arch, problem.workload, problem.energies, None, None, seen, self.mapspace, objective,
+            self.options.seed,
+        )  # fmt: skip
         return replace(result, hint=why, strategy=self.options.strategy)
 
 
@@ -142,7 +154,7 @@ def search_slice(study: Study, ticket: SliceRequest) -> SliceResult:
     """Search a layer for a turn."""
     part = SliceState(ticket.state, seconds=TURN)
     try:
-        result = study.search(prepared(study, ticket.number), ticket.options, None, part)
+        result = study.search(ticket.number, prepared(study, ticket.number), ticket.options, None, part)
     except TurnOverError:
         return SliceResult(ticket.number, part.state)
     except InputError as error:

@@ -59,14 +59,14 @@ class Transfer:
         """The mapping of a layer, then those of others, counted exactly; none of a layer without a mapspace."""
         study, layer = self.study, group[0]
         try:
-            task = study.task(study.space(number), study.options)
+            task = study.task(number, study.space(number), study.options)
         except NoMapspaceError:
             return []
         every = [entries for name in dict.fromkeys(one.name for one in group) for entries in self.others.get(name, ())]
         own = [self.own[layer.name]] if layer.name in self.own else []
         batches = [read_mapping(Document("its mapping", each, {}), study.arch, layer) for each in own]
         batches += self._best(task, every)
-        return [result_of(*counted(batch, task.table, task.costs), task.table) for batch in batches]
+        return [result_of(*counted(batch, task.table, task.charges), task.table) for batch in batches]
 
     def _best(self, task: Task, every: Iterable[Entries]) -> list[MappingBatch]:
         """Adapt mappings, and leave out those that others beat; in a network, where sums over layers decide, on both
@@ -75,8 +75,8 @@ class Transfer:
         batch = Beginnings(documents).adapted(task.space, task.options.seed) if documents else None
         if batch is None:
             return []
-        costs = evaluate(batch, task.table, task.costs)
-        rows = np.lexsort(_values(task.options.objectives, costs)[::-1])
+        costs = evaluate(batch, task.table, task.charges)
+        rows = np.lexsort(_values(task.goal.objectives, costs)[::-1])
         exact = costs.counts.exact[rows]
         if isinstance(self.work, Network):
             points = np.stack([costs.cycles, costs.energy_pj], axis=1).astype(np.float64)[rows]

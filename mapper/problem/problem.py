@@ -69,10 +69,11 @@ class Problem:
     def of_plain(cls, values: Json) -> "Problem":
         """Read the values of `plain`. Raises ValueError where they are none, or name unknown objectives."""
         read = _reader().validate_python(values)
-        goal = Goal(tuple(read.objective.split(",")), model=read.model)
+        goal, names = Goal(model=read.model), tuple(read.objective.split(","))
         known = [COST_MODEL] if goal.answered else OBJECTIVES
-        if unknown := [name for name in goal.objectives if name not in known]:
+        if unknown := [name for name in names if name not in known]:
             raise ValueError(f"unknown objectives {', '.join(unknown)}")
+        goal = goal if goal.answered else replace(goal, objectives=names)
         levels = tuple(replace(level, attributes=_tuples(level.attributes)) for level in read.arch.levels)
         compute = replace(read.arch.compute, attributes=_tuples(read.arch.compute.attributes))
         arch = replace(read.arch, levels=levels, compute=compute)

@@ -49,7 +49,7 @@ class Bounding:
             def relaxation(keep: Bools) -> Relaxation:
                 self.check(CHOICE_STEPS // 10)
                 self._evolve_beside(sum(map(len, listed)))
-                return Relaxation(listed, task.table, keep, task.costs, sketch=sketch)
+                return Relaxation(listed, task.table, keep, task.charges, sketch=sketch)
 
             self.choices.in_turn = in_turn_by_tensors(every, relaxation)
 

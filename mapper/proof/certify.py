@@ -21,7 +21,7 @@ def certified_layer(
     choices: Sequence[Choice],
 ) -> Layer:
     """Make the certificate of a layer; `best` has the best mapping, or those of a front, as batches of one."""
-    workload, costs = task.space.workload, task.costs
+    workload, costs = task.space.workload, task.charges
     _, table = as_written(task.space.arch, task.table)
     return Layer(
         workload=workload.name,
@@ -29,7 +29,7 @@ def certified_layer(
         transformations=list(workload.transformations),
         remainders=list(task.space.imperfect),
         objective=objective,
-        objectives=[] if task.options.front else list(task.options.objectives),
+        objectives=[] if task.goal.front else list(task.goal.objectives),
         leakage=costs.leakage,
         wire_pj_per_bit_mm=costs.wire_pj_per_bit_mm,
         tile_mm=costs.tile_mm,

@@ -26,7 +26,7 @@ class Evidence:
         self.counted = True  # whether all combinations of chains are accounted for
         self.before: Outcome | None = None  # of an earlier run that reached this stage, whose bounds hold
         self.earlier: Outcome | None = None  # of an earlier run, whatever it reached
-        least = ideal(task.space.arch, task.space.workload, task.table, task.costs)
+        least = ideal(task.space.arch, task.space.workload, task.table, task.charges)
         self.corner: Point = (float(least.cycles), least.energy_pj)  # below every mapping
         self.choices = AllChoices(task, leaves, self.corner)
 
@@ -47,7 +47,7 @@ class Evidence:
     @property
     def progress(self) -> str:
         """The state of the proof in a line."""
-        stage = f"{self.objective.title}: " if len(self.task.options.objectives) > 1 else ""
+        stage = f"{self.objective.title}: " if len(self.task.goal.objectives) > 1 else ""
         if not self.choices.bounded:
             return f"{stage}{self.choices.begun:,} of {self.choices.number:,} choices of what is kept bounded"
         cutoff = self.incumbents.cutoff if self.incumbents.best is not None else np.inf
@@ -130,9 +130,7 @@ class Evidence:
         """Whether the checker can verify the ideal bound of the objective: it counts compulsory cycles."""
         hindered = {Ended.INEXACT, Ended.SYSTOLIC, Ended.TOO_MANY_NAMED, Ended.TOO_MANY_SKETCHED}
         return (
-            self.objective.powers == (0, 1)
-            and not self.task.options.front
-            and not hindered & set(self.statistics.ended)
+            self.objective.powers == (0, 1) and not self.task.goal.front and not hindered & set(self.statistics.ended)
         )
 
     @property

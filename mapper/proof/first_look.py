@@ -77,13 +77,13 @@ class Evolver:
         task, incumbents = self.leaves.task, self.leaves.incumbents
         if len(found.named) and incumbents.precedes(found.scores.values):
             batch = found.named.batch(task.space)
-            costs = evaluate(batch, task.table, task.costs)
+            costs = evaluate(batch, task.table, task.charges)
             for i in incumbents.promising(costs.energy_pj, costs.cycles).tolist():
                 self.leaves.offer(batch.take([i]))
             flagged = np.flatnonzero(~costs.exact)
             if len(flagged):  # whose figures may be too high
                 some = batch.take(flagged)
-                least = evaluate(some, task.table, task.costs, least_counts(some, costs.counts.take(flagged)))
+                least = evaluate(some, task.table, task.charges, least_counts(some, costs.counts.take(flagged)))
                 for i in flagged[incumbents.merit(least.energy_pj, least.cycles) < incumbents.cutoff].tolist():
                     self.leaves.offer(batch.take([i]))
 

@@ -20,9 +20,9 @@ def hindrance(task: Task, chains: ChainGroups) -> Ended | None:
         return Ended.TOO_MANY_SKETCHED
     if chains.most > MOST_NAMED and options.certify:
         return Ended.TOO_MANY_NAMED
-    if chains.most > MOST_CHAINS and options.front:
+    if chains.most > MOST_CHAINS and task.goal.front:
         return Ended.TOO_MANY_CHAINS  # a front has no weighted products, so no sketch
-    if choices.number > MOST_KEPT and (options.front or options.certify):
+    if choices.number > MOST_KEPT and (task.goal.front or options.certify):
         return Ended.TOO_MANY_CHOICES_LISTED
     in_turn = by_tensors(choices, listed=chains.most <= MOST_CHAINS)
     bounded = choices.most_of_tensor if in_turn else choices.number

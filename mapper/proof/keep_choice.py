@@ -197,7 +197,7 @@ def choice_of(
     best, sketch = incumbents if isinstance(incumbents, BestIncumbent) else None, None
 
     def relaxation(some: Sequence[DimGroup], *, sketch: bool = False) -> Relaxation:
-        return Relaxation(some, task.table, keep, task.costs, sketch=sketch)
+        return Relaxation(some, task.table, keep, task.charges, sketch=sketch)
 
     if best and max(map(len, groups)) > LONG:
         sketch = CoarseBounds(groups, partial(relaxation, sketch=True), best, beside).sketch()

@@ -45,7 +45,7 @@ class LeafEvaluator:
         """Offer the single mapping of `batch`, and return its exact costs."""
         self.count(OFFER_STEPS)
         batch = sorted_placement(self.task.space, batch)
-        costs = evaluate(batch, self.task.table, self.task.costs, recount(batch))
+        costs = evaluate(batch, self.task.table, self.task.charges, recount(batch))
         if self.incumbents.offer(batch, float(costs.energy_pj[0]), float(costs.cycles[0])):
             self.recorder.best = self.incumbents.least
             self.recorder.statistics.trace.append((self.recorder.statistics.evaluated, self.incumbents.least))
@@ -86,7 +86,7 @@ class LeafEvaluator:
         if not len(valid):
             return values
         batch, bounds = batch.take(valid), bounds[valid]
-        costs = evaluate(batch, self.task.table, self.task.costs)
+        costs = evaluate(batch, self.task.table, self.task.charges)
         values[valid] = self.incumbents.worth(costs.energy_pj, costs.cycles)
         known = np.isfinite(bounds)
         if (values[valid][known] < bounds[known] - ROUNDING * abs(bounds[known])).any():
@@ -103,7 +103,7 @@ class LeafEvaluator:
         return values
 
     def _charges(self, keep: Bools) -> list[Charge]:
-        return charges(self.task.space.arch, self.task.space.workload, self.task.table, keep, self.task.costs)
+        return charges(self.task.space.arch, self.task.space.workload, self.task.table, keep, self.task.charges)
 
     def _batch(self, rows: Ints, relaxed: Relaxation) -> MappingBatch:
         batch = mappings_of(self.task.space, relaxed.groups, rows, relaxed.keep)
@@ -127,7 +127,7 @@ class LeafEvaluator:
         costs = self.offer(batch)
         if costs.cycles[0] <= max(least_cycles, costs.counts.cycles[0]):
             return True  # no order has less energy, and none fewer cycles
-        leak = self.task.costs.leak_pj_per_cycle(batch.arch, self.task.table)
+        leak = self.task.charges.leak_pj_per_cycle(batch.arch, self.task.table)
         try:
             found = SlowOrders(batch, costs, charges, allowed, leak).useful(self._useful, least_cycles, self.late)
         except TooManyOrders:

@@ -47,7 +47,7 @@ class LocalSearch:
             self._improve(relaxed, incumbents.best, incumbents.least)
         batch = self._drawn(relaxed, rng)
         if len(batch):
-            costs = evaluate(batch, self.leaves.task.table, self.leaves.task.costs)
+            costs = evaluate(batch, self.leaves.task.table, self.leaves.task.charges)
             values = incumbents.worth(costs.energy_pj, costs.cycles)
             for i in np.argsort(values)[:most].tolist():
                 self._improve(relaxed, batch.take([i]), float(values[i]))
@@ -119,7 +119,10 @@ class LocalSearch:
     def _offer_drawn(self, relaxed: Relaxation, rng: np.random.Generator) -> None:
         batch = self._drawn(relaxed, rng)
         if len(batch):
-            costs, incumbents = evaluate(batch, self.leaves.task.table, self.leaves.task.costs), self.leaves.incumbents
+            costs, incumbents = (
+                evaluate(batch, self.leaves.task.table, self.leaves.task.charges),
+                self.leaves.incumbents,
+            )
             for i in incumbents.promising(costs.energy_pj, costs.cycles).tolist():
                 # most are of no use after those before them
                 if incumbents.merit(costs.energy_pj[[i]], costs.cycles[[i]])[0] < incumbents.cutoff * (1 - ROUNDING):

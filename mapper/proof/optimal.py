@@ -199,8 +199,8 @@ class Optimal:
 
 
 def _incumbents(task: Task, stages: Sequence[StageProof]) -> Incumbents:
-    objectives = tuple(OBJECTIVES[name] for name in task.options.objectives)
-    if task.options.front:
+    objectives = task.goal.minimised
+    if task.goal.front:
         return FrontIncumbents(objectives)
     limits = tuple(
         Limit.equal_to(OBJECTIVES[stage.objective], stage.value) for stage in stages if stage.value is not None

@@ -9,7 +9,7 @@ The fit is a ridge regression of the logarithm of the answers on the logarithms 
 tensor (which stands for words), cycles, cycles by memory, and instances. It is there to rank, not to predict.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain, zip_longest
 
 import numpy as np
@@ -112,7 +112,7 @@ class _Proposals:
     """What our model proposes, and what became of it."""
 
     def __init__(self, task: Task) -> None:
-        self.task = replace(task, options=replace(task.options, front=""))
+        self.task = task.towards(front=())
         self.ground = Grounds(self.task).spaces[-1]
         self.rng = np.random.default_rng(np.random.SeedSequence(task.options.seed, spawn_key=(STREAM,)))
         self.bred = [self._bred(name) for name in OBJECTIVES]
@@ -148,7 +148,7 @@ class _Proposals:
 
     def _bred(self, name: str) -> Individuals:
         """Evolve a population by one of our objectives; returns the survivors, the best first, valid and different."""
-        population = Population(Grounds(replace(self.task, options=replace(self.task.options, objective=name))), 0)
+        population = Population(Grounds(self.task.towards(objectives=(name,))), 0)
         for number in range(GENERATIONS):
             population.generation(number)
             if population.over:
@@ -177,4 +177,4 @@ class _Proposals:
         return chosen
 
     def _features(self, some: Individuals) -> Floats:
-        return features(evaluate(some.batch(self.task.space), self.task.table, self.task.costs))
+        return features(evaluate(some.batch(self.task.space), self.task.table, self.task.charges))

@@ -3,10 +3,9 @@
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from ...energy import EnergyTable
 from ...workloads import Fault, option_fault
 from ..mapping import MappingBatch
-from ..problem import OBJECTIVES
+from ..problem import OBJECTIVES, Problem
 from ..runtime import check_cluster
 from ..search import Stop, Task, Watch
 from ..search.evolution import Evolution
@@ -72,10 +71,10 @@ def lower_bound(task: Task, best: MappingBatch, watch: Watch) -> Outcome:
     Without them the proof has the effort and the time limit of the options. `best` is the mapping of any search; the
     proof may find a better mapping.
     """
-    options, seconds = replace(task.options, front=""), task.options.bound
+    options, seconds = task.options, task.options.bound
     if seconds is not None:
         options = replace(options, time_limit=seconds or None, effort="")
-    return Stages(replace(task, options=options), watch, best, root_only=seconds == 0).run()
+    return Stages(replace(task.towards(front=()), options=options), watch, best, root_only=seconds == 0).run()
 
 
 def least_sum(task: Task, slope: float, best: MappingBatch, watch: Watch) -> Outcome:
@@ -85,16 +84,17 @@ def least_sum(task: Task, slope: float, best: MappingBatch, watch: Watch) -> Out
     be near the least: it does not look for better mappings but where it must.
     """
     (energy,) = (objective.name for objective in OBJECTIVES.values() if objective.powers == (1, 0))
-    options = replace(task.options, objective=energy, front="", certify=False)
-    table, costs = _leaking(task, slope), replace(task.costs, leakage=True)
-    proof = Optimal(replace(task, options=options, table=table, costs=costs), watch, Start(best))
+    options, problem = replace(task.options, certify=False), _leaking(task.problem, slope)
+    task = replace(task, problem=problem, options=options).towards(objectives=(energy,), front=())
+    proof = Optimal(task, watch, Start(best))
     proof.local_search.active = proof.evolver.active = False
     return proof.run()
 
 
-def _leaking(task: Task, slope: float) -> EnergyTable:
-    """Return the table with `slope` pJ more leakage per cycle, all of it at the MAC units."""
-    arch, table = task.space.arch, task.table
-    leak = (task.costs.leak_pj_per_cycle(arch, table) + slope) / arch.instances(len(arch.levels))
+def _leaking(problem: Problem, slope: float) -> Problem:
+    """Return the problem with `slope` pJ more leakage per cycle, all of it at the MAC units."""
+    arch, table = problem.arch, problem.energies
+    leak = (problem.charges.leak_pj_per_cycle(arch, table) + slope) / arch.instances(len(arch.levels))
     levels = tuple(replace(level, leak_pj_per_cycle=0.0) for level in table.levels)
-    return replace(table, levels=levels, compute=replace(table.compute, leak_pj_per_cycle=leak))
+    energies = replace(table, levels=levels, compute=replace(table.compute, leak_pj_per_cycle=leak))
+    return replace(problem, energies=energies, charges=replace(problem.charges, leakage=True))

@@ -58,8 +58,8 @@ class Stages:
 
     def _more(self, outcome: Outcome) -> bool:
         """Test whether a stage is closed and another follows."""
-        last = len(outcome.stages) + 1 == len(self.task.options.objectives)
-        return outcome.optimal and not (last or self.task.options.front or outcome.statistics.interrupted)
+        last = len(outcome.stages) + 1 == len(self.task.goal.objectives)
+        return outcome.optimal and not (last or self.task.goal.front or outcome.statistics.interrupted)
 
     def _begin(self, before: Outcome) -> None:
         """Begin the stage after that of an outcome."""
@@ -73,20 +73,20 @@ class Stages:
 
     def _proven(self, outcome: Outcome) -> StageProof:
         """Return what the stage of an outcome proved."""
-        name = self.task.options.objectives[len(outcome.stages)]
+        objective = self.task.goal.minimised[len(outcome.stages)]
         value = None
         if outcome.best is not None:
-            costs = evaluate(outcome.best, self.task.table, self.task.costs, recount(outcome.best))
-            value = float(OBJECTIVES[name].of(costs)[0])
-        return StageProof(name, value, outcome.lower_bound, outcome.optimal, outcome.coverage)
+            costs = evaluate(outcome.best, self.task.table, self.task.charges, recount(outcome.best))
+            value = float(objective.of(costs)[0])
+        return StageProof(objective.name, value, outcome.lower_bound, outcome.optimal, outcome.coverage)
 
     def _whole(self, last: Outcome) -> Outcome:
         """Make the outcome of all stages from that of the last begun."""
-        names = self.task.options.objectives
+        names = self.task.goal.objectives
         if len(names) == 1:
             return last
         stages = (*last.stages, self._proven(last))
-        if self.task.options.front:
+        if self.task.goal.front:
             stages = self._of_front(last, stages[0])
         stages += tuple(StageProof(name) for name in names[len(stages) :])
         certificate = self._certificate(last.certificate)
@@ -98,14 +98,14 @@ class Stages:
         """Prove the other objectives by a front: a mapping not seen lies above a corner, which is within limits if the
         mapping is."""
         stages, limits = [first], list[Limit]()
-        for name in self.task.options.objectives[1:]:
+        for objective in self.task.goal.minimised[1:]:
             before = stages[-1]
             if not before.optimal or before.value is None or outcome.proof is None:
                 break
             limits.append(Limit.equal_to(OBJECTIVES[before.objective], before.value))
             found = self._proven(replace(outcome, stages=tuple(stages)))
             cycles, energy_pj = np.array(outcome.proof.corners, np.float64).reshape(-1, 2).T
-            least = OBJECTIVES[name].value(energy_pj, cycles)[~exceeds(limits, energy_pj, cycles, ROUNDING)]
+            least = objective.value(energy_pj, cycles)[~exceeds(limits, energy_pj, cycles, ROUNDING)]
             assert found.value is not None, "the stage before has a value"
             lower = min(found.value, float(least.min(initial=np.inf)))
             stages.append(replace(found, lower_bound=lower, optimal=lower >= found.value * (1 - ROUNDING)))

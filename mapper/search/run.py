@@ -90,7 +90,7 @@ class Chunked:
         """Score chunk after chunk, until a rule, the last mapping or Ctrl-C ends the search."""
         options, space = task.options, task.space
         chunks = self.proposer.chunks(space, options)
-        if faults := ENGINES[options.engine].space_faults(space, task.costs):
+        if faults := ENGINES[options.engine].space_faults(space, task.charges):
             raise InputError([option_fault("engine", message) for message in faults])
         loop = _ChunkLoop(task, self._informed(task), Recorder(self.stop(options)), watch)
         state = watch.part.load() if watch.part else None
@@ -105,15 +105,11 @@ class _ChunkLoop(Proposing):
     """A running search by chunks."""
 
     def __init__(self, task: Task, proposer: Proposer[Any], recorder: Recorder, watch: Watch) -> None:
-        options = task.options
         super().__init__(recorder, watch)
-        self.options = options
-        self.scoring = ScoringTask(
-            task.space, task.table, proposer, options.objectives, options.seed, task.costs, options.axes,
-            options.prune, options.engine,
-        )  # fmt: skip
+        self.options = task.options
+        self.scoring = ScoringTask(replace(task, start=None), proposer)
         # memories, by generation: of those that proposed the best and the front, and of the last
-        self.memories: dict[int, Any] = {0: proposer.begin(task.space, options.seed)}
+        self.memories: dict[int, Any] = {0: proposer.begin(task.space, task.options.seed)}
 
     @property
     def generation(self) -> int | None:

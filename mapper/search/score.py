@@ -12,14 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...energy import EnergyTable
 from ..mapping import Floats, Ints, Mappings
 from ..mapspace import Mapspace
 from ..model import validity
-from ..problem import OBJECTIVES, CostOptions, Objective
 from .proposer import CHUNK, Proposer
 from .pruning import Pruning, Survivors, joined
 from .recorder import Scores, ToBeat
+from .strategy import Task
 from .values import Valuation
 
 NOTHING = ToBeat()
@@ -30,44 +29,38 @@ FIRST = 512  # mappings that a search evaluates first, to have values to compare
 class ScoringTask:
     """The inputs of every chunk: the proposer of its mappings, and how to score them. Sent to each worker once."""
 
-    space: Mapspace
-    table: EnergyTable
+    task: Task
     proposer: Proposer[Any]
-    objectives: tuple[str, ...] = ("edp",)
-    seed: int = 0
-    costs: CostOptions = CostOptions()
-    axes: tuple[str, ...] = ()  # of the front
-    prune: bool = True  # skip counts that could change nothing
-    engine: str = "numpy"
     memory: Any = None  # of the proposer
     _proposed: dict[int, Mappings] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     @property
-    def columns(self) -> tuple[Objective, ...]:
-        """The objectives to minimise, then the axes of the front."""
-        return tuple(OBJECTIVES[name] for name in (*self.objectives, *self.axes))
+    def space(self) -> Mapspace:
+        """The mapspace of all mappings."""
+        return self.task.space
 
     @property
     def prunes(self) -> bool:
         """Whether bounds may rule mappings out; a proposer that learns needs all values."""
-        return self.prune and self.proposer.generation is None
+        return self.task.options.prune and self.proposer.generation is None
 
     @cached_property
     def pruning(self) -> Pruning:
         """The lower bounds of the objectives and the axes."""
-        return Pruning(self.space, self.table, self.objectives, self.axes, self.costs)
+        task = self.task
+        return Pruning(task.space, task.table, task.goal.objectives, task.goal.front, task.charges)
 
     @property
     def valuation(self) -> Valuation:
         """How mappings are ranked."""
-        return Valuation(self.table, self.costs, self.columns, len(self.objectives))
+        return self.task.valuation
 
     def propose(self, chunk: int) -> Mappings:
         """Propose the mappings of chunk number `chunk`; the same at every call."""
         if self.proposer.generation is None:
-            return self.proposer.propose(self.space, self.seed, self.memory, chunk)
+            return self.proposer.propose(self.space, self.task.options.seed, self.memory, chunk)
         if chunk not in self._proposed:  # what learns is asked twice in one process: to score, and to learn
-            self._proposed[chunk] = self.proposer.propose(self.space, self.seed, self.memory, chunk)
+            self._proposed[chunk] = self.proposer.propose(self.space, self.task.options.seed, self.memory, chunk)
         return self._proposed[chunk]
 
     def scores(self, chunk: int, reasons: NDArray[np.int8], where: Ints, values: Floats) -> Scores:
@@ -78,8 +71,8 @@ class ScoringTask:
 
     def scores_of(self, chunk: int, reasons: NDArray[np.int8], values: Floats) -> Scores:
         """Make the scores of a chunk from the values # (mapping, column) of all its mappings."""
-        several = len(self.objectives)
-        scores = Scores.of(chunk, reasons, values[:, :several], values[:, several:] if self.axes else None)
+        several = len(self.task.goal.objectives)
+        scores = Scores.of(chunk, reasons, values[:, :several], values[:, several:] if self.task.goal.front else None)
         return scores if self.proposer.generation is None else scores.with_every(values[:, :several])
 
 
@@ -120,7 +113,7 @@ def _survivors(task: ScoringTask, chunk: int, known: ToBeat) -> Survivors:
 
 def _values(task: ScoringTask, batch: Mappings, known: ToBeat, chunk: int) -> Floats:
     """Compute the objectives and the values on the front's axes; inf where ruled out. # (mapping, column)"""
-    values = np.full((len(batch), len(task.columns)), np.inf)
+    values = np.full((len(batch), len(task.valuation.columns)), np.inf)
     if task.proposer.generation is not None:
         known = NOTHING  # what is learnt may not depend on how far other processes are
     ends = [*range(0, len(batch), CHUNK), len(batch)]  # parts that fit in cache

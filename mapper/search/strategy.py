@@ -1,49 +1,80 @@
 """The interface of search strategies, and their inputs. mapper/searchers/table.py lists them."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Protocol, Self, runtime_checkable
 
 from ...energy import EnergyTable, as_written, stacked_table
 from ...workloads import Fault
 from ..mapping import MappingBatch
 from ..mapspace import Mapspace
-from ..problem import OBJECTIVES, CostOptions, Effort, Objective, Problem
+from ..problem import OBJECTIVES, CostOptions, Effort, Goal, Objective, Problem
 from ..runtime import Part
 from .options import SearchOptions
 from .outcome import Ended, Outcome
 from .recorder import Recorder, Stop
 from .rounds import Rounds
+from .values import Valuation
 
 
 @dataclass(frozen=True)
 class Task:
-    """The inputs of a search: mapspace, energies, options, costs, and mappings to begin with.
+    """The inputs of a search: the problem, a mapspace of it, options, and mappings to begin with.
 
-    Those of `start` that are no valid mappings of the mapspace are left out (given.py). The answer is never worse than
-    the best of the others.
+    What is minimised is the goal of the problem; the options have the strategy and its stop rules. Those of `start`
+    that are no valid mappings of the mapspace are left out. The answer is never worse than the best of the others.
     """
 
+    problem: Problem  # of the machine as it was written; the mapspace may have several levels for one of its memories
     space: Mapspace
-    table: EnergyTable
     options: SearchOptions
-    costs: CostOptions = CostOptions()
     start: MappingBatch | None = None
     only_start: bool = False  # answer the best of these, and search no further
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "table", stacked_table(self.table, self.space.arch))
+    @classmethod
+    def of(
+        cls,
+        space: Mapspace,
+        table: EnergyTable,
+        options: SearchOptions,
+        charges: CostOptions | None = None,
+        start: MappingBatch | None = None,
+    ) -> Self:
+        """Make the task of a mapspace with an energy table of its levels, or of its memories."""
+        arch, energies = as_written(space.arch, stacked_table(table, space.arch))
+        problem = Problem(arch, space.workload, energies, charges or CostOptions(), options.goal)
+        return cls(problem, space, options, start)
+
+    @cached_property
+    def table(self) -> EnergyTable:
+        """The energies of the levels of the mapspace."""
+        return stacked_table(self.problem.energies, self.space.arch)
 
     @property
-    def problem(self) -> Problem:
-        """The problem, of the machine as it was written."""
-        arch, table = as_written(self.space.arch, self.table)
-        return Problem(arch, self.space.workload, table, self.costs, self.options.goal)
+    def charges(self) -> CostOptions:
+        """What is charged beside accesses and MACs."""
+        return self.problem.charges
+
+    @property
+    def goal(self) -> Goal:
+        """What is minimised, and the front that is kept."""
+        return self.problem.goal
 
     @property
     def objective(self) -> Objective:
         """The first objective."""
-        return OBJECTIVES[self.options.objectives[0]]
+        return self.goal.minimised[0]
+
+    @property
+    def valuation(self) -> Valuation:
+        """How mappings are ranked."""
+        columns = tuple(OBJECTIVES[name] for name in (*self.goal.objectives, *self.goal.front))
+        return Valuation(self.table, self.charges, columns, len(self.goal.objectives))
+
+    def towards(self, **goal: Any) -> Self:
+        """Return the same task with another goal: other objectives, another front."""
+        return replace(self, problem=replace(self.problem, goal=replace(self.goal, **goal)))
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from ...workloads import InputError
 from ..mapping import MappingBatch
 from ..mapspace import Mapspace, inside
 from ..model import evaluate, recount, validity
-from ..problem import OBJECTIVES, ROUNDING
+from ..problem import ROUNDING
 from ..search import Task, Watch
 from ..search.cost_model import ask
 from ..search.outcome import Ended, Outcome, Statistics
@@ -39,7 +39,7 @@ def better_of(task: Task, outcome: Outcome) -> Outcome:
         own = _values(task, batch)
         if values is None or _less(own, values):
             best, values = batch, own
-    return replace(outcome, best=best, front=(*outcome.front, *every) if task.options.axes else outcome.front)
+    return replace(outcome, best=best, front=(*outcome.front, *every) if task.goal.front else outcome.front)
 
 
 def best_given(task: Task) -> Outcome:
@@ -53,8 +53,8 @@ def best_given(task: Task) -> Outcome:
 
 def _values(task: Task, batch: MappingBatch) -> tuple[float, ...]:
     """Compute the objectives of a single mapping, exactly counted."""
-    costs = evaluate(batch, task.table, task.costs, recount(batch))
-    return tuple(float(OBJECTIVES[name].of(costs)[0]) for name in task.options.objectives)
+    costs = evaluate(batch, task.table, task.charges, recount(batch))
+    return tuple(float(objective.of(costs)[0]) for objective in task.goal.minimised)
 
 
 def _less(values: tuple[float, ...], others: tuple[float, ...]) -> bool:
@@ -79,6 +79,6 @@ def search(task: Task, watch: Watch) -> Outcome:
         task = replace(task, start=usable(task.space, task.start))
     if task.only_start:
         return best_given(task)
-    if task.options.cost_model and strategy.asks:
+    if task.goal.answered and strategy.asks:
         return ask(task, watch, strategy.asks(task), strategy.stop(task.options))
     return better_of(task, strategy.run(task, watch))

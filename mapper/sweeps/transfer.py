@@ -12,7 +12,7 @@ from typing import Any
 
 from ...workloads import InputError
 from ..exploration import Entries, Study, Transfer, first_layers
-from ..problem import CostOptions
+from ..problem import CostOptions, Problem
 from ..report import Json, with_mappings_of
 from ..runtime import in_order
 from .inputs import inputs_of
@@ -120,8 +120,10 @@ def _improved(
 ) -> PointOutcome | None:
     inputs = inputs_of(plan, point)
     costs, options = plan.energies.costs or CostOptions(), replace(plan.options, seed=point.seed)
-    layers = first_layers(inputs.work)
-    study = Study(inputs.machine, layers, inputs.preset, plan.distinct, inputs.table, costs, options)
+    problems = tuple(
+        Problem(inputs.machine, layer, inputs.table, costs, options.goal) for layer in first_layers(inputs.work)
+    )
+    study = Study(problems, inputs.preset, plan.distinct, options)
     better = Transfer(study, inputs.work, own, others).result()
     if better is None or outcome.result is None:
         return None

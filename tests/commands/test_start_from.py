@@ -126,8 +126,8 @@ def test_a_slow_cost_model_is_asked_about_few_of_them(monkeypatch):
     space, table = Mapspace(arch, layer), energy_table(arch)
     drawn = Mapspace(arch, load_workload("resnet50/conv3_x_3x3")).sample(np.random.default_rng(0), 5)
     start = Beginnings(tuple(Document("drawn", write_mapping(drawn.take([i])), {}) for i in range(5)))
-    every = start.start(Task(space, table, SearchOptions()))
-    few = start.start(Task(space, table, SearchOptions(cost_model="cat")))
+    every = start.start(Task.of(space, table, SearchOptions()))
+    few = start.start(Task.of(space, table, SearchOptions(cost_model="cat")))
     assert len(every) >= 5  # with wider ones
     assert len(few) == 2
     np.testing.assert_array_equal(few.factors, every.factors[:2])

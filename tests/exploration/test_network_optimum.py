@@ -17,7 +17,7 @@ from ruby_map.mapper.exploration.network import chosen_for_network
 from ruby_map.mapper.exploration.spread import bring
 from ruby_map.mapper.exploration.time_slices import Study
 from ruby_map.mapper.mapping import frontier
-from ruby_map.mapper.problem import CostOptions
+from ruby_map.mapper.problem import Problem
 from ruby_map.mapper.report import LayerNeeds, LeastSum, best_choice, edp_bound
 from ruby_map.mapper.runtime import InternalError
 from ruby_map.mapper.runtime.checkpoint import Checkpoint
@@ -127,20 +127,22 @@ def networks(draw):
     layers = tuple(replace(layer, name=f"layer{i}") for i, layer in enumerate(layers))
     options = replace(PROVING, seed=draw(st.integers(0, 9)), strategy=draw(st.sampled_from(["optimal", "auto"])))
     preset = draw(st.sampled_from(PRESETS))
-    study = Study(arch, layers, preset, True, draw(figures(arch)), CostOptions(), options)
+    table = draw(figures(arch))
+    study = Study(tuple(Problem(arch, layer, table) for layer in layers), preset, True, options)
     try:
         spaces = [study.space(number) for number in range(len(layers))]
     except InputError:
         assume(False)
     assume(all(space.size.total <= FEW and space.size.bypass <= CHOICES for space in spaces))
-    return replace(study, costs=draw(cost_options(WIRES)))
+    charges = draw(cost_options(WIRES))
+    return replace(study, problems=tuple(replace(problem, charges=charges) for problem in study.problems))
 
 
 def every_point(study, number):
     """The (cycles, energy) of all mappings of a layer that no other dominates."""
-    points = [np.empty((0, 2))]
+    points, problem = [np.empty((0, 2))], study.problems[number]
     for batch in study.space(number).batches():
-        both = [values_of(batch, study.table, name, study.costs) for name in ("delay", "energy")]
+        both = [values_of(batch, problem.energies, name, problem.charges) for name in ("delay", "energy")]
         points.append(np.stack(both, axis=1))
     all_points = np.concatenate(points)
     all_points = np.unique(all_points[np.isfinite(all_points).all(axis=1)], axis=0)
@@ -179,7 +181,7 @@ def test_the_network_is_the_best_of_all_combinations(study):
     assume(0 < np.prod([len(own) for own in points]) <= 1_000)
     counts = counts_that_matter(points)
     found, alone = proven(study, counts)
-    truth, wires = least_edp(list(zip(points, counts, strict=True))), study.costs.network
+    truth, wires = least_edp(list(zip(points, counts, strict=True))), study.problems[0].charges.network
     assert found.edp == pytest.approx(truth, rel=1e-8) or wires
     assert found.edp >= truth * (1 - 1e-9)
     assert found.lower_bound <= truth * (1 + 1e-9)

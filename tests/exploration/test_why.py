@@ -142,7 +142,7 @@ def test_equals_the_best_of_every_mapping_of_the_changed_machine(problem):
     space, table, objective, costs = problem
     options = replace(PROOF, objective=objective)
     with a_poor_beginning():
-        result = explore_layer(Task(space, table, options, costs))
+        result = explore_layer(Task.of(space, table, options, costs))
         assume(result.found)
         preset = space.reason.split()[-1]
         result = replace(result, mapspace=preset, remainders=space.imperfect)

@@ -59,14 +59,14 @@ def model(body, log=None):
 def task(body, mapspace="pfm", **more):
     """A task with a cost model."""
     given = {"strategy": "random", "samples": 30, "cost_model": model(body)} | more
-    return Task(*layer(mapspace), SearchOptions(**given))
+    return Task.of(*layer(mapspace), SearchOptions(**given))
 
 
 def toy(name):
     """A task with few nests, of which each is found again and again."""
     arch = load_arch("toy_6pe_linear")
     options = SearchOptions(strategy=name, victory=None, give_up=20_000, cost_model=model(EDP))
-    return Task(Mapspace(arch, load_workload("rank1_100"), "pfm"), energy_table(arch), options)
+    return Task.of(Mapspace(arch, load_workload("rank1_100"), "pfm"), energy_table(arch), options)
 
 
 def told(outcome):
@@ -106,7 +106,7 @@ def test_by_our_own_figures_a_search_finds_no_better_than_the_best_of_all(name, 
     column = OBJECTIVES[objective].column
     options = SearchOptions(strategy=name, seed=seed, valid=300, give_up=3000, victory=None,
                             cost_model=model(f"answer(question['figures']['{column}'])"))  # fmt: skip
-    found = search(Task(space, table, options, costs), Watch())
+    found = search(Task.of(space, table, options, costs), Watch())
     if found.best is None:  # what prunes may leave nothing
         assert found.statistics.ended == (Ended.NOTHING_PROPOSED,)
         return
@@ -136,7 +136,7 @@ def test_a_nest_is_asked_about_once(tmp_path):
 def test_the_line_of_a_mapping_is_the_mapping():
     """Its entries are read as the same mapping, its nest multiplies to the sizes, its figures are those of `--json`."""
     space, table = layer("ruby-s")
-    given = Task(space, table, SearchOptions())
+    given = Task.of(space, table, SearchOptions())
     batch = space.sample(np.random.default_rng(1), 200)
     batch = batch.take(np.flatnonzero(validity(batch) == 0)[:20])
     for number, line in enumerate(questions(given, batch)):
@@ -284,7 +284,7 @@ def test_a_search_goes_on_from_its_answers(name, tmp_path):
     assert len(log.read_text().splitlines()) <= 30 + 1  # the one in flight at Ctrl-C comes again
     assert told(search(given, Watch(part=part))) == told(whole)  # nothing is asked any more
     assert len(log.read_text().splitlines()) <= 30 + 1
-    longer = Task(given.space, given.table, replace(given.options, samples=35))
+    longer = Task.of(given.space, given.table, replace(given.options, samples=35))
     assert search(longer, Watch(part=part)).statistics.evaluated == 35
     assert len(log.read_text().splitlines()) <= 35 + 1
 
@@ -360,9 +360,9 @@ def test_time_ends_a_search_that_has_nothing_new_to_ask(name):
     space = Mapspace(arch, shaped("matmul", M=2, N=1, K=1), "ruby-s")
     options = SearchOptions(name, settings="chains=1" if name == "anneal" else "", time_limit=1.0, victory=None,
                             cost_model=model(EDP))  # fmt: skip
-    found = search(Task(space, energy_table(arch), options), Watch())
+    found = search(Task.of(space, energy_table(arch), options), Watch())
     assert set(found.statistics.ended) <= {Ended.TIME_LIMIT, Ended.NOTHING_NEW}
     assert found.statistics.seconds < 3
     if name == "random":  # the victory rule counts mappings that are known
         options = replace(options, time_limit=None, victory=50)
-        assert search(Task(space, energy_table(arch), options), Watch()).statistics.ended == (Ended.NOTHING_NEW,)
+        assert search(Task.of(space, energy_table(arch), options), Watch()).statistics.ended == (Ended.NOTHING_NEW,)

@@ -17,7 +17,7 @@ from ruby_map.mapper.model.counts import count, least_counts
 from ruby_map.mapper.model.nests.nest_analysis import NestAnalysis
 from ruby_map.mapper.problem import OBJECTIVES
 from ruby_map.mapper.problem.charges import CostOptions
-from ruby_map.mapper.search import RandomDraws
+from ruby_map.mapper.search import RandomDraws, Task
 from ruby_map.mapper.search.engines import ENGINES
 from ruby_map.mapper.search.engines import jax_line as engine
 from ruby_map.mapper.search.engines import prefilter as screen
@@ -89,7 +89,8 @@ def both(space, table, costs=None, **options):
 
 def agree(space, table, costs):
     """Validity, cycles and objectives of one chunk by either engine."""
-    task = ScoringTask(space, table, RandomDraws(), costs=costs or CostOptions(), objectives=NAMES, engine="jax")
+    options = SearchOptions(objective=NAMES, engine="jax")
+    task = ScoringTask(Task.of(space, table, options, costs), RandomDraws())
     compiled = engine.prefilter(task).engine
     draw = random_batch(space, 1, 0)
     batch, sight = draw.arranged(), compiled.look(draw)

@@ -25,7 +25,9 @@ from ..small_problems import best_of_all, problems, values_of
 
 def evolve(space, table, costs=None, **options):
     """The outcome of an evolution."""
-    return search(Task(space, table, SearchOptions(strategy="evolve", **options), *([costs] if costs else [])), Watch())
+    return search(
+        Task.of(space, table, SearchOptions(strategy="evolve", **options), *([costs] if costs else [])), Watch()
+    )
 
 
 def layer(arch, name, mapspace):
@@ -93,7 +95,7 @@ def test_an_evolution_finds_what_is_proven_best_or_the_best_known(mapspace, best
 def test_a_population_of_ruby_is_never_worse_than_the_one_of_ruby_s_it_comes_from():
     """It starts with its survivors, all of which are mappings of ruby."""
     space, table = layer("eyeriss_like", "resnet50/conv4_x_3x3", "ruby")
-    population = Population(Grounds(Task(space, table, SearchOptions(strategy="evolve"))), 0)
+    population = Population(Grounds(Task.of(space, table, SearchOptions(strategy="evolve"))), 0)
     while population.stage == 0:
         population.generation(0)
     before = population.values.copy()
@@ -129,7 +131,7 @@ def test_pruning_changes_no_answer(front):
 def test_a_front_comes_near_the_proven_one():
     """Populations in turn minimise the objective and each axis."""
     space, table = layer("eyeriss_like", "conv_3x3x64", "ruby-s")
-    task = Task(space, table, SearchOptions(strategy="optimal", front="energy,delay"))
+    task = Task.of(space, table, SearchOptions(strategy="optimal", front="energy,delay"))
     proven = search(task, Watch())
     found = search(replace(task, options=replace(task.options, strategy="evolve")), Watch())
     assert proven.proof.corners == ()

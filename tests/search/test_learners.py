@@ -167,15 +167,15 @@ def test_a_small_mapspace_is_seen_and_then_the_rules_end_the_search(name):
     options = SearchOptions(
         strategy=name, objective="delay,energy", victory=300, front="energy,delay", settings="batch=40"
     )
-    found = search(Task(space, table, options), Watch())
-    everything = search(Task(space, table, replace(options, strategy="exhaustive", settings="")), Watch())
+    found = search(Task.of(space, table, options), Watch())
+    everything = search(Task.of(space, table, replace(options, strategy="exhaustive", settings="")), Watch())
     assert found.statistics.ended == (Ended.VICTORY,)
     assert found.statistics.trace[-1][1] == everything.statistics.trace[-1][1]
     assert len(found.front) == len(everything.front)
     machine, names = load_arch("toy_6pe_linear"), frozenset(tensor.name for tensor in space.workload.tensors)
     cramped = replace(machine, levels=(machine.levels[0], replace(machine.levels[1], capacity_bits=1, keep=names)))
     space = Mapspace(cramped, load_workload("rank1_100"), "pfm")
-    ended = search(Task(space, table, replace(options, give_up=20_000)), Watch())
+    ended = search(Task.of(space, table, replace(options, give_up=20_000)), Watch())
     assert ended.statistics.ended == (Ended.NOTHING_VALID,)
 
 
@@ -350,7 +350,7 @@ def test_samples_are_of_the_layer_and_of_others_with_sizes_near_its_own(placemen
     """In equal shares, with log2 of the first objective by the exact model."""
     arch = placed(load_arch("eyeriss_like_free"), placement)
     space, table = Mapspace(arch, load_workload("conv_3x3x64"), "ruby-s"), energy_table(arch)
-    task = Task(space, table, SearchOptions(objective="energy,delay"))
+    task = Task.of(space, table, SearchOptions(objective="energy,delay"))
     inputs, targets = samples(task, np.random.default_rng(3), 60, 2)
     sizes = inputs[:, : len(space.workload.sizes)]
     layers, number = np.unique(sizes, axis=0, return_counts=True)

@@ -32,7 +32,9 @@ from ..small_problems import best_of_all, constrained_machines, problems, values
 
 def solved(space, table, costs=None, **options):
     """The outcome of a search by programmes."""
-    return search(Task(space, table, SearchOptions(strategy="milp", **options), *([costs] if costs else [])), Watch())
+    return search(
+        Task.of(space, table, SearchOptions(strategy="milp", **options), *([costs] if costs else [])), Watch()
+    )
 
 
 def layer(arch, name, mapspace="pfm"):
@@ -115,10 +117,10 @@ def test_a_solution_is_a_perfect_mapping_within_all_limits(problem):
     space, table, objective, costs = problem
     assume(not space.keep_choices.stacks)
     keep = space.every_keep()[0]
-    _, bounds, _ = last_round(Task(space, table, SearchOptions(objective=objective), costs), keep, 1)
+    _, bounds, _ = last_round(Task.of(space, table, SearchOptions(objective=objective), costs), keep, 1)
     assume(bounds is not None)
     assert bounds.prod(axis=0).tolist() == list(space.workload.sizes)
-    candidates = Candidates(Task(space, table, SearchOptions(), costs))
+    candidates = Candidates(Task.of(space, table, SearchOptions(), costs))
     batch = candidates._arranged(candidates._individuals(bounds[None], keep), keep)
     assert 0 <= space.index(batch)[0] < space.size.total
     assert validity(batch)[0] in (0, 1)  # valid, or a memory overflows
@@ -128,7 +130,7 @@ def test_a_solution_is_a_perfect_mapping_within_all_limits(problem):
 def test_without_windows_the_figures_of_a_programme_are_nearly_those_of_the_model(arch, name):
     """Cycles exactly; energy within a tenth: whether a partial sum is read again is a matter of yes or no."""
     space, table = layer(arch, f"resnet50/{name}")
-    task, keep = Task(space, table, SearchOptions()), space.every_keep()[0]
+    task, keep = Task.of(space, table, SearchOptions()), space.every_keep()[0]
     rounds, bounds, point = last_round(task, keep)
     candidates = Candidates(task)
     costs = evaluate(candidates._arranged(candidates._individuals(bounds[None], keep), keep), table)
@@ -228,7 +230,7 @@ def test_a_time_limit_ends_it_between_solutions():
         raise KeyboardInterrupt
 
     options = SearchOptions(strategy="milp")
-    found = search(Task(space, table, options), Watch(interrupt))
+    found = search(Task.of(space, table, options), Watch(interrupt))
     assert found.statistics.ended == (Ended.INTERRUPTED,)
     assert found.best is not None
 

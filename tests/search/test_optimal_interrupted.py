@@ -86,7 +86,7 @@ def slow():
     """A window on slow instances, whose orders have to be searched, and the proof that does."""
     space, table = two_instances()
     options = SearchOptions(strategy="random", objective="delay", time_limit=1e9)
-    return space, table, optimal_file.Optimal(Task(space, table, options, CostOptions()), Watch())
+    return space, table, optimal_file.Optimal(Task.of(space, table, options, CostOptions()), Watch())
 
 
 @pytest.mark.parametrize("calls", [1, 3, 7])

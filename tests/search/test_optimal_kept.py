@@ -225,7 +225,7 @@ def test_too_many_choices_that_may_be_best(monkeypatch):
 def test_nothing_is_hopeless_once_effort_is_used_up(used):
     """A step may end after the limit, which is the reason of the end then."""
     space, table = problem(4)
-    proof = optimal_file.Optimal(Task(space, table, OPTIMAL), Watch())
+    proof = optimal_file.Optimal(Task.of(space, table, OPTIMAL), Watch())
     proof.leaves.chains.list_all()
     proof.bounding.order()
     assert not proof.bounding.choices.begun

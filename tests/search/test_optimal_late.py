@@ -123,7 +123,7 @@ def test_time_up_while_orders_are_searched(monkeypatch, late):
     space, table = two_instances()
     monkeypatch.setattr(slow_orders, "MOST_LOOPS", -1)
     options = SearchOptions(strategy="random", objective="delay", time_limit=1e9)
-    work = optimal_file.Optimal(Task(space, table, options, CostOptions()), Watch())
+    work = optimal_file.Optimal(Task.of(space, table, options, CostOptions()), Watch())
 
     def time_is_up():
         work.statistics.stop(Ended.TIME_LIMIT)

@@ -169,7 +169,7 @@ def test_more_chains_than_a_certificate_or_the_time_allows(monkeypatch, options,
     arch = load_arch("linear_5")
     space, table = Mapspace(arch, shaped("matmul", M=12, N=9, K=10), "ruby"), energy_table(arch)
     monkeypatch.setattr(hindrance, "MOST_NAMED", 10)
-    assert hindrance.hindrance(Task(space, table, options), ChainGroups(space)) == reason
+    assert hindrance.hindrance(Task.of(space, table, options), ChainGroups(space)) == reason
     assert optimal(space, table, replace(options, certify=False, effort="")).optimal
 
 

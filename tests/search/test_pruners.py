@@ -103,7 +103,7 @@ def is_of(space, batch):
 def test_effects_count_what_is_removed_and_lost(problem, uneven):
     pruner_effects = benchmark().pruner_effects
     for space, table, objective, costs in (problem, uneven):
-        task = Task(space, table, SearchOptions(objective=objective), costs)
+        task = Task.of(space, table, SearchOptions(objective=objective), costs)
         effects = pruner_effects(task, 0.5)
         least = best_of_all(space, table, objective, costs)
         if np.isinf(least):
@@ -124,7 +124,7 @@ def test_pruners_lose_nothing_on_the_documented_mapspace():
     """The first row of the table in docs/searchers.md."""
     machine = load_arch("linear_5")
     space = Mapspace(machine, load_workload("matmul_100"), "pfm", distinct=True)
-    effects = benchmark().pruner_effects(Task(space, energy_table(machine), SearchOptions()), 0.8)
+    effects = benchmark().pruner_effects(Task.of(space, energy_table(machine), SearchOptions()), 0.8)
     assert [f"{effect.removed:.2%}" for effect in effects] == ["39.62%", "0.00%", "84.42%", "90.78%"]
     assert all(effect.loss == pytest.approx(1) for effect in effects)
 
@@ -146,5 +146,5 @@ def test_a_search_whose_draws_are_all_pruned_ends_and_says_so():
     found = explore("toy_6pe_linear", shaped("rank1", D=5), "ruby-s", options)
     assert found.statistics.ended == (Ended.NOTHING_PROPOSED,)
     assert "left none of the mappings drawn: ask for less with --settings" in str(found)
-    task = Task(Mapspace(load_arch("toy_6pe_linear"), shaped("rank1", D=5), "ruby-s"), found.table, options)
+    task = Task.of(Mapspace(load_arch("toy_6pe_linear"), shaped("rank1", D=5), "ruby-s"), found.table, options)
     assert len(STRATEGIES["pruned"].configured("utilization=1").first_batch(task))

@@ -21,7 +21,8 @@ from ruby_map.mapper.mapspace import chain_tables
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model.cost import REASONS
 from ruby_map.mapper.runtime.parallel import in_order
-from ruby_map.mapper.search import RandomDraws
+from ruby_map.mapper.search import RandomDraws, Task
+from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.recorder import Recorder, Scores, Stop
 from ruby_map.mapper.search.score import ScoringTask
 from ruby_map.mapper.search.score import score_exactly as score
@@ -199,7 +200,9 @@ def test_a_killed_worker_costs_nothing_but_time(tmp_path, capfd):
 def test_tables_of_a_chunk_are_gone_with_it(prune, monkeypatch):
     """Too many chains to list: the same scores, and nothing of a chunk's own tables waits for the garbage collector."""
     arch, work = load_arch("eyeriss_like"), load_workload("resnet50/conv5_x_3x3")
-    problem = ScoringTask(Mapspace(arch, work, "ruby"), energy_table(arch), RandomDraws(), prune=prune)
+    problem = ScoringTask(
+        Task.of(Mapspace(arch, work, "ruby"), energy_table(arch), SearchOptions(prune=prune)), RandomDraws()
+    )
     listed = score(problem, [0, 1])
     monkeypatch.setattr(chain_tables, "LISTED", 100)
     made, alive = [], []
@@ -211,7 +214,7 @@ def test_tables_of_a_chunk_are_gone_with_it(prune, monkeypatch):
             made.append(weakref.ref(self))
 
     monkeypatch.setattr(chain_tables, "ChainTable", Watched)
-    problem = replace(problem, space=Mapspace(arch, work, "ruby"))
+    problem = replace(problem, task=replace(problem.task, space=Mapspace(arch, work, "ruby")))
     assert not problem.space.listed
     few = len(made)
     gc.disable()

@@ -87,7 +87,7 @@ def test_no_answer_is_worse_than_what_the_search_began_with(name, problem, seed)
     some = np.random.default_rng(seed).integers(0, space.size.total, 20).tolist()
     start = batch.take([*some, best])
     stop = {} if STRATEGIES[name].proves else {"samples": 1}
-    found = search(Task(space, table, SearchOptions(name, objective, **stop), costs, start), Watch())
+    found = search(Task.of(space, table, SearchOptions(name, objective, **stop), costs, start), Watch())
     assert validity(found.best)[0] == 0
     assert values_of(found.best, table, objective, costs)[0] == pytest.approx(least, rel=1e-9)
     assert found.optimal == STRATEGIES[name].proves
@@ -108,9 +108,9 @@ def test_an_evolution_records_what_it_began_with_and_says_the_same_for_any_numbe
     best = next(
         one for one in map(some.take, np.arange(len(some))[:, None]) if (mapspace == "pfm") == len(inside(inner, one))
     )
-    task = Task(space, table, options, start=best)
+    task = Task.of(space, table, options, start=best)
     outcomes = [search(replace(task, options=replace(options, jobs=jobs)), Watch()) for jobs in (1, 2)]
-    (value,) = values_of(best, table, "edp", task.costs)
+    (value,) = values_of(best, table, "edp", task.charges)
     assert outcomes[0].statistics.trace[0] == (1, value)
     assert told(outcomes[0]) == told(outcomes[1])
 
@@ -132,25 +132,25 @@ def test_a_mapping_that_the_mapspace_lacks_is_left_out():
     """What ruby has is no answer of pfm."""
     space, table = layer("ruby")
     options = SearchOptions("evolve", samples=20_000)
-    best = search(Task(space, table, options), Watch()).best
+    best = search(Task.of(space, table, options), Watch()).best
     inner, _ = layer("pfm")
     assert not len(inside(inner, best))
-    alone, begun = (search(Task(inner, table, options, start=start), Watch()) for start in (None, best))
+    alone, begun = (search(Task.of(inner, table, options, start=start), Watch()) for start in (None, best))
     assert told(alone) == told(begun)
 
 
 def test_an_interrupted_search_still_answers_what_it_began_with():
     """Ctrl-C before the first chunk."""
     space, table = layer("pfm")
-    best = search(Task(space, table, SearchOptions("evolve", samples=5_000)), Watch()).best
+    best = search(Task.of(space, table, SearchOptions("evolve", samples=5_000)), Watch()).best
     calls = itertools.count()
 
     def interrupt(recorder):
         next(calls)
         raise KeyboardInterrupt
 
-    task = Task(space, table, SearchOptions("random", samples=1), start=best)
+    task = Task.of(space, table, SearchOptions("random", samples=1), start=best)
     found = search(task, Watch(interrupt))
     assert next(calls) == 1
     assert found.statistics.interrupted
-    assert values_of(found.best, table, "edp", task.costs) <= values_of(best, table, "edp", task.costs)
+    assert values_of(found.best, table, "edp", task.charges) <= values_of(best, table, "edp", task.charges)

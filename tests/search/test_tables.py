@@ -136,7 +136,7 @@ def test_a_strategy_finds_a_mapping_of_the_mapspace_and_none_better_than_the_bes
     may find nothing where no mapping is perfect."""
     space, table, objective, costs = problem
     options = options_of(name, objective=objective, seed=seed)
-    found = search(Task(space, table, options, costs), Watch())
+    found = search(Task.of(space, table, options, costs), Watch())
     least = best_of_all(space, table, objective, costs)
     if found.best is None:
         assert np.isinf(least) or name == "milp" or not (ROWS[name].proves or options.samples is None)
@@ -158,7 +158,7 @@ def test_a_strategy_says_the_same_for_any_number_of_processes(name):
     """Same seed, same answer."""
     space, table = layer("pfm")
     answers = [
-        told(search(Task(space, table, options_of(name, jobs=jobs, seed=3, front="energy,delay")), Watch()))
+        told(search(Task.of(space, table, options_of(name, jobs=jobs, seed=3, front="energy,delay")), Watch()))
         for jobs in (1, 2, 1)
     ]
     assert answers[0] == answers[1] == answers[2]
@@ -169,7 +169,7 @@ def test_a_strategy_says_the_same_for_any_number_of_processes(name):
 def test_a_strategy_goes_on_from_its_state(name, steps):
     """Interrupted after some steps and resumed it says what it says when it is not; what proves, the same best."""
     space, table = layer("pfm")
-    task, part, calls = Task(space, table, options_of(name, seed=5)), Kept(), itertools.count(1)
+    task, part, calls = Task.of(space, table, options_of(name, seed=5)), Kept(), itertools.count(1)
     whole = search(task, Watch())
 
     def interrupt(recorder):
@@ -191,7 +191,7 @@ def test_a_strategy_has_no_fault_by_default_and_ignores_no_default(name):
     assert option_faults(SearchOptions(strategy=name)) == []
     assert ROWS[name].ignored(()) == []
     assert pickle.loads(pickle.dumps(ROWS[name])) == ROWS[name]
-    assert len(ROWS[name].first_batch(Task(*layer("pfm"), SearchOptions(strategy=name))))
+    assert len(ROWS[name].first_batch(Task.of(*layer("pfm"), SearchOptions(strategy=name))))
 
 
 def test_a_proposer_learns():
@@ -199,7 +199,7 @@ def test_a_proposer_learns():
     space, table = layer("ruby")
     part = Kept()
     options = SearchOptions(strategy="neighbours", samples=4_000, victory=10**9, prune=True)
-    search(Task(space, table, options), Watch(part=part))
+    search(Task.of(space, table, options), Watch(part=part))
     memories = dict(part.state["memories"])
     assert max(memories) == 4_000 // (200 * 3)
     assert memories[max(memories)]["generation"] == max(memories)
@@ -216,8 +216,8 @@ def test_an_engine_finds_what_numpy_finds(name, objective):
     options = SearchOptions(
         strategy="random", samples=3 * CHUNK, victory=10**9, objective=objective, front="energy,delay"
     )
-    expected = told(search(Task(space, table, options), Watch()))
-    assert told(search(Task(space, table, replace(options, engine=name)), Watch())) == expected
+    expected = told(search(Task.of(space, table, options), Watch()))
+    assert told(search(Task.of(space, table, replace(options, engine=name)), Watch())) == expected
 
 
 def test_engines_that_are_not_exact_need_a_package():

@@ -143,5 +143,5 @@ def test_a_resumed_search_adds_what_was_answered_before(tmp_path, command):
 def test_the_problem_of_a_task_names_its_model(command):
     """As `explore` does."""
     own = toy()
-    task = Task(Mapspace(own.arch, own.workload), own.energies, SearchOptions(cost_model=command))
+    task = Task.of(Mapspace(own.arch, own.workload), own.energies, SearchOptions(cost_model=command))
     assert task.problem.digest == problem(command).digest

@@ -27,7 +27,7 @@ LAYER = ("linear_5", "matmul_100")
 
 
 def problem_of(space, table, objective, costs):
-    return Task(space, table, SearchOptions(objective=objective), costs).problem
+    return Task.of(space, table, SearchOptions(objective=objective), costs).problem
 
 
 def toy(**more):

@@ -28,7 +28,7 @@ def questions(task: Task, batch: MappingBatch) -> Iterator[str]:
 
 def figures_of(task: Task, batch: MappingBatch) -> list[Figures]:
     """Return our figures of each mapping, counted exactly, as `--json` has them."""
-    costs = evaluate(batch, task.table, task.costs)
+    costs = evaluate(batch, task.table, task.charges)
     exact = costs.exact
     levels: list[Figures] = level_figures(batch, costs)
     every = [
@@ -37,7 +37,7 @@ def figures_of(task: Task, batch: MappingBatch) -> list[Figures]:
     ]
     for number in np.flatnonzero(~exact).tolist():
         one = batch.take([number])
-        counted: Costs = evaluate(one, task.table, task.costs, recount(one))
+        counted: Costs = evaluate(one, task.table, task.charges, recount(one))
         every[number] |= total_figures(counted, 0) | {"levels": level_figures(one, counted)[0]}
     return every
 

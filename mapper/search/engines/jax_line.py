@@ -58,7 +58,7 @@ class JaxLine:
 def prefilter(task: ScoringTask) -> Prefilter:
     """Make the screen that selects the mappings for NumPy."""
     pruning = task.pruning if task.prunes else None
-    return Prefilter(task.space, task.table, task.costs, task.columns, len(task.objectives), pruning)
+    return Prefilter(task.space, task.valuation, pruning)
 
 
 def _batches(task: ScoringTask, chunks: Sequence[int]) -> Iterator[LazyBatch]:

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ....energy import EnergyTable
 from ...mapping import Floats, Ints, covered, uncovered_by_earlier
 from ...mapspace import LazyBatch, Mapspace
-from ...problem import CostOptions, Objective
+from ...problem import Objective
 from ..pruning import Pruning
 from ..recorder import ToBeat
 from ..values import Valuation, may_precede
@@ -38,10 +37,7 @@ class Prefilter:
     """The screen for the mappings of one mapspace."""
 
     space: Mapspace
-    table: EnergyTable
-    costs: CostOptions
-    objectives: tuple[Objective, ...]  # the objectives to minimise, then the axes of the front
-    several: int  # number of objectives to minimise
+    valuation: Valuation
     pruning: Pruning | None = None
 
     def screen(self, draws: Iterable[LazyBatch], known: ToBeat, seen: int) -> list[Prefiltered]:
@@ -62,7 +58,8 @@ class Prefilter:
         """The compiled engine that runs the model."""
         from .jax_engine import BLOCK, SMALL_BLOCK, jax_engine
 
-        return jax_engine(self.space, self.table, self.costs, self.objectives, SMALL_BLOCK if self.pruning else BLOCK)
+        rank, block = self.valuation, SMALL_BLOCK if self.pruning else BLOCK
+        return jax_engine(self.space, rank.table, rank.costs, rank.columns, block)
 
     def _first(self, sight: Sight, known: ToBeat) -> tuple[NDArray[np.int8], Ints]:
         """Return the reason codes, and the valid mappings whose cycles leave room to improve on `known`."""
@@ -74,16 +71,15 @@ class Prefilter:
 
     def _values(self, engine: Engine, draw: LazyBatch, known: ToBeat, seen: int) -> Floats:
         """Evaluate with NumPy the mappings that could be recorded; inf for the others. # (mapping, objective)"""
-        values = np.full((len(draw), len(self.objectives)), np.inf)
+        values = np.full((len(draw), len(self.valuation.columns)), np.inf)
         left = np.arange(len(draw))
         if self.pruning and len(draw) <= FEW:
             left = self.pruning.hopeful(draw, known, seen)
         if left.size:
             least, most = engine.values(draw.take(left))
-            left = left[may_improve(least, most, self.objectives, self.several, known)]
+            left = left[may_improve(least, most, self.valuation.columns, self.valuation.several, known)]
         if left.size:
-            valuation = Valuation(self.table, self.costs, self.objectives, self.several)
-            values[left] = valuation.values(draw.take(left), known)
+            values[left] = self.valuation.values(draw.take(left), known)
         return values
 
 

@@ -33,4 +33,4 @@ ENGINES: Mapping[str, EngineLine] = {"numpy": NumpyLine(), "jax": JaxLine()}
 
 def score(task: ScoringTask, chunks: Sequence[int], known: ToBeat) -> list[Scores]:
     """Score each of `chunks` with the engine of the task. Workers import this function by its name."""
-    return ENGINES[task.engine].score(task, chunks, known)
+    return ENGINES[task.task.options.engine].score(task, chunks, known)

@@ -34,7 +34,7 @@ NO_VICTORY = f"an evolution ends after {SETTLED} populations in a row that bring
 
 def evolved_by_answers(task: Task) -> Rounds:
     """Evolve populations by the values that come back, until new ones bring nothing."""
-    grounds = Grounds(replace(task, options=replace(task.options, front="")))
+    grounds = Grounds(task.towards(front=()))
     every, best = Populations(grounds), inf
     while not every.settled:
         population = Population(grounds, every.number, SMALL)

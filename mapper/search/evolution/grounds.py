@@ -31,5 +31,5 @@ class Grounds:
         """Return the bounds that rule children out before they are counted."""
         if aims not in self._prunings:
             task = self.task
-            self._prunings[aims] = Pruning(task.space, task.table, aims, task.options.axes, task.costs)
+            self._prunings[aims] = Pruning(task.space, task.table, aims, task.goal.front, task.charges)
         return self._prunings[aims]

@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 
 from ...mapping import Floats, Ints, frontier
 from ...model import validity
-from ...problem import OBJECTIVES
 from ..recorder import Scores, ToBeat
-from ..values import Valuation
 from ..variation import TIE, Ground, Individuals, ranked_apart
 from .grounds import Grounds
 
@@ -90,8 +88,8 @@ class Population:
     @property
     def aims(self) -> tuple[str, ...]:
         """What it minimises: the objectives; where a front is asked for, every other population one of its axes."""
-        options = self.grounds.task.options
-        every = dict.fromkeys([options.objectives, *((axis,) for axis in options.axes)])
+        goal = self.grounds.task.goal
+        every = dict.fromkeys([goal.objectives, *((axis,) for axis in goal.front)])
         return list(every)[self.number % len(every)]
 
     @property
@@ -108,7 +106,7 @@ class Population:
         some = self.propose()
         scored = self._score(some)
         self.settle(some, scored.aims)
-        axes = scored.axes if self.grounds.task.options.axes else None
+        axes = scored.axes if self.grounds.task.goal.front else None
         scores = Scores.of(chunk, scored.reasons, scored.objectives, axes)
         self.best = min([self.best, *map(tuple, scores.values[-1:].tolist())])
         if axes is not None:
@@ -143,17 +141,16 @@ class Population:
     def _score(self, some: Individuals) -> Scored:
         """Evaluate mappings, without those that can neither survive nor extend the front."""
         task, n = self.grounds.task, len(some)
-        options, batch = task.options, self._ground.repair.batch(some)
+        goal, batch = task.goal, self._ground.repair.batch(some)
         reasons = validity(batch)
         left = np.flatnonzero(reasons == 0)
-        if options.prune and len(left) and len(self.values) == self.sizes.survivors:
+        if task.options.prune and len(left) and len(self.values) == self.sizes.survivors:
             known = ToBeat(tuple(self.values[-1].tolist()), self.front)
             left = left[self.grounds.pruning(self.aims).hopeful(batch.take(left), known, 0)]
-        names, several = (*options.objectives, *options.axes), len(options.objectives)
+        names, several = (*goal.objectives, *goal.front), len(goal.objectives)
         values = np.full((n, len(names)), np.inf)
         if len(left):
-            valuation = Valuation(task.table, task.costs, tuple(OBJECTIVES[name] for name in names), several)
-            values[left] = valuation.values(batch.take(left), ToBeat(self.best, self.front))
+            values[left] = task.valuation.values(batch.take(left), ToBeat(self.best, self.front))
         aims = values[:, [names.index(name) for name in self.aims]]
         return Scored(reasons, values[:, :several], values[:, several:], aims)
 

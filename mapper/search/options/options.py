@@ -7,7 +7,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from ....workloads import InputError, option_fault
-from ...problem import COST_MODEL, Effort, Goal, effort_text, read_effort
+from ...problem import EXACT, Effort, Goal, effort_text, read_effort
 from .settings import as_text
 
 GIVE_UP = 1_000_000  # invalid mappings in a row that end an endless search
@@ -74,9 +74,7 @@ class SearchOptions:
     @property
     def goal(self) -> Goal:
         """What to minimise."""
-        if self.cost_model:
-            return Goal((COST_MODEL,), self.axes, str(self.cost_model))
-        return Goal(self.objectives, self.axes)
+        return Goal(self.objectives, self.axes, str(self.cost_model or EXACT))
 
     @property
     def limits(self) -> Effort:

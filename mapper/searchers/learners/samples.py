@@ -58,7 +58,7 @@ def samples(task: Task, rng: np.random.Generator, n: int, layers: int) -> tuple[
         ground = ground_of(space) if space is task.space else Ground(space)
         some = drawn(ground, rng, -(-n // (layers + 1)), NEVER)
         if len(some):
-            costs = evaluate(some.batch(space), task.table, task.costs)
+            costs = evaluate(some.batch(space), task.table, task.charges)
             inputs.append(Columns(space).inputs(some))
             targets.append(log_targets(task.objective.of(costs)))
     if not inputs:

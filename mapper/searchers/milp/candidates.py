@@ -8,9 +8,8 @@ from ...bounds import charges
 from ...mapping import Bools, Ints, MappingBatch, unique_rows
 from ...mapspace import sorted_placement
 from ...model import validity
-from ...problem import OBJECTIVES
 from ...proof import best_orders
-from ...search import Scores, Task, ToBeat, Valuation
+from ...search import Scores, Task, ToBeat
 from ...search.variation import Ground, Individuals
 from .roundings import raised
 
@@ -63,18 +62,15 @@ class Candidates:
         """Give them their best loop orders."""
         space, task = self.space, self.task
         batch = MappingBatch.of(space.arch, space.workload, some.bounds, some.order, some.keep)
-        moved = charges(space.arch, space.workload, task.table, keep, task.costs)
+        moved = charges(space.arch, space.workload, task.table, keep, task.charges)
         return sorted_placement(space, replace(batch, order=best_orders(batch, moved, space.orders.levels)))
 
     def _scores(self, batch: MappingBatch, chunk: int) -> Scores:
         """Evaluate them."""
-        options, reasons = self.task.options, validity(batch)
-        values, points = (np.full((len(batch), len(names)), np.inf) for names in (options.objectives, options.axes))
+        goal, reasons = self.task.goal, validity(batch)
+        values, points = (np.full((len(batch), len(names)), np.inf) for names in (goal.objectives, goal.front))
         valid = np.flatnonzero(reasons == 0)
         if len(valid):
-            every = tuple(OBJECTIVES[name] for name in (*options.objectives, *options.axes))
-            several = len(options.objectives)
-            valuation = Valuation(self.task.table, self.task.costs, every, several)
-            found = valuation.values(batch.take(valid), ToBeat())
+            found, several = self.task.valuation.values(batch.take(valid), ToBeat()), len(goal.objectives)
             values[valid], points[valid] = found[:, :several], found[:, several:]
-        return Scores.of(chunk, reasons, values, points if options.axes else None)
+        return Scores.of(chunk, reasons, values, points if goal.front else None)

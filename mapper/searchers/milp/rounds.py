@@ -33,10 +33,10 @@ class Traffic:
         arch, workload, keep = task.space.arch, task.space.workload, factors.keep
         self.cycles, self.energy_pj = (self.programme.variable(-inf) for _ in range(2))
         steps = total(factors.temporal(level, factors.dims) for level in range(len(arch.levels)))
-        waits = [self._products(flow.charges) for flow in flows(arch, workload, keep, task.costs)]
-        energies = self._products(charges(arch, workload, task.table, keep, task.costs))
+        waits = [self._products(flow.charges) for flow in flows(arch, workload, keep, task.charges)]
+        energies = self._products(charges(arch, workload, task.table, keep, task.charges))
         fixed = workload.macs * task.table.compute.mac_pj(workload)
-        leak = task.costs.leak_pj_per_cycle(arch, task.table)
+        leak = task.charges.leak_pj_per_cycle(arch, task.table)
         energies += [Product(Form({}, log(fixed)))] if fixed else []
         energies += [Product(self.cycles + log(leak))] if leak else []
         for favoured in self._favoured.values():

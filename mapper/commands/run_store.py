@@ -10,7 +10,7 @@ from ...workloads import Fault, InputError, option_fault, unknown_choice, write_
 from ...workloads.outputs import OutputFile
 from ..exploration import evaluate
 from ..model.figures import plain
-from ..report import Json, TextTable, result_json
+from ..report import Json, Searched, TextTable, result_json
 from ..runtime import say
 from ..search.outcome import Answer
 from ..store import DATE, Entry, Held, HeldProof, Store, export_lines, is_export, merge_lines, prune
@@ -104,7 +104,7 @@ def _best(store: Store, request: StoreRequest) -> int:
     row, batch = held
     result = evaluate(problem.arch, problem.workload, batch, table=problem.energies, costs=problem.charges)
     answer = Answer(problem.goal.model, row.values[0]) if problem.goal.answered else None
-    result = replace(result, objective=problem.goal.text, answer=answer)
+    result = replace(result, problem=problem, search=Searched(), answer=answer)
     if request.as_json:
         told = {"problem": entry.digest, "origin": row.origins[0].name, "date": row.date}
         more = {"origins": [asdict(each) for each in row.origins], "proofs": [asdict(each) for each in entry.proofs]}

@@ -211,6 +211,6 @@ def evaluate(
     if not isinstance(work, Workload):
         raise InputError(Fault(work.name, None, "", "a mapping is of one layer; name one, as NETWORK/LAYER"))
     batch = mapping_of(mapping, machine, work)
-    figures = stacked_table(table or energy_table(machine), batch.arch)
-    batch, exact = counted(batch, figures, costs)
-    return replace(result_of(batch, exact, figures), hint="\n".join(misfits(batch)))
+    problem = Problem(machine, work, table or energy_table(machine), costs or CostOptions())
+    batch, exact = counted(batch, stacked_table(problem.energies, batch.arch), costs)
+    return replace(result_of(problem, batch, exact), hint="\n".join(misfits(batch)))

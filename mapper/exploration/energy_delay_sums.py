@@ -166,11 +166,14 @@ class LayerSums:
     def with_mapping(self, number: int) -> Result:
         """Return the result with a known mapping, and what is proven."""
         chosen, own = self.mapped[number], min(energy_pj * cycles for cycles, energy_pj in self.points)
-        result = replace(self.result, sums=self.least_sums, statistics=self.statistics)
+        assert self.result.search is not None, "it was searched"
+        searched = replace(self.result.search, statistics=self.statistics)
+        result = replace(self.result, sums=self.least_sums, search=searched)
         if number:
-            result = replace(result, batch=chosen.batch, costs=chosen.costs, searched=None)
+            result = replace(result, batch=chosen.batch, costs=chosen.costs, before=None)
         result = replace(result, alone=own if own < result.edp * (1 - ROUNDING) else None)
-        return replace(result, optimal=result.own_gap <= ROUNDING and result.alone is None)
+        optimal = result.own_gap <= ROUNDING and result.alone is None
+        return replace(result, evidence=replace(result.evidence, optimal=optimal))
 
     def _bound(self, slope: float) -> float:
         return float(self.needs.least_sums(np.array([slope]))[0])

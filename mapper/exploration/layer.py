@@ -3,15 +3,15 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from ...energy import EnergyTable, as_written
+from ...energy import EnergyTable
 from ...workloads import Workload
 from ..mapping import MappingBatch
 from ..mapspace import Mapspace
 from ..model import Costs, check_physical, evaluate, exactly, recount
 from ..model.figures import by_memory
-from ..problem import COST_MODEL, OBJECTIVES, ROUNDING, CostOptions
+from ..problem import OBJECTIVES, ROUNDING, CostOptions, Problem
 from ..proof import lower_bound
-from ..report import Result, exact_front
+from ..report import Before, Result, Searched, exact_front
 from ..runtime import Part
 from ..search import Recorder, Task, Watch
 from ..search.outcome import Ended
@@ -36,34 +36,22 @@ def explore_layer(
     space.prepare()
     outcome = search(task, Watch(_tell(space, progress), part, answered))
     best, went = outcome.best, outcome.statistics
-    objective = COST_MODEL if outcome.answer else ",".join(task.goal.objectives)
+    searched = Searched(went, None, options.strategy, options.seed, space.imperfect, space.reason)
+    nothing = Result(task.problem, None, None, searched, answer=outcome.answer)
     if best is None:
         why = "".join(line for reason, line in _NONE.items() if reason in went.ended)
         unsearched = part is not None and part.final and went.had_no_time
         if not task.only_start and not unsearched:
             strategy = STRATEGIES[options.strategy]
             why += hint(strategy.first_batch(task), "--effort" if strategy.proves else "--samples")
-        problem = task.problem
-        nothing = Result(
-            problem.arch, space.workload, problem.energies, None, None, went, "", objective, options.seed, why
-        )
-        return replace(nothing, answer=outcome.answer)
+        return replace(nothing, hint=why)
     best, costs = counted(best, task.table, task.charges)
     return replace(
-        result_of(best, costs, task.table),
-        statistics=went,
-        mapspace="",
-        objective=objective,
-        seed=options.seed,
-        answer=outcome.answer,
-        axes=task.goal.front,
+        nothing,
+        batch=best,
+        costs=by_memory(costs, best.arch),
+        evidence=outcome.evidence,
         front=exact_front(outcome.front, task.goal.front, task.table, task.charges),
-        proof=outcome.proof,
-        lower_bound=outcome.lower_bound,
-        optimal=outcome.optimal,
-        coverage=outcome.coverage,
-        certificate=outcome.certificate,
-        stages=outcome.stages,
         hint=idle_hint(space, best, costs),
     )
 
@@ -78,13 +66,12 @@ def bounded(result: Result, task: Task, progress: Progress | None = None, part: 
         return result
     proven = lower_bound(task, result.batch, Watch(_tell(task.space, progress), part))
     if proven.statistics.interrupted:
-        result = replace(result, statistics=replace(result.statistics, ended=proven.statistics.ended))
-    result = _improved(result, proven.best, task)
-    certificate, coverage = proven.certificate, proven.coverage
-    result = replace(result, lower_bound=proven.lower_bound, coverage=coverage, certificate=certificate)
+        went = replace(result.statistics, ended=proven.statistics.ended)
+        result = replace(result, search=replace(result.search or Searched(), statistics=went))
+    result = replace(_improved(result, proven.best, task), evidence=replace(proven.evidence, front=result.proof))
     closed = proven.optimal or not proven.stages
     optimal = closed and result.gap is not None and result.gap <= ROUNDING
-    return replace(result, stages=proven.stages, optimal=optimal)
+    return replace(result, evidence=replace(result.evidence, optimal=optimal))
 
 
 def counted(batch: MappingBatch, table: EnergyTable, options: CostOptions | None) -> tuple[MappingBatch, Costs]:
@@ -95,10 +82,9 @@ def counted(batch: MappingBatch, table: EnergyTable, options: CostOptions | None
     return batch, costs
 
 
-def result_of(batch: MappingBatch, costs: Costs, table: EnergyTable) -> Result:
-    """Make the result of a mapping and its costs, both of levels, with the machine as it was written."""
-    machine, figures = as_written(batch.arch, table)
-    return Result(machine, batch.workload, figures, batch, by_memory(costs, batch.arch))
+def result_of(problem: Problem, batch: MappingBatch, costs: Costs) -> Result:
+    """Make the result of a mapping and its costs, both of levels."""
+    return Result(problem, batch, by_memory(costs, batch.arch))
 
 
 def _improved(result: Result, best: MappingBatch | None, task: Task) -> Result:
@@ -116,7 +102,7 @@ def _improved(result: Result, best: MappingBatch | None, task: Task) -> Result:
     front = exact_front([*(each.batch for each in result.front), best], axes, task.table, task.charges) if axes else ()
     hint = idle_hint(task.space, best, costs)
     own = by_memory(costs, best.arch)
-    return replace(result, batch=best, costs=own, searched=before, searched_by=name, front=front, hint=hint)
+    return replace(result, batch=best, costs=own, before=Before(name, before), front=front, hint=hint)
 
 
 def _tell(space: Mapspace, progress: Progress | None) -> Callable[[Recorder], None] | None:

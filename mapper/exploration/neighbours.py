@@ -95,8 +95,7 @@ class NeighbourStudy(Study):
         """Prove the best mapping under a change, from the given one."""
         task = self.task(number, space, options)
         batch, costs = counted(moved(self.given, space), task.table, task.charges)
-        start = replace(result_of(batch, costs, task.table), objective=str(options.objective))
-        return bounded(start, task, progress, part)
+        return bounded(result_of(task.problem, batch, costs), task, progress, part)
 
 
 def moved(batch: MappingBatch | None, space: Mapspace) -> MappingBatch:

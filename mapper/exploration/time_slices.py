@@ -12,7 +12,7 @@ from ...workloads import Fault, InputError, Workload
 from ..mapping import MappingBatch
 from ..mapspace import Mapspace, Preset
 from ..problem import Problem
-from ..report import Result
+from ..report import Result, Searched
 from ..runtime import Part, State
 from ..search import Task
 from ..search.options import SearchOptions
@@ -72,8 +72,8 @@ class Study:
         if part.final and not result.found and result.statistics.had_no_time:
             return self.unsearched(number)
         strategy = "transfer" if self.only_start else options.strategy
-        result = replace(result, mapspace=self.mapspace, strategy=strategy)
-        return replace(result, remainders=space.imperfect, reason=space.reason)
+        assert result.search is not None, "it was searched"
+        return replace(result, search=replace(result.search, mapspace=self.mapspace, strategy=strategy))
 
     def unsearched(self, number: int) -> Result:
         """Make the result of a layer for which a budget of seconds has no time left."""
@@ -84,13 +84,9 @@ class Study:
         return self._without(number, Ended.EMPTY, "\n".join(map(str, faults)))
 
     def _without(self, number: int, ended: Ended, why: str) -> Result:
-        problem, seen = self.problems[number], Statistics(ended=(ended,))
-        objective = ",".join(self.options.objectives)
-        result = Result(
-            problem.arch, problem.workload, problem.energies, None, None, seen, self.mapspace, objective,
-            self.options.seed,
-        )  # fmt: skip
-        return replace(result, hint=why, strategy=self.options.strategy)
+        options, seen = self.options, Statistics(ended=(ended,))
+        searched = Searched(seen, self.mapspace, options.strategy, options.seed)
+        return Result(self.problems[number], None, None, searched, hint=why)
 
 
 class SliceRequest(NamedTuple):

@@ -1,7 +1,7 @@
 """Mappings of the same layers on other machines: whether one of them is better here than the answer of the search."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -48,8 +48,7 @@ class Transfer:
         chosen = self._chosen(known, counts)
         if not any(chosen) and all(group[0].name in self.own for group in groups):
             return None
-        results = [replace(own[at], objective=",".join(self.study.options.objectives))
-                   for own, at in zip(known, chosen, strict=True)]  # fmt: skip
+        results = [own[at] for own, at in zip(known, chosen, strict=True)]
         if isinstance(self.work, Workload):
             return results[0]
         names = tuple(tuple(layer.name for layer in group[1:]) for group in groups)
@@ -66,7 +65,7 @@ class Transfer:
         own = [self.own[layer.name]] if layer.name in self.own else []
         batches = [read_mapping(Document("its mapping", each, {}), study.arch, layer) for each in own]
         batches += self._best(task, every)
-        return [result_of(*counted(batch, task.table, task.charges), task.table) for batch in batches]
+        return [result_of(task.problem, *counted(batch, task.table, task.charges)) for batch in batches]
 
     def _best(self, task: Task, every: Iterable[Entries]) -> list[MappingBatch]:
         """Adapt mappings, and leave out those that others beat; in a network, where sums over layers decide, on both

@@ -20,13 +20,13 @@ from ..search import Recorder, Stop, Task, Watch
 from ..search.outcome import Ended, Outcome, StageProof, Statistics
 from .bounding import Bounding
 from .effort_used import EffortUsed
-from .evidence import Evidence
 from .first_look import Evolver, first_look
 from .hindrance import hindrance
 from .incumbents import BestIncumbent, FrontIncumbents, Incumbents
 from .keep_choice import KeepChoice
 from .leaves import LeafEvaluator
 from .local_search import LocalSearch
+from .proof_so_far import ProofSoFar
 from .resume import state_of
 from .rounds import Rounds
 from .wide_choice import FoldedChoice, WideChoice
@@ -56,9 +56,9 @@ class Optimal:
         self.leaves = LeafEvaluator(task, _incumbents(task, self.start.stages), self.recorder, self.effort.late)
         self.local_search = LocalSearch(self.leaves)
         self.evolver = Evolver(self.leaves)
-        self.evidence = Evidence(task, self.leaves, self.start.stages)
+        self.so_far = ProofSoFar(task, self.leaves, self.start.stages)
         self.rng = np.random.default_rng(task.options.seed)
-        self.bounding = Bounding(self.evidence.choices, self.effort.check, self._evolve_beside, self._tell)
+        self.bounding = Bounding(self.so_far.choices, self.effort.check, self._evolve_beside, self._tell)
         self.rounds: Rounds | None = None  # the last
 
     def run(self) -> Outcome:
@@ -73,9 +73,9 @@ class Optimal:
         finally:
             if self.rounds is not None:
                 self.rounds.close()
-        self.evidence.remember()
+        self.so_far.remember()
         self.statistics.seconds = self.effort.seconds
-        return self.evidence.outcome()
+        return self.so_far.outcome()
 
     def _search(self) -> None:
         """Look for good mappings, then prove, where a proof is possible."""
@@ -107,7 +107,7 @@ class Optimal:
 
     def _branch(self) -> None:
         """Bound and divide choices of kept tensors until none can beat the best, or effort is used up."""
-        steps, choices = 1, self.evidence.choices
+        steps, choices = 1, self.so_far.choices
         while True:
             choices.rule_out()
             if self.bounding.needed:
@@ -191,10 +191,10 @@ class Optimal:
         """Report progress, offer the state, return the seconds."""
         self.statistics.seconds = self.effort.seconds
         if self.watch.progress:
-            self.recorder.proven = self.evidence.progress if proving else ""
+            self.recorder.proven = self.so_far.progress if proving else ""
             self.watch.progress(self.recorder)
         if self.watch.part:
-            self.watch.part.offer(lambda: state_of(self.task.space, self.evidence.to_save, finished=False))
+            self.watch.part.offer(lambda: state_of(self.task.space, self.so_far.to_save, finished=False))
         return self.statistics.seconds
 
 

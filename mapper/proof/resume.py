@@ -6,7 +6,7 @@ from typing import Any
 
 from ..mapspace import Mapspace
 from ..runtime import State
-from ..search.outcome import Coverage, FrontProof, Outcome, StageProof, Statistics
+from ..search.outcome import Coverage, Evidence, FrontProof, Outcome, StageProof, Statistics
 
 
 def state_of(space: Mapspace, outcome: Outcome, *, finished: bool) -> State:
@@ -34,8 +34,7 @@ def restored(space: Mapspace, state: Mapping[str, Any]) -> Outcome:
     stages = tuple(
         StageProof(**stage | {"coverage": _coverage(stage["coverage"])}) for stage in state.get("stages", [])
     )
-    outcome = Outcome(best, statistics, state["lower_bound"], state["optimal"], front, proof, coverage)
-    return replace(outcome, stages=stages)
+    return Outcome(best, statistics, Evidence(state["lower_bound"], state["optimal"], proof, coverage, stages), front)
 
 
 def _counted(coverage: Coverage | None) -> State | None:

@@ -15,7 +15,7 @@ from ..mapping import MappingBatch
 from ..model import evaluate, recount
 from ..problem import OBJECTIVES, ROUNDING
 from ..search import Task, Watch, goes_on
-from ..search.outcome import Ended, Outcome, StageProof
+from ..search.outcome import Ended, Evidence, Outcome, StageProof
 from .optimal import Optimal, Start
 from .resume import restored, state_of
 
@@ -44,7 +44,7 @@ class Stages:
             before = restored(self.task.space, state)
             if not (self.task.options.certify or goes_on(state, self.task.options.limits, part)):
                 return self._whole(before)
-            self.stage.evidence.earlier = self.before = before
+            self.stage.so_far.earlier = self.before = before
         outcome = self.stage.run()
         try:
             while self._more(outcome):
@@ -68,7 +68,7 @@ class Stages:
         stage = Optimal(self.task, self.watch, Start(before.best, stages, self.root_only))
         stage.recorder.statistics = replace(before.statistics, ended=())
         stage.recorder.best = self.stage.recorder.best
-        stage.evolver, stage.evidence.earlier = self.stage.evolver.pass_to(stage.leaves), self.before
+        stage.evolver, stage.so_far.earlier = self.stage.evolver.pass_to(stage.leaves), self.before
         self.stage = stage
 
     def _proven(self, outcome: Outcome) -> StageProof:
@@ -91,8 +91,8 @@ class Stages:
         stages += tuple(StageProof(name) for name in names[len(stages) :])
         certificate = self._certificate(last.certificate)
         closed, first = all(stage.optimal for stage in stages), stages[0]
-        last = replace(last, stages=stages, optimal=closed, certificate=certificate)
-        return replace(last, lower_bound=first.lower_bound, coverage=first.coverage)
+        proven = Evidence(first.lower_bound, closed, last.proof, first.coverage, stages, certificate)
+        return replace(last, evidence=proven)
 
     def _of_front(self, outcome: Outcome, first: StageProof) -> tuple[StageProof, ...]:
         """Prove the other objectives by a front: a mapping not seen lies above a corner, which is within limits if the
@@ -103,7 +103,7 @@ class Stages:
             if not before.optimal or before.value is None or outcome.proof is None:
                 break
             limits.append(Limit.equal_to(OBJECTIVES[before.objective], before.value))
-            found = self._proven(replace(outcome, stages=tuple(stages)))
+            found = self._proven(replace(outcome, evidence=replace(outcome.evidence, stages=tuple(stages))))
             cycles, energy_pj = np.array(outcome.proof.corners, np.float64).reshape(-1, 2).T
             least = objective.value(energy_pj, cycles)[~exceeds(limits, energy_pj, cycles, ROUNDING)]
             assert found.value is not None, "the stage before has a value"

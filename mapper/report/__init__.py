@@ -2,6 +2,7 @@
 
 from .beside import beside, beside_json, beside_text
 from .compare import comparison, comparison_json
+from .described import Searched
 from .difference import difference_json, difference_text
 from .folder import write_folder, write_proof
 from .frames import layer_rows, level_rows
@@ -10,13 +11,14 @@ from .network_edp import EdpBound, LayerNeeds, LeastSum, best_choice, crossing, 
 from .network_result import NetworkResult
 from .renderers import OF_LAYER, OF_NETWORK
 from .replaced import with_mappings_of
-from .result import Result
+from .result import Before, Result
 from .result_json import Json, result_json, why_json
 from .show import Drawing, Renderer, Rows, Shown, register
 from .tables import TextTable, energy_unit
 from .why import Neighbour, Why
 
 __all__ = [
+    "Before",
     "Drawing",
     "EdpBound",
     "Json",
@@ -27,6 +29,7 @@ __all__ = [
     "Renderer",
     "Result",
     "Rows",
+    "Searched",
     "Shown",
     "TextTable",
     "Why",

@@ -116,7 +116,7 @@ class NetworkResult(Shown, Rated):
 
     @property
     def objective(self) -> str:
-        return str(self.layers[0][0].objective)
+        return self.layers[0][0].problem.goal.text
 
     @property
     def gap(self) -> float | None:

@@ -1,23 +1,21 @@
 """Results of layers: what a search or an evaluation returns, and how it prints itself."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import override
+from typing import NamedTuple, override
 
-from ...arch import Architecture
-from ...energy import EnergyTable, area_um2
-from ...workloads import Workload
+from ...energy import area_um2
 from ..bounds import Ideal, ideal
-from ..certificate import Layer
 from ..mapping import MappingBatch
 from ..model import Costs
 from ..model.figures import binding, bound_text
-from ..problem import first_objective
-from ..search.outcome import Answer, Coverage, Ended, FrontProof, StageProof, Statistics
+from ..problem import Problem
+from ..search.outcome import Answer, Evidence, Proven
 from ..store import Known
 from . import proof_text as proof
 from . import tables
 from .answer import answer_text
+from .described import Described, Searched
 from .front import FrontMapping, front_table
 from .loop_nest import loop_nest
 from .network_edp import LayerNeeds, LeastSum
@@ -28,38 +26,27 @@ from .why import Why
 from .widths import mac_line, narrow_sums
 
 
+class Before(NamedTuple):
+    """The value of an objective before a proof found a better mapping."""
+
+    objective: str  # the first by which both differ
+    value: float
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Result(Shown, Rated):
-    """A workload on an architecture: the mapping with its costs, or why there is none.
+class Result(Described, Proven, Shown, Rated):
+    """A problem, its mapping with the costs, or why there is none, and what is proven of it."""
 
-    `mapspace`, `objective`, `seed` and `strategy` are None for a mapping that was evaluated, not searched for.
-    """
-
-    arch: Architecture
-    workload: Workload
-    table: EnergyTable
+    problem: Problem
     batch: MappingBatch | None  # of one mapping
     costs: Costs | None  # of that mapping
-    statistics: Statistics = field(default_factory=Statistics)
-    mapspace: str | None = None
-    objective: str | None = None
-    seed: int | None = None
+    search: Searched | None = None  # None: the mapping was evaluated, not searched for
+    evidence: Evidence = Evidence()
+    front: tuple[FrontMapping, ...] = ()  # by its first axis, where the goal asks for it
     hint: str = ""  # without a valid mapping: what stands in the way; where few MAC units are busy: the use of the axes
-    remainders: tuple[str, ...] = ()  # the slots that may have them in this mapspace
-    reason: str = ""  # why these slots
-    lower_bound: float | None = None  # of the objective, over the whole mapspace, where the search proved one
-    optimal: bool = False  # whether it is proven that no mapping of the mapspace is better
-    searched: float | None = None  # an objective of the search's own best, where the proof found a better mapping
-    searched_by: str = ""  # the name of that objective, the first by which they differ
+    before: Before | None = None  # the search's own best, where the proof found a better mapping
     sums: tuple[LeastSum, ...] = ()  # proven for the network's EDP
     alone: float | None = None  # the objective of a better mapping, where this one was chosen for its network
-    proof: FrontProof | None = None  # of the front, where the search proved something about it
-    coverage: Coverage | None = None  # what became of all combinations of chains, where the search tried to prove
-    stages: tuple[StageProof, ...] = ()  # the proof by each of several objectives; the bound above is of the first
-    certificate: Layer | None = None  # of the proof, where the options ask for it
-    axes: tuple[str, ...] = ()  # of the front
-    front: tuple[FrontMapping, ...] = ()  # by its first axis, where the options ask for it
-    strategy: str | None = None  # of the search
     answer: Answer | None = None  # of the cost model, where one was asked
     why: Why | None = None  # what holds the best mapping back, where asked for
     known: Known | None = None  # where the mapping comes from, where a store was asked
@@ -70,16 +57,11 @@ class Result(Shown, Rated):
         return self.batch is not None
 
     @property
-    def unsearched(self) -> bool:
-        """Whether a budget of seconds was used up before its search."""
-        return Ended.NO_TIME in self.statistics.ended
-
-    @property
     def gap(self) -> float | None:
         """The share of the objective by which the best mapping may be lower; None where the search proved nothing."""
-        if self.lower_bound is None or self.objective is None or self.batch is None:
+        if self.lower_bound is None or self.batch is None:
             return None
-        return proof.gap_between(float(getattr(self, first_objective(self.objective).column)), self.lower_bound)
+        return proof.gap_between(float(getattr(self, self.problem.goal.minimised[0].column)), self.lower_bound)
 
     @property
     def own_gap(self) -> float:
@@ -204,8 +186,8 @@ def _proven(result: Result) -> list[str | tables.TextTable]:
     parts: list[str | tables.TextTable] = []
     space = searched_space(result.mapspace, result.workload)
     if result.gap is not None:
-        if result.searched is not None:
-            parts.append(proof.found_line(result.searched_by, result.searched))
+        if result.before is not None:
+            parts.append(proof.found_line(*result.before))
         what = str(result.objective), space, result.gap
         if result.alone is None:
             parts.append(proof.proof_line(*what, result.statistics, result.stages))

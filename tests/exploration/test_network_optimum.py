@@ -269,7 +269,7 @@ def test_a_bound_that_is_too_high_is_an_internal_error(net, monkeypatch):
 
     def too_high(*arguments):
         found = real(*arguments)
-        return replace(found, lower_bound=1.05 * found.lower_bound)
+        return replace(found, evidence=replace(found.evidence, lower_bound=1.05 * found.lower_bound))
 
     monkeypatch.setattr(least_sums, "least_sum", too_high)
     with pytest.raises(InternalError, match="below its bound"):

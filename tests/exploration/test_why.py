@@ -145,7 +145,7 @@ def test_equals_the_best_of_every_mapping_of_the_changed_machine(problem):
         result = explore_layer(Task.of(space, table, options, costs))
         assume(result.found)
         preset = space.reason.split()[-1]
-        result = replace(result, mapspace=preset, remainders=space.imperfect)
+        result = replace(result, search=replace(result.search, mapspace=preset))
         answer = why(result, options)
     neighbours = {each.change: each for each in answer.neighbours}
     listed = changes(Mapspace(space.arch, space.workload, space.remainders))

@@ -171,7 +171,7 @@ def test_other_energies_are_told(compared):
     table = energy_table(batch.arch, ert=GOLDEN / name / "ert.yaml")
     twice = replace(table, compute=replace(table.compute, compute_pj=2 * table.compute.compute_pj + 1))
     result = evaluate(batch.arch, batch.workload, batch, table=twice)
-    found = compared(name, table=twice, costs=result.costs)
+    found = compared(name, problem=result.problem, costs=result.costs)
     assert "give them with --ert" in beside_text(found)
 
 
@@ -228,11 +228,11 @@ def test_sparse_runs_are_told(compared):
     name = "A01_toy2_perf_MNK"
     table = energy_table(mapped(name).arch, ert=GOLDEN / name / "ert.yaml")
     twice = replace(table, compute=replace(table.compute, compute_pj=2 * table.compute.compute_pj + 1))
-    costs = evaluate(mapped(name).arch, mapped(name).workload, mapped(name), table=twice).costs
+    result = evaluate(mapped(name).arch, mapped(name).workload, mapped(name), table=twice)
     text = statistics(name, cycles=1)
     sparse = text.replace("Computes = ", "Algorithmic Computes = ") + "Actual Computes = 1\n"
     for each, rules in ((text, {"unknown"}), (sparse, {"sparse"})):
-        found = compared(name, each, table=twice, costs=costs)
+        found = compared(name, each, problem=result.problem, costs=result.costs)
         assert {rule for figure in found.figures for rule in figure.rules} == rules
         assert ("of a sparse design: accesses" in beside_text(found)) == (each is sparse)
 

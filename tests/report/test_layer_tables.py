@@ -11,6 +11,7 @@ from ruby_map.mapper.model import evaluate
 from ruby_map.mapper.model.figures import binding, bound_text
 from ruby_map.mapper.problem import CostOptions
 from ruby_map.mapper.report.layer_tables import layer_tables
+from ruby_map.mapper.search.outcome import Evidence
 from ruby_map.workloads import Network, shaped
 
 from ..small_problems import constrained_problems
@@ -66,7 +67,7 @@ def test_no_table_is_wider_than_a_page(arch):
     costs = CostOptions(leakage=True, hop_pj=0.1)
     result = explore(machine, Network("net", tuple(layers)), "pfm", replace(FEW, samples=500), costs=costs)
     assert result.found
-    layers = [(replace(layer, lower_bound=1.0), count) for layer, count in result.layers]
+    layers = [(replace(layer, evidence=Evidence(1.0)), count) for layer, count in result.layers]
     lines = [line for table in layer_tables(layers) for line in str(table).splitlines()]
     assert max(map(len, lines)) <= 120
 

@@ -20,8 +20,9 @@ from ruby_map.mapper.mapping.batch import MappingBatch
 from ruby_map.mapper.model.cost import evaluate
 from ruby_map.mapper.model.figures import plain
 from ruby_map.mapper.model.nests.touched_words import touched_words
+from ruby_map.mapper.problem import Problem
 from ruby_map.mapper.problem.charges import CostOptions
-from ruby_map.mapper.report import NetworkResult, Result, result_json
+from ruby_map.mapper.report import NetworkResult, Result, Searched, result_json
 from ruby_map.mapper.report.folder import write_folder
 from ruby_map.mapper.report.loop_nest import loop_nest
 from ruby_map.mapper.report.pictures import bars as figures
@@ -73,7 +74,8 @@ def example():
     statistics = Statistics(
         10, 4, {"capacity": 5, "fanout": 1, "utilization": 0}, 0.5, trace=[(2, 9.0)], ended=(Ended.VICTORY,)
     )
-    return Result(arch, workload, table, batch, evaluate(batch, table), statistics, "ruby", "edp", 3)
+    searched = Searched(statistics, "ruby", seed=3)
+    return Result(Problem(arch, workload, table), batch, evaluate(batch, table), searched)
 
 
 def test_nest_shows_bounds_last_rounds_and_axes(example):
@@ -205,7 +207,7 @@ def test_whole_numbers_are_integers():
 
 def test_json_without_a_mapping_has_nulls_and_the_hint(example):
     """Where nothing was found the costs are null, and the counts by reason and the hint remain."""
-    none = Result(example.arch, example.workload, example.table, None, None, example.statistics, "pfm", "edp", 0, "why")
+    none = Result(example.problem, None, None, Searched(example.statistics, "pfm", seed=0), hint="why")
     found = result_json(none)
     assert found["cycles"] is found["levels"] is found["mapping"] is None
     assert (found["search"]["invalid"]["capacity"], found["hint"]) == (5, "why")

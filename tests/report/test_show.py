@@ -37,7 +37,8 @@ def layer():
 @pytest.fixture(scope="module")
 def network(layer):
     """Two layers, one of them twice."""
-    return NetworkResult("two", ((layer, 1), (replace(layer, workload=replace(layer.workload, name="other")), 2)))
+    problem = replace(layer.problem, workload=replace(layer.workload, name="other"))
+    return NetworkResult("two", ((layer, 1), (replace(layer, problem=problem), 2)))
 
 
 @pytest.fixture(scope="module")
@@ -231,7 +232,7 @@ def test_pictures_take_given_axes(layer, swept):
     assert layer.plot("energy", ours[0]) is figure
     swept.plot("pareto", ours[2])
     for mapspace in ("pfm", "ruby-s"):
-        replace(layer, mapspace=mapspace).plot("convergence", ours[1])
+        replace(layer, search=replace(layer.search, mapspace=mapspace)).plot("convergence", ours[1])
     labels = [label.split(":")[0] for label in ours[1].get_legend_handles_labels()[1]]
     assert labels == ["pfm", "ruby-s"]
     assert len({line.get_color() for line in ours[1].get_lines()}) == 2
@@ -249,7 +250,8 @@ def test_leakage_and_network_are_in_the_picture(layer, network):
 def test_a_picture_that_a_result_does_not_have_is_refused(layer, network, nothing, swept):
     """Misspelled; not asked for; nothing found: the message says which."""
     given = evaluate("eyeriss_like", "alexnet/conv2", layer)
-    plain = replace(layer, front=(), axes=())
+    without = replace(layer.problem, goal=replace(layer.problem.goal, front=()))
+    plain = replace(layer, front=(), problem=without)
     for result, what, why in (
         (layer, "enrgy", 'must be one of energy, convergence, usage, roofline, front; got "enrgy".*"energy"'),
         (network, "frond", 'must be one of energy, cycles, convergence, roofline, front; got "frond"'),

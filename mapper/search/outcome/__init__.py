@@ -2,13 +2,15 @@
 
 from .coverage import Coverage
 from .ended import MOST_CHAINS, MOST_KEPT, MOST_NAMED, MOST_SKETCHED, STEPS_A_ROW, Ended
-from .outcome import Answer, FrontProof, Outcome, Point, StageProof, reach
+from .evidence import Evidence, FrontProof, Point, Proven, StageProof, reach
+from .outcome import Answer, Outcome
 from .statistics import REFUSED, UNANSWERED, Statistics
 
 __all__ = [
     "Answer",
     "Coverage",
     "Ended",
+    "Evidence",
     "FrontProof",
     "MOST_CHAINS",
     "MOST_KEPT",
@@ -16,6 +18,7 @@ __all__ = [
     "MOST_SKETCHED",
     "Outcome",
     "Point",
+    "Proven",
     "REFUSED",
     "STEPS_A_ROW",
     "StageProof",

@@ -1,72 +1,10 @@
 """The outcome of a search: the best mapping, the front, and what is proven about them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from ...certificate import Layer
-from ...mapping import Floats, MappingBatch, staircase
-from ...problem import ROUNDING
-from .coverage import Coverage
+from ...mapping import MappingBatch
+from .evidence import Evidence, Proven
 from .statistics import Statistics
-
-Point = tuple[float, float]  # cycles, energy in pJ
-
-
-def reach(front_pj: Floats, front_cycles: Floats, energy_pj: Floats, cycles: Floats) -> Floats:
-    """Compute the reach of points (energy, cycles) from a front of ascending cycles, descending energies. # (point,)
-
-    Along the front, the ratio of a point's cycles to the front's falls and the ratio of the energies grows; the lesser
-    of both is largest where they cross.
-    """
-    n = len(front_cycles)
-    if not n:
-        with np.errstate(divide="ignore"):
-            return -1.0 / (energy_pj * cycles)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        crossing = np.searchsorted(front_cycles / front_pj, cycles / energy_pj)
-        before = np.where(crossing > 0, energy_pj / front_pj[np.maximum(crossing - 1, 0)], 0.0)
-    after = np.where(crossing < n, cycles / front_cycles[np.minimum(crossing, n - 1)], 0.0)
-    return np.asarray(np.maximum(before, after))
-
-
-@dataclass(frozen=True)
-class FrontProof:
-    """The proof about a front: every mapping not seen lies above one of the corners on both axes."""
-
-    corners: tuple[Point, ...] = ()  # cycles ascending, energies descending; empty: all mappings seen or ruled out
-
-    @classmethod
-    def of(cls, corners: Sequence[Point]) -> "FrontProof":
-        """Make a proof from any corners, without those above another."""
-        cycles, energy_pj = np.array(corners, np.float64).reshape(-1, 2).T
-        assert not np.isnan(cycles + energy_pj).any(), "a corner that is no number would prove everything"
-        rows = staircase(cycles, energy_pj)
-        return cls(tuple(zip(cycles[rows].tolist(), energy_pj[rows].tolist(), strict=True)))
-
-    def energy_pj(self, cycles: float) -> float:
-        """Return the least energy that an unseen mapping with at most `cycles` may have; inf where there is none."""
-        return min((energy for fewest, energy in self.corners if fewest <= cycles * (1 + ROUNDING)), default=np.inf)
-
-    def gap(self, front_pj: Floats, front_cycles: Floats) -> float:
-        """Return the largest share by which a mapping may be below all of the front on both axes; 0: it is proven."""
-        if not self.corners:
-            return 0.0
-        cycles, energy_pj = np.array(self.corners).T
-        least = float(reach(front_pj, front_cycles, energy_pj, cycles).min())
-        return 0.0 if least >= 1 - ROUNDING else min(1.0, 1 - least)
-
-
-@dataclass(frozen=True)
-class StageProof:
-    """What is proven by one of several objectives, about the mappings that are best by those before it."""
-
-    objective: str
-    value: float | None = None  # the least found; None: the stage has not begun
-    lower_bound: float | None = None  # no such mapping is below it; None: nothing is proven
-    optimal: bool = False  # whether it is proven that no such mapping is better
-    coverage: Coverage | None = None  # of all combinations of chains
 
 
 @dataclass(frozen=True)
@@ -79,16 +17,11 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """The result of a search: the best mapping, as a batch of one, or None; its statistics; its proof."""
+class Outcome(Proven):
+    """The result of a search: the best mapping, as a batch of one, or None; its statistics; what it proved."""
 
     best: MappingBatch | None
     statistics: Statistics
-    lower_bound: float | None = None  # no mapping is below it by the first objective; None: the search proved nothing
-    optimal: bool = False  # whether the search proved that no mapping is better
+    evidence: Evidence = Evidence()
     front: tuple[MappingBatch, ...] = ()  # batches of one: the mappings of the front, by their first axis
-    proof: FrontProof | None = None  # about the front; None: the search proved nothing
-    coverage: Coverage | None = None  # of all combinations of chains, where the search tried to prove
-    certificate: Layer | None = None  # of the proof, where asked for
-    stages: tuple[StageProof, ...] = ()  # the proof by each of several objectives; while it runs, those it has closed
     answer: Answer | None = None  # of the cost model, where one was asked

@@ -1,4 +1,4 @@
-"""Collects the evidence of a proof: the best mappings so far, and bounds on all mappings not seen."""
+"""Collects what a running proof knows: the best mappings so far, and bounds on all mappings not seen."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,7 +10,7 @@ from ..certificate import FRONT, Layer
 from ..mapping import MappingBatch
 from ..problem import ROUNDING, Objective
 from ..search import Task
-from ..search.outcome import Ended, FrontProof, Outcome, Point, StageProof, Statistics
+from ..search.outcome import Ended, Evidence, FrontProof, Outcome, Point, StageProof, Statistics
 from .all_choices import AllChoices
 from .certify import certified_layer
 from .incumbents import FrontIncumbents, Incumbents, without_equals
@@ -18,7 +18,7 @@ from .keep_choice import KeepChoice
 from .leaves import LeafEvaluator
 
 
-class Evidence:
+class ProofSoFar:
     """The best mappings and the bounds of a proof, and the outcome that follows from them."""
 
     def __init__(self, task: Task, leaves: LeafEvaluator, stages: Sequence[StageProof] = ()) -> None:
@@ -61,9 +61,9 @@ class Evidence:
         if isinstance(self.incumbents, FrontIncumbents):
             stay = np.flatnonzero(without_equals(self.incumbents.energy_pj, self.incumbents.cycles))
             front = tuple(self.incumbents.batches[i] for i in stay.tolist())
-        before = self.before or Outcome(None, self.statistics)
-        best, bound = self.incumbents.best, before.lower_bound
-        return Outcome(best, self.statistics, bound, front=front, proof=before.proof, stages=self.stages)
+        before = Evidence() if self.before is None else self.before.evidence
+        evidence = Evidence(before.lower_bound, front=before.front, stages=self.stages)
+        return Outcome(self.incumbents.best, self.statistics, evidence, front)
 
     @property
     def to_save(self) -> Outcome:
@@ -90,40 +90,39 @@ class Evidence:
         if coverage.total != self.leaves.chains.number * self.choices.number:
             self.statistics.stop(Ended.UNCOUNTED)
             self.counted = False
-        outcome, least = replace(self.outcome_so_far, coverage=coverage), self.incumbents.least
+        outcome, least = self.outcome_so_far, self.incumbents.least
+        evidence = replace(outcome.evidence, coverage=coverage)
         if outcome.best is None:
-            return outcome
+            return replace(outcome, evidence=evidence)
         if isinstance(self.incumbents, FrontIncumbents):
             corners, pending = self._corners(self.incumbents)
             proofs = [corners_within(self.corner, corners), FrontProof.of(self._within_reach(self.incumbents))]
-            outcome = replace(outcome, proof=tightest(self.incumbents, [*proofs, outcome.proof]))
+            evidence = replace(evidence, front=tightest(self.incumbents, [*proofs, evidence.front]))
         else:
             pending = min(self.choices.least, self.leaves.unresolved) if self.counted else self._ideal_value
-        lower = min(least, max(pending, self._ideal_value, outcome.lower_bound or 0.0))
-        outcome = replace(outcome, lower_bound=lower, optimal=lower >= least * (1 - ROUNDING))
+        lower = min(least, max(pending, self._ideal_value, evidence.lower_bound or 0.0))
+        evidence = replace(evidence, lower_bound=lower, optimal=lower >= least * (1 - ROUNDING))
         if self.task.options.certify:
-            outcome = replace(outcome, certificate=self._certificate(outcome, pending))
-        return outcome
+            evidence = replace(evidence, certificate=self._certificate(outcome.best, pending))
+        return replace(outcome, evidence=evidence)
 
-    def _certificate(self, outcome: Outcome, pending: float) -> Layer | None:
+    def _certificate(self, best: MappingBatch, pending: float) -> Layer | None:
         """Make the certificate of this run's proof, without the bounds of an earlier run; None without a proof.
 
         Where compulsory cycles say as much as the sets of chains, it has none of these.
         """
         proven = self.choices.bounded and self.counted
         if self._compulsory and not (proven and self._ideal_value < min(pending, self.incumbents.least)):
-            assert outcome.best is not None
             bound = min(self._ideal_value, self.incumbents.least)
-            return certified_layer(self.task, self.objective.name, (outcome.best,), bound, (), ())
+            return certified_layer(self.task, self.objective.name, (best,), bound, (), ())
         if not proven:
             return None
         choices = self.choices.certified()
         if isinstance(self.incumbents, FrontIncumbents):
             front = self.incumbents
             return certified_layer(self.task, FRONT, front.batches, 0.0, self._corners(front)[0], choices)
-        assert outcome.best is not None
         bound = min(pending, self.incumbents.least)
-        return certified_layer(self.task, self.objective.name, (outcome.best,), bound, (), choices)
+        return certified_layer(self.task, self.objective.name, (best,), bound, (), choices)
 
     @property
     def _compulsory(self) -> bool:

@@ -16,12 +16,13 @@ from functools import cached_property
 from typing import Any, TypedDict, cast
 
 from ...arch import Architecture
-from ...energy import EnergyTable, energy_table, stacked_table
+from ...energy import EnergyTable, energy_table
 from ...workloads import Fault, InputError, Network, Workload, collect, near, option_fault, unknown_choice
 from ..mapping import MappingBatch
 from ..mapping.transforms import Transforms
 from ..mapspace import PRESETS
 from ..model import tell_rounding
+from ..model.figures import Mapped
 from ..problem import CostOptions, Problem
 from ..report import NetworkResult, Result
 from ..runtime import Checkpoint
@@ -30,7 +31,7 @@ from ..searchers import option_faults
 from ..store import Store
 from .diagnose import misfits
 from .inputs import Spec, alike, layers_of, load
-from .layer import Progress, counted, result_of
+from .layer import Progress
 from .layers import Layers
 from .mappings import mapping_of
 from .network import chosen_for_network
@@ -212,5 +213,5 @@ def evaluate(
         raise InputError(Fault(work.name, None, "", "a mapping is of one layer; name one, as NETWORK/LAYER"))
     batch = mapping_of(mapping, machine, work)
     problem = Problem(machine, work, table or energy_table(machine), costs or CostOptions())
-    batch, exact = counted(batch, stacked_table(problem.energies, batch.arch), costs)
-    return replace(result_of(problem, batch, exact), hint="\n".join(misfits(batch)))
+    mapped = Mapped.of(problem, batch)
+    return Result(problem, mapped, hint="\n".join(misfits(mapped.batch)))

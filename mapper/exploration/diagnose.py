@@ -12,21 +12,22 @@ from ...arch import Slot
 from ...workloads import Tensor
 from ..mapping import Bools, Floats, Ints, MappingBatch
 from ..mapspace import Mapspace, can_hold, violations
-from ..model import REASONS, Costs, validity
+from ..model import REASONS, validity
+from ..model.figures import Mapped
 from ..model.nests import NestAnalysis, TileSizes
 
 FEW = 0.1  # of the MAC units
 
 
-def idle_hint(space: Mapspace, batch: MappingBatch, costs: Costs) -> str:
-    """Name the dims that no axis can hold, and for each axis how much of it the single mapping of `batch` uses.
+def idle_hint(space: Mapspace, mapped: Mapped) -> str:
+    """Name the dims that no axis can hold, and for each axis how much of it a mapping uses.
 
     A line where fewer than FEW of the MAC units are busy, or where no axis can hold the groups of a convolution, as of
     a depthwise layer; else empty. What an axis can hold follows from sizes and constraints alone, not from capacities.
     """
     dims, sizes = space.workload.dims, space.workload.sizes
     axes = [index for index, slot in enumerate(space.arch.slots) if slot.axis is not None and slot.axis.size > 1]
-    used, groups = float(costs.utilization[0]), _groups(space)
+    used, groups = float(mapped.costs.utilization[0]), _groups(space)
     if not axes or not (used < FEW or groups):
         return ""
     holders = _holders(space, axes)
@@ -34,7 +35,7 @@ def idle_hint(space: Mapspace, batch: MappingBatch, costs: Costs) -> str:
     if used >= FEW and not groups.intersection(nowhere):
         return ""
     parts = [f"no axis can hold {', '.join(f'{dims[d]}={sizes[d]}' for d in nowhere)}"] if nowhere else []
-    parts += [_use(space, batch, index, holders) for index in axes]
+    parts += [_use(space, mapped.batch, index, holders) for index in axes]
     return f"{used:.1%} of the MAC units busy: {'; '.join(parts)}"
 
 

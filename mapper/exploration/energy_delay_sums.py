@@ -3,20 +3,16 @@
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
-from ...energy import stacked_table
-from ..mapping import MappingBatch
-from ..model import Costs
-from ..model.figures import by_memory
-from ..problem import ROUNDING, Effort, Problem
+from ..model.figures import Mapped
+from ..problem import ROUNDING, Effort
 from ..proof import least_sum
 from ..report import LayerNeeds, LeastSum, Result, crossing
 from ..search import Watch
 from ..search.outcome import Point, Statistics
-from .layer import counted
 from .layers import ProvenSum, Run
 from .side_by_side import StoppableState, WholeRequest, left_behind
 from .time_slices import Study, prepared
@@ -25,27 +21,15 @@ FARTHER = 1.25  # steps of slopes beyond those proven
 SLACK = ROUNDING / 10  # relative; what rounding alone leaves between bounds and mappings
 
 
-@dataclass(frozen=True, eq=False)
-class Mapped:
-    """A mapping, as a batch of one, with its exact costs by memory."""
+def point(mapped: Mapped) -> Point:
+    """Return its cycles and its energy in pJ."""
+    return float(mapped.cycles), mapped.energy_pj
 
-    batch: MappingBatch
-    costs: Costs
 
-    @classmethod
-    def of(cls, problem: Problem, batch: MappingBatch) -> Self:
-        """Count a mapping exactly."""
-        batch, costs = counted(batch, stacked_table(problem.energies, batch.arch), problem.charges)
-        return cls(batch, by_memory(costs, batch.arch))
-
-    @property
-    def point(self) -> Point:
-        return float(self.costs.cycles[0]), float(self.costs.energy_pj[0])
-
-    def sum_pj(self, slope: float) -> float:
-        """Energy + slope x cycles."""
-        cycles, energy_pj = self.point
-        return energy_pj + slope * cycles
+def sum_pj(mapped: Mapped, slope: float) -> float:
+    """Return its energy + slope x cycles."""
+    cycles, energy_pj = point(mapped)
+    return energy_pj + slope * cycles
 
 
 class SumRequest(NamedTuple):
@@ -82,7 +66,7 @@ def prove_sums(study: Study, request: SumRequest) -> SumResult:
             break
         space = prepared(study, whole.number)
         task = study.task(whole.number, space, replace(whole.options, effort=now, time_limit=None))
-        start = min((*request.known, *mapped), key=lambda each: each.sum_pj(slope)).batch
+        start = min((*request.known, *mapped), key=lambda each: sum_pj(each, slope)).batch
         found = least_sum(task, slope, start, Watch(None, part))
         assert found.best is not None, "it began with a mapping"
         assert found.lower_bound is not None, "a proof has a bound"
@@ -121,7 +105,7 @@ class LayerSums:
 
     @property
     def points(self) -> list[Point]:
-        return [each.point for each in self.mapped]
+        return [point(each) for each in self.mapped]
 
     def add(self, sums: Iterable[ProvenSum], mapped: Iterable[Mapped]) -> None:
         """Add proofs and the mappings that they found."""
@@ -129,7 +113,7 @@ class LayerSums:
             self.sums = [other for other in self.sums if other.slope != each.slope] + [each]
             self.over |= not each.closed
         known = set(self.points)
-        self.mapped += [each for each in mapped if each.point not in known]
+        self.mapped += [each for each in mapped if point(each) not in known]
 
     def wanted(self, slope: float) -> float | None:
         """Choose the slope to prove next, so that its bound at `slope` rises most; None where nothing is left to prove.
@@ -137,7 +121,7 @@ class LayerSums:
         Between two proven slopes with different mappings it is the slope where both have the same sum: if no mapping
         has less there, all between is proven.
         """
-        known = min(each.sum_pj(slope) for each in self.mapped)
+        known = min(sum_pj(each, slope) for each in self.mapped)
         if self.over or self._bound(slope) >= known * (1 - SLACK):
             return None
         nearest = self._nearest(slope)
@@ -148,8 +132,8 @@ class LayerSums:
         below = max((each.slope for each in self.sums if each.slope <= slope), default=None)
         above = min((each.slope for each in self.sums if each.slope >= slope), default=None)
         if below is not None and above is not None:
-            best = (min(self.mapped, key=lambda each: each.sum_pj(end)) for end in (below, above))  # noqa: B023
-            between = crossing(*(each.point for each in best))
+            best = (min(self.mapped, key=lambda each: sum_pj(each, end)) for end in (below, above))  # noqa: B023
+            between = crossing(*(point(each) for each in best))
             return slope if between is None or not below < between < above else between
         if below is not None:
             return max(slope, below * FARTHER)
@@ -170,7 +154,7 @@ class LayerSums:
         searched = replace(self.result.search, statistics=self.statistics)
         result = replace(self.result, sums=self.least_sums, search=searched)
         if number:
-            result = replace(result, batch=chosen.batch, costs=chosen.costs, before=None)
+            result = replace(result, mapped=chosen, before=None)
         result = replace(result, alone=own if own < result.edp * (1 - ROUNDING) else None)
         optimal = result.own_gap <= ROUNDING and result.alone is None
         return replace(result, evidence=replace(result.evidence, optimal=optimal))

@@ -3,15 +3,13 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from ...energy import EnergyTable
 from ...workloads import Workload
 from ..mapping import MappingBatch
 from ..mapspace import Mapspace
-from ..model import Costs, check_physical, evaluate, exactly, recount
-from ..model.figures import by_memory
-from ..problem import OBJECTIVES, ROUNDING, CostOptions, Problem
+from ..model.figures import Mapped
+from ..problem import OBJECTIVES, ROUNDING
 from ..proof import lower_bound
-from ..report import Before, Result, Searched, exact_front
+from ..report import Result, Searched, exact_front
 from ..runtime import Part
 from ..search import Recorder, Task, Watch
 from ..search.outcome import Ended
@@ -37,7 +35,7 @@ def explore_layer(
     outcome = search(task, Watch(_tell(space, progress), part, answered))
     best, went = outcome.best, outcome.statistics
     searched = Searched(went, None, options.strategy, options.seed, space.imperfect, space.reason)
-    nothing = Result(task.problem, None, None, searched, answer=outcome.answer)
+    nothing = Result(task.problem, None, searched, answer=outcome.answer)
     if best is None:
         why = "".join(line for reason, line in _NONE.items() if reason in went.ended)
         unsearched = part is not None and part.final and went.had_no_time
@@ -45,15 +43,8 @@ def explore_layer(
             strategy = STRATEGIES[options.strategy]
             why += hint(strategy.first_batch(task), "--effort" if strategy.proves else "--samples")
         return replace(nothing, hint=why)
-    best, costs = counted(best, task.table, task.charges)
-    return replace(
-        nothing,
-        batch=best,
-        costs=by_memory(costs, best.arch),
-        evidence=outcome.evidence,
-        front=exact_front(outcome.front, task.goal.front, task.table, task.charges),
-        hint=idle_hint(space, best, costs),
-    )
+    mapped, front = Mapped.of(task.problem, best), exact_front(task.problem, outcome.front)
+    return replace(nothing, mapped=mapped, evidence=outcome.evidence, front=front, hint=idle_hint(space, mapped))
 
 
 def bounded(result: Result, task: Task, progress: Progress | None = None, part: Part | None = None) -> Result:
@@ -62,7 +53,7 @@ def bounded(result: Result, task: Task, progress: Progress | None = None, part: 
     A better mapping that the proof meets becomes the answer; `searched` is then the value of the search's own. The
     statistics say if Ctrl-C, or `part`, interrupted the proof.
     """
-    if result.batch is None or result.costs is None:
+    if result.batch is None:
         return result
     proven = lower_bound(task, result.batch, Watch(_tell(task.space, progress), part))
     if proven.statistics.interrupted:
@@ -74,35 +65,19 @@ def bounded(result: Result, task: Task, progress: Progress | None = None, part: 
     return replace(result, evidence=replace(result.evidence, optimal=optimal))
 
 
-def counted(batch: MappingBatch, table: EnergyTable, options: CostOptions | None) -> tuple[MappingBatch, Costs]:
-    """Count and cost the single mapping of `batch` exactly. Raises InternalError where the figures are impossible."""
-    batch = exactly(batch)
-    costs = evaluate(batch, table, options, recount(batch))
-    check_physical(batch, costs)
-    return batch, costs
-
-
-def result_of(problem: Problem, batch: MappingBatch, costs: Costs) -> Result:
-    """Make the result of a mapping and its costs, both of levels."""
-    return Result(problem, batch, by_memory(costs, batch.arch))
-
-
 def _improved(result: Result, best: MappingBatch | None, task: Task) -> Result:
     """Put a better mapping in place of the result's, and on its front."""
     if best is None:
         return result
-    best, costs = counted(best, task.table, task.charges)
+    mapped = Mapped.of(task.problem, best)
     for name in task.goal.objectives:
-        value, before = (float(OBJECTIVES[name].of(each)[0]) for each in (costs, result.valid_costs))
+        value, before = mapped.value(name), float(OBJECTIVES[name].of(result.valid_costs)[0])
         if abs(value - before) > ROUNDING * before:
             break
     if not value < before * (1 - ROUNDING):
         return result
-    axes = result.axes
-    front = exact_front([*(each.batch for each in result.front), best], axes, task.table, task.charges) if axes else ()
-    hint = idle_hint(task.space, best, costs)
-    own = by_memory(costs, best.arch)
-    return replace(result, batch=best, costs=own, before=Before(name, before), front=front, hint=hint)
+    front = exact_front(task.problem, [*(each.batch for each in result.front), best]) if result.axes else ()
+    return replace(result, mapped=mapped, before=(name, before), front=front, hint=idle_hint(task.space, mapped))
 
 
 def _tell(space: Mapspace, progress: Progress | None) -> Callable[[Recorder], None] | None:

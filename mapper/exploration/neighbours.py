@@ -8,13 +8,14 @@ from ...arch import unstacked
 from ...workloads import Document, Fault, InputError, option_fault
 from ..mapping import MappingBatch, read_mapping, write_mapping
 from ..mapspace import PRESETS, Mapspace, sorted_placement
+from ..model.figures import Mapped
 from ..problem import Effort, Problem, first_objective
 from ..report import Neighbour, NetworkResult, Result, Why
 from ..runtime import Part
 from ..search import Recorder, Task
 from ..search.options import SearchOptions
 from ..searchers import STRATEGIES, option_faults, stop_rules
-from .layer import Progress, bounded, counted, result_of
+from .layer import Progress, bounded
 from .relaxations import Change, as_it_was, changes
 from .side_by_side import WholeRequest, search_whole, side_by_side
 from .time_slices import SliceResult, Study
@@ -94,8 +95,8 @@ class NeighbourStudy(Study):
     ) -> Result:
         """Prove the best mapping under a change, from the given one."""
         task = self.task(number, space, options)
-        batch, costs = counted(moved(self.given, space), task.table, task.charges)
-        return bounded(result_of(task.problem, batch, costs), task, progress, part)
+        given = Mapped.of(task.problem, moved(self.given, space))
+        return bounded(Result(task.problem, given), task, progress, part)
 
 
 def moved(batch: MappingBatch | None, space: Mapspace) -> MappingBatch:

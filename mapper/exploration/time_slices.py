@@ -86,7 +86,7 @@ class Study:
     def _without(self, number: int, ended: Ended, why: str) -> Result:
         options, seen = self.options, Statistics(ended=(ended,))
         searched = Searched(seen, self.mapspace, options.strategy, options.seed)
-        return Result(self.problems[number], None, None, searched, hint=why)
+        return Result(self.problems[number], None, searched, hint=why)
 
 
 class SliceRequest(NamedTuple):
@@ -171,5 +171,6 @@ def prepared(study: Study, number: int) -> Mapspace:
 
 def light(result: Result) -> Result:
     """Return the same with batches that have only their own chains, not all of the mapspace."""
-    front = tuple(replace(point, batch=point.batch.own()) for point in result.front)
-    return replace(result, batch=result.batch and result.batch.own(), front=front)
+    return replace(
+        result, mapped=result.mapped and result.mapped.own(), front=tuple(each.own() for each in result.front)
+    )

@@ -9,11 +9,11 @@ import numpy as np
 from ...workloads import Document, Network, Workload
 from ..mapping import MappingBatch, frontier, read_mapping
 from ..model import Costs, evaluate
+from ..model.figures import Mapped
 from ..problem import OBJECTIVES, ROUNDING
 from ..report import NetworkResult, Result, best_choice
 from ..search import Task
 from .inputs import alike, layers_of
-from .layer import counted, result_of
 from .start_mappings import Beginnings
 from .time_slices import NoMapspaceError, Study
 
@@ -65,7 +65,7 @@ class Transfer:
         own = [self.own[layer.name]] if layer.name in self.own else []
         batches = [read_mapping(Document("its mapping", each, {}), study.arch, layer) for each in own]
         batches += self._best(task, every)
-        return [result_of(task.problem, *counted(batch, task.table, task.charges)) for batch in batches]
+        return [Result(task.problem, Mapped.of(task.problem, batch)) for batch in batches]
 
     def _best(self, task: Task, every: Iterable[Entries]) -> list[MappingBatch]:
         """Adapt mappings, and leave out those that others beat; in a network, where sums over layers decide, on both

@@ -7,20 +7,18 @@ from .difference import difference_json, difference_text
 from .folder import write_folder, write_proof
 from .frames import layer_rows, level_rows
 from .front import exact_front
-from .network_edp import EdpBound, LayerNeeds, LeastSum, best_choice, crossing, edp_bound
+from .network_edp import LayerNeeds, LeastSum, best_choice, crossing, edp_bound
 from .network_result import NetworkResult
 from .renderers import OF_LAYER, OF_NETWORK
 from .replaced import with_mappings_of
-from .result import Before, Result
+from .result import Result
 from .result_json import Json, result_json, why_json
 from .show import Drawing, Renderer, Rows, Shown, register
 from .tables import TextTable, energy_unit
 from .why import Neighbour, Why
 
 __all__ = [
-    "Before",
     "Drawing",
-    "EdpBound",
     "Json",
     "Neighbour",
     "LayerNeeds",

@@ -6,9 +6,9 @@ from itertools import takewhile
 
 import numpy as np
 
+from ..model.figures import Mapped
 from ..problem import ROUNDING, first_objective
 from ..search.outcome import Coverage, Ended, FrontProof, StageProof, Statistics
-from .front import FrontMapping
 from .network_edp import least_by_edp
 from .tables import TextTable
 
@@ -142,20 +142,20 @@ def network_line(
     return f"proof        {'; '.join(parts)}"
 
 
-def front_gap(front: Sequence[FrontMapping], proof: FrontProof) -> float:
+def front_gap(front: Sequence[Mapped], proof: FrontProof) -> float:
     """The share by which some mapping may lie below the whole front on both axes; 0 where the front is proven."""
     points = sorted((member.cycles, member.energy_pj) for member in front)
     cycles, energy_pj = np.array(points, np.float64).reshape(-1, 2).T
     return proof.gap(energy_pj, cycles)
 
 
-def least_energy_pj(member: FrontMapping, proof: FrontProof) -> tuple[float, bool]:
+def least_energy_pj(member: Mapped, proof: FrontProof) -> tuple[float, bool]:
     """The least energy of mappings with at most the cycles of `member`, in pJ; and whether `member` has it."""
     own, least = member.energy_pj, proof.energy_pj(member.cycles)
     return (own, True) if least >= own * (1 - ROUNDING) else (least, False)
 
 
-def front_proof_parts(front: Sequence[FrontMapping], proof: FrontProof, mapspace: str) -> list[str | TextTable]:
+def front_proof_parts(front: Sequence[Mapped], proof: FrontProof, mapspace: str) -> list[str | TextTable]:
     """Say what is proven of a front: a line, and where the proof is not complete, a table with each of its mappings."""
     if not proof.corners:
         return [f"proof        no mapping of {mapspace} has fewer cycles or less energy without losing on the other"]
@@ -168,7 +168,7 @@ def front_proof_parts(front: Sequence[FrontMapping], proof: FrontProof, mapspace
     return [line, TextTable(["", "with at most [cycles]", "energy at least [pJ]", "reached"], rows)]
 
 
-def front_proof_json(front: Sequence[FrontMapping], proof: FrontProof) -> dict[str, object]:
+def front_proof_json(front: Sequence[Mapped], proof: FrontProof) -> dict[str, object]:
     """`front_optimal`, `front_gap`, and for each mapping of the front what `least_energy_pj` says."""
     known = [least_energy_pj(member, proof) for member in front]
     gap = front_gap(front, proof)

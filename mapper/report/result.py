@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, override
+from typing import override
 
 from ...energy import area_um2
 from ..bounds import Ideal, ideal
 from ..mapping import MappingBatch
 from ..model import Costs
-from ..model.figures import binding, bound_text
+from ..model.figures import Mapped, binding, bound_text
 from ..problem import Problem
 from ..search.outcome import Answer, Evidence, Proven
 from ..store import Known
@@ -16,7 +16,7 @@ from . import proof_text as proof
 from . import tables
 from .answer import answer_text
 from .described import Described, Searched
-from .front import FrontMapping, front_table
+from .front import front_table
 from .loop_nest import loop_nest
 from .network_edp import LayerNeeds, LeastSum
 from .rates import Rated
@@ -26,25 +26,18 @@ from .why import Why
 from .widths import mac_line, narrow_sums
 
 
-class Before(NamedTuple):
-    """The value of an objective before a proof found a better mapping."""
-
-    objective: str  # the first by which both differ
-    value: float
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Result(Described, Proven, Shown, Rated):
     """A problem, its mapping with the costs, or why there is none, and what is proven of it."""
 
     problem: Problem
-    batch: MappingBatch | None  # of one mapping
-    costs: Costs | None  # of that mapping
+    mapped: Mapped | None  # the mapping with its costs; None: none was found
     search: Searched | None = None  # None: the mapping was evaluated, not searched for
     evidence: Evidence = Evidence()
-    front: tuple[FrontMapping, ...] = ()  # by its first axis, where the goal asks for it
+    front: tuple[Mapped, ...] = ()  # by its first axis, where the goal asks for it
     hint: str = ""  # without a valid mapping: what stands in the way; where few MAC units are busy: the use of the axes
-    before: Before | None = None  # the search's own best, where the proof found a better mapping
+    # where the proof found a better mapping: the first objective by which the search's own best differs, and its value
+    before: tuple[str, float] | None = None
     sums: tuple[LeastSum, ...] = ()  # proven for the network's EDP
     alone: float | None = None  # the objective of a better mapping, where this one was chosen for its network
     answer: Answer | None = None  # of the cost model, where one was asked
@@ -52,9 +45,19 @@ class Result(Described, Proven, Shown, Rated):
     known: Known | None = None  # where the mapping comes from, where a store was asked
 
     @property
+    def batch(self) -> MappingBatch | None:
+        """The mapping, as a batch of one; None where none was found."""
+        return None if self.mapped is None else self.mapped.batch
+
+    @property
+    def costs(self) -> Costs | None:
+        """The costs of the mapping, by memory; None where none was found."""
+        return None if self.mapped is None else self.mapped.costs
+
+    @property
     def found(self) -> bool:
         """Whether there is a valid mapping."""
-        return self.batch is not None
+        return self.mapped is not None
 
     @property
     def gap(self) -> float | None:

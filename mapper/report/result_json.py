@@ -87,7 +87,7 @@ def _proof_json(result: Result | NetworkResult) -> Json:
     proven: Json = {"optimal": result.optimal, "lower_bound": result.lower_bound, "gap": result.gap}
     if isinstance(result, Result):
         proven["attained"] = result.optimal
-        found = {} if result.before is None else {result.before.objective: plain(result.before.value)}
+        found = {} if result.before is None else {result.before[0]: plain(result.before[1])}
         if (first := str(result.objective).split(",")[0]) in found:
             proven["searched"] = found[first]
         if result.alone is not None:

@@ -443,7 +443,7 @@ def test_a_mapping_of_another_machine_or_none_is_refused():
     with pytest.raises(InputError, match="mapping: must be one mapping, got 2"):
         evaluate(*LAYER, found.batch.take([0, 0]))
     with pytest.raises(InputError, match="mapping: must be one mapping, got 0"):
-        evaluate(*LAYER, dataclasses.replace(found, batch=None))
+        evaluate(*LAYER, dataclasses.replace(found, mapped=None))
 
 
 def test_an_interrupted_layer_keeps_its_best():

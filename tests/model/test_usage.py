@@ -10,6 +10,7 @@ from ruby_map.arch import Axis, load_arch
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
 from ruby_map.mapper.mapping.batch import MappingBatch
 from ruby_map.mapper.model.cost import evaluate
+from ruby_map.mapper.model.figures import Mapped
 from ruby_map.mapper.model.usage import active_steps, array_usage
 from ruby_map.mapper.problem import Problem
 from ruby_map.mapper.report import pictures as machine_figures
@@ -35,7 +36,7 @@ def fitted(batch, spare):
 def result(batch):
     levels = [LevelEnergy(level.name, 1.0, 1.0, 1.0, 0.0, 0.0, "test") for level in batch.arch.levels]
     table = EnergyTable("t", tuple(levels), ComputeEnergy("MAC", 1.0, 0.0, 0.0, "test"))
-    return Result(Problem(batch.arch, batch.workload, table), batch, evaluate(batch, table))
+    return Result(Problem(batch.arch, batch.workload, table), Mapped(batch, evaluate(batch, table)))
 
 
 @settings(deadline=None, max_examples=80)

@@ -171,7 +171,7 @@ def test_other_energies_are_told(compared):
     table = energy_table(batch.arch, ert=GOLDEN / name / "ert.yaml")
     twice = replace(table, compute=replace(table.compute, compute_pj=2 * table.compute.compute_pj + 1))
     result = evaluate(batch.arch, batch.workload, batch, table=twice)
-    found = compared(name, problem=result.problem, costs=result.costs)
+    found = compared(name, problem=result.problem, mapped=result.mapped)
     assert "give them with --ert" in beside_text(found)
 
 
@@ -232,7 +232,7 @@ def test_sparse_runs_are_told(compared):
     text = statistics(name, cycles=1)
     sparse = text.replace("Computes = ", "Algorithmic Computes = ") + "Actual Computes = 1\n"
     for each, rules in ((text, {"unknown"}), (sparse, {"sparse"})):
-        found = compared(name, each, problem=result.problem, costs=result.costs)
+        found = compared(name, each, problem=result.problem, mapped=result.mapped)
         assert {rule for figure in found.figures for rule in figure.rules} == rules
         assert ("of a sparse design: accesses" in beside_text(found)) == (each is sparse)
 

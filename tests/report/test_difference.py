@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
 from ruby_map.mapper.commands.ruby_model import main as model
 from ruby_map.mapper.model.cost import evaluate
+from ruby_map.mapper.model.figures import Mapped
 from ruby_map.mapper.problem import Problem
 from ruby_map.mapper.report.difference import difference_json, difference_text, rows
 from ruby_map.mapper.report.result import Result
@@ -33,7 +34,7 @@ def two_results(draw):
     ]
     table = EnergyTable("random", tuple(levels), ComputeEnergy("MAC", 1.0, 0.0, 0.0, "test"))
     one = [batch.take([i]) for i in range(2)]
-    return [Result(Problem(batch.arch, batch.workload, table), each, evaluate(each, table)) for each in one]
+    return [Result(Problem(batch.arch, batch.workload, table), Mapped(each, evaluate(each, table))) for each in one]
 
 
 @settings(deadline=None, max_examples=60)
@@ -81,7 +82,7 @@ def test_only_mappings_of_one_workload_and_table_are_compared(results):
     with pytest.raises(ValueError, match="one energy table"):
         rows(a, other)
     with pytest.raises(ValueError, match="nothing to compare"):
-        rows(a, replace(b, batch=None, costs=None))
+        rows(a, replace(b, mapped=None))
 
 
 def run(case, *args):

@@ -12,6 +12,7 @@ from ruby_map.arch import load_arch, placed
 from ruby_map.energy import energy_table, no_energies
 from ruby_map.mapper import Result, SearchOptions, explore
 from ruby_map.mapper.model import RoundingWarning, evaluate
+from ruby_map.mapper.model.figures import Mapped
 from ruby_map.mapper.model.simulate import _Nest, _traffic
 from ruby_map.mapper.problem import Problem
 from ruby_map.mapper.report.mapping_page import mapping_html
@@ -53,7 +54,7 @@ def found(tmp_path_factory):
 def result_of(batch):
     """A result for any mapping, of a machine without energies."""
     table = no_energies(batch.arch)
-    return Result(Problem(batch.arch, batch.workload, table), batch, evaluate(batch, table))
+    return Result(Problem(batch.arch, batch.workload, table), Mapped(batch, evaluate(batch, table)))
 
 
 def boxes(nest, step):
@@ -312,6 +313,6 @@ def test_the_page_asks_for_nothing_outside_itself_and_names_are_text(tmp_path):
     assert not re.search(r'(src|href)\s*=\s*"', page)
     assert set(re.findall(r"https?://[^\"'\s]+", page)) <= {"http://www.w3.org/2000/svg"}
     assert "</script><b>" not in page
-    nothing = Result(Problem(result.arch, workload, energy_table(result.arch)), None, None)
+    nothing = Result(Problem(result.arch, workload, energy_table(result.arch)), None)
     with pytest.raises(ValueError, match="so there is none to show"):
         mapping_html(nothing)

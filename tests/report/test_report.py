@@ -18,7 +18,7 @@ from ruby_map.mapper.bounds.ideal import ideal
 from ruby_map.mapper.exploration.diagnose import hint
 from ruby_map.mapper.mapping.batch import MappingBatch
 from ruby_map.mapper.model.cost import evaluate
-from ruby_map.mapper.model.figures import plain
+from ruby_map.mapper.model.figures import Mapped, plain
 from ruby_map.mapper.model.nests.touched_words import touched_words
 from ruby_map.mapper.problem import Problem
 from ruby_map.mapper.problem.charges import CostOptions
@@ -75,7 +75,7 @@ def example():
         10, 4, {"capacity": 5, "fanout": 1, "utilization": 0}, 0.5, trace=[(2, 9.0)], ended=(Ended.VICTORY,)
     )
     searched = Searched(statistics, "ruby", seed=3)
-    return Result(Problem(arch, workload, table), batch, evaluate(batch, table), searched)
+    return Result(Problem(arch, workload, table), Mapped(batch, evaluate(batch, table)), searched)
 
 
 def test_nest_shows_bounds_last_rounds_and_axes(example):
@@ -207,7 +207,7 @@ def test_whole_numbers_are_integers():
 
 def test_json_without_a_mapping_has_nulls_and_the_hint(example):
     """Where nothing was found the costs are null, and the counts by reason and the hint remain."""
-    none = Result(example.problem, None, None, Searched(example.statistics, "pfm", seed=0), hint="why")
+    none = Result(example.problem, None, Searched(example.statistics, "pfm", seed=0), hint="why")
     found = result_json(none)
     assert found["cycles"] is found["levels"] is found["mapping"] is None
     assert (found["search"]["invalid"]["capacity"], found["hint"]) == (5, "why")

@@ -2,12 +2,14 @@
 
 from .bound_by import COMPUTE, Bandwidth, binding, bound_text
 from .by_memory import by_memory, counts_by_memory
+from .mapped import Mapped
 from .plain import RATES, Figures, level_figures, plain, short, total_figures
 
 __all__ = [
     "COMPUTE",
     "Bandwidth",
     "Figures",
+    "Mapped",
     "RATES",
     "binding",
     "bound_text",

@@ -125,7 +125,7 @@ class Job:
         `prove` writes the certificate, if asked for, or returns why there is none.
         """
         interrupted, faults = result.statistics.interrupted, list[Fault]()
-        some = result.found or (isinstance(result, NetworkResult) and any(layer.found for layer, _ in result.layers))
+        some = result.some_found
         collect(faults, lambda: self._print(result))
         printed = not faults
         if checkpoint and (some or not interrupted):
@@ -259,7 +259,7 @@ def _keep(result: Result | NetworkResult, some: bool, checkpoint: Checkpoint) ->
 def _interrupted(result: Result | NetworkResult, some: bool, checkpoint: Checkpoint | None) -> str:
     """Format the message after Ctrl-C: what is shown, and how to go on."""
     shown = "the best so far" if some else "nothing found yet"
-    if isinstance(result, NetworkResult) and not result.found:
+    if len(result.layers) + result.missing > 1 and not result.found:
         number = sum(layer.found for layer, _ in result.layers)
         shown = f"the best so far of {number} of {len(result.layers) + result.missing} layers" if some else shown
     return f"interrupted: {shown}" + ("; the same command with --resume goes on from here" if checkpoint else "")

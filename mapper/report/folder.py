@@ -61,7 +61,7 @@ def write_proof(result: Result | NetworkResult, path: Path) -> str:
 
     Raises InputError where that fails.
     """
-    layers = [result] if isinstance(result, Result) else [layer for layer, _ in result.layers]
+    layers = [layer for layer, _ in result.layers]
     if missing := _without_proof(result, layers):
         return f"{path}: not written: {missing}"
     proofs = [layer.certificate for layer in layers if layer.certificate is not None]
@@ -77,7 +77,7 @@ def _without_proof(result: Result | NetworkResult, layers: Sequence[Result]) -> 
     if none := [layer.workload.name for layer in layers if Ended.EMPTY in layer.statistics.ended]:
         return f"a certificate is of all layers, and {', '.join(none)} can have no mapping"
     missing = [layer.workload.name for layer in layers if layer.certificate is None]
-    if missing or (isinstance(result, NetworkResult) and result.missing):
+    if missing or result.missing:
         what = ", ".join(missing) or "some layers"
         return f"nothing is proven of {what} by this run, but that it is not below the ideal"
     return ""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import override
 
-from ...workloads import Workload, variant
+from ...workloads import variant
 from ..bounds import Ideal
 from ..problem import ROUNDING, first_objective
 from ..search.outcome import Ended, Statistics
@@ -14,8 +14,8 @@ from . import proof_text as proof
 from . import tables
 from .front import front_table
 from .layer_tables import layer_tables
+from .layered import Layered
 from .network_edp import edp_bound
-from .rates import Rated
 from .result import Result
 from .show import Shown
 from .transformed import network_title, transformations
@@ -24,7 +24,7 @@ MOST_NAMED = 20  # of the layers that were not searched
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NetworkResult(Shown, Rated):
+class NetworkResult(Shown, Layered):
     """The results of the layers of a network, in turn, with how often each counts.
 
     Delay and energy add up over the layers; EDP is the product of these sums.
@@ -43,8 +43,10 @@ class NetworkResult(Shown, Rated):
         return not self.missing and all(result.found for result, _ in self.layers)
 
     @property
-    def workloads(self) -> list[Workload]:
-        return [result.workload for result, _ in self.layers]
+    @override
+    def title(self) -> str:
+        """The name of the network, and what transformations made of its layers."""
+        return network_title(self.name, self.workloads)
 
     @property
     @override
@@ -54,7 +56,7 @@ class NetworkResult(Shown, Rated):
     @property
     @override
     def known_energy_pj(self) -> float | None:
-        return self.energy_pj if self.layers[0][0].table.counted else None
+        return self.energy_pj if self.counted else None
 
     @property
     @override
@@ -88,9 +90,13 @@ class NetworkResult(Shown, Rated):
         return sum(result.ineffectual_macs * count for result, count in self.layers)
 
     @property
+    def bound_by(self) -> None:
+        """Its layers are bound each by something else."""
+
+    @property
     def utilization(self) -> float:
         """The share of the MAC units that are busy: MACs / (cycles * MAC units)."""
-        arch = self.layers[0][0].arch
+        arch = self.machine
         return self.macs / (self.cycles * arch.instances(len(arch.levels)))
 
     @property
@@ -145,15 +151,15 @@ class NetworkResult(Shown, Rated):
 
     @override
     def _title(self) -> str:
-        what = f"{network_title(self.name, self.workloads)} on {self.layers[0][0].arch.name}, {len(self.layers)} layers"
-        found = self.found and tables.figure(self, self.layers[0][0].table.counted)
+        what = f"{self.title} on {self.machine.name}, {len(self.layers)} layers"
+        found = self.found and tables.figure(self, self.counted)
         return f"{what}: {found or 'not all have a mapping'}"
 
     @override
     def _parts(self) -> list[str | tables.TextTable]:
         """A line per layer and the totals; the layers' own reports are `layers[i][0]`."""
         mapped = [(result, count) for result, count in self.layers if result.found]
-        title = f"{network_title(self.name, self.workloads)} on {self.layers[0][0].arch.name}"
+        title = f"{self.title} on {self.machine.name}"
         parts: list[str | tables.TextTable] = [title, *(layer_tables(mapped, self.found) if mapped else [])]
         parts += _notes(self)
         parts += [

@@ -17,9 +17,9 @@ from . import tables
 from .answer import answer_text
 from .described import Described, Searched
 from .front import front_table
+from .layered import Layered
 from .loop_nest import loop_nest
 from .network_edp import LayerNeeds, LeastSum
-from .rates import Rated
 from .show import Shown
 from .transformed import searched_space
 from .why import Why
@@ -27,7 +27,7 @@ from .widths import mac_line, narrow_sums
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Result(Described, Proven, Shown, Rated):
+class Result(Described, Proven, Shown, Layered):
     """A problem, its mapping with the costs, or why there is none, and what is proven of it."""
 
     problem: Problem
@@ -43,6 +43,20 @@ class Result(Described, Proven, Shown, Rated):
     answer: Answer | None = None  # of the cost model, where one was asked
     why: Why | None = None  # what holds the best mapping back, where asked for
     known: Known | None = None  # where the mapping comes from, where a store was asked
+
+    missing = 0  # it is of one layer
+
+    @property
+    @override
+    def layers(self) -> tuple[tuple["Result", int], ...]:  # type: ignore[override]
+        """Itself, once."""
+        return ((self, 1),)
+
+    @property
+    @override
+    def title(self) -> str:
+        """The name of the layer, and what transformations made of it."""
+        return self.workload.title
 
     @property
     def batch(self) -> MappingBatch | None:
@@ -143,6 +157,11 @@ class Result(Described, Proven, Shown, Rated):
         return ideal(self.arch, self.workload, self.table, self.costs.options if self.costs else None)
 
     @property
+    def bound_by(self) -> str | None:
+        """What sets the cycles: compute, or the bandwidths of levels; None without a mapping."""
+        return None if self.costs is None else bound_text(binding(self.arch, self.costs))
+
+    @property
     def warnings(self) -> list[str]:
         """What a reader should know before using the figures: partial sums that lose bits."""
         return [] if self.batch is None else narrow_sums(self.batch, self.valid_costs)
@@ -156,7 +175,7 @@ class Result(Described, Proven, Shown, Rated):
 
     @override
     def _title(self) -> str:
-        what = f"{self.workload.title} on {self.arch.name}"
+        what = f"{self.title} on {self.arch.name}"
         missing = "not searched" if self.unsearched else "no valid mapping found"
         return f"{what}: {tables.figure(self, self.table.counted) if self.found else missing}"
 

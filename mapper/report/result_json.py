@@ -1,16 +1,17 @@
 """The JSON objects of results: plain values, as `--json` writes them."""
 
-from collections.abc import Sequence
+from functools import singledispatch
 from itertools import zip_longest
 
 import numpy as np
 
 from ..mapping import write_mapping
-from ..model.figures import binding, bound_text, level_figures, plain
+from ..model.figures import level_figures, plain
 from ..search.outcome import Statistics
 from . import proof_text as proof
 from .answer import answer_json
 from .front import front_json
+from .layered import Layered
 from .network_result import NetworkResult
 from .rates import rates_json
 from .result import Result
@@ -27,15 +28,25 @@ def result_json(result: Result | NetworkResult) -> Json:
 
     Counts are totals over all instances; energies are in pJ, areas in um2, EDP in pJ * cycles.
     """
-    whole = _network_json(result) if isinstance(result, NetworkResult) else _layer_json(result)
-    return whole if _layers(result)[0][0].table.counted else dict(without_energies(whole))
+    whole = _json(result)
+    return whole if result.counted else dict(without_energies(whole))
 
 
+@singledispatch
+def _json(result: object) -> Json:
+    """The object of a kind of result, with all energies."""
+    raise TypeError(f"no result: {type(result).__name__}")
+
+
+@_json.register
 def _layer_json(result: Result) -> Json:
+    changed = _transformations_json(result)
+    sizes = {"sizes": dict(zip(result.workload.dims, result.workload.sizes, strict=True))} if changed else {}
     whole: Json = {
         "arch": result.arch.name,
         "workload": result.workload.name,
-        **_transformations_json(result),
+        **changed,
+        **sizes,
         "mapspace": result.mapspace,
         "remainders": list(result.remainders),
         "reason": result.reason,
@@ -56,7 +67,7 @@ def _layer_json(result: Result) -> Json:
     if result.axes:
         whole |= {"front": front_json(result.front)}
     if result.gap is not None:
-        whole |= _proof_json(result)
+        whole |= _proof_json(result) | _layer_proof_json(result)
     if result.proof is not None:
         whole |= proof.front_proof_json(result.front, result.proof)
     if result.why is not None:
@@ -83,19 +94,22 @@ def why_json(why: Why) -> list[Json]:
 
 
 def _proof_json(result: Result | NetworkResult) -> Json:
-    """What is proven of the best mapping; of a layer also what became of all combinations of chains."""
-    proven: Json = {"optimal": result.optimal, "lower_bound": result.lower_bound, "gap": result.gap}
-    if isinstance(result, Result):
-        proven["attained"] = result.optimal
-        found = {} if result.before is None else {result.before[0]: plain(result.before[1])}
-        if (first := str(result.objective).split(",")[0]) in found:
-            proven["searched"] = found[first]
-        if result.alone is not None:
-            proven["alone"] = plain(result.alone)
-        if result.coverage is not None:
-            proven["combinations"] = proof.combinations_json(result.coverage)
-        if result.stages:
-            proven["stages"] = proof.stages_json(result.stages, found)
+    """What is proven of the best mapping, or of the best choice of mappings."""
+    return {"optimal": result.optimal, "lower_bound": result.lower_bound, "gap": result.gap}
+
+
+def _layer_proof_json(result: Result) -> Json:
+    """What else is proven of a layer: what became of all combinations of chains, and each of several objectives."""
+    proven: Json = {"attained": result.optimal}
+    found = {} if result.before is None else {result.before[0]: plain(result.before[1])}
+    if (first := str(result.objective).split(",")[0]) in found:
+        proven["searched"] = found[first]
+    if result.alone is not None:
+        proven["alone"] = plain(result.alone)
+    if result.coverage is not None:
+        proven["combinations"] = proof.combinations_json(result.coverage)
+    if result.stages:
+        proven["stages"] = proof.stages_json(result.stages, found)
     return proven
 
 
@@ -105,39 +119,28 @@ def _costs_json(result: Result | NetworkResult) -> Json:
     work: Json = {"macs": result.macs, "ineffectual_macs": result.ineffectual_macs}
     ideal = {name: plain(getattr(result.ideal, name)) for name in ("cycles", "energy_pj", "edp")}
     more: Json = {"area_um2": plain(result.area_um2), "network": _interconnect_json(result), "ideal": ideal}
-    drained = result.found and _layers(result)[0][0].valid_costs.options.drain_reads
+    drained = result.found and result.layers[0][0].problem.charges.drain_reads
     waits = result.fill_drain if result.found else None
     more |= {} if waits is None else {"fill_drain_cycles": waits[0]}
-    if result.found and isinstance(result, Result):
-        more |= {"bound_by": bound_text(binding(result.arch, result.valid_costs))}
+    more |= {} if result.bound_by is None else {"bound_by": result.bound_by}
     more |= rates_json(result) if result.found else {}
     return costs | work | more | ({"drain_reads": True} if drained else {})
 
 
-def _transformations_json(result: Result | NetworkResult) -> Json:
-    """What was made of the layer as it was written, and the sizes that are searched; nothing where it stayed as it was.
-
-    Of a network without sizes, which its layers have.
-    """
-    if not (names := transformations(layer.workload for layer, _ in _layers(result))):
-        return {}
-    own: Json = {"transformations": names}
-    if isinstance(result, Result):
-        own["sizes"] = dict(zip(result.workload.dims, result.workload.sizes, strict=True))
-    return own
-
-
-def _layers(result: Result | NetworkResult) -> Sequence[tuple[Result, int]]:
-    return ((result, 1),) if isinstance(result, Result) else result.layers
+def _transformations_json(result: Layered) -> Json:
+    """What was made of the layers as they were written; nothing where they stayed as they were."""
+    names = transformations(result.workloads)
+    return {"transformations": names} if names else {}
 
 
 def _interconnect_json(result: Result | NetworkResult) -> Json | None:
     """The charge of a hop, and the energy of all hops by the level above each array; None without a mapping."""
     if not result.found:
         return None
-    layers = _layers(result)
-    options, arch = layers[0][0].valid_costs.options, layers[0][0].arch
-    levels = np.sum([count * layer.valid_costs.network_energy_pj[0].sum(axis=1) for layer, count in layers], axis=0)
+    options, arch = result.layers[0][0].problem.charges, result.machine
+    levels = np.sum(
+        [count * layer.valid_costs.network_energy_pj[0].sum(axis=1) for layer, count in result.layers], axis=0
+    )
     return {
         "counted": options.network,
         "wire_pj_per_bit_mm": plain(options.wire_pj_per_bit_mm),
@@ -160,6 +163,7 @@ def _search_json(statistics: Statistics, strategy: str | None) -> Json:
     }
 
 
+@_json.register
 def _network_json(result: NetworkResult) -> Json:
     first = result.layers[0][0]
     return {

@@ -172,6 +172,5 @@ def _texts(caught: Iterable[warnings.WarningMessage]) -> tuple[str, ...]:
 
 
 def _hint(result: Result | NetworkResult) -> str:
-    layers = [result] if isinstance(result, Result) else [layer for layer, _ in result.layers]
-    hints = {layer.workload.name: layer.hint.splitlines() for layer in layers if not layer.found}
+    hints = {layer.workload.name: layer.hint.splitlines() for layer, _ in result.layers if not layer.found}
     return "; ".join(f"{name}: {'; '.join(map(str.strip, lines))}" for name, lines in hints.items())

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 from ..network_result import NetworkResult
 from ..result import Result
 from ..tables import energy_unit
-from ..transformed import network_title
 from .palette import GREY, HATCHES, PALETTE, finish, power_of_ten, symbol
 
 if TYPE_CHECKING:
@@ -19,14 +18,8 @@ OWN = {"MACs": (GREY, ""), "leakage": ("#C8C8C8", "----")}  # beside tensors and
 
 def draw_energy(result: Result | NetworkResult, axes: "Axes | None" = None) -> "Figure":
     """Draw the energy breakdown: by level and tensor; of a network by layer and level."""
-    if isinstance(result, NetworkResult):
-        rows, series = _by_layer(result)
-        name = network_title(result.name, result.workloads)
-        title = f"{name} on {result.layers[0][0].arch.name}: {_total(result.energy_pj)}"
-    else:
-        rows, series = _by_level(result)
-        title = f"{result.workload.title} on {result.arch.name}: {_total(result.energy_pj)}"
-    return _draw(rows, series, title, axes)
+    rows, series = _by_layer(result) if isinstance(result, NetworkResult) else _by_level(result)
+    return _draw(rows, series, f"{result.title} on {result.machine.name}: {_total(result.energy_pj)}", axes)
 
 
 def _total(energy_pj: float) -> str:
@@ -83,9 +76,7 @@ def draw_cycles(result: NetworkResult, axes: "Axes | None" = None) -> "Figure":
             series.setdefault(name, []).append(count * cycles)
     if not any(series[CYCLES[-1]]):
         del series[CYCLES[-1]]
-    title = (
-        f"{network_title(result.name, result.workloads)} on {result.layers[0][0].arch.name}: {result.cycles:,} cycles"
-    )
+    title = f"{result.title} on {result.machine.name}: {result.cycles:,} cycles"
     power = max(0, int(log10(max(map(sum, zip(*series.values(), strict=True))))) // 3 * 3)
     return _stacked(rows, series, 10**power, f"cycles [{power_of_ten(power)}]" if power else "cycles", title, axes)
 

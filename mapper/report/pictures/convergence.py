@@ -6,7 +6,6 @@ from ...problem import first_objective
 from ..answer import minimised
 from ..network_result import NetworkResult
 from ..result import Result
-from ..transformed import network_title
 from .palette import GREY, LINES, MARKERS, PALETTE, finish
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ def draw_convergences(result: NetworkResult, axes: "Axes | None" = None) -> "Fig
     objective = first_objective(str(result.layers[0][0].objective)).short
     axes.set_ylabel(f"best {objective} / the last best", fontsize=9)
     which = f", {SLOWEST} of {len(layers)} layers: the last to come within 10 % of their best"
-    title = f"{network_title(result.name, result.workloads)} on {result.layers[0][0].arch.name}"
+    title = f"{result.title} on {result.machine.name}"
     axes.legend(fontsize=8, frameon=False)
     finish(axes, title + (which if len(slow) < len(layers) else ": a line per layer"))
     return picture_of(axes)

@@ -8,7 +8,6 @@ from ....arch import Architecture, Storage
 from ..network_result import NetworkResult
 from ..result import Result
 from ..roofline import RooflinePoint, roofline_point
-from ..transformed import network_title
 from .palette import GREY, PALETTE, finish
 
 if TYPE_CHECKING:
@@ -26,9 +25,7 @@ def draw_roofline(result: Result | NetworkResult, axes: "Axes | None" = None) ->
     """Draw the roofline of the outermost level: a point per layer, coloured by the level that binds it."""
     from .style import axes_on, picture_of
 
-    layers = result.layers if isinstance(result, NetworkResult) else ((result, 1),)
-    arch, one = layers[0][0].arch, layers[0][0].workload.title
-    name = network_title(result.name, result.workloads) if isinstance(result, NetworkResult) else one
+    layers, arch, name = result.layers, result.machine, result.title
     points = [roofline_point(layer) for layer, _ in layers]
     peak, outer = arch.instances(len(arch.levels)), arch.levels[0]
     rates = [rate for rate in (outer.read_bandwidth, outer.write_bandwidth) if rate]

@@ -1,0 +1,43 @@
+"""What results of a layer, of a network, and of whatever is made of layers have in common."""
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING
+
+from ...arch import Architecture
+from ...workloads import Workload
+from .rates import Rated
+
+if TYPE_CHECKING:
+    from .result import Result
+
+
+class Layered(Rated):
+    """A result made of those of layers, each with how often it counts."""
+
+    layers: tuple[tuple["Result", int], ...]  # in turn, with how often each counts
+    missing: int  # layers that an interruption left out
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """The name, and what transformations made of it."""
+
+    @property
+    def workloads(self) -> list[Workload]:
+        """The layers."""
+        return [result.workload for result, _ in self.layers]
+
+    @property
+    def machine(self) -> Architecture:
+        """The machine, one for all layers."""
+        return self.layers[0][0].arch
+
+    @property
+    def counted(self) -> bool:
+        """Whether the energies of the machine are known."""
+        return self.layers[0][0].table.counted
+
+    @property
+    def some_found(self) -> bool:
+        """Whether some layer has a mapping."""
+        return any(result.found for result, _ in self.layers)

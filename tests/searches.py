@@ -8,6 +8,7 @@ from ruby_map.mapper import searchers as _room
 from ruby_map.mapper.problem import CostOptions
 from ruby_map.mapper.proof import first_look as _first_look
 from ruby_map.mapper.proof import optimal as _optimal
+from ruby_map.mapper.proof import policy as _policy
 from ruby_map.mapper.search import Task, Watch
 from ruby_map.mapper.search.evolution import population as _population
 
@@ -40,5 +41,14 @@ def begin_poorly(patch):
     patch.setattr(_population, "SIZES", _population.Sizes(128, 3))
     patch.setattr(_first_look, "FIRST_LOOK", 1)
     patch.setattr(_first_look, "MORE", 0)
-    patch.setattr(_optimal, "BESIDE", 10**9)
+    patch.setattr(_policy, "BESIDE", 10**9)
     patch.setattr(_optimal, "BETWEEN", 10**9)
+
+
+def done(work):
+    """What a work in pieces returns; between the pieces nothing is done."""
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            return end.value

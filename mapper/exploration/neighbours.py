@@ -9,7 +9,7 @@ from ...workloads import Document, Fault, InputError, option_fault
 from ..mapping import MappingBatch, read_mapping, write_mapping
 from ..mapspace import PRESETS, Mapspace, sorted_placement
 from ..model.figures import Mapped
-from ..problem import Effort, Problem, first_objective
+from ..problem import Effort, Problem
 from ..report import Neighbour, NetworkResult, Result, Why
 from ..runtime import Part
 from ..search import Recorder, Task
@@ -199,4 +199,4 @@ class _Neighbours:
 
 
 def _value(result: Result) -> float:
-    return float(getattr(result, first_objective(str(result.objective)).column))
+    return float(getattr(result, result.problem.goal.minimised[0].column))

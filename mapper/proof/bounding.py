@@ -1,6 +1,5 @@
 """Bounds choices of kept tensors one by one, those that may be best first, until none may beat those bounded."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,7 +7,7 @@ import numpy as np
 from ..bounds import DimGroup, Relaxation
 from ..mapping import Bools
 from ..problem import ROUNDING
-from ..runtime import Deadline, InternalError
+from ..runtime import InternalError
 from ..search.outcome import MOST_KEPT, STEPS_A_ROW
 from .all_choices import AllChoices, Waiting
 from .coarse_bound import LONG
@@ -16,6 +15,7 @@ from .incumbents import BestIncumbent
 from .keep_choice import KeepChoice, choice_of
 from .retention_order import SHARE, by_tensors, in_turn_by_tensors
 from .wide_choice import FoldedChoice, WideChoice
+from .work import Piece, Work
 
 BESIDE = 5_000  # rows of chains whose columns take about as long as a generation
 CHOICE_STEPS = 10_000  # of bounding a choice, if it has few rows
@@ -24,34 +24,28 @@ HELD = 2**19  # rows of chains with columns of choices that wait, in all: some h
 
 @dataclass(eq=False)
 class Bounding:
-    """The bounding of the choices of a proof.
-
-    It calls `evolve` now and then and `tell` after each choice. All may raise TimeUp.
-    """
+    """The bounding of the choices of a proof, piece by piece."""
 
     choices: AllChoices
-    check: Deadline
-    evolve: Callable[[], object]
-    tell: Callable[[], object]
     rows: int = 0
     root: float = np.inf  # the least bound of the choices as they were bounded first
 
     def __post_init__(self) -> None:
         self.task, self.leaves = self.choices.task, self.choices.leaves
 
-    def order(self) -> None:
+    def order(self) -> Work[None]:
         """Put the choices in turn: by what each tensor costs at least, where there are many."""
         task, every, groups = self.task, self.task.space.keep_choices, self.leaves.chains.groups
         listed = [group for group in groups if isinstance(group, DimGroup)]
         if by_tensors(every, listed=len(listed) == len(groups)):
             sketch = max(map(len, groups)) > LONG
 
-            def relaxation(keep: Bools) -> Relaxation:
-                self.check(CHOICE_STEPS // 10)
-                self._evolve_beside(sum(map(len, listed)))
+            def relaxation(keep: Bools) -> Work[Relaxation]:
+                yield Piece(CHOICE_STEPS // 10)
+                yield Piece(generations=self._beside(sum(map(len, listed))))
                 return Relaxation(listed, task.table, keep, task.charges, sketch=sketch)
 
-            self.choices.in_turn = in_turn_by_tensors(every, relaxation)
+            self.choices.in_turn = yield from in_turn_by_tensors(every, relaxation)
 
     def hopeless(self, used: int, limit: int | None) -> bool:
         """Test whether more choices may be best than can be bounded one by one in the steps of the limit.
@@ -76,12 +70,12 @@ class Bounding:
         least = min((choice.least for choice in choices.waiting), default=np.inf)
         return choices.begun < choices.number and choices.least_in_turn <= least
 
-    def step(self) -> None:
+    def step(self) -> Work[None]:
         """Bound the next choice, and close it if it is above the best."""
-        self.check(CHOICE_STEPS // 10)
+        yield Piece(CHOICE_STEPS // 10)
         choices, incumbents, number = self.choices, self.leaves.incumbents, self.choices.begun + 1
         last = number == choices.number
-        choice = self._bounded(choices.in_turn.keep(number - 1), last=last)
+        choice = yield from self._bounded(choices.in_turn.keep(number - 1), last=last)
         waiting = self._light(choice)
         choices.begin(waiting)
         cutoff = incumbents.cutoff * (1 - ROUNDING)
@@ -90,28 +84,27 @@ class Bounding:
             self.root = min(self.root, cutoff)  # it ruled out what is no better than the best, which may have changed
         if choice.least >= cutoff:
             choices.close([waiting])
-        self.tell()
-        self._evolve_beside(0 if last else choice.rows)
+        yield Piece(generations=self._beside(0 if last else choice.rows), told=True)
         if incumbents.best is not None and self._least_of_all > incumbents.cutoff * (1 + ROUNDING):
             raise InternalError("internal error: a mapping is below the bound of its mapspace; please report it")
 
-    def unfold(self, folded: FoldedChoice) -> None:
+    def unfold(self, folded: FoldedChoice) -> Work[None]:
         """Bound a choice again, to divide it."""
-        self.choices.exchange(folded, self._bounded(folded.keep, last=False))
+        choice = yield from self._bounded(folded.keep, last=False)
+        self.choices.exchange(folded, choice)
 
     @property
     def _least_of_all(self) -> float:
         """The lower bound of the mapspace as a whole."""
         return min(self.root, self.choices.least_in_turn)
 
-    def _evolve_beside(self, rows: int) -> None:
-        """Evolve for about as long as columns of so many rows take."""
+    def _beside(self, rows: int) -> int:
+        """Return the number of generations that take about as long as columns of so many rows."""
         before, self.rows = self.rows, self.rows + rows
-        for _ in range(self.rows // BESIDE - before // BESIDE):
-            self.evolve()
+        return self.rows // BESIDE - before // BESIDE
 
-    def _bounded(self, keep: Bools, *, last: bool) -> KeepChoice | WideChoice:
-        choice = choice_of(self.task, self.leaves, keep, self.evolve, last=last)
+    def _bounded(self, keep: Bools, *, last: bool) -> Work[KeepChoice | WideChoice]:
+        choice = yield from choice_of(self.task, self.leaves, keep, last=last)
         if choice.least < self.leaves.incumbents.cutoff * (1 - ROUNDING):
             choice.sharpen()
         return choice

@@ -19,6 +19,7 @@ from .chain_groups import number_in
 from .incumbents import BestIncumbent
 from .long_lists import BLOCK, LongList
 from .narrowing import SHRINKS
+from .work import Piece, Work
 
 LONG = 2**14  # chains of a group: with more, columns of all of them take longer than a sketch
 SAMPLE = 2**12  # chains of a group whose ascent gives the weights for all
@@ -52,26 +53,27 @@ class _Weighed:
 
 @dataclass(eq=False)
 class CoarseBounds:
-    """Rules out chains of `groups`, step by step. Calls `beside` between steps, which may improve the incumbent."""
+    """Rules out chains of `groups`, piece by piece; in between the incumbent may improve."""
 
     groups: Sequence[DimGroup | LongList]
     relaxation: Callable[[Sequence[DimGroup]], Relaxation]  # a sketch of the bound for some chains
     incumbent: BestIncumbent
-    beside: Callable[[], object]
 
     def __post_init__(self) -> None:
         self._single = [group.take(np.array([0])) for group in self.groups]  # to stand beside a block of another group
         self._rows: list[Ints | None] = [None] * len(self.groups)  # that are left; None: all
         self._again: dict[str, float] = {}
 
-    def sketch(self) -> CoarseBound:
-        """Rule out chains while that brings much; those of the best mapping stay. May raise TimeUp."""
+    def sketch(self) -> Work[CoarseBound]:
+        """Rule out chains while that brings much; those of the best mapping stay."""
         looks, least, go_on = list[dict[str, float]](), -np.inf, True
         while go_on and all(self._lengths):
             before, product = sum(self._lengths), self._sampled()
             if not product.weights:  # nothing is known to cost anything
                 break
-            weighed = [self._weighed(product, g) for g in range(len(self.groups))]
+            weighed = []
+            for g in range(len(self.groups)):
+                weighed.append((yield from self._weighed(product, g)))
             constant = self._constant(product, weighed)
             least = least if looks else self._bound(constant, weighed)
             looks.append(product.weights)
@@ -128,11 +130,11 @@ class CoarseBounds:
             stay = np.flatnonzero(others + each.scores < limit)
             self._rows[g] = stay if mine is None else mine[stay]
 
-    def _weighed(self, product: Factors, g: int) -> _Weighed:
+    def _weighed(self, product: Factors, g: int) -> Work[_Weighed]:
         """Weigh all chains left of group g, some at a time."""
         scores, again = list[Floats](), np.full(len(product.rewritten), np.inf)
         for block in self._blocks(g):
-            self.beside()
+            yield Piece(generations=1)
             block.deadline(len(block) // ROWS_A_STEP)
             columns = self.relaxation([*self._single[:g], block, *self._single[g + 1 :]]).columns[g]
             score = np.zeros(len(block))

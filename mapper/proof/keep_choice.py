@@ -1,6 +1,6 @@
 """A choice of kept tensors in the proof of `--search optimal`: bounded as a whole, then branch by branch."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import cycle
@@ -25,9 +25,11 @@ from .long_lists import LongList
 from .narrowing import Narrowed, merit_of_all, narrowed
 from .part_search import OpenNodes, PartSearch
 from .parts import PATIENCE, Part
+from .policy import Form
 from .proof_log import certified_tree
 from .rounds import OpenPart, Rounds
 from .wide_choice import WideChoice
+from .work import Work
 
 MOST_CORNERS = 500_000  # open nodes with a corner of their own in the proof about a front
 
@@ -46,6 +48,18 @@ class KeepChoice:
 
     def __post_init__(self) -> None:
         self.bound = self.relaxed.bound_of_all()
+
+    @property
+    def form(self) -> Form:
+        """How far its proof is."""
+        if self.rounds is not None:
+            return Form.PARTS
+        return Form.WHOLE if self.branching is None else Form.BRANCHING
+
+    @property
+    def opened(self) -> int:
+        """The nodes opened so far."""
+        return 0 if self.branching is None else self.branching.opened
 
     @property
     def divisible(self) -> bool:
@@ -185,13 +199,10 @@ class KeepChoice:
         return _points(bound) + others, min(least, float(incumbents.least_times(np.array([rest]))[0]))
 
 
-def choice_of(
-    task: Task, leaves: LeafEvaluator, keep: Bools, beside: Callable[[], object], *, last: bool
-) -> KeepChoice | WideChoice:
+def choice_of(task: Task, leaves: LeafEvaluator, keep: Bools, *, last: bool) -> Work[KeepChoice | WideChoice]:
     """Bound a choice of kept tensors # (level, tensor), of long lists of chains those that a sketch leaves.
 
-    `beside` is called between the steps of a sketch. `last`: it is the last choice, so what others would have used
-    again is dropped. May raise TimeUp.
+    `last`: it is the last choice, so what others would have used again is dropped. May raise TimeUp.
     """
     incumbents, groups = leaves.incumbents, leaves.chains.groups
     best, sketch = incumbents if isinstance(incumbents, BestIncumbent) else None, None
@@ -200,7 +211,7 @@ def choice_of(
         return Relaxation(some, task.table, keep, task.charges, sketch=sketch)
 
     if best and max(map(len, groups)) > LONG:
-        sketch = CoarseBounds(groups, partial(relaxation, sketch=True), best, beside).sketch()
+        sketch = yield from CoarseBounds(groups, partial(relaxation, sketch=True), best).sketch()
         if sketch.wide:
             return WideChoice(kept_names(task.space.arch, task.space.workload, keep), sketch, leaves.chains.number)
     rows = sketch.rows if sketch else [None] * len(groups)

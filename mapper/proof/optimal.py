@@ -18,6 +18,7 @@ from ..problem import OBJECTIVES, ROUNDING
 from ..runtime import TimeUp
 from ..search import Recorder, Stop, Task, Watch
 from ..search.outcome import Ended, Outcome, StageProof, Statistics
+from .all_choices import Waiting
 from .bounding import Bounding
 from .effort_used import EffortUsed
 from .first_look import Evolver, first_look
@@ -26,15 +27,29 @@ from .incumbents import BestIncumbent, FrontIncumbents, Incumbents
 from .keep_choice import KeepChoice
 from .leaves import LeafEvaluator
 from .local_search import LocalSearch
+from .policy import (
+    Action,
+    Bound,
+    Branch,
+    Dive,
+    End,
+    Evolve,
+    GiveUp,
+    Open,
+    Round,
+    Standing,
+    Unfold,
+    goes_by_parts,
+    next_action,
+)
 from .proof_so_far import ProofSoFar
 from .resume import state_of
 from .rounds import Rounds
-from .wide_choice import FoldedChoice, WideChoice
+from .wide_choice import FoldedChoice
+from .work import Work
 
 STARTS = 1  # mappings drawn at random and improved, beside the best
-BESIDE = 4  # steps of the proof for each generation of the evolution beside it
-BETWEEN = 2  # turns for each of them, once nodes are opened in turns
-ALONE = 2**15  # nodes opened before that: a second, for which no other process need begin
+BETWEEN = 2  # turns of a round for each generation of the evolution beside them
 
 
 @dataclass(frozen=True)
@@ -58,7 +73,7 @@ class Optimal:
         self.evolver = Evolver(self.leaves)
         self.so_far = ProofSoFar(task, self.leaves, self.start.stages)
         self.rng = np.random.default_rng(task.options.seed)
-        self.bounding = Bounding(self.so_far.choices, self.effort.check, self._evolve_beside, self._tell)
+        self.bounding = Bounding(self.so_far.choices)
         self.rounds: Rounds | None = None  # the last
 
     def run(self) -> Outcome:
@@ -91,7 +106,7 @@ class Optimal:
                 if self.start.given is None:
                     first_look(self.evolver, self.effort.limits.seconds, lambda: self._tell(proving=False))
                 self.leaves.chains.list_all(self.effort.check)
-                self.bounding.order()
+                self._work(self.bounding.order())
                 self._branch()
         except TimeUp:
             if not self.effort.late():
@@ -106,48 +121,76 @@ class Optimal:
         return self.recorder.statistics
 
     def _branch(self) -> None:
-        """Bound and divide choices of kept tensors until none can beat the best, or effort is used up."""
-        steps, choices = 1, self.so_far.choices
+        """Carry out what the policy chooses, until it ends the proof."""
+        divisions = 1
         while True:
-            choices.rule_out()
-            if self.bounding.needed:
-                if self.bounding.hopeless(self.statistics.steps, self.effort.limits.expected_steps):
-                    return self._evolve(Ended.TOO_SHORT)
-                self.bounding.step()
-                continue
-            if self.start.root_only:
-                return self.statistics.stop(Ended.ROOT_ONLY)
-            if not choices.waiting:
-                return self._end()
-            if self.effort.late():
-                return None
-            choice = min(choices.waiting, key=lambda each: each.least)
-            if isinstance(choice, WideChoice):
-                return self._evolve(Ended.TOO_MANY_CHAINS)
-            if isinstance(choice, FoldedChoice):
-                self.bounding.unfold(choice)
-            else:
-                self._divide(choice, steps)
-                steps += 1
-                self._tell()
+            self.so_far.choices.rule_out()
+            match next_action(self._standing(divisions)):
+                case Bound():
+                    self._work(self.bounding.step())
+                case Unfold(FoldedChoice() as choice):
+                    self._work(self.bounding.unfold(choice))
+                case GiveUp(reason):
+                    return self._evolve(reason)
+                case End(reason=None):
+                    return self._end()
+                case End(reason=Ended() as reason):
+                    return self.statistics.stop(reason)
+                case division:
+                    self._divide(division)
+                    divisions += 1
+                    self._tell()
 
-    def _divide(self, choice: KeepChoice, step: int) -> None:
+    def _standing(self, divisions: int) -> Standing[Waiting]:
+        """Say where the proof is."""
+        choices, root_only = self.so_far.choices, self.start.root_only
+        unbounded, limit = self.bounding.needed, self.effort.limits.expected_steps
+        first = min(choices.waiting, key=lambda each: each.least, default=None)
+        return Standing(
+            first,
+            unbounded,
+            hopeless=unbounded and self.bounding.hopeless(self.statistics.steps, limit),
+            root_only=root_only,
+            used_up=not (unbounded or root_only or first is None) and self.effort.late(),
+            divisions=divisions,
+            settled=self.evolver.settled,
+        )
+
+    def _divide(self, action: Action[Waiting]) -> None:
         """Open some sets of chains of a choice; evolution and local search have some of the steps."""
-        if choice.rounds is not None:
-            self._round(choice.rounds)
-        elif choice.branching is None:
-            self.local_search.start(choice.relaxed, self.rng, STARTS)
-            choice.grow(certify=self.task.options.certify)
-        elif step % BESIDE == 2 and not self.evolver.settled:
-            self.evolver.step()
-        elif step % 32 == 0 and step & (step - 1) == 0:  # ever more rarely
-            choice.dive(self.leaves)
-            self.local_search.start(choice.relaxed, self.rng, 1)
-        else:
-            choice.step(self.leaves)
-            if choice.branching.opened > ALONE and choice.divisible and not self.task.options.certify:
+        match action:
+            case Round(KeepChoice(rounds=Rounds() as rounds)):
+                self._round(rounds)
+            case Branch(KeepChoice() as choice):
+                self.local_search.start(choice.relaxed, self.rng, STARTS)
+                choice.grow(certify=self.task.options.certify)
+            case Evolve():
+                self.evolver.step()
+            case Dive(KeepChoice() as choice):
                 choice.dive(self.leaves)
-                choice.divide(self.task)
+                self.local_search.start(choice.relaxed, self.rng, 1)
+            case Open(KeepChoice() as choice):
+                choice.step(self.leaves)
+                if goes_by_parts(choice, certify=self.task.options.certify):
+                    choice.dive(self.leaves)
+                    choice.divide(self.task)
+            case _:
+                raise AssertionError(f"nothing is divided by {action}")
+
+    def _work[T](self, work: Work[T]) -> T:
+        """Do a work piece by piece. Raises TimeUp where effort or time is used up."""
+        while True:
+            try:
+                piece = next(work)
+            except StopIteration as end:
+                return end.value  # type: ignore[no-any-return]
+            if piece.steps:
+                self.effort.check(piece.steps)
+            if piece.told:
+                self._tell()
+            for _ in range(piece.generations):
+                if self.evolver.go_on(self.effort.late):
+                    self._tell()
 
     def _evolve(self, reason: Ended) -> None:
         """Evolve with the rest of the effort, without a limit until that brings nothing: there is no proof, or no more.
@@ -161,11 +204,6 @@ class Optimal:
             self._tell(proving=reason is Ended.EFFORT)
         timed_out = reason in (Ended.EFFORT, Ended.TOO_SHORT) and self.effort.out_of_time
         self.statistics.stop(Ended.TIME_LIMIT if timed_out else reason)
-
-    def _evolve_beside(self) -> None:
-        """Make a generation between the steps of a sketch, or while choices are bounded."""
-        if self.evolver.go_on(self.effort.late):
-            self._tell()
 
     def _round(self, rounds: Rounds) -> None:
         """Open nodes of a choice in turns, with evolution between them."""
@@ -181,7 +219,9 @@ class Optimal:
                     return
 
     def _end(self) -> None:
-        """Set the reason of the end when nothing is left to open, unless time ended the search."""
+        """Set the reason of the end, unless effort or time ended the search before all was seen."""
+        if self.so_far.choices.waiting:
+            return
         if self.leaves.unresolved >= self.incumbents.cutoff * (1 - ROUNDING):
             self.statistics.stop(Ended.SEEN_ALL)
         elif not self.statistics.ended and not self.effort.late():

@@ -15,6 +15,7 @@ from ..bounds import Relaxation
 from ..mapping import Bools, Floats
 from ..mapspace import KeepChoices
 from ..search.outcome import Point
+from .work import Work
 
 FEW = 64  # choices; so many are bounded one by one, whatever their sums
 SHARE = 0.25  # of the steps of a proof: so many the sums may take, and until then nothing is hopeless
@@ -79,7 +80,7 @@ class InTurn:
                     break  # the places before are raised first
 
 
-def in_turn_by_tensors(choices: KeepChoices, relaxation: Callable[[Bools], Relaxation]) -> InTurn:
+def in_turn_by_tensors(choices: KeepChoices, relaxation: Callable[[Bools], Work[Relaxation]]) -> Work[InTurn]:
     """Bound what each tensor costs, for each set of levels that may keep it, and put the choices in turn by the sums.
 
     `relaxation` makes that of what is kept # (level, tensor). No sum is above the bound that it has for all chains.
@@ -89,7 +90,7 @@ def in_turn_by_tensors(choices: KeepChoices, relaxation: Callable[[Bools], Relax
     for i in range(max(map(len, sets))):
         places = [min(i, len(each) - 1) for each in sets]  # one of each tensor at once
         keep = np.stack([each[place] for each, place in zip(sets, places, strict=True)], axis=1)
-        cycles, least = relaxation(keep).least_of_tensors()
+        cycles, least = (yield from relaxation(keep)).least_of_tensors()
         for mine, place, pj in zip(energies, places, least.tolist(), strict=True):
             mine[place] = pj
     return InTurn(choices, (cycles, 0.0), energies)

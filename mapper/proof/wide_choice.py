@@ -12,6 +12,7 @@ from ..certificate import BOUNDED, WEIGHED, Choice
 from ..mapping import Bools, Ints
 from ..search.outcome import Coverage
 from .coarse_bound import CoarseBound
+from .policy import Form
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +24,9 @@ class FoldedChoice:
     number: int  # combinations of chains
     open: int = 1  # sets
     rows: int = 0  # of chains with all columns
+    form: Form = Form.FOLDED
+    divisible: bool = False
+    opened: int = 0
 
     @property
     def coverage(self) -> Coverage:
@@ -43,6 +47,9 @@ class WideChoice:
     number: int  # combinations of chains
     open: int = 1  # sets
     rows: int = 0  # of chains with all columns
+    form: Form = Form.WIDE
+    divisible: bool = False
+    opened: int = 0
 
     @property
     def least(self) -> float:

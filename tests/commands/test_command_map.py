@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from ruby_map.arch import load_arch
 from ruby_map.mapper import SearchOptions, evaluate, explore, load, result_json
+from ruby_map.mapper.commands import run_map
 from ruby_map.mapper.commands.ruby_map import main
 from ruby_map.mapper.mapping.timeloop_write import mapping_yaml
 from ruby_map.mapper.mapspace.mapspace import Mapspace
@@ -323,7 +324,7 @@ def test_an_impossible_result_is_never_printed(monkeypatch):
         costs.cycles[:] = 1
         return costs
 
-    monkeypatch.setattr("ruby_map.mapper.exploration.layer.evaluate", too_fast)
+    monkeypatch.setattr("ruby_map.mapper.model.figures.mapped.evaluate", too_fast)
     found = run(*TOY)
     assert (found.exit_code, found.stdout) == (70, "")
     assert "1 cycles for 100 MACs on 6 units" in found.stderr
@@ -469,16 +470,16 @@ def test_an_interrupted_network_has_no_totals(monkeypatch):
     told = result_json(result)
     assert told["edp"] is None
     assert told["layers"][0]["edp"] > 0
-    monkeypatch.setattr("ruby_map.mapper.commands.run_map.explore", lambda *_, **__: result)
+    monkeypatch.setattr("ruby_map.mapper.commands.run_map.explored", lambda *_: result)
     assert run("eyeriss_like", "alexnet").exit_code == 130
 
 
 def test_an_interrupted_network_writes_the_layers_it_has(monkeypatch, tmp_path):
     """Ctrl-C keeps the finished layers, marked as interrupted, and says how to go on; resuming replaces them."""
-    real, folder = explore, tmp_path / "out"
+    real, folder = run_map.explored, tmp_path / "out"
     command = ("eyeriss_like", "alexnet", "--search", "random", "--samples", 4096, "--out", folder)
     stop = interrupt_at(2)
-    monkeypatch.setattr("ruby_map.mapper.commands.run_map.explore", lambda *a, **k: real(*a, **k | {"progress": stop}))
+    monkeypatch.setattr(run_map, "explored", lambda study, request: real(study, request | {"progress": stop}))
     found = run(*command)
     assert found.exit_code == 130
     assert "interrupted: the best so far of 2 of 8 layers; the same command with --resume goes on" in found.stderr

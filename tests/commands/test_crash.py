@@ -27,7 +27,7 @@ def crashing(monkeypatch, tmp_path):
     def fail(*_, **__):
         raise ZeroDivisionError("division\nby zero")
 
-    monkeypatch.setattr(run_map, "explore", fail)
+    monkeypatch.setattr(run_map, "explored", fail)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
     monkeypatch.delenv("RUBY_MAP_DEBUG", raising=False)

@@ -377,7 +377,7 @@ def test_what_the_system_does_not_give_is_a_line(monkeypatch, error, words):
     def fails(*_, **__):
         raise error
 
-    monkeypatch.setattr(run_map, "explore", fails)
+    monkeypatch.setattr(run_map, "explored", fails)
     done = run(command_map.main, *TOY)
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr.startswith(words)
@@ -392,7 +392,7 @@ def test_a_result_is_printed_where_it_cannot_be_written(tmp_path, monkeypatch):
             change(folder)
             return explore(*arguments, **named)
 
-        monkeypatch.setattr(run_map, "explore", found)
+        monkeypatch.setattr(run_map, "explored", found)
         done = run(command_map.main, *TOY, "--out", folder)
         assert done.exit_code == 2
         assert "cycles       17" in done.stdout
@@ -424,7 +424,7 @@ def test_a_search_without_a_mapping_whose_folder_is_gone(tmp_path, monkeypatch):
         shutil.rmtree(tmp_path / "out")
         return explore(*arguments, **named)
 
-    monkeypatch.setattr(run_map, "explore", found)
+    monkeypatch.setattr(run_map, "explored", found)
     (tmp_path / "tight.yaml").write_text(TIGHT)
     done = run(
         command_map.main,

@@ -16,7 +16,7 @@ import pytest
 from joblib import wrap_non_picklable_objects
 from ruby_map.mapper import SearchOptions, explore, result_json
 from ruby_map.mapper.commands.ruby_map import main
-from ruby_map.mapper.proof import keep_choice, optimal, rounds
+from ruby_map.mapper.proof import keep_choice, policy, rounds
 from ruby_map.mapper.runtime import cluster, in_order, parallel
 from ruby_map.workloads import InputError, shaped
 from typer.testing import CliRunner
@@ -32,7 +32,7 @@ OPTIONS = {"strategy": "random", "samples": 1_000_000, "victory": 10**9}
 def in_short_turns(monkeypatch):
     """Proofs that open nodes in turns from the beginning, few nodes in each."""
     begin_poorly(monkeypatch)
-    monkeypatch.setattr(optimal, "ALONE", 0)
+    monkeypatch.setattr(policy, "ALONE", 0)
     monkeypatch.setattr(rounds, "NODES", 2**6)
     monkeypatch.setattr(rounds, "FEWEST", 2**3)
     monkeypatch.setattr(keep_choice, "PATIENCE", 2**10)

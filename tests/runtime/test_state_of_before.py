@@ -43,14 +43,14 @@ def test_a_search_goes_on(tmp_path, monkeypatch):
     folder.mkdir()
     shutil.copy(STATE / "checkpoint.sqlite", folder)
     known = []
-    real = run_map.explore
+    real = run_map.explored
 
-    def explore(*arguments, **options):
-        known.append(options["checkpoint"].load(0)["statistics"]["evaluated"])
-        return real(*arguments, **options)
+    def explored(study, request):
+        known.append(request["checkpoint"].load(0)["statistics"]["evaluated"])
+        return real(study, request)
 
     with monkeypatch.context() as patch:
-        patch.setattr(run_map, "explore", explore)
+        patch.setattr(run_map, "explored", explored)
         resumed = the_json(ruby_map.main, *SEARCH, "--out", folder, "--resume")
     assert resumed == the_json(ruby_map.main, *SEARCH)
     assert 0 < known[0] < 1_000_000

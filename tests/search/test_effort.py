@@ -12,7 +12,7 @@ from ruby_map.mapper.exploration import explore
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.problem import Effort
 from ruby_map.mapper.problem.effort import EFFORTS, read_effort
-from ruby_map.mapper.proof import effort_used, optimal, rounds
+from ruby_map.mapper.proof import effort_used, policy, rounds
 from ruby_map.mapper.report import result_json
 from ruby_map.mapper.search.evolution import evolve
 from ruby_map.mapper.search.options import SearchOptions
@@ -61,7 +61,7 @@ def test_the_answer_does_not_depend_on_the_clock(layer, objective, monkeypatch):
 @pytest.mark.parametrize("steps", [200_000, 700_000, 1_200_000])
 def test_nor_on_the_number_of_processes(steps, monkeypatch):
     """Wherever effort ends a proof whose parts are searched in rounds, two processes stop where one does."""
-    monkeypatch.setattr(optimal, "ALONE", 500)
+    monkeypatch.setattr(policy, "ALONE", 500)
     monkeypatch.setattr(rounds, "NODES", 2**10)
     monkeypatch.setattr(rounds, "FEWEST", 2**6)
     options = SearchOptions(strategy="optimal", effort=Effort(8192, steps))

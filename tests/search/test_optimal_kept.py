@@ -23,6 +23,7 @@ from ruby_map.mapper.proof import bounding, branch_and_bound, effort_used, hindr
 from ruby_map.mapper.proof import optimal as optimal_file
 from ruby_map.mapper.proof.effort_used import EffortUsed
 from ruby_map.mapper.proof.retention_order import in_turn_by_tensors
+from ruby_map.mapper.proof.work import Piece
 from ruby_map.mapper.search.evolution import population, populations
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.outcome.ended import Ended
@@ -30,7 +31,7 @@ from ruby_map.mapper.search.strategy import Task, Watch
 
 from ..conftest import DEEP
 from ..model.test_cost import matmul
-from ..searches import a_poor_beginning, lower_bound, optimal
+from ..searches import a_poor_beginning, done, lower_bound, optimal
 from ..small_problems import best_of_all, check_best_of_all, combinations_of, constrained_problems, problems, values_of
 from .test_optimal_geometric import groups_of
 from .test_optimal_interrupted import KeepChoice as InMemory
@@ -114,7 +115,12 @@ def test_choices_come_in_the_order_of_bounds_that_hold(problem):
     """Each once; by ascending sums; no sum above the bound of the choice by itself."""
     space, table, _, costs = problem
     groups, choices = groups_of(space), space.keep_choices
-    in_turn = in_turn_by_tensors(choices, lambda keep: Relaxation(groups, table, keep, costs))
+
+    def relaxation(keep):
+        yield Piece(steps=1)
+        return Relaxation(groups, table, keep, costs)
+
+    in_turn = done(in_turn_by_tensors(choices, relaxation))
     kept = np.array([in_turn.keep(place) for place in range(choices.number)])
     sums = [in_turn.energy(place) for place in range(choices.number + 1)]
     assert sums == sorted(sums)
@@ -227,7 +233,7 @@ def test_nothing_is_hopeless_once_effort_is_used_up(used):
     space, table = problem(4)
     proof = optimal_file.Optimal(Task.of(space, table, OPTIMAL), Watch())
     proof.leaves.chains.list_all()
-    proof.bounding.order()
+    done(proof.bounding.order())
     assert not proof.bounding.choices.begun
     assert proof.bounding.hopeless(used, 1_000_000) == (used == 999_999)
 

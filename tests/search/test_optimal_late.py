@@ -27,7 +27,7 @@ from ..searches import begin_poorly, lower_bound, optimal
 from ..small_problems import best_of_all, problems
 from .test_bandwidth import two_instances
 
-TABLES = {"Bounding.step", "Products.of", "_Increment.overlap"}  # before the mapspace as a whole is bounded
+TABLES = {"Optimal._work", "Products.of", "_Increment.overlap"}  # before the mapspace as a whole is bounded
 BRANCHING = {"LocalSearch._bounds", "LocalSearch._drawn", "Forest.check", "grow"}
 ASCENT = {"Geometric._least", "Geometric._logs", "Ascent._look"}
 STOPPED = {TimeUp: "time limit", KeyboardInterrupt: "interrupted"}

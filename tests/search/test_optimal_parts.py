@@ -12,8 +12,7 @@ from ruby_map.energy import energy_table
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.problem import CostOptions
 from ruby_map.mapper.problem.effort import Effort
-from ruby_map.mapper.proof import branch_and_bound, keep_choice, part_search, parts, rounds
-from ruby_map.mapper.proof import optimal as optimal_module
+from ruby_map.mapper.proof import branch_and_bound, keep_choice, part_search, parts, policy, rounds
 from ruby_map.mapper.proof.leaves import LeafEvaluator
 from ruby_map.mapper.proof.local_search import LocalSearch
 from ruby_map.mapper.search.options import SearchOptions
@@ -32,7 +31,7 @@ def many_parts(patience=2, opened=2, whole=0):
     """Proofs that divide what they have at once, and again and again; `opened`: nodes of a step; `whole`: nodes before
     the first division."""
     with a_poor_beginning() as patch:
-        patch.setattr(optimal_module, "ALONE", 0)
+        patch.setattr(policy, "ALONE", 0)
         patch.setattr(branch_and_bound.Branching, "dive", lambda *_: None)  # the parts must find the best
         patch.setattr(branch_and_bound, "OPENED", opened)
         patch.setattr(rounds, "MOST", opened)
@@ -78,7 +77,7 @@ def hard(preset="ruby"):
 def many_turns():
     """Proofs that open nodes in turns from the beginning; only the process that hands them out is changed."""
     with a_poor_beginning() as patch:
-        patch.setattr(optimal_module, "ALONE", 0)
+        patch.setattr(policy, "ALONE", 0)
         patch.setattr(rounds, "NODES", 2**6)
         patch.setattr(rounds, "FEWEST", 2**3)
         patch.setattr(keep_choice, "PATIENCE", 2**10)

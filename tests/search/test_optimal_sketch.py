@@ -200,7 +200,7 @@ def test_a_best_mapping_that_changes_between_choices(monkeypatch):
     real = bounding.choice_of
 
     def choice_of(*arguments, **more):
-        bounded.append(real(*arguments, **more))
+        bounded.append((yield from real(*arguments, **more)))
         return bounded[-1]
 
     def step(self):

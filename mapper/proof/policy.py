@@ -1,0 +1,149 @@
+"""Chooses what a proof does next: a pure function of its state, whose actions the loop carries out.
+
+Every threshold by which a proof chooses between bounding, dividing, evolving and ending stands here, with its reason.
+"""
+
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Protocol
+
+from ..search.outcome import Ended
+
+BESIDE = 4  # openings of nodes for each generation of the evolution beside them: both bring better mappings
+DIVES = 32  # openings of nodes before the first dive; then at each power of two, as dives bring less and less
+ALONE = 2**15  # nodes opened before a choice goes on by parts: a second, for which no other process need begin
+
+
+class Form(Enum):
+    """How far the proof of a choice of kept tensors is."""
+
+    WIDE = auto()  # of its chains too many are left to divide
+    FOLDED = auto()  # bounded, without its columns
+    WHOLE = auto()  # bounded, not divided
+    BRANCHING = auto()  # divided, its nodes open
+    PARTS = auto()  # divided, searched part by part in rounds
+
+
+class Waiting(Protocol):
+    """A choice of kept tensors that may have a better mapping."""
+
+    @property
+    def form(self) -> Form:
+        """How far its proof is."""
+
+    @property
+    def divisible(self) -> bool:
+        """Whether it may go on by parts."""
+
+    @property
+    def opened(self) -> int:
+        """The nodes opened so far."""
+
+
+@dataclass(frozen=True)
+class Standing[C: Waiting]:
+    """The state of a proof, as far as it decides what comes next."""
+
+    first: C | None = None  # of the choices that wait, that with the least bound; None where none waits
+    unbounded: bool = False  # whether a choice not bounded yet may be better than those that are,
+    hopeless: bool = False  # and more of them than can be bounded within the effort
+    root_only: bool = False  # whether the mapspace is bounded as a whole and no more
+    used_up: bool = False  # whether effort or time is used up
+    divisions: int = 1  # times that choices were divided, this one included
+    settled: bool = False  # whether the evolution beside brings nothing any more
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Bound the next choice."""
+
+
+@dataclass(frozen=True)
+class Unfold[C]:
+    """Bound a choice again, to divide it."""
+
+    choice: C
+
+
+@dataclass(frozen=True)
+class Branch[C]:
+    """Look for better mappings in a choice, then divide it for the first time."""
+
+    choice: C
+
+
+@dataclass(frozen=True)
+class Open[C]:
+    """Open the best nodes of a choice."""
+
+    choice: C
+
+
+@dataclass(frozen=True)
+class Dive[C]:
+    """Follow the best nodes of a choice down to mappings, and improve these."""
+
+    choice: C
+
+
+@dataclass(frozen=True)
+class Round[C]:
+    """Open nodes of the parts of a choice."""
+
+    choice: C
+
+
+@dataclass(frozen=True)
+class Evolve:
+    """Make a generation of the evolution beside the proof."""
+
+
+@dataclass(frozen=True)
+class GiveUp:
+    """There is no proof, for this reason: let the evolution have the rest of the effort."""
+
+    reason: Ended
+
+
+@dataclass(frozen=True)
+class End:
+    """End, for this reason; without one, as nothing is left to open, or effort or time is used up."""
+
+    reason: Ended | None = None
+
+
+type Action[C] = Bound | Unfold[C] | Branch[C] | Open[C] | Dive[C] | Round[C] | Evolve | GiveUp | End
+
+
+def next_action[C: Waiting](state: Standing[C]) -> Action[C]:
+    """Choose what a proof does next."""
+    if state.unbounded:
+        return GiveUp(Ended.TOO_SHORT) if state.hopeless else Bound()
+    if state.root_only:
+        return End(Ended.ROOT_ONLY)
+    choice = state.first
+    if choice is None or state.used_up:
+        return End()
+    if choice.form is Form.WIDE:
+        return GiveUp(Ended.TOO_MANY_CHAINS)
+    if choice.form is Form.FOLDED:
+        return Unfold(choice)
+    return _division(state, choice)
+
+
+def _division[C: Waiting](state: Standing[C], choice: C) -> Action[C]:
+    """Choose how a choice that may have the best mapping is divided."""
+    if choice.form is Form.PARTS:
+        return Round(choice)
+    if choice.form is Form.WHOLE:
+        return Branch(choice)
+    if state.divisions % BESIDE == 2 and not state.settled:
+        return Evolve()
+    if state.divisions >= DIVES and state.divisions.bit_count() == 1:
+        return Dive(choice)
+    return Open(choice)
+
+
+def goes_by_parts(choice: Waiting, *, certify: bool) -> bool:
+    """Test whether a choice whose nodes were opened goes on by parts, which several processes search."""
+    return choice.opened > ALONE and choice.divisible and not certify

@@ -1,0 +1,112 @@
+"""The policy of a proof: what it chooses in made-up states, and that it reads the state and nothing else."""
+
+from dataclasses import dataclass, replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from ruby_map.mapper.proof.policy import (
+    ALONE,
+    DIVES,
+    Bound,
+    Branch,
+    Dive,
+    End,
+    Evolve,
+    Form,
+    GiveUp,
+    Open,
+    Round,
+    Standing,
+    Unfold,
+    goes_by_parts,
+    next_action,
+)
+from ruby_map.mapper.search.outcome import Ended
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A choice of kept tensors that is nothing but what the policy sees of it."""
+
+    form: Form
+    divisible: bool = True
+    opened: int = 0
+
+
+WIDE, FOLDED, WHOLE, OPEN, PARTS = map(Choice, Form)
+DIVIDES = {FOLDED: Unfold, WHOLE: Branch, PARTS: Round}
+
+
+@pytest.mark.parametrize(
+    ("state", "action"),
+    [
+        (Standing(unbounded=True), Bound()),
+        (Standing(OPEN, unbounded=True, used_up=True, root_only=True), Bound()),  # its work meets the limit itself
+        (Standing(OPEN, unbounded=True, hopeless=True), GiveUp(Ended.TOO_SHORT)),
+        (Standing(OPEN, root_only=True), End(Ended.ROOT_ONLY)),
+        (Standing(), End()),
+        (Standing(OPEN, used_up=True), End()),
+        (Standing(WIDE), GiveUp(Ended.TOO_MANY_CHAINS)),
+        (Standing(FOLDED), Unfold(FOLDED)),
+        (Standing(WHOLE, divisions=2), Branch(WHOLE)),
+        (Standing(PARTS, divisions=2), Round(PARTS)),
+        (Standing(OPEN), Open(OPEN)),
+        (Standing(OPEN, divisions=2), Evolve()),
+        (Standing(OPEN, divisions=2, settled=True), Open(OPEN)),
+        (Standing(OPEN, divisions=DIVES), Dive(OPEN)),
+        (Standing(OPEN, divisions=DIVES + 1), Open(OPEN)),
+        (Standing(OPEN, divisions=3 * DIVES), Open(OPEN)),
+        (Standing(OPEN, divisions=4 * DIVES), Dive(OPEN)),
+        (Standing(OPEN, divisions=DIVES // 2), Open(OPEN)),
+    ],
+)
+def test_what_comes_next(state, action):
+    """Each action where its reason holds."""
+    assert next_action(state) == action
+
+
+STATES = st.builds(
+    Standing,
+    st.none() | st.builds(Choice, st.sampled_from(Form), st.booleans(), st.integers(0, 2 * ALONE)),
+    unbounded=st.booleans(),
+    hopeless=st.booleans(),
+    root_only=st.booleans(),
+    used_up=st.booleans(),
+    divisions=st.integers(1, 10_000),
+    settled=st.booleans(),
+)
+
+
+@given(STATES)
+def test_every_state_has_one_action(state):
+    """The same at every call, about the choice of the state; nothing ends while it is not bounded."""
+    action = next_action(state)
+    assert action == next_action(replace(state))
+    assert getattr(action, "choice", state.first) == state.first
+    assert isinstance(action, Bound | GiveUp) == (state.unbounded or action == GiveUp(Ended.TOO_MANY_CHAINS))
+    if not (state.unbounded or state.root_only or state.used_up) and state.first is not None:
+        expected = DIVIDES.get(Choice(state.first.form), object)
+        assert isinstance(action, expected)
+
+
+@given(STATES)
+def test_no_run_of_generations_keeps_a_proof_from_its_nodes(state):
+    """Of four divisions in a row three open nodes or dive, so a proof goes on however long it takes."""
+    actions = [next_action(replace(state, first=OPEN, unbounded=False, root_only=False, used_up=False, divisions=n))
+               for n in range(state.divisions, state.divisions + 4)]  # fmt: skip
+    assert sum(isinstance(action, Open | Dive) for action in actions) >= 3
+
+
+@pytest.mark.parametrize(
+    ("choice", "certify", "parts"),
+    [
+        (Choice(Form.BRANCHING, opened=ALONE), False, False),
+        (Choice(Form.BRANCHING, opened=ALONE + 1), False, True),
+        (Choice(Form.BRANCHING, opened=ALONE + 1), True, False),
+        (Choice(Form.BRANCHING, divisible=False, opened=ALONE + 1), False, False),
+    ],
+)
+def test_when_a_choice_goes_on_by_parts(choice, certify, parts):
+    """After so many nodes, with a single objective, and without a certificate."""
+    assert goes_by_parts(choice, certify=certify) == parts

@@ -87,6 +87,17 @@ def test_a_decision_stands_or_a_later_one_changes_it_as_its_record_says(row: tup
         assert found[3].startswith(f"{found[2]}-")  # another test follows the link
 
 
+def test_the_glossary_has_each_term_once_and_its_tables_are_whole() -> None:
+    """A term is the first cell of a row, with its synonyms; every row has as many cells as the head of its table."""
+    rows = re.findall(r"^\| (.+) \|$", (ROOT / "docs/glossary.md").read_text(), re.MULTILINE)
+    terms, head = list[str](), 0
+    for cells in (row.split(" | ") for row in rows):
+        head = len(cells) if cells[0] == "we say" else head
+        assert len(cells) == head, cells[0]
+        terms += cells[0].split(", ") if cells[0] != "we say" else []
+    assert len(set(terms)) == len(terms)
+
+
 @each_document
 def test_every_link_between_documents_leads_somewhere(document: Path) -> None:
     """Links are relative and the files exist."""

@@ -18,8 +18,6 @@ LARGER: Sizes = {
     "parameters": {},
     "complexity": {
         "mapper/commands/map_options.py:search_options": 17,
-        "mapper/commands/run_map.py:Job._show": 18,
-        "mapper/commands/run_map.py:Job.of": 27,
         "mapper/exploration/spread.py:bring": 20,
         "mapper/proof/hindrance.py:hindrance": 16,
         "mapper/proof/slow_orders.py:SlowOrders._level": 17,

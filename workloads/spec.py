@@ -108,12 +108,41 @@ class Workload:
 
 
 @dataclass(frozen=True)
+class Edge:
+    """A tensor that one layer of a network makes and another reads."""
+
+    producer: str  # the name of the layer whose output it is
+    consumer: str  # the name of the layer that reads it,
+    tensor: str  # under this name
+
+
+@dataclass(frozen=True)
 class Network:
-    """A list of layers, each with the number of times it occurs."""
+    """A graph of layers, each with the number of times it occurs, in an order in which they can be computed.
+
+    Where nothing is known of what the layers hand each other there are no edges. Raises ValueError for an edge that
+    names no layer or no input, or that runs against the order.
+    """
 
     name: str
     layers: tuple[tuple[Workload, int], ...]
     tokens: int | None = None  # of a language model: what a run takes in (prefill) or makes (decode)
+    edges: tuple[Edge, ...] = field(default=(), metadata={"later": True})
+
+    def __post_init__(self) -> None:
+        place = {layer.name: number for number, (layer, _) in enumerate(self.layers)}
+        for edge in self.edges:
+            if unknown := {edge.producer, edge.consumer} - place.keys():
+                raise ValueError(f"{self.name} has no layer {', '.join(sorted(unknown))}")
+            if place[edge.producer] >= place[edge.consumer]:
+                raise ValueError(f"{edge.consumer} reads what {edge.producer} makes, and does not come after it")
+            inputs = {tensor.name for tensor in self.layers[place[edge.consumer]][0].tensors if not tensor.output}
+            if edge.tensor not in inputs:
+                raise ValueError(f"{edge.consumer} reads no tensor {edge.tensor}")
+
+    def inputs_of(self, consumer: str) -> tuple[Edge, ...]:
+        """The edges by which a layer reads what other layers make."""
+        return tuple(edge for edge in self.edges if edge.consumer == consumer)
 
     @property
     def macs(self) -> int:

@@ -13,10 +13,10 @@ from ...energy import EnergyTable, no_energies
 from ...workloads import Fault, InputError, Network, Workload, collect, option_fault, unknown_choice
 from ...workloads.outputs import OutputFile, note_input
 from ..certificate import is_certificate
-from ..exploration import ONE_LAYER, Beginnings, alike, explore, layers_of, load, one_layer_faults, spaces, why
-from ..exploration.transforms import chosen
+from ..exploration import ONE_LAYER, Beginnings, Request, Study, explored, layers_of, load, one_layer_faults, why
+from ..exploration.transforms import chosen, transformed
 from ..mapspace import PRESETS, Mapspace
-from ..problem import identity
+from ..problem import Problem, identity
 from ..report import NetworkResult, Result, result_json, write_folder, write_proof
 from ..runtime import NAME as CHECKPOINT
 from ..runtime import Checkpoint, folder_faults, say, tell
@@ -41,12 +41,8 @@ class Job:
     """The checked inputs of a search, with their files read."""
 
     request: MapRequest
-    arch: Architecture
-    work: Workload | Network
-    table: EnergyTable
-    mapspace: str
-    distinct: bool
-    options: SearchOptions
+    work: Workload | Network  # as its file has it
+    study: Study
     notes: tuple[str, ...]  # for the user
     start: Beginnings | None  # mappings to begin with
     without_proof: str  # what in a file chose a search that proves nothing; empty: nothing did
@@ -60,33 +56,21 @@ class Job:
             files = collect(faults, lambda: file_options(request.arch, request.more, request.given)) or files
         mapspace = files.given.get("mapspace", request.mapspace)
         options = search_options(request, files, faults)
-        if request.resume and not request.out:
-            faults.append(option_fault("resume", "needs --out, where the checkpoint is"))
-        faults += option_faults(options) + costs(request).faults()
-        faults += [] if mapspace in PRESETS else [unknown_choice("mapspace", mapspace, PRESETS)]
-        faults += folder_faults(request.out, CHECKPOINT) if request.out else []
-        faults += store_faults(request.store) if request.store else []
-        faults += [option_fault("store", "needs a search; leave out --size")] if request.store and request.size else []
+        faults += _option_faults(request, options, mapspace)
         start = collect(faults, lambda: beginnings(request))
-        given = {"ARCH": request.arch, "WORKLOAD": request.workload}
-        missing = [option_fault(name, f"is missing: {NAME}") for name, value in given.items() if not value]
-        loaded = None if missing else collect(faults, lambda: load(request.arch, request.workload, request.more))
-        faults += missing
-        if request.why and loaded and isinstance(loaded[1], Network):
-            faults.append(option_fault("why", ONE_LAYER))
-        faults += one_layer_faults(options, loaded[1]) if loaded else []
-        table = collect(faults, lambda: _table(loaded[0], request)) if loaded else None
-        faults += _output_faults(request)
-        machine = collect(faults, lambda: machine_as(*loaded, request.placement, request.fix)) if loaded else None
-        if faults or loaded is None or table is None or machine is None:
+        loaded = _loaded(request, options, faults)
+        if faults or loaded is None:
             raise InputError(dict.fromkeys(faults))
-        distinct = files.given.get("distinct", request.distinct)
+        machine, work, table = loaded
         if request.fix:
             files.notes.append(f"only mappings with {'; '.join(request.fix)}")
-        whole = request, machine, loaded[1], table, mapspace, distinct, options, tuple(files.notes), start
-        return cls(
-            *whole, "" if request.quick or request.transfer_only or options.bound is not None else files.without_proof
+        charges, goal, distinct = costs(request), options.goal, files.given.get("distinct", request.distinct)
+        changed = transformed(machine, work, chosen(pad=request.pad, im2col=request.im2col))
+        study = Study.of(
+            changed, lambda layer: Problem(machine, layer, table, charges, goal), mapspace, distinct, options
         )
+        without = request.quick or request.transfer_only or options.bound is not None
+        return cls(request, work, study, tuple(files.notes), start, "" if without else files.without_proof)
 
     def search(self) -> int:
         """Search, print and write; return the exit status."""
@@ -94,26 +78,12 @@ class Job:
         with ExitStack() as open_files:
             checkpoint = open_files.enter_context(self._checkpoint(request.out)) if request.out else None
             store = open_files.enter_context(Store(request.store)) if request.store else None
-            with progress(request.log, len(alike(layers_of(self.work))), request.budget) as show:
-                result = explore(
-                    self.arch,
-                    self.work,
-                    self.mapspace,
-                    self.options,
-                    pad=request.pad,
-                    im2col=request.im2col,
-                    distinct=self.distinct,
-                    table=self.table,
-                    costs=costs(request),
-                    progress=show,
-                    checkpoint=checkpoint,
-                    store=store,
-                    start_from=self.start,
-                    transfer_only=request.transfer_only,
-                )
+            with progress(request.log, len(self.study.groups), request.budget) as show:
+                given = Request(progress=show, checkpoint=checkpoint, store=store, start_from=self.start)
+                result = explored(self.study, given | Request(transfer_only=request.transfer_only))
             if request.why and isinstance(result, Result) and result.found and not result.statistics.interrupted:
                 with steps(request.log, "changes") as tell_steps:
-                    result = replace(result, why=why(result, self.options, tell_steps))
+                    result = replace(result, why=why(result, self.study.options, tell_steps))
             certificate = request.certificate
             prove = partial(write_proof, result, certificate) if certificate else str
             status = self._show(result, checkpoint, prove)
@@ -156,13 +126,14 @@ class Job:
             say("\n\n".join([str(result), *([f"proof        none: {why}"] if why else []), ""]), nl=False)
 
     def _checkpoint(self, folder: Path) -> Checkpoint:
+        study, first = self.study, self.study.problems[0]
         problem: dict[str, object] = {
-            "arch": self.arch,
+            "arch": first.arch,
             "workload": self.work,
-            "energies": self.table.asked_by(layers_of(self.work)),
+            "energies": first.energies.asked_by(layers_of(self.work)),
         }
-        problem |= {"mapspace": self.mapspace, "pad": self.request.pad, "distinct": self.distinct}
-        problem |= {"costs": costs(self.request)}
+        problem |= {"mapspace": study.mapspace, "pad": self.request.pad, "distinct": study.distinct}
+        problem |= {"costs": first.charges}
         if self.request.im2col:
             problem |= {"im2col": True}
         if self.request.transfer_only:
@@ -172,9 +143,9 @@ class Job:
         if self.request.store:
             problem |= {"store": True}  # it had mappings to begin with
         what = identity(
-            self.options, ("jobs", "cluster", "bound", "prune", "engine", "certify", "cost_timeout"), **problem
+            study.options, ("jobs", "cluster", "bound", "prune", "engine", "certify", "cost_timeout"), **problem
         )
-        free = ANSWERED if self.options.cost_model else STRATEGIES[self.options.strategy].extends
+        free = ANSWERED if first.goal.answered else STRATEGIES[study.options.strategy].extends
         return Checkpoint(folder, what, resume=self.request.resume, free=free, added=("start_from", "store"))
 
 
@@ -191,13 +162,47 @@ def run(request: MapRequest) -> int:
     for note in job.notes:
         tell(f"note: {note}")
     if request.size:
-        names = chosen(pad=request.pad, im2col=request.im2col)
-        every, faults = spaces(job.arch, job.work, job.mapspace, names, distinct=job.distinct)
-        _size(every, job.mapspace, request.as_json)
+        every, faults = job.study.spaces()
+        _size(every, job.study.mapspace, request.as_json)
         for fault in faults:
             tell(str(fault))
         return NOTHING_VALID if faults else FOUND
     return job.search()
+
+
+def _option_faults(request: MapRequest, options: SearchOptions, mapspace: str) -> list[Fault]:
+    """List what is wrong with the options, before any input is read."""
+    faults = []
+    if request.resume and not request.out:
+        faults.append(option_fault("resume", "needs --out, where the checkpoint is"))
+    faults += option_faults(options) + costs(request).faults()
+    faults += [] if mapspace in PRESETS else [unknown_choice("mapspace", mapspace, PRESETS)]
+    faults += folder_faults(request.out, CHECKPOINT) if request.out else []
+    faults += store_faults(request.store) if request.store else []
+    stored = [option_fault("store", "needs a search; leave out --size")]
+    return faults + stored if request.store and request.size else faults
+
+
+def _loaded(
+    request: MapRequest, options: SearchOptions, faults: list[Fault]
+) -> tuple[Architecture, Workload | Network, EnergyTable] | None:
+    """Read both inputs and the energies; append the faults to `faults`, and return None where one cannot be read."""
+    given = {"ARCH": request.arch, "WORKLOAD": request.workload}
+    missing = [option_fault(name, f"is missing: {NAME}") for name, value in given.items() if not value]
+    loaded = None if missing else collect(faults, lambda: load(request.arch, request.workload, request.more))
+    faults += missing
+    if loaded is None:
+        faults += _output_faults(request)
+        return None
+    machine, work = loaded
+    if request.why and isinstance(work, Network):
+        faults.append(option_fault("why", ONE_LAYER))
+    faults += one_layer_faults(options, work)
+    table = collect(faults, lambda: _table(machine, request))
+    faults += _output_faults(request)
+    # as placed and fixed it has to fit once more
+    placed = collect(faults, lambda: load(machine_as(machine, work, request.placement, request.fix), work))
+    return None if table is None or placed is None else (*placed, table)
 
 
 def _output_faults(request: MapRequest) -> list[Fault]:

@@ -11,8 +11,7 @@ evaluate("simba_like", layer, "mapping.yaml")
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from dataclasses import fields, replace
 from typing import Any, TypedDict, cast
 
 from ...arch import Architecture
@@ -30,7 +29,7 @@ from ..search.options import SearchOptions
 from ..searchers import option_faults
 from ..store import Store
 from .diagnose import misfits
-from .inputs import Spec, alike, layers_of, load
+from .inputs import Spec, layers_of, load
 from .layer import Progress
 from .layers import Layers
 from .mappings import mapping_of
@@ -75,26 +74,34 @@ def explore(
     options = SearchOptions() if options is None else options
     if given and isinstance(options, SearchOptions):
         options = replace(options, **given)
-    search = _Exploration.of(arch, workload, mapspace, options, request)
-    held = HeldLayers(store, search.study) if (store := request.get("store")) else None
-    study = held.begun if held else search.study
+    return explored(_study(arch, workload, mapspace, options, request), request)
+
+
+def explored(study: Study, request: Request) -> Result | NetworkResult:
+    """Search the layers of a study, whose inputs and options have been checked; see `explore`.
+
+    Of `request` it takes what a search begins with and whom it tells.
+    """
+    tell_rounding(study.arch, layers_of(study.work))
+    held = HeldLayers(store, study) if (store := request.get("store")) else None
+    study = held.begun if held else study
     if beginnings := request.get("start_from"):
         study = beginnings.begun(study, bool(request.get("transfer_only")))
     if checkpoint := request.get("checkpoint"):
         study = kept_in(checkpoint, study)
     layers = Layers(study, request.get("progress"), checkpoint)
     if study.options.budget:
-        spend_budget(layers, search.counts)
+        spend_budget(layers, study.counts)
     else:
         bring(layers, layers.runs)
     results = layers.bounded(layers.results())
     if held:
         held.keep(results)
-    if isinstance(search.work, Network):
-        results = chosen_for_network(layers, results, search.counts)
+    if isinstance(study.work, Network):
+        results = chosen_for_network(layers, results, study.counts)
     if not results:
         raise KeyboardInterrupt  # Ctrl-C came before the first result
-    return search.result(held.told(results) if held else results)
+    return study.result(held.told(results) if held else results)
 
 
 def _sorted(keywords: Mapping[str, Any]) -> tuple[Request, dict[str, Any]]:
@@ -130,66 +137,36 @@ def one_layer_faults(options: SearchOptions, work: Workload | Network) -> list[F
     return [option_fault("cost-model", "is asked about one layer; name one, as NETWORK/LAYER")]
 
 
-@dataclass(frozen=True)
-class _Exploration:
-    """The checked inputs of an exploration: all layers, and the groups of equal layers that are searched once."""
-
-    work: Workload | Network
-    layers: list[Workload]
-    groups: list[list[int]]  # indices of equal layers
-    study: Study  # has the first layer of each group
-
-    @classmethod
-    def of(
-        cls,
-        arch: Architecture | Spec,
-        workload: Workload | Network | Spec,
-        mapspace: str,
-        options: SearchOptions,
-        request: Request,
-    ) -> "_Exploration":
-        """Read and check the inputs. Raises InputError with every fault."""
-        if not isinstance(options, SearchOptions):
-            rule = f"must be SearchOptions, as SearchOptions(seed=1); got {type(options).__name__} {options!r}"
-            raise InputError(Fault("options", None, "", rule))
-        costs = request.get("costs") or CostOptions()
-        faults = option_faults(options) + costs.faults() + _start_faults(request, options)
-        preset = next((name for name in PRESETS if name == mapspace), None)
-        faults += [] if preset else [unknown_choice("mapspace", mapspace, PRESETS)]
-        loaded = collect(faults, lambda: load(arch, workload))
-        faults += one_layer_faults(options, loaded[1]) if loaded else []
-        if faults or loaded is None or preset is None:
-            raise InputError(faults)
-        machine, work = loaded
-        work = transformed(machine, work, chosen(**request))
-        layers = layers_of(work)
-        groups = alike(layers)
-        tell_rounding(machine, layers)
-        table = request.get("table") or energy_table(machine)
-        problems = tuple(Problem(machine, layers[group[0]], table, costs, options.goal) for group in groups)
-        study = Study(problems, preset, bool(request.get("distinct")), options)
-        return cls(work, layers, groups, study)
-
-    @cached_property
-    def counts(self) -> list[int]:
-        """The number of occurrences of each group's layers."""
-        if isinstance(self.work, Workload):
-            return [1]
-        return [sum(self.work.layers[i][1] for i in group) for group in self.groups]
-
-    def result(self, results: Mapping[int, Result]) -> Result | NetworkResult:
-        """Return the result of the layer, or make that of the network from the results of its groups, by number."""
-        if isinstance(self.work, Workload):
-            return results[0]
-        names = tuple(tuple(self.layers[i].name for i in group[1:]) for group in self.groups)
-        return NetworkResult(
-            self.work.name,
-            tuple((result, self.counts[number]) for number, result in results.items()),
-            missing=len(self.groups) - len(results),
-            alike=tuple(names[number] for number in results),
-            numbers=tuple(results),
-            tokens=self.work.tokens,
-        )
+def _study(
+    arch: Architecture | Spec,
+    workload: Workload | Network | Spec,
+    mapspace: str,
+    options: SearchOptions,
+    request: Request,
+) -> Study:
+    """Read and check the inputs. Raises InputError with every fault."""
+    if not isinstance(options, SearchOptions):
+        rule = f"must be SearchOptions, as SearchOptions(seed=1); got {type(options).__name__} {options!r}"
+        raise InputError(Fault("options", None, "", rule))
+    charges = request.get("costs") or CostOptions()
+    faults = option_faults(options) + charges.faults() + _start_faults(request, options)
+    preset = next((name for name in PRESETS if name == mapspace), None)
+    faults += [] if preset else [unknown_choice("mapspace", mapspace, PRESETS)]
+    loaded = collect(faults, lambda: load(arch, workload))
+    faults += one_layer_faults(options, loaded[1]) if loaded else []
+    if faults or loaded is None or preset is None:
+        raise InputError(faults)
+    machine, work = loaded
+    work = transformed(machine, work, chosen(**request))
+    table = request.get("table") or energy_table(machine)
+    goal = options.goal
+    return Study.of(
+        work,
+        lambda layer: Problem(machine, layer, table, charges, goal),
+        preset,
+        bool(request.get("distinct")),
+        options,
+    )
 
 
 def evaluate(

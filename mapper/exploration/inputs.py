@@ -18,11 +18,8 @@ from ...workloads import (
     load_workload,
     read_yaml,
     size_faults,
-    unknown_choice,
 )
 from ...workloads.timeloop import TIMELOOP_TAGS
-from ..mapspace import PRESETS, Mapspace
-from .transforms import transformed
 
 Spec = str | os.PathLike[str]  # a name of the library or a path
 
@@ -162,26 +159,6 @@ def _common(workload: Workload | Network | None) -> Workload | None:
 def layers_of(workload: Workload | Network) -> list[Workload]:
     """List the layers of a network, in turn; a single layer is listed alone."""
     return [workload] if isinstance(workload, Workload) else [layer for layer, _ in workload.layers]
-
-
-def spaces(
-    arch: Architecture, workload: Workload | Network, preset: str, names: Sequence[str] = (), *, distinct: bool = False
-) -> tuple[list[Mapspace], list[Fault]]:
-    """Make the mapspaces of the layers after the transformations `names`, and say why others have none.
-
-    Raises InputError with the faults of all layers where no layer has a mapspace.
-    """
-    if preset not in PRESETS:
-        raise InputError(unknown_choice("mapspace", preset, PRESETS))
-    faults: list[Fault] = []
-    mapspaces = [
-        collect(faults, lambda layer=layer: Mapspace(arch, layer, preset, distinct=distinct))  # type: ignore[misc]
-        for layer in layers_of(transformed(arch, workload, names))
-    ]
-    made = [space for space in mapspaces if space is not None]
-    if not made:
-        raise InputError(dict.fromkeys(faults))
-    return made, list(dict.fromkeys(faults))
 
 
 def alike(layers: Sequence[Workload]) -> list[list[int]]:

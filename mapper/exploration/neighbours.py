@@ -117,7 +117,9 @@ def _study(result: Result, options: SearchOptions) -> NeighbourStudy:
     wanted = replace(wanted, effort=_effort(result, options), front="", cluster=None)
     preset = next(name for name in PRESETS if name == result.mapspace)
     problem = Problem(result.arch, result.workload, result.table, result.valid_costs.options, wanted.goal)
-    return NeighbourStudy((problem,), preset, False, wanted, changes=tuple(changes(space)), given=result.batch)
+    return NeighbourStudy(
+        result.workload, (problem,), preset, False, wanted, changes=tuple(changes(space)), given=result.batch
+    )
 
 
 def _effort(result: Result, options: SearchOptions) -> Effort:

@@ -1,22 +1,23 @@
 """Turns: in a turn a process searches a layer for a while and returns its state."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from typing import NamedTuple, override
+from functools import cached_property, lru_cache
+from typing import NamedTuple, Self, override
 from uuid import uuid4
 
 from ...arch import Architecture
-from ...workloads import Fault, InputError, Workload
+from ...workloads import Fault, InputError, Network, Workload, collect
 from ..mapping import MappingBatch
 from ..mapspace import Mapspace, Preset
 from ..problem import Problem
-from ..report import Result, Searched
+from ..report import NetworkResult, Result, Searched
 from ..runtime import Part, State
 from ..search import Task
 from ..search.options import SearchOptions
 from ..search.outcome import Ended, Statistics
+from .inputs import alike, layers_of
 from .layer import Answered, Progress, explore_layer
 
 TURN = 1.0  # seconds of work in a turn: to start one costs 30 ms, and tables if another process had the layer last
@@ -31,7 +32,8 @@ class NoMapspaceError(InputError):
 class Study:
     """The inputs of an exploration. Sent to each worker once."""
 
-    problems: tuple[Problem, ...] = field(compare=False)  # of the layers, all on one machine with one goal
+    work: Workload | Network = field(compare=False)
+    problems: tuple[Problem, ...] = field(compare=False)  # of the first of each group of equal layers
     mapspace: Preset = field(compare=False)
     distinct: bool = field(compare=False)
     options: SearchOptions = field(compare=False)
@@ -39,6 +41,47 @@ class Study:
     only_start: bool = field(default=False, compare=False)  # search no further than these
     answered: Answered | None = field(default=None, compare=False)  # is told each answer of a cost model
     key: str = field(default_factory=lambda: uuid4().hex)  # identifies the study in every process
+
+    @classmethod
+    def of(
+        cls,
+        work: Workload | Network,
+        problem: Callable[[Workload], Problem],
+        mapspace: Preset,
+        distinct: bool,
+        options: SearchOptions,
+    ) -> Self:
+        """Make the study of all layers of `work`; `problem` makes that of a layer, all on one machine with one goal."""
+        layers = layers_of(work)
+        problems = tuple(problem(layers[group[0]]) for group in alike(layers))
+        return cls(work, problems, mapspace, distinct, options)
+
+    @cached_property
+    def groups(self) -> list[list[int]]:
+        """The indices of equal layers, which are searched once."""
+        return alike(layers_of(self.work))
+
+    @cached_property
+    def counts(self) -> list[int]:
+        """The number of occurrences of each group's layers."""
+        if isinstance(self.work, Workload):
+            return [1]
+        return [sum(self.work.layers[i][1] for i in group) for group in self.groups]
+
+    def result(self, results: Mapping[int, Result]) -> Result | NetworkResult:
+        """Return the result of the layer, or make that of the network from the results of its groups, by number."""
+        if isinstance(self.work, Workload):
+            return results[0]
+        layers = layers_of(self.work)
+        names = tuple(tuple(layers[i].name for i in group[1:]) for group in self.groups)
+        return NetworkResult(
+            self.work.name,
+            tuple((result, self.counts[number]) for number, result in results.items()),
+            missing=len(self.groups) - len(results),
+            alike=tuple(names[number] for number in results),
+            numbers=tuple(results),
+            tokens=self.work.tokens,
+        )
 
     @property
     def arch(self) -> Architecture:
@@ -57,6 +100,21 @@ class Study:
             return Mapspace(problem.arch, problem.workload, self.mapspace, distinct=self.distinct)
         except InputError as error:
             raise NoMapspaceError(error.faults) from error
+
+    def spaces(self) -> tuple[list[Mapspace], list[Fault]]:
+        """Make the mapspaces of all layers, equal ones too, and say why others have none.
+
+        Raises InputError with the faults of all layers where no layer has a mapspace.
+        """
+        faults: list[Fault] = []
+        every = [
+            collect(faults, lambda layer=layer: Mapspace(self.arch, layer, self.mapspace, distinct=self.distinct))  # type: ignore[misc]
+            for layer in layers_of(self.work)
+        ]
+        made = [space for space in every if space is not None]
+        if not made:
+            raise InputError(dict.fromkeys(faults))
+        return made, list(dict.fromkeys(faults))
 
     def task(self, number: int, space: Mapspace, options: SearchOptions) -> Task:
         """Make the search task of a layer."""

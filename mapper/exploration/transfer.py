@@ -13,7 +13,7 @@ from ..model.figures import Mapped
 from ..problem import OBJECTIVES, ROUNDING
 from ..report import NetworkResult, Result, best_choice
 from ..search import Task
-from .inputs import alike, layers_of
+from .inputs import layers_of
 from .start_mappings import Beginnings
 from .time_slices import NoMapspaceError, Study
 
@@ -26,8 +26,7 @@ Entries = list[dict[str, Any]]  # of a mapping, as JSON has them
 class Transfer:
     """A layer or a network on a machine, its answer, and mappings of its layers that were found elsewhere."""
 
-    study: Study  # has the first layer of each group of equal ones
-    work: Workload | Network
+    study: Study
     own: Mapping[str, Entries]  # by the layer's name; none where the search found none
     others: Mapping[str, Sequence[Entries]]
 
@@ -37,22 +36,15 @@ class Transfer:
         A mapping that is valid here is taken as it is, others are adapted, as those of `--start-from`. The result has
         no proof and no search. None also where a layer has no mapping.
         """
-        layers = layers_of(self.work)
-        groups = [[layers[number] for number in group] for group in alike(layers)]
+        study, layers = self.study, layers_of(self.study.work)
+        groups = [[layers[number] for number in group] for group in study.groups]
         known = [self._known(number, group) for number, group in enumerate(groups)]
         if not all(known):
             return None
-        counts = [1] if isinstance(self.work, Workload) else [
-            sum(self.work.layers[number][1] for number in group) for group in alike(layers)
-        ]  # fmt: skip
-        chosen = self._chosen(known, counts)
+        chosen = self._chosen(known, study.counts)
         if not any(chosen) and all(group[0].name in self.own for group in groups):
             return None
-        results = [own[at] for own, at in zip(known, chosen, strict=True)]
-        if isinstance(self.work, Workload):
-            return results[0]
-        names = tuple(tuple(layer.name for layer in group[1:]) for group in groups)
-        return NetworkResult(self.work.name, tuple(zip(results, counts, strict=True)), alike=names)
+        return study.result({number: own[at] for number, (own, at) in enumerate(zip(known, chosen, strict=True))})
 
     def _known(self, number: int, group: Sequence[Workload]) -> list[Result]:
         """The mapping of a layer, then those of others, counted exactly; none of a layer without a mapspace."""
@@ -77,7 +69,7 @@ class Transfer:
         costs = evaluate(batch, task.table, task.charges)
         rows = np.lexsort(_values(task.goal.objectives, costs)[::-1])
         exact = costs.counts.exact[rows]
-        if isinstance(self.work, Network):
+        if isinstance(self.study.work, Network):
             points = np.stack([costs.cycles, costs.energy_pj], axis=1).astype(np.float64)[rows]
             rows = rows[~exact | frontier(np.where(exact[:, None], points, np.inf))]
         else:
@@ -87,7 +79,7 @@ class Transfer:
     def _chosen(self, known: Sequence[Sequence[Result]], counts: Sequence[int]) -> list[int]:
         """The place of the best mapping of each layer, 0 for its own; of a network's EDP those best together."""
         names = self.study.options.objectives
-        if isinstance(self.work, Network) and all(OBJECTIVES[names[0]].powers):
+        if isinstance(self.study.work, Network) and all(OBJECTIVES[names[0]].powers):
             return best_choice(counts, [[(float(one.cycles), one.energy_pj) for one in own] for own in known])
         chosen = []
         for own in known:
@@ -112,9 +104,3 @@ def _less(values: Sequence[float], others: Sequence[float]) -> bool:
     apart = (pair for pair in zip(values, others, strict=True) if abs(pair[0] - pair[1]) > ROUNDING * pair[1])
     value, other = next(apart, (0.0, 0.0))
     return value < other
-
-
-def first_layers(work: Workload | Network) -> tuple[Workload, ...]:
-    """The first layer of each group of equal ones: those that a study has."""
-    layers = layers_of(work)
-    return tuple(layers[group[0]] for group in alike(layers))

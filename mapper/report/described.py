@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 from ...arch import Architecture
 from ...energy import EnergyTable
 from ...workloads import Workload
+from ..mapping import MappingBatch
+from ..model import Costs
+from ..model.figures import Mapped
 from ..problem import Problem
 from ..search.outcome import Ended, Statistics
 
@@ -22,10 +25,26 @@ class Searched:
 
 
 class Described:
-    """What has a problem, and a search where it comes from one: their values by name."""
+    """A problem with a mapping, or without one, and the search that it comes from: their values by name."""
 
     problem: Problem
+    mapped: Mapped | None
     search: Searched | None
+
+    @property
+    def batch(self) -> MappingBatch | None:
+        """The mapping, as a batch of one; None where none was found."""
+        return None if self.mapped is None else self.mapped.batch
+
+    @property
+    def costs(self) -> Costs | None:
+        """The costs of the mapping, by memory; None where none was found."""
+        return None if self.mapped is None else self.mapped.costs
+
+    @property
+    def found(self) -> bool:
+        """Whether there is a valid mapping."""
+        return self.mapped is not None
 
     @property
     def arch(self) -> Architecture:

@@ -1,20 +1,17 @@
 """What results of a layer, of a network, and of whatever is made of layers have in common."""
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING
 
 from ...arch import Architecture
 from ...workloads import Workload
+from .described import Described
 from .rates import Rated
 
-if TYPE_CHECKING:
-    from .result import Result
 
-
-class Layered(Rated):
+class Layered[R: Described](Rated):
     """A result made of those of layers, each with how often it counts."""
 
-    layers: tuple[tuple["Result", int], ...]  # in turn, with how often each counts
+    layers: tuple[tuple[R, int], ...]  # in turn, with how often each counts
     missing: int  # layers that an interruption left out
 
     @property

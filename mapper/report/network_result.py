@@ -24,7 +24,7 @@ MOST_NAMED = 20  # of the layers that were not searched
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NetworkResult(Shown, Layered):
+class NetworkResult(Shown, Layered[Result]):
     """The results of the layers of a network, in turn, with how often each counts.
 
     Delay and energy add up over the layers; EDP is the product of these sums.

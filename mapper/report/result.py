@@ -6,7 +6,6 @@ from typing import override
 
 from ...energy import area_um2
 from ..bounds import Ideal, ideal
-from ..mapping import MappingBatch
 from ..model import Costs
 from ..model.figures import Mapped, binding, bound_text
 from ..problem import Problem
@@ -27,7 +26,7 @@ from .widths import mac_line, narrow_sums
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Result(Described, Proven, Shown, Layered):
+class Result(Described, Proven, Shown, Layered["Result"]):
     """A problem, its mapping with the costs, or why there is none, and what is proven of it."""
 
     problem: Problem
@@ -57,21 +56,6 @@ class Result(Described, Proven, Shown, Layered):
     def title(self) -> str:
         """The name of the layer, and what transformations made of it."""
         return self.workload.title
-
-    @property
-    def batch(self) -> MappingBatch | None:
-        """The mapping, as a batch of one; None where none was found."""
-        return None if self.mapped is None else self.mapped.batch
-
-    @property
-    def costs(self) -> Costs | None:
-        """The costs of the mapping, by memory; None where none was found."""
-        return None if self.mapped is None else self.mapped.costs
-
-    @property
-    def found(self) -> bool:
-        """Whether there is a valid mapping."""
-        return self.mapped is not None
 
     @property
     def gap(self) -> float | None:

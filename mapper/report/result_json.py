@@ -127,7 +127,7 @@ def _costs_json(result: Result | NetworkResult) -> Json:
     return costs | work | more | ({"drain_reads": True} if drained else {})
 
 
-def _transformations_json(result: Layered) -> Json:
+def _transformations_json(result: Layered[Result]) -> Json:
     """What was made of the layers as they were written; nothing where they stayed as they were."""
     names = transformations(result.workloads)
     return {"transformations": names} if names else {}

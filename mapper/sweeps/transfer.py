@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...workloads import InputError
-from ..exploration import Entries, Study, Transfer, first_layers
+from ..exploration import Entries, Study, Transfer
 from ..problem import CostOptions, Problem
 from ..report import Json, with_mappings_of
 from ..runtime import in_order
@@ -120,11 +120,14 @@ def _improved(
 ) -> PointOutcome | None:
     inputs = inputs_of(plan, point)
     costs, options = plan.energies.costs or CostOptions(), replace(plan.options, seed=point.seed)
-    problems = tuple(
-        Problem(inputs.machine, layer, inputs.table, costs, options.goal) for layer in first_layers(inputs.work)
+    study = Study.of(
+        inputs.work,
+        lambda layer: Problem(inputs.machine, layer, inputs.table, costs, options.goal),
+        inputs.preset,
+        plan.distinct,
+        options,
     )
-    study = Study(problems, inputs.preset, plan.distinct, options)
-    better = Transfer(study, inputs.work, own, others).result()
+    better = Transfer(study, own, others).result()
     if better is None or outcome.result is None:
         return None
     result = with_mappings_of(outcome.result, better, ORIGIN)

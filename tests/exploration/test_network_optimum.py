@@ -21,7 +21,7 @@ from ruby_map.mapper.problem import Problem
 from ruby_map.mapper.report import LayerNeeds, LeastSum, best_choice, edp_bound
 from ruby_map.mapper.runtime import InternalError
 from ruby_map.mapper.runtime.checkpoint import Checkpoint
-from ruby_map.workloads import InputError
+from ruby_map.workloads import InputError, Network
 
 from ..conftest import DEEP
 from ..small_problems import (
@@ -128,7 +128,8 @@ def networks(draw):
     options = replace(PROVING, seed=draw(st.integers(0, 9)), strategy=draw(st.sampled_from(["optimal", "auto"])))
     preset = draw(st.sampled_from(PRESETS))
     table = draw(figures(arch))
-    study = Study(tuple(Problem(arch, layer, table) for layer in layers), preset, True, options)
+    network = Network("drawn", tuple((layer, 1) for layer in layers))
+    study = Study(network, tuple(Problem(arch, layer, table) for layer in layers), preset, True, options)
     try:
         spaces = [study.space(number) for number in range(len(layers))]
     except InputError:

@@ -67,7 +67,10 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """List the notebooks and the decisions in the navigation."""
     lists = {
         "notebooks": [f"notebooks/{path.stem}.md" for path in NOTEBOOKS],
-        "decisions": [f"decisions/{path.name}" for path in sorted((ROOT / "docs/decisions").glob("*.md"))],
+        "decisions": [
+            "decisions/README.md",
+            *(f"decisions/{path.name}" for path in sorted((ROOT / "docs/decisions").glob("[0-9]*.md"))),
+        ],
     }
     for part in config.nav or []:
         for entries in part.values() if isinstance(part, dict) else ():

@@ -15,10 +15,11 @@ from pathlib import Path
 import pytest
 
 from . import house_files
-from .house import MAY_IMPORT, MODULES, PROJECT, ROOMS, ROOT, defined, imported, module_name
+from .house import MAY_IMPORT, MODULES, PARTS, PROJECT, ROOMS, ROOT, defined, imported, module_name
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 ARCHITECTURE = ROOT / "docs/architecture.md"
+DECISIONS = ROOT / "docs/decisions"
 HISTORY = {ROOT / "CHANGELOG.md", *ROOT.glob("docs/decisions/*.md")}  # may name files that are gone
 each_document = pytest.mark.parametrize("document", DOCUMENTS, ids=module_name)
 
@@ -53,6 +54,48 @@ def test_the_one_page_on_the_architecture_has_the_rooms_with_their_promises_and_
         assert f"{promise}." == face.split("\n\n")[0].replace("\n", " ")
         allowed = {"all above": set(rooms[:number]), "-": set()}.get(names, set(names.split(", ")))
         assert allowed == ROOMS[room]
+
+
+def decisions() -> list[tuple[str, str, str, str, str]]:
+    """The rows of the index of decisions: heading, number, title, file, and status without its link."""
+    rows, heading = [], ""
+    for line in (DECISIONS / "README.md").read_text().splitlines():
+        heading = line.removeprefix("## ").strip("`/") if line.startswith("## ") else heading
+        if row := re.fullmatch(r"\| (\d{3}) \| \[(.*)\]\(([\w-]+\.md)\) \| .+\. \| (.+) \|", line):
+            rows.append((heading, row[1], row[2], row[3], re.sub(r"\[(\d{3})\]\([^)]*\)", r"\1", row[4])))
+    return rows
+
+
+def test_the_index_of_decisions_has_every_record_once_with_its_title() -> None:
+    """Below the part or the room of the code that does what was decided."""
+    records = sorted(DECISIONS.glob("[0-9]*.md"))
+    titles = [(path.name, path.read_text().splitlines()[0]) for path in records]
+    assert sorted((file, f"# {number} {title}") for _, number, title, file, _ in decisions()) == titles
+    assert all(file.startswith(f"{number}-") for _, number, _, file, _ in decisions())
+    assert {heading for heading, *_ in decisions()} <= {"The project", *PARTS, *ROOMS}
+
+
+@pytest.mark.parametrize("row", decisions(), ids=lambda row: row[1])
+def test_a_decision_stands_or_a_later_one_changes_it_as_its_record_says(row: tuple[str, str, str, str, str]) -> None:
+    """The status of the index is that of the record; without one, it stands."""
+    _, number, _, file, status = row
+    found = re.search(r"^Status: (.+?) \[(\d{3})\]\((.+?)\)", (DECISIONS / file).read_text(), re.MULTILINE)
+    assert status == (f"{found[1]} {found[2]}" if found else "stands")
+    if found:
+        assert found[1] in ("changed by", "superseded by")
+        assert found[2] > number
+        assert found[3].startswith(f"{found[2]}-")  # another test follows the link
+
+
+def test_the_glossary_has_each_term_once_and_its_tables_are_whole() -> None:
+    """A term is the first cell of a row, with its synonyms; every row has as many cells as the head of its table."""
+    rows = re.findall(r"^\| (.+) \|$", (ROOT / "docs/glossary.md").read_text(), re.MULTILINE)
+    terms, head = list[str](), 0
+    for cells in (row.split(" | ") for row in rows):
+        head = len(cells) if cells[0] == "we say" else head
+        assert len(cells) == head, cells[0]
+        terms += cells[0].split(", ") if cells[0] != "we say" else []
+    assert len(set(terms)) == len(terms)
 
 
 @each_document

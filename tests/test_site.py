@@ -59,7 +59,8 @@ def pages(site: Path) -> dict[Path, Links]:
 def test_every_document_notebook_and_option_has_its_page(site: Path) -> None:
     """All of docs/, the decisions, the notebooks; every command with its options; every example."""
     for path in (ROOT / "docs").rglob("*.md"):
-        assert (site / path.relative_to(ROOT / "docs").with_suffix(".html")).exists()
+        page = path.with_name("index.md") if path.name == "README.md" else path
+        assert (site / page.relative_to(ROOT / "docs").with_suffix(".html")).exists()
     for path in ROOT.glob("experiments/*.ipynb"):
         assert (site / "notebooks" / f"{path.stem}.html").exists()
     options, examples = (site / "options.html").read_text(), (site / "examples.html").read_text()

@@ -23,10 +23,10 @@ run: $(VENV)/.run ## set up and map one layer (ARCH=..., WORKLOAD=...)
 	$(BIN)/ruby-map $(ARCH) $(WORKLOAD)
 
 test: $(VENV)/.dev ## set up and run the tests on JOBS=2 processes
-	$(BIN)/pytest -q -n $(JOBS)
+	$(BIN)/pytest -q -n $(JOBS) --dist worksteal
 
 test-deep: $(VENV)/.dev ## the laws with many more examples, and the tests marked deep
-	RUBY_DEEP=1 $(BIN)/pytest -q -n $(JOBS)
+	RUBY_DEEP=1 $(BIN)/pytest -q -n $(JOBS) --dist worksteal
 
 mutants: $(VENV)/.dev ## faults put into the proof one at a time: does a test notice each? Half an hour
 	$(BIN)/python tests/mutants.py

@@ -14,10 +14,14 @@ from .schema_files import object_faults
 
 DEEP = bool(os.environ.get("RUBY_DEEP"))  # set by `make test-deep`
 
+# Hundreds of tests start a process: without byte code each would compile all our modules anew, a second of two.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 # default: the same examples every time, so that a failure belongs to the change at hand and not to luck.
 # deep: many more, new ones on each run.
 COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
-settings.register_profile("default", COMMON, max_examples=100, derandomize=True)
+settings.register_profile("default", COMMON, max_examples=40, derandomize=True)
 settings.register_profile("deep", COMMON, max_examples=5_000)
 settings.load_profile("deep" if DEEP else "default")
 

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from functools import cache
 from math import prod
 from pathlib import Path
 
@@ -19,6 +20,10 @@ def arch_of(text):
     return parse_arch(parse_yaml(text, "a.yaml"))
 
 
+library_arch = cache(load_arch)  # each is read once for all layers, and each layer for all machines
+
+
+@cache
 def layers_of(name):
     loaded = load_workload(name)
     return [layer for layer, _ in loaded.layers] if isinstance(loaded, Network) else [loaded]
@@ -121,7 +126,7 @@ def tile_words(workload, tensor, places, level):
 @pytest.mark.parametrize("name", library_archs())
 def test_every_layer_has_a_valid_mapping(name, work):
     """Each layer fits each machine: with every dim as far out as its constraints let it, the tiles fit."""
-    arch = load_arch(name)
+    arch = library_arch(name)
     for layer in layers_of(work):
         check_fit(arch, layer, name)
         places = outermost_places(arch, layer)

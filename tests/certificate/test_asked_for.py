@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -36,11 +37,17 @@ def machine(**bandwidths):
 
 def said_of(objective, **bandwidths):
     """The certificate of a proof as JSON has it, and what checks another."""
-    arch, table = machine(**bandwidths)
-    space = Mapspace(arch, matmul(8, 6, 10), "pfm")
-    found = optimal(space, table, replace(OPTIMAL, objective=objective))
+    arch, space, table, found = proof_of(objective, **bandwidths)
     said = json.loads(found.certificate.model_dump_json())
     return said, lambda other: verify(Layer.model_validate(other), arch, space.workload, table)
+
+
+@cache
+def proof_of(objective, **bandwidths):
+    """A proof that several tests read, done once."""
+    arch, table = machine(**bandwidths)
+    space = Mapspace(arch, matmul(8, 6, 10), "pfm")
+    return arch, space, table, optimal(space, table, replace(OPTIMAL, objective=objective))
 
 
 def test_a_stage_that_is_left_out_is_not_proven():

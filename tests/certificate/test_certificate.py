@@ -457,9 +457,9 @@ def test_what_is_forged_is_refused(proven, forge):
         verify(Layer.model_validate(said), arch, workload, table)
 
 
-@pytest.mark.parametrize("power", [10.0**k for k in range(1, 300, 6)] + [3.1e17])
-def test_large_powers_prove_nothing(power):
-    """Where all chains fill a capacity to the last word, 0 times a large power is 0, and not what rounding leaves."""
+@pytest.fixture(scope="module")
+def filled():
+    """A proof where all chains fill a capacity to the last word, and a mapping that is far from the best."""
     factors = (FactorRule("K", "=", 3), FactorRule("N", "=", None))
     pe = LoopConstraint(dims=("M",))
     glb = Storage("glb", "SRAM", capacity_bits=16 * 400, fanout=(Axis("PE", 4, constraint=pe),))
@@ -474,18 +474,25 @@ def test_large_powers_prove_nothing(power):
     )
     space = Mapspace(arch, matmul(12, 7, 12), "pfm")
     found = optimal(space, table, OPTIMAL)
-    said = json.loads(found.certificate.model_dump_json())
-    assert verify(Layer.model_validate(said), arch, space.workload, table).optimal
+    assert verified(found, space, table).optimal
     batch = space.sample(np.random.default_rng(0), 50)
     worst = max((batch.take([i]) for i in np.flatnonzero(validity(batch) == 0)), key=lambda one: values(one, table))
     assert values(worst, table) > 1.1 * found.lower_bound
+    return found.certificate, worst, arch, space.workload, table
+
+
+@pytest.mark.parametrize("power", [10.0**k for k in range(1, 300, 6)] + [3.1e17])
+def test_large_powers_prove_nothing(filled, power):
+    """Where all chains fill a capacity to the last word, 0 times a large power is 0, and not what rounding leaves."""
+    layer, worst, arch, workload, table = filled
+    said = json.loads(layer.model_dump_json())
     said["best"] = [json.loads(certified_mapping(worst, table, CostOptions()).model_dump_json())]
     said["lower_bound"] = float(values(worst, table))
     for choice in said["choices"]:
         choice |= {"weights": [{"compute": 1.0, "tile:reg:B": power}], "trees": [{"chains": [], "parts": []}] * 3}
         choice["verdicts"] = ""
     with pytest.raises(Refused):
-        verify(Layer.model_validate(said), arch, space.workload, table)
+        verify(Layer.model_validate(said), arch, workload, table)
 
 
 def values(one, table):

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from ..conftest import needs_compiler
 
-LAYER = "{name: tiny, shape: matmul, sizes: {M: 40, N: 12, K: 9}}"
+LAYER = "{name: tiny, shape: matmul, sizes: {M: 16, N: 6, K: 3}}"
 
 
 pytestmark = needs_compiler

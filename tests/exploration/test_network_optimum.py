@@ -1,5 +1,6 @@
 """The EDP of a network: the bound and the choice against every combination of mappings of all layers."""
 
+import shutil
 from dataclasses import replace
 from itertools import product
 
@@ -218,6 +219,26 @@ def whole(net):
     return explore("eyeriss_like", net, options=PROVING)
 
 
+@pytest.fixture(scope="module")
+def layers_proven(net, tmp_path_factory):
+    """The folder of a run that Ctrl-C ended when its layers were proven, before the first proof for the network."""
+    folder = tmp_path_factory.mktemp("layers")
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with Checkpoint(folder, {}) as file, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(least_sums, "least_sum", interrupted)
+        assert explore("eyeriss_like", net, options=PROVING, checkpoint=file).statistics.interrupted
+    return folder
+
+
+@pytest.fixture
+def proven_run(layers_proven, tmp_path):
+    """A copy of that folder, to go on from: proofs of the layers take seconds each."""
+    return shutil.copytree(layers_proven, tmp_path / "run")
+
+
 def plain(result):
     """The object of --json without seconds."""
     found = result_json(result)
@@ -241,7 +262,7 @@ def test_a_layer_gives_up_edp_of_its_own_and_the_report_says_so(whole):
 
 
 @pytest.mark.parametrize("moment", [0, 1, 2])
-def test_an_interrupted_choice_goes_on_where_it_stopped(net, whole, tmp_path, monkeypatch, moment):
+def test_an_interrupted_choice_goes_on_where_it_stopped(net, whole, proven_run, monkeypatch, moment):
     """Ctrl-C during the proofs for the network: an answer whose gap holds, then the same as undisturbed."""
     calls, real = [], least_sums.least_sum
 
@@ -251,20 +272,20 @@ def test_an_interrupted_choice_goes_on_where_it_stopped(net, whole, tmp_path, mo
             raise KeyboardInterrupt
         return real(*arguments)
 
-    with Checkpoint(tmp_path, {}) as file, monkeypatch.context() as patch:
+    with Checkpoint(proven_run, {}, resume=True) as file, monkeypatch.context() as patch:
         patch.setattr(least_sums, "least_sum", some)
         first = explore("eyeriss_like", net, options=PROVING, checkpoint=file)
     assert first.statistics.interrupted
     assert first.lower_bound <= whole.edp <= first.edp
-    with Checkpoint(tmp_path, {}, resume=True) as file:
+    with Checkpoint(proven_run, {}, resume=True) as file:
         again = explore("eyeriss_like", net, options=PROVING, checkpoint=file)
     assert (again.edp, again.optimal) == (whole.edp, True)
-    with Checkpoint(tmp_path, {}, resume=True) as file, monkeypatch.context() as patch:
+    with Checkpoint(proven_run, {}, resume=True) as file, monkeypatch.context() as patch:
         patch.setattr(least_sums, "least_sum", None)  # nothing is left to prove
         assert plain(explore("eyeriss_like", net, options=PROVING, checkpoint=file)) == plain(again)
 
 
-def test_a_bound_that_is_too_high_is_an_internal_error(net, monkeypatch):
+def test_a_bound_that_is_too_high_is_an_internal_error(net, proven_run, monkeypatch):
     """A mapping below what was proven of all is no result."""
     real = least_sums.least_sum
 
@@ -273,8 +294,8 @@ def test_a_bound_that_is_too_high_is_an_internal_error(net, monkeypatch):
         return replace(found, evidence=replace(found.evidence, lower_bound=1.05 * found.lower_bound))
 
     monkeypatch.setattr(least_sums, "least_sum", too_high)
-    with pytest.raises(InternalError, match="below its bound"):
-        explore("eyeriss_like", net, options=PROVING)
+    with Checkpoint(proven_run, {}, resume=True) as file, pytest.raises(InternalError, match="below its bound"):
+        explore("eyeriss_like", net, options=PROVING, checkpoint=file)
 
 
 def test_other_objectives_and_certificates_keep_the_layers_own_best(net, monkeypatch):
@@ -295,7 +316,7 @@ def test_without_time_the_layers_own_best_are_the_answer(net, monkeypatch):
 
 
 @pytest.mark.parametrize("step", ["known_of", "best_choice", "edp_bound"])
-def test_ctrl_c_between_proofs_leaves_the_best_so_far(net, whole, monkeypatch, step):
+def test_ctrl_c_between_proofs_leaves_the_best_so_far(net, whole, proven_run, monkeypatch, step):
     """Whatever the choice of mappings is busy with."""
     calls, real = [], getattr(network, step)
 
@@ -306,7 +327,8 @@ def test_ctrl_c_between_proofs_leaves_the_best_so_far(net, whole, monkeypatch, s
         return real(*arguments)
 
     monkeypatch.setattr(network, step, interrupted)
-    found = explore("eyeriss_like", net, options=PROVING)
+    with Checkpoint(proven_run, {}, resume=True) as file:
+        found = explore("eyeriss_like", net, options=PROVING, checkpoint=file)
     assert found.statistics.interrupted
     assert found.lower_bound <= whole.edp * (1 + 1e-9) <= found.edp * (1 + 2e-9)
 

@@ -94,14 +94,14 @@ def test_counting_them_twice_changes_nothing(batch):
 # The same energies by update figures that contain the read
 
 
-def symmetric(placement, sizes):
-    """A machine with plain figures: a read costs what a write costs. N and M over a grid of registers."""
+def symmetric(buffer, registers, sizes):
+    """A machine of two placements with plain figures: a read costs what a write costs. N and M over a grid."""
     axes = tuple(Axis(name, 4, name, LoopConstraint(dims=(dim,))) for name, dim in (("X", "N"), ("Y", "M")))
     tensors = frozenset("ABZ")
     levels = (
         Storage("DRAM", "DRAM"),
-        Storage("GLB", "SRAM", capacity_bits=16 * 400, keep=tensors, fanout=axes, placement=placement),
-        Storage("RF", "regfile", capacity_bits=16 * 12, keep=tensors, placement=placement),
+        Storage("GLB", "SRAM", capacity_bits=16 * 400, keep=tensors, fanout=axes, placement=buffer),
+        Storage("RF", "regfile", capacity_bits=16 * 12, keep=tensors, placement=registers),
     )
     return Mapspace(Architecture("grid", levels, Compute("MAC", "intmac")), matmul(*sizes), "ruby")
 
@@ -116,7 +116,7 @@ def energies(space, updates):
 @pytest.mark.parametrize("placement", ["even", "uneven"])
 def test_updates_that_contain_the_read_below_cost_the_same(placement):
     """DRAM 64 + GLB 2.02 = 66.02, GLB 2.02 + RF 0.96 = 2.98: no reduction, so each word read below is one update."""
-    space = symmetric(placement, (19, 17, 11))
+    space = symmetric(placement, placement, (19, 17, 11))
     plain, together = energies(space, (64.0, 2.02, 0.96)), energies(space, (66.02, 2.98, 0.96))
     for seed in range(3):
         batch = space.sample(np.random.default_rng(seed), 2_000)
@@ -125,10 +125,10 @@ def test_updates_that_contain_the_read_below_cost_the_same(placement):
         assert (evaluate(batch, plain).energy_pj < off.energy_pj).all()
 
 
-@pytest.mark.parametrize("placement", ["even", "uneven"])
-def test_their_proofs_find_the_same_least(placement):
+@pytest.mark.parametrize("placements", [("even", "even"), ("even", "uneven"), ("uneven", "even")], ids="-".join)
+def test_their_proofs_find_the_same_least(placements):
     """With the figures of either kind."""
-    space = symmetric(placement, (4, 3, 2))
+    space = symmetric(*placements, (4, 3, 2))
     figures = {DRAINS: energies(space, (64.0, 2.02, 0.96)), CostOptions(): energies(space, (66.02, 2.98, 0.96))}
     found = [optimal(space, table, SearchOptions(strategy="optimal"), costs) for costs, table in figures.items()]
     assert all(each.optimal for each in found)

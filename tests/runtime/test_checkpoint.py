@@ -28,7 +28,7 @@ SEARCH = (
     "--search",
     "random",
     "--samples",
-    "600000",
+    "400000",
     "--victory",
     "10000000",
     "--front",

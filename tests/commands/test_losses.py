@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from joblib import wrap_non_picklable_objects
-from ruby_map.mapper import explore
 from ruby_map.mapper.commands import ruby_energy as command_energy
 from ruby_map.mapper.commands import ruby_import as command_import
 from ruby_map.mapper.commands import ruby_map as command_map
 from ruby_map.mapper.commands import ruby_model as command_model
 from ruby_map.mapper.commands import ruby_sweep as command_sweep
 from ruby_map.mapper.commands import run_map
+from ruby_map.mapper.exploration import explored
 from ruby_map.mapper.runtime import checkpoint
 from ruby_map.mapper.runtime.parallel import in_order
 from ruby_map.mapper.runtime.state_file import StateFile
@@ -390,7 +390,7 @@ def test_a_result_is_printed_where_it_cannot_be_written(tmp_path, monkeypatch):
 
         def found(*arguments, folder=folder, change=change, **named):
             change(folder)
-            return explore(*arguments, **named)
+            return explored(*arguments, **named)
 
         monkeypatch.setattr(run_map, "explored", found)
         done = run(command_map.main, *TOY, "--out", folder)
@@ -422,7 +422,7 @@ def test_a_search_without_a_mapping_whose_folder_is_gone(tmp_path, monkeypatch):
 
     def found(*arguments, **named):
         shutil.rmtree(tmp_path / "out")
-        return explore(*arguments, **named)
+        return explored(*arguments, **named)
 
     monkeypatch.setattr(run_map, "explored", found)
     (tmp_path / "tight.yaml").write_text(TIGHT)

@@ -54,14 +54,20 @@ def search_options(request: MapRequest, files: FileOptions, faults: list[Fault])
     if request.cost_model is None and "cost_timeout" in request.given:
         faults.append(option_fault("cost-timeout", "needs --cost-model"))
     faults += ignored_options(options, {*request.given, *(files.given if request.budget else ())})
-    if request.certificate:
-        proves = options.strategy in STRATEGIES and STRATEGIES[options.strategy].proves
-        if not proves and options.bound is None:
-            faults.append(option_fault("certificate", "needs a proof: give --search optimal, or --bound"))
+    faults += _proof_faults(request, options)
+    return options
+
+
+def _proof_faults(request: MapRequest, options: SearchOptions) -> list[Fault]:
+    """List what does not go with a certificate, or with what holds the best mapping back."""
+    faults = []
+    proves = options.strategy in STRATEGIES and STRATEGIES[options.strategy].proves
+    if request.certificate and not proves and options.bound is None:
+        faults.append(option_fault("certificate", "needs a proof: give --search optimal, or --bound"))
     if request.why:
         faults += why_faults(options)
         faults += [option_fault("why", "needs a search; leave out --size")] if request.size else []
-    return options
+    return faults
 
 
 def beginnings(request: MapRequest) -> Beginnings | None:

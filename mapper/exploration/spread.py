@@ -24,21 +24,29 @@ from .time_slices import NoMapspaceError, SliceRequest, SliceResult, SliceState,
 
 def bring(layers: Layers, runs: Sequence[Run]) -> None:
     """Continue each search to its target or its own end, with a result; or until Ctrl-C. Raises InputError."""
-    left = [run for run in runs if run.result is None or (run.open and (run.target or 0) > run.evaluated)]
-    options = layers.study.options
-    strategy, several = STRATEGIES[options.strategy], options.jobs > 1 and len(left) > 1 and options.cluster is None
-    if several and not strategy.shares:
-        left = _whole(layers, left)
-    elif several and ENGINES[options.engine].exact:
-        left = _turns(layers, left)
-    elif layers.spaces is None and layers.ends is None:
-        layers.spaces = {}
-        for run in left:
-            if space := _space(layers, run):
-                layers.spaces[run.number] = space
+    left = _apart(layers, [run for run in runs if _unfinished(run)])
     for run in left:
         if not run.faults and not layers.interrupted and not layers.is_late(run):
             _together(layers, run)
+
+
+def _unfinished(run: Run) -> bool:
+    """Test whether a search has no result, or a higher target now than when it ended."""
+    return run.result is None or (run.open and (run.target or 0) > run.evaluated)
+
+
+def _apart(layers: Layers, runs: list[Run]) -> list[Run]:
+    """Search layers each in a process of its own, where that can be; return those to be searched by all together."""
+    options = layers.study.options
+    if options.jobs > 1 and len(runs) > 1 and options.cluster is None:
+        if not STRATEGIES[options.strategy].shares:
+            return _whole(layers, runs)
+        if ENGINES[options.engine].exact:
+            return _turns(layers, runs)
+    if layers.spaces is None and layers.ends is None:
+        made = {run.number: _space(layers, run) for run in runs}
+        layers.spaces = {number: space for number, space in made.items() if space}
+    return runs
 
 
 def _together(layers: Layers, run: Run) -> None:

@@ -1,5 +1,7 @@
 """Why no proof is possible: long lists, too many choices, too little time, figures rounded or decided by orders."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from ..model import figures_exact
@@ -10,25 +12,23 @@ from .retention_order import SHARE, by_tensors
 
 
 def hindrance(task: Task, chains: ChainGroups) -> Ended | None:
-    """Return the reason why no proof is possible; None where one is."""
-    options, choices = task.options, task.space.keep_choices
-    if not figures_exact(task.space.arch, task.space.workload):
-        return Ended.INEXACT
-    if task.space.arch.systolic is not None:
-        return Ended.SYSTOLIC  # of a combination of chains a proof tries the orders of the least energy alone
-    if chains.most > MOST_SKETCHED:
-        return Ended.TOO_MANY_SKETCHED
-    if chains.most > MOST_NAMED and options.certify:
-        return Ended.TOO_MANY_NAMED
-    if chains.most > MOST_CHAINS and task.goal.front:
-        return Ended.TOO_MANY_CHAINS  # a front has no weighted products, so no sketch
-    if choices.number > MOST_KEPT and (task.goal.front or options.certify):
-        return Ended.TOO_MANY_CHOICES_LISTED
+    """Return the first reason why no proof is possible; None where one is."""
+    return next((reason for holds, reason in _hindrances(task, chains) if holds), None)
+
+
+def _hindrances(task: Task, chains: ChainGroups) -> Iterator[tuple[bool, Ended]]:
+    """Yield every reason and whether it holds; those that take time to find out come last."""
+    options, choices, front = task.options, task.space.keep_choices, bool(task.goal.front)
+    yield not figures_exact(task.space.arch, task.space.workload), Ended.INEXACT
+    # of a combination of chains a proof tries the orders of the least energy alone
+    yield task.space.arch.systolic is not None, Ended.SYSTOLIC
+    yield chains.most > MOST_SKETCHED, Ended.TOO_MANY_SKETCHED
+    yield chains.most > MOST_NAMED and options.certify, Ended.TOO_MANY_NAMED
+    yield chains.most > MOST_CHAINS and front, Ended.TOO_MANY_CHAINS  # a front has no weighted products, so no sketch
+    yield choices.number > MOST_KEPT and (front or options.certify), Ended.TOO_MANY_CHOICES_LISTED
     in_turn = by_tensors(choices, listed=chains.most <= MOST_CHAINS)
     bounded = choices.most_of_tensor if in_turn else choices.number
-    if bounded > MOST_KEPT:
-        return Ended.TOO_MANY_CHOICES
+    yield bounded > MOST_KEPT, Ended.TOO_MANY_CHOICES
     steps = options.limits.expected_steps
-    limit = np.inf if steps is None else steps
-    share = SHARE if in_turn else 1.0
-    return Ended.TOO_SHORT if chains.rows_of_all * bounded * STEPS_A_ROW > limit * share else None
+    limit = np.inf if steps is None else steps * (SHARE if in_turn else 1.0)
+    yield chains.rows_of_all * bounded * STEPS_A_ROW > limit, Ended.TOO_SHORT

@@ -7,7 +7,7 @@ so of each set of loops only the points that no other covers are kept, then of a
 too, if its energy and cycles with the least that the remaining loops can add do not improve on the incumbents.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import override
@@ -177,17 +177,15 @@ class SlowOrders:
         nest = _Nest(batch.take(np.zeros(sets, np.int64)))
         nest.positions.free, nest.positions.front = free, front
         added = np.zeros((len(free), sets, 1 + len(self.flows)))
-        for moved in self.moved:
-            if moved.charge.child > level:
-                charge = moved.charge
-                movement = DataMovement(nest, charge.tensor, charge.child, charge.parent, moved.origin)
-                for i, d in enumerate(free):
-                    if moved.steps is None:
-                        added[i, :, moved.coordinate] -= moved.figure * movement.stays(level, d)
-                        continue
-                    for chosen in (chosen for chosen in range(sets) if not chosen >> i & 1):
-                        outside = [*front, *(e for j, e in enumerate(free) if chosen >> j & 1)]
-                        added[i, chosen, moved.coordinate] += moved.figure * moved.steps.at(level, d, outside)
+        for moved in (each for each in self.moved if each.charge.child > level):
+            charge = moved.charge
+            movement = DataMovement(nest, charge.tensor, charge.child, charge.parent, moved.origin)
+            for i, d in enumerate(free):
+                if moved.steps is None:
+                    added[i, :, moved.coordinate] -= moved.figure * movement.stays(level, d)
+                    continue
+                for chosen, outside in _chosen(free, front, i):
+                    added[i, chosen, moved.coordinate] += moved.figure * moved.steps.at(level, d, outside)
         return _Level.of(free, added)
 
     def _arranged(self, orders: Sequence[Ints]) -> Order:
@@ -272,3 +270,10 @@ class _Search:
         if len(stay) > MOST_POINTS:
             raise TooManyOrders
         return stay
+
+
+def _chosen(free: Sequence[int], front: Collection[int], i: int) -> Iterator[tuple[int, list[int]]]:
+    """Yield the sets of free loops without the loop i, and all dims outside it: those of `front` and of the set."""
+    for chosen in range(1 << len(free)):
+        if not chosen >> i & 1:
+            yield chosen, [*front, *(d for j, d in enumerate(free) if chosen >> j & 1)]

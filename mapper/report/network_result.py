@@ -162,13 +162,7 @@ class NetworkResult(Shown, Layered[Result]):
         title = f"{self.title} on {self.machine.name}"
         parts: list[str | tables.TextTable] = [title, *(layer_tables(mapped, self.found) if mapped else [])]
         parts += _notes(self)
-        parts += [
-            front_table(result.front, result.axes, result.cycles, result.energy_pj, result.workload.name)
-            for result, _ in mapped
-            if result.front
-        ]
-        parts += [str(result) for result, _ in self.layers if not (result.found or result.unsearched)]
-        parts += _unsearched([result for result, _ in self.layers if result.unsearched])
+        parts += _of_layers(self)
         if self.missing:
             parts.append(f"interrupted: {self.missing} layers were not searched")
         if self.found:
@@ -179,6 +173,15 @@ class NetworkResult(Shown, Layered[Result]):
         parts += [line] if (line := known_line([(each.workload.name, each.known) for each, _ in mapped])) else []
         parts += [] if self.gap is None else [_proof(self, self.gap)]
         return parts
+
+
+def _of_layers(network: NetworkResult) -> Iterator[str | tables.TextTable]:
+    """Yield the fronts of layers, the reports of those without a mapping, and the names of those not searched."""
+    for result, _ in network.layers:
+        if result.front:
+            yield front_table(result.front, result.axes, result.cycles, result.energy_pj, result.workload.name)
+    yield from (str(result) for result, _ in network.layers if not (result.found or result.unsearched))
+    yield from _unsearched([result for result, _ in network.layers if result.unsearched])
 
 
 def _unsearched(results: Sequence[Result]) -> list[str]:

@@ -13,6 +13,7 @@ from .network_edp import least_by_edp
 from .tables import TextTable
 
 LONGER = 6  # times the time limit
+MOST_NAMED = 8  # layers; of more the number is said
 
 
 def proof_line(
@@ -129,17 +130,18 @@ def network_line(
     if gap <= ROUNDING:
         lower = ", and ".join([f"a lower {name}", *(f"of these none a lower {other}" for other in others if optimal)])
         parts = [f"optimal: no choice of mappings gives {network} {lower}"]
-    if open_layers:
-        gaps = ", ".join(f"{layer} within {each:.2%}" for layer, each in open_layers)
-        parts.append(
-            f"not proven best: {gaps}" if len(open_layers) < 9 else f"{len(open_layers)} layers not proven best"
-        )
-    if given_up:
-        names = ", ".join(given_up) if len(given_up) < 9 else f"{len(given_up)} layers"
-        parts.append(f"best for the network, not by their own {name}: {names}")
+    gaps = [f"{layer} within {each:.2%}" for layer, each in open_layers]
+    parts += [_few(gaps, "not proven best: {}", "{} layers not proven best")] if gaps else []
+    best = f"best for the network, not by their own {name}:"
+    parts += [_few(given_up, f"{best} {{}}", f"{best} {{}} layers")] if given_up else []
     if not open_layers and not given_up:
         parts.append("every layer's mapping is the best of its mapspace")
     return f"proof        {'; '.join(parts)}"
+
+
+def _few(names: Sequence[str], few: str, many: str) -> str:
+    """Put names into the sentence `few`, or where there are many their number into `many`."""
+    return few.format(", ".join(names)) if len(names) <= MOST_NAMED else many.format(len(names))
 
 
 def front_gap(front: Sequence[Mapped], proof: FrontProof) -> float:

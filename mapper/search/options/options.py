@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -46,25 +46,8 @@ class SearchOptions:
     effort: str | Effort = ""  # quick, normal, thorough, or numbers; "": what the strategy does without (auto: normal)
 
     def __post_init__(self) -> None:
-        for option in fields(self):
-            value = getattr(self, option.name)
-            if option.name in NAMES and isinstance(value, str | list | tuple):
-                value = _joined(value)
-            elif option.name in (*WHOLE, "budget"):
-                value = _whole(value)
-            elif option.name in NUMBERS and isinstance(value, Real) and not isinstance(value, bool):
-                value = float(value)
-            elif option.name == "patience" and isinstance(value, list):
-                value = tuple(value)
-            if option.name == "budget" and not isinstance(value, bool):
-                value = str(value).strip() if isinstance(value, str | int | float) else value
-            elif option.name == "cost_model" and isinstance(value, list | tuple):
-                value = shlex.join(value) if all(isinstance(word, str) for word in value) else value
-            elif option.name == "effort" and isinstance(value, str | Effort):
-                value = effort_text(value)
-            elif option.name == "settings" and isinstance(value, str | Mapping):
-                value = as_text(value)
-            object.__setattr__(self, option.name, value)
+        for name, convert in _CONVERSIONS:
+            object.__setattr__(self, name, convert(getattr(self, name)))
 
     @property
     def objectives(self) -> tuple[str, ...]:
@@ -111,6 +94,37 @@ def _whole(value: object) -> object:
     if isinstance(value, Integral):
         return int(value)
     return int(float(value)) if float(value).is_integer() else value
+
+
+def _number(value: object) -> object:
+    """Convert a number of any type to float. Returns other values unchanged."""
+    return float(value) if isinstance(value, Real) and not isinstance(value, bool) else value
+
+
+def _text(value: object) -> object:
+    """Write a budget as text. Returns other values unchanged."""
+    if isinstance(value, bool):
+        return value
+    return str(value).strip() if isinstance(value, str | int | float) else value
+
+
+def _command(value: object) -> object:
+    """Join the words of a command. Returns other values unchanged."""
+    words = isinstance(value, list | tuple) and all(isinstance(word, str) for word in value)
+    return shlex.join(value) if words else value  # type: ignore[arg-type]
+
+
+# how the values of options are stored, in turn
+_CONVERSIONS: tuple[tuple[str, Callable[[Any], object]], ...] = (
+    *((name, lambda value: _joined(value) if isinstance(value, str | list | tuple) else value) for name in NAMES),
+    *((name, _whole) for name in (*WHOLE, "budget")),
+    *((name, _number) for name in NUMBERS),
+    ("patience", lambda value: tuple(value) if isinstance(value, list) else value),
+    ("budget", _text),
+    ("cost_model", _command),
+    ("effort", lambda value: effort_text(value) if isinstance(value, str | Effort) else value),
+    ("settings", lambda value: as_text(value) if isinstance(value, str | Mapping) else value),
+)
 
 
 def read_patience(text: str) -> tuple[float, int]:

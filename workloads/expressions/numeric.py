@@ -110,7 +110,7 @@ def arithmetic(text: str, names: Mapping[str, Number] | None = None) -> Number:
     8192
     """
     try:
-        value = value_of(parse(text), names or {})
+        value = value_of(parse(text), {} if names is None else names)
     except ZeroDivisionError:
         raise ValueError(f"division by zero: {text!r}") from None
     except OverflowError:

@@ -106,7 +106,7 @@ MUTANTS = [
     ),
     Mutant(
         "a point is reached where two mappings together reach it",
-        "mapper/search/outcome/outcome.py",
+        "mapper/search/outcome/evidence.py",
         "return np.asarray(np.maximum(before, after))",
         "return np.asarray(before + after)",
     ),

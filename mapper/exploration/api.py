@@ -189,6 +189,7 @@ def evaluate(
     if not isinstance(work, Workload):
         raise InputError(Fault(work.name, None, "", "a mapping is of one layer; name one, as NETWORK/LAYER"))
     batch = mapping_of(mapping, machine, work)
-    problem = Problem(machine, work, table or energy_table(machine), costs or CostOptions())
+    # transforms may pad the layer
+    problem = Problem(machine, batch.workload, table or energy_table(machine), costs or CostOptions())
     mapped = Mapped.of(problem, batch)
     return Result(problem, mapped, hint="\n".join(misfits(mapped.batch)))

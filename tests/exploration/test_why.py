@@ -305,4 +305,4 @@ def test_a_machine_without_axes_gets_no_hint():
     """There is nothing to say of them."""
     space = Mapspace(load_arch("linear_5", {"pes": 1}), DEPTHWISE, "ruby-s")
     result = explore(space.arch, DEPTHWISE, "ruby-s", SearchOptions(strategy="random", samples=200))
-    assert idle_hint(space, result.batch, result.valid_costs) == ""
+    assert idle_hint(space, result.mapped) == ""

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch
-from ruby_map.energy import as_written, energy_table
+from ruby_map.energy import as_written, energy_table, stacked_table
 from ruby_map.mapper.bounds import Geometric
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model.cost import evaluate, validity
 from ruby_map.mapper.model.recount import recount
-from ruby_map.mapper.problem import OBJECTIVES, Goal, Problem
+from ruby_map.mapper.problem import OBJECTIVES, CostOptions, Goal, Problem
 from ruby_map.mapper.proof import incumbents as aims
 from ruby_map.mapper.proof import optimal as optimal_file
 from ruby_map.mapper.proof.branch_and_bound import Branching
@@ -64,10 +64,9 @@ def front_of(points):
 
 def found_by(outcome, table, costs=None):
     """Cycles and energies of the front that a search found."""
-    arch, workload = outcome.best.arch, outcome.best.workload
-    goal = Goal(front=FRONT)
-    problem = Problem(*as_written(arch, table), workload, costs, goal)
-    front = exact_front(problem, outcome.front)
+    levels, workload = outcome.best.arch, outcome.best.workload
+    arch, energies = as_written(levels, stacked_table(table, levels))
+    front = exact_front(Problem(arch, workload, energies, costs or CostOptions(), Goal(front=FRONT)), outcome.front)
     return sorted((one.value("delay"), one.value("energy")) for one in front)
 
 

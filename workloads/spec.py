@@ -1,7 +1,7 @@
 """The workload as a value: dims, tensors with their projections, layers, networks."""
 
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from math import prod
 from typing import override
@@ -116,7 +116,7 @@ class Edge:
     tensor: str  # under this name
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Network:
     """A graph of layers, each with the number of times it occurs, in an order in which they can be computed.
 
@@ -139,6 +139,12 @@ class Network:
             inputs = {tensor.name for tensor in self.layers[place[edge.consumer]][0].tensors if not tensor.output}
             if edge.tensor not in inputs:
                 raise ValueError(f"{edge.consumer} reads no tensor {edge.tensor}")
+
+    @override
+    def __repr__(self) -> str:
+        """The fields; without edges the text of before there were any, by which sweeps on disk know networks."""
+        shown = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "edges" or self.edges}
+        return f"Network({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
     def inputs_of(self, consumer: str) -> tuple[Edge, ...]:
         """The edges by which a layer reads what other layers make."""

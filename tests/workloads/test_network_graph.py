@@ -49,3 +49,10 @@ def test_networks_without_edges_are_those_of_before():
     assert load_workload("resnet18").edges == ()
     assert fingerprint(replace(NETWORK, edges=())) == BEFORE
     assert fingerprint(NETWORK) != BEFORE
+
+
+def test_sweeps_of_before_know_their_networks():
+    """They know them by this text, to which edges add."""
+    text = repr(replace(NETWORK, edges=()))
+    assert text == f"Network(name='block', layers=(({EXPAND!r}, 1), ({PROJECT!r}, 2)), tokens=None)"
+    assert repr(NETWORK) == f"{text[:-1]}, edges=({HANDED!r},))"

@@ -142,19 +142,15 @@ class Optimal:
                     self._tell()
 
     def _standing(self, divisions: int) -> Standing[Waiting]:
-        """Say where the proof is."""
-        choices, root_only = self.so_far.choices, self.start.root_only
-        unbounded, limit = self.bounding.needed, self.effort.limits.expected_steps
-        first = min(choices.waiting, key=lambda each: each.least, default=None)
-        return Standing(
-            first,
-            unbounded,
-            hopeless=unbounded and self.bounding.hopeless(self.statistics.steps, limit),
-            root_only=root_only,
-            used_up=not (unbounded or root_only or first is None) and self.effort.late(),
-            divisions=divisions,
-            settled=self.evolver.settled,
-        )
+        """Say where the proof is; while choices are not bounded, nothing is asked of those that wait."""
+        if self.bounding.needed:
+            limit = self.effort.limits.expected_steps
+            return Standing(unbounded=True, hopeless=self.bounding.hopeless(self.statistics.steps, limit))
+        if self.start.root_only:
+            return Standing(root_only=True)
+        first = min(self.so_far.choices.waiting, key=lambda each: each.least, default=None)
+        used_up = first is not None and self.effort.late()
+        return Standing(first, used_up=used_up, divisions=divisions, settled=self.evolver.settled)
 
     def _divide(self, action: Action[Waiting]) -> None:
         """Open some sets of chains of a choice; evolution and local search have some of the steps."""

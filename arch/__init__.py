@@ -1,10 +1,10 @@
 """Architectures: storage levels, fanout, compute, constraints, and the library of them."""
 
 from .base import library_archs, with_base
-from .codes import one_core, with_codes
 from .components import component_classes
 from .fit import check_fit
 from .load import arch_documents, load_arch, parse_arch
+from .roles import one_core, with_roles
 from .schema import CAPACITIES, ComputeUnit, Fanout, Level
 from .spec import (
     FREE,
@@ -53,5 +53,5 @@ __all__ = [
     "stacked",
     "unstacked",
     "with_base",
-    "with_codes",
+    "with_roles",
 ]

@@ -13,7 +13,7 @@ from pathlib import Path
 from ruby_map.energy import energy_table
 from ruby_map.mapper.exploration import load
 from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.search import Task, Watch
+from ruby_map.mapper.search import Observers, Task
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.searchers import search
 
@@ -33,7 +33,7 @@ def main() -> None:
     for name, samples in SEARCHES.items():
         for seed in range(3):
             options = SearchOptions(name, samples=samples, victory=None, seed=seed, jobs=2, cost_model=model)
-            traces[name, seed] = search(Task.of(space, energy_table(arch), options), Watch()).statistics.trace
+            traces[name, seed] = search(Task.of(space, energy_table(arch), options), Observers()).statistics.trace
     least = min(trace[-1][1] for trace in traces.values())
     print(f"{layer.name} on {arch.name}: best {least:.4g}")
     for name, samples in SEARCHES.items():

@@ -15,7 +15,7 @@ from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import evaluate, recount, validity
 from ruby_map.mapper.search import Task
 from ruby_map.mapper.search.options import SearchOptions
-from ruby_map.mapper.search.variation import ground_of
+from ruby_map.mapper.search.variation import sampler_of
 from ruby_map.mapper.searchers.pruned import Pruners
 from ruby_map.workloads import load_workload, shaped
 
@@ -57,7 +57,7 @@ def pruner_effects(task: Task, utilization: float) -> list[Effect]:
         values = _values(task, batch)
         valid, least = valid + int(np.isfinite(values).sum()), min(least, float(values.min()))
         for name, pruners in every.items():
-            own = values[pruners.left(ground_of(task.space), batch)]
+            own = values[pruners.left(sampler_of(task.space), batch)]
             left[name], best[name] = left[name] + len(own), min(best[name], float(own.min(initial=np.inf)))
     if not valid:
         return []

@@ -27,14 +27,14 @@ from ruby_map.mapper.mapspace.lazy_batch import LazyBatch
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model.cost import Costs, evaluate, validity
 from ruby_map.mapper.problem import OBJECTIVES
-from ruby_map.mapper.problem.charges import CostOptions
+from ruby_map.mapper.problem.charges import Charges
 from ruby_map.mapper.runtime.parallel import in_order
 from ruby_map.mapper.search import RandomDraws, Task
 from ruby_map.mapper.search.engines import ENGINES, score
 from ruby_map.mapper.search.engines.jax_engine import JaxEngine
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.proposer import CHUNK
-from ruby_map.mapper.search.recorder import Recorder, Scores, Stop, ToBeat
+from ruby_map.mapper.search.recorder import Recorder, RecordThreshold, Scores, Stop
 from ruby_map.mapper.search.score import ScoringTask
 from ruby_map.workloads import load_workload
 
@@ -57,7 +57,9 @@ MODEL_SHARE = 200_000  # mappings evaluated per figure
 ROUNDS = 32  # of the fixed workload, between looks at the clock
 
 
-def timed_score(problem: ScoringTask, chunks: Sequence[int], known: ToBeat) -> list[tuple[Scores, int, float, float]]:
+def timed_score(
+    problem: ScoringTask, chunks: Sequence[int], known: RecordThreshold
+) -> list[tuple[Scores, int, float, float]]:
     """Each chunk's scores, the process that made them, its share of the CPU-seconds that took, and all used so far."""
     began = process_time()
     found = score(problem, chunks, known)
@@ -120,7 +122,7 @@ def rows(options: argparse.Namespace) -> Iterator[dict[str, object]]:
             task = Task.of(space, energy_table(machine), SearchOptions(prune=prune, engine=engine))
             problem = ScoringTask(task, RandomDraws())
             began = process_time()
-            score(problem, [0], ToBeat())
+            score(problem, [0], RecordThreshold())
             compile_s, before = process_time() - began, yardstick()
             get_reusable_executor().shutdown()  # it replaces workers that grow by 300 MB, as by the first use of JAX
             found = measure(problem, jobs, options.chunks)
@@ -145,7 +147,7 @@ def model_rows(options: argparse.Namespace) -> Iterator[dict[str, object]]:
         for size, engine in product(options.batches, options.engines):
             draw = valid_draw(space, size)
             if engine == "jax":
-                values = partial(JaxEngine(space, table, CostOptions(), edp, block=size).values, draw)
+                values = partial(JaxEngine(space, table, Charges(), edp, block=size).values, draw)
             else:
                 values = partial(_evaluate, draw, table)
             before, times = yardstick(), max(1, MODEL_SHARE // size)

@@ -14,7 +14,7 @@ from ruby_map.energy import energy_table
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import evaluate, validity
 from ruby_map.mapper.problem import Problem
-from ruby_map.mapper.store import Found, Held, Origin, Store, key_of, plain_mappings, read_mappings
+from ruby_map.mapper.store import MappingSource, Origin, Store, StoredMapping, key_of, plain_mappings, read_mappings
 from ruby_map.mapper.store.write import put_mapping, put_problem
 from ruby_map.workloads import load_workload
 
@@ -22,9 +22,9 @@ LEAST = 0.2  # seconds
 DATE = "2030-01-01T00:00:00Z"
 
 
-def rows(problem: Problem, number: int) -> list[Held]:
+def rows(problem: Problem, number: int) -> list[StoredMapping]:
     """Draw valid mappings, with costs as a batch has them."""
-    space, found = Mapspace(problem.arch, problem.workload, "ruby"), dict[str, Held]()
+    space, found = Mapspace(problem.arch, problem.workload, "ruby"), dict[str, StoredMapping]()
     rng = np.random.default_rng(0)
     while len(found) < number:
         batch = space.sample(rng, 8192)
@@ -32,7 +32,7 @@ def rows(problem: Problem, number: int) -> list[Held]:
         costs = evaluate(batch, problem.energies, problem.charges)
         for mapping, energy, cycles in zip(plain_mappings(batch), costs.energy_pj, costs.cycles, strict=True):
             key, figures = key_of(mapping), (float(energy), int(cycles))
-            found[key] = Held(
+            found[key] = StoredMapping(
                 key, mapping, problem.goal.values(*figures), *figures, DATE, (Origin(DATE, "random", "ruby"),)
             )
     return list(found.values())[:number]
@@ -78,7 +78,7 @@ def main() -> None:
             read_mappings(arch, workload, [held.mapping for held in held_rows])
             timed("made a batch", began)
             began = perf_counter()
-            store.add(problem, read_mappings(arch, workload, [best.mapping])[0], Found("hand"))
+            store.add(problem, read_mappings(arch, workload, [best.mapping])[0], MappingSource("hand"))
             timed("a mapping counted and added", began)
     print("holds" if seconds < LEAST else f"does not hold: {LEAST} s")  # noqa: T201
 

@@ -2,11 +2,11 @@
 
 Random valid mappings of five matrix products and four convolutions, half of them perfect (pfm), half of Ruby-S, written
 in C by `ruby-code` and run on one core of the processor at hand, beside the EDP optima of both mapspaces. The terms of
-mapper/codegen/effort.py are fitted to half of the runs of a layer and judged by the other half (held out), and fitted
-to the runs of all other layers and judged by this one (transferred). Rank correlations are Spearman's; `cycles` is that
-of the model's cycles alone. `five` is the best measured time of the five mappings that are predicted to be fastest,
-over that of all; `fastest` is what `ruby-code --fastest` finds by times fitted to the other layers. Products are also
-compared with NumPy's, which calls a BLAS, on as many threads.
+mapper/codegen/program_counts.py are fitted to half of the runs of a layer and judged by the other half (held out), and
+fitted to the runs of all other layers and judged by this one (transferred). Rank correlations are Spearman's; `cycles`
+is that of the model's cycles alone. `five` is the best measured time of the five mappings that are predicted to be
+fastest, over that of all; `fastest` is what `ruby-code --fastest` finds by times fitted to the other layers. Products
+are also compared with NumPy's, which calls a BLAS, on as many threads.
 """
 
 import argparse
@@ -27,10 +27,10 @@ from ruby_map.mapper import Result, SearchOptions, explore
 from ruby_map.mapper.codegen import (
     BACKENDS,
     DATA_TYPES,
-    Effort,
-    Machine,
     Measurement,
     Nest,
+    Processor,
+    ProgramCounts,
     Sample,
     described,
     fitted,
@@ -39,7 +39,7 @@ from ruby_map.mapper.codegen import (
     measured_nest,
 )
 from ruby_map.mapper.codegen.c.files import FLAGS
-from ruby_map.mapper.exploration import drawn
+from ruby_map.mapper.exploration import draw_valid
 from ruby_map.mapper.model import count
 from ruby_map.mapper.report.pictures import PALETTE
 from ruby_map.workloads import Workload, parse_yaml, shaped
@@ -129,12 +129,12 @@ def random_runs(arch: Architecture, layer: Workload, number: int, seed: int) -> 
     """Run random mappings of a layer: their samples, and the cycles that the model counts."""
     samples, cycles = list[Sample](), list[float]()
     for mapspace in SPACES:
-        batch = drawn(arch, layer, mapspace, number // len(SPACES), seed)  # type: ignore[arg-type]
+        batch = draw_valid(arch, layer, mapspace, number // len(SPACES), seed)  # type: ignore[arg-type]
         cycles += count(batch).cycles.tolist()
         for i in range(len(batch)):
             nest = Nest.of(batch.take([i]))
             ran = run(nest)
-            samples.append(Sample(Effort(nest, KIND).terms, ran.seconds))
+            samples.append(Sample(ProgramCounts(nest, KIND).terms, ran.seconds))
     tell(f"{layer.name} {layer.sizes}: {len(samples)} programs ran")
     return {"samples": samples, "cycles": cycles}
 
@@ -194,7 +194,7 @@ def optima(arch: Architecture, layer: Workload, seconds: float) -> Row:
     return found
 
 
-def fastest(machine: Machine, weights: dict[str, float], layer: Row, seconds: float) -> Row:
+def fastest(machine: Processor, weights: dict[str, float], layer: Row, seconds: float) -> Row:
     """Run what `ruby-code --fastest` finds on one core, by times fitted to other layers."""
     with TemporaryDirectory(prefix="measured-") as name:
         folder = Path(name)
@@ -218,7 +218,7 @@ def fastest(machine: Machine, weights: dict[str, float], layer: Row, seconds: fl
     return {"cycles": said["predicted"]["cycles"], "gflops": said["gflops"]}
 
 
-def product(arch: Architecture, machine: Machine, sizes: tuple[int, int, int], seconds: float) -> Row:
+def product(arch: Architecture, machine: Processor, sizes: tuple[int, int, int], seconds: float) -> Row:
     """Run a product on one thread and on all, beside NumPy."""
     m, n, k = sizes
     layer, found = shaped("matmul", M=m, N=n, K=k), Row()

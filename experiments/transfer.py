@@ -22,12 +22,12 @@ from ruby_map.arch import Architecture, load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper import Result as Found
 from ruby_map.mapper import SearchOptions, explore
-from ruby_map.mapper.exploration import Beginnings, alike, layers_of
+from ruby_map.mapper.exploration import StartMappings, equal_layers, layers_of
 from ruby_map.mapper.mapping import read_outline, together, write_mapping
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import evaluate
 from ruby_map.mapper.search import Recorder
-from ruby_map.mapper.search.variation import Ground, adapted, widened
+from ruby_map.mapper.search.variation import MappingSampler, adapted, widened
 from ruby_map.workloads import Document, Rank, Workload, load_workload
 
 NETWORKS = ("alexnet", "resnet50", "vgg16", "mobilenet_v2", "bert_base_128")
@@ -101,7 +101,7 @@ def distinct(networks: Sequence[str]) -> Layers:
     found = {}
     for network in networks:
         layers = layers_of(load_workload(network))
-        found |= {f"{network}/{layers[group[0]].name}": layers[group[0]] for group in alike(layers)}
+        found |= {f"{network}/{layers[group[0]].name}": layers[group[0]] for group in equal_layers(layers)}
     return found
 
 
@@ -116,12 +116,12 @@ def reference(arch: Architecture, layer: Workload, mappings: int) -> Found:
 def transferred(arch: Architecture, layer: Workload, sources: Mapping[str, Found]) -> dict[str, float]:
     """The EDP of each source's mapping, adapted; inf where none came of it."""
     space = Mapspace(arch, layer, MAPSPACE)  # type: ignore[arg-type]
-    ground, table, found = Ground(space), energy_table(arch), {}
+    sampler, table, found = MappingSampler(space), energy_table(arch), {}
     for name, source in sources.items():
         assert source.batch is not None
         outline = read_outline(Document(name, write_mapping(source.batch), {}), arch, layer)
-        near = adapted(ground, [outline])
-        batch = together([near, widened(ground, near)])
+        near = adapted(sampler, [outline])
+        batch = together([near, widened(sampler, near)])
         found[name] = float(evaluate(batch, table).edp.min()) if len(batch) else inf
     return found
 
@@ -242,7 +242,7 @@ def begun(
     for name in names:
         pool = [found for source, found in references.items() if source.split("/")[0] != name.split("/")[0]]
         documents = tuple(Document("pool", write_mapping(found.batch), {}) for found in pool if found.batch is not None)
-        for how, start in (("from nothing", None), ("from other networks", Beginnings(documents))):
+        for how, start in (("from nothing", None), ("from other networks", StartMappings(documents))):
             traces[how].append(_trace(arch, layers[name], start, references[name].edp, marks[-1]))
     return {
         how: {

@@ -35,14 +35,14 @@ def _every_object_has_its_schema(monkeypatch):
     """What any test makes a command print for --json is what its schema says."""
     from ruby_map.mapper.commands import guard
 
-    say, wrong = guard.say, []
+    print_result, wrong = guard.print_result, []
 
     def checked(text):
         command = sys._getframe(2).f_globals["__name__"].rsplit(".", 1)[1]
         wrong.extend(object_faults(command, json.loads(text)))
-        say(text)
+        print_result(text)
 
-    monkeypatch.setattr(guard, "say", checked)
+    monkeypatch.setattr(guard, "print_result", checked)
     yield
     assert not wrong
 

@@ -5,27 +5,27 @@ from contextlib import contextmanager
 import pytest
 from ruby_map.mapper import proof as _proofs
 from ruby_map.mapper import searchers as _room
-from ruby_map.mapper.problem import CostOptions
-from ruby_map.mapper.proof import first_look as _first_look
+from ruby_map.mapper.problem import Charges
+from ruby_map.mapper.proof import initial_evolution as _first_look
 from ruby_map.mapper.proof import optimal as _optimal
 from ruby_map.mapper.proof import policy as _policy
-from ruby_map.mapper.search import Task, Watch
+from ruby_map.mapper.search import Observers, Task
 from ruby_map.mapper.search.evolution import population as _population
 
 
 def search(space, table, options, costs=None, progress=None, part=None):
     """The outcome of the strategy that the options name."""
-    return _room.search(Task.of(space, table, options, costs or CostOptions()), Watch(progress, part))
+    return _room.search(Task.of(space, table, options, costs or Charges()), Observers(progress, part))
 
 
 def optimal(space, table, options, costs=None, progress=None, part=None):
     """The outcome of a proof."""
-    return _proofs.Proof().run(Task.of(space, table, options, costs or CostOptions()), Watch(progress, part))
+    return _proofs.Proof().run(Task.of(space, table, options, costs or Charges()), Observers(progress, part))
 
 
 def lower_bound(space, table, options, best, costs=None, progress=None):
     """The outcome of a proof that begins with `best`."""
-    return _proofs.lower_bound(Task.of(space, table, options, costs or CostOptions()), best, Watch(progress))
+    return _proofs.lower_bound(Task.of(space, table, options, costs or Charges()), best, Observers(progress))
 
 
 @contextmanager

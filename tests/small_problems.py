@@ -14,7 +14,7 @@ from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model.cost import evaluate, validity
 from ruby_map.mapper.model.recount import recount
 from ruby_map.mapper.problem import OBJECTIVES
-from ruby_map.mapper.problem.charges import CostOptions
+from ruby_map.mapper.problem.charges import Charges
 from ruby_map.workloads import InputError, shaped
 
 from .conftest import DEEP
@@ -184,7 +184,7 @@ def figures(draw, arch):
 def cost_options(draw, hop_pj=(0.0, 0.0, 0.0, 2.0)):
     """What is charged beside accesses and MACs."""
     some = {"leakage": st.booleans(), "hop_pj": st.sampled_from(hop_pj), "drain_reads": st.booleans()}
-    return CostOptions(**{name: draw(each) for name, each in some.items()})
+    return Charges(**{name: draw(each) for name, each in some.items()})
 
 
 @st.composite

@@ -1,27 +1,27 @@
 """What no mapping of a set can be below, in energy and in cycles."""
 
-from .charges import Charge, charges, flows, handed_out
+from .charges import MovementCost, charges, distribution_cost, flows
 from .dim_groups import DimGroup, grouped
 from .geometric import Factors, Geometric
 from .ideal import Ideal, ideal, least_between, least_outermost
-from .limits import Limit, exceeds
+from .limits import ObjectiveLimit, exceeds
 from .relaxation import Bound, Relaxation
 from .wires import word_pj
 
 __all__ = [
     "Bound",
-    "Charge",
+    "MovementCost",
     "DimGroup",
     "Factors",
     "Geometric",
     "Ideal",
-    "Limit",
+    "ObjectiveLimit",
     "Relaxation",
     "charges",
     "exceeds",
     "flows",
     "grouped",
-    "handed_out",
+    "distribution_cost",
     "ideal",
     "least_between",
     "least_outermost",

@@ -20,7 +20,7 @@ LOOK_STEPS, FIGURES_A_STEP = 1_000, 500  # steps of a look at all rows of a grou
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class AscentProblem:
     """Logarithms of all products, with what they are multiplied by, for some rows of each group.
 
     First the terms of the energy, then the limits, those on objectives last, then what the cycles are no less than; the
@@ -42,7 +42,9 @@ class Problem:
 class Ascent:
     """Weights for which the least of the bound is large. Any weights are right; these decide how good it is."""
 
-    def __init__(self, problem: Problem, powers: tuple[int, int], known: dict[str, float], deadline: Deadline) -> None:
+    def __init__(
+        self, problem: AscentProblem, powers: tuple[int, int], known: dict[str, float], deadline: Deadline
+    ) -> None:
         self.problem, self.powers, self.deadline = problem, np.array(powers, float), deadline
         n, terms, self.limits = len(problem.products), problem.terms, len(problem.products) - problem.times
         start = np.array([max(known.get(name, 0.0), 1e-3) for name in problem.names])
@@ -148,7 +150,7 @@ class Ascent:
         self.theta = np.clip(self.theta + rate * ahead, -60.0, 5.0)
 
 
-def column_weights(problem: Problem, weights: Floats, g: int) -> Floats:
+def column_weights(problem: AscentProblem, weights: Floats, g: int) -> Floats:
     """What each column of group g counts in all products together."""
     found: Floats = np.bincount(problem.places[:, g], weights, len(problem.logs[g]))
     return found

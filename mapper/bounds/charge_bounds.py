@@ -11,7 +11,7 @@ import numpy as np
 
 from ...workloads import Rank
 from ..mapping import Floats
-from .charges import Charge
+from .charges import MovementCost
 from .dim_groups import Cuts, DimGroup
 from .products import Product, Products, Value
 from .wires import Hops, hops_bound, shares
@@ -21,7 +21,7 @@ from .wires import Hops, hops_bound, shares
 class ChargeBound:
     """One charge's words: at least each of these products."""
 
-    charge: Charge
+    charge: MovementCost
     name: str
     ranks: tuple[int, ...]  # those that change, by their numbers
     always: Product
@@ -82,7 +82,7 @@ class Rewritten:
     """A term of an output: its first words need no read, so what a word costs depends on how often each is moved."""
 
     name: str
-    charge: Charge
+    charge: MovementCost
     product: Product  # words
     first: Product  # the reciprocal of at least the distinct words
     again: float  # words per distinct word, at least, of the rows looked at
@@ -92,10 +92,10 @@ class Rewritten:
         return self.charge.pj - self.charge.first_pj / max(again, 1.0)
 
 
-def charge_bound(charge: Charge, products: Products, *, sketch: bool = False) -> ChargeBound:
-    """The bound of `charge`, its columns added to `products`; a `sketch` has only what is moved in any case."""
-    if sketch:
-        return _sketch(charge, products)
+def charge_bound(charge: MovementCost, products: Products, *, coarse: bool = False) -> ChargeBound:
+    """The bound of `charge`, its columns added to `products`; a `coarse` has only what is moved in any case."""
+    if coarse:
+        return _coarse(charge, products)
     bound = _charge_bound(charge, products)
     if not charge.hop_pj:
         return bound
@@ -108,7 +108,7 @@ def charge_bound(charge: Charge, products: Products, *, sketch: bool = False) ->
     return replace(bound, hops=hops_bound(products, charge.tensor, charge.parent), crossing=tuple(crossing))
 
 
-def _sketch(charge: Charge, products: Products) -> ChargeBound:
+def _coarse(charge: MovementCost, products: Products) -> ChargeBound:
     group = products.groups[0]
     first = (
         products.of(lambda g: _share(charge, g) / g.active(charge.tensor, charge.level)) if charge.first_pj else None
@@ -119,10 +119,10 @@ def _sketch(charge: Charge, products: Products) -> ChargeBound:
     return ChargeBound(charge, _name(charge, group), (), always, (), (), first)
 
 
-def _charge_bound(charge: Charge, products: Products) -> ChargeBound:
-    sketch, group = _sketch(charge, products), products.groups[0]
+def _charge_bound(charge: MovementCost, products: Products) -> ChargeBound:
+    coarse, group = _coarse(charge, products), products.groups[0]
     if charge.child == len(group.arch.levels):
-        return sketch
+        return coarse
     changing = [rank for group in products.groups for rank in group.ranks(charge.tensor)]
     numbers = tuple(charge.tensor.ranks.index(rank) for rank in changing)
     any_order, innermost = [], []
@@ -131,10 +131,10 @@ def _charge_bound(charge: Charge, products: Products) -> ChargeBound:
         any_order.append(tuple(_words(charge, products, inside, rank) for rank in changing))
         # only the energy of words depends on innermost loops
         innermost.append({} if charge.mean else _by_innermost(charge, products, level, changing))
-    return replace(sketch, ranks=numbers, any_order=tuple(any_order), innermost=tuple(innermost))
+    return replace(coarse, ranks=numbers, any_order=tuple(any_order), innermost=tuple(innermost))
 
 
-def _by_innermost(charge: Charge, products: Products, level: int, changing: list[Rank]) -> dict[int, Product]:
+def _by_innermost(charge: MovementCost, products: Products, level: int, changing: list[Rank]) -> dict[int, Product]:
     """The words moved at least where the innermost loop of a level is that of a dim, by the dim; of those that can."""
     workload, arch = products.groups[0].workload, products.groups[0].arch
     slot = [s for s, slot in enumerate(arch.slots) if not slot.spatial][level]
@@ -147,19 +147,21 @@ def _by_innermost(charge: Charge, products: Products, level: int, changing: list
     return by_dim
 
 
-def _name(charge: Charge, group: DimGroup) -> str:
+def _name(charge: MovementCost, group: DimGroup) -> str:
     """Whose words, from where to where: `Inputs:DRAM>buffer`, or `Inputs:>buffer` of what the buffer receives."""
     names = [*(level.name for level in group.arch.levels), group.arch.compute.name]
     parent = "" if charge.parent is None else names[charge.parent]
     return f"{charge.tensor.name}:{parent}>{names[charge.child]}"
 
 
-def _share(charge: Charge, group: DimGroup) -> Floats:
+def _share(charge: MovementCost, group: DimGroup) -> Floats:
     """The instances over which a mean is taken."""
     return group.instances(charge.level) if charge.mean else np.ones(len(group))
 
 
-def _words(charge: Charge, products: Products, cuts: Cuts, changing: Rank | None, loop: int | None = None) -> Product:
+def _words(
+    charge: MovementCost, products: Products, cuts: Cuts, changing: Rank | None, loop: int | None = None
+) -> Product:
     """Words moved at least when `changing` changes inside `cuts`; `loop`: only chains with that dim's loop at the
     level of its cut."""
 

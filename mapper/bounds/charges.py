@@ -17,11 +17,11 @@ from ...arch import Architecture
 from ...energy import EnergyTable
 from ...workloads import Tensor, Workload
 from ..mapping import Bools, keeper_pairs
-from ..problem import CostOptions
+from ..problem import Charges
 
 
 @dataclass(frozen=True, eq=False)
-class Charge:
+class MovementCost:
     """Energy of the words of one tensor that a parent hands out, or (parent None) that a child receives.
 
     Energy = (`pj` + `hop_pj` * hops) * words - `first_pj` * distinct words of the output at level `level`, and
@@ -44,26 +44,26 @@ class Charge:
 
 
 def charges(
-    arch: Architecture, workload: Workload, table: EnergyTable, keep: Bools, costs: CostOptions | None = None
-) -> list[Charge]:
+    arch: Architecture, workload: Workload, table: EnergyTable, keep: Bools, costs: Charges | None = None
+) -> list[MovementCost]:
     """All charges that are not free, for the tensors kept by `keep` # (level, tensor)."""
-    listed, costs = [], costs or CostOptions()
+    listed, costs = [], costs or Charges()
     for v, tensor in enumerate(workload.tensors):
         for parent, child, _ in keeper_pairs(keep[None, :, v]):
-            handed = handed_out(arch, table, tensor, parent, child)
+            handed = distribution_cost(arch, table, tensor, parent, child)
             listed.append(replace(handed, hop_pj=_hop_pj(arch, costs, tensor, parent)))
             for level in range(parent + 1, child):
                 pj = _hop_pj(arch, costs, tensor, level)
-                listed.append(Charge(tensor, child, level, 0.0, hop_pj=pj))  # which these words only pass
+                listed.append(MovementCost(tensor, child, level, 0.0, hop_pj=pj))  # which these words only pass
             if child < len(arch.levels):
                 figures, share = table.levels[child], _share(arch, tensor, child)
                 first_pj = share * figures.write_pj if tensor.output else 0.0
                 drain_pj = share * figures.read_pj if tensor.output and costs.drain_reads else 0.0
-                listed.append(Charge(tensor, child, None, share * figures.write_pj + drain_pj, first_pj))
+                listed.append(MovementCost(tensor, child, None, share * figures.write_pj + drain_pj, first_pj))
     return [charge for charge in listed if charge.pj > 0 or charge.hop_pj > 0]
 
 
-def _hop_pj(arch: Architecture, costs: CostOptions, tensor: Tensor, level: int) -> float:
+def _hop_pj(arch: Architecture, costs: Charges, tensor: Tensor, level: int) -> float:
     """Energy of one hop of a word in the array below a level; 0 where there is none."""
     storage = arch.levels[level]
     if not costs.network or storage.instances_below == 1:
@@ -76,16 +76,16 @@ class Flow:
     """The words that a memory reads or writes, as charges in cycles."""
 
     name: str
-    charges: tuple[Charge, ...]
+    charges: tuple[MovementCost, ...]
     levels: range  # of the memory: one, or a stack
     reads: bool  # else writes
     bandwidth: float
 
 
-def flows(arch: Architecture, workload: Workload, keep: Bools, costs: CostOptions | None = None) -> list[Flow]:
+def flows(arch: Architecture, workload: Workload, keep: Bools, costs: Charges | None = None) -> list[Flow]:
     """List reads and writes of each memory with a bandwidth, for the tensors kept by `keep` # (level, tensor)."""
     drains = costs is not None and costs.drain_reads
-    found: dict[tuple[int, str], list[Charge]] = {}
+    found: dict[tuple[int, str], list[MovementCost]] = {}
     stacks = {level: levels for levels in arch.stacks for level in levels}
     for v, tensor in enumerate(workload.tensors):
         for parent, child, _ in keeper_pairs(keep[None, :, v]):
@@ -102,7 +102,7 @@ def flows(arch: Architecture, workload: Workload, keep: Bools, costs: CostOption
 
 def _timed(
     arch: Architecture, tensor: Tensor, parent: int, child: int, drains: bool
-) -> Iterator[tuple[int, str, Charge]]:
+) -> Iterator[tuple[int, str, MovementCost]]:
     """List what takes time at two neighbouring keepers of a tensor: the level, whether it reads or writes, the charge.
 
     With `drains` a child reads an output to move it up.
@@ -110,25 +110,25 @@ def _timed(
     storage = arch.levels[parent]
     if storage.read_bandwidth is not None:
         cycles = 1 / storage.read_bandwidth
-        yield parent, "reads", Charge(tensor, child, parent, cycles, cycles if tensor.output else 0.0, mean=True)
+        yield parent, "reads", MovementCost(tensor, child, parent, cycles, cycles if tensor.output else 0.0, mean=True)
     if storage.write_bandwidth is not None and tensor.output:
-        yield parent, "writes", Charge(tensor, child, parent, 1 / storage.write_bandwidth, mean=True)
+        yield parent, "writes", MovementCost(tensor, child, parent, 1 / storage.write_bandwidth, mean=True)
     if child == len(arch.levels):
         return
     below = arch.levels[child]
     if below.write_bandwidth is not None:
         cycles = 1 / below.write_bandwidth
-        yield child, "writes", Charge(tensor, child, None, cycles, cycles if tensor.output else 0.0, mean=True)
+        yield child, "writes", MovementCost(tensor, child, None, cycles, cycles if tensor.output else 0.0, mean=True)
     if drains and tensor.output and below.read_bandwidth is not None:
-        yield child, "reads", Charge(tensor, child, None, 1 / below.read_bandwidth, mean=True)
+        yield child, "reads", MovementCost(tensor, child, None, 1 / below.read_bandwidth, mean=True)
 
 
-def handed_out(arch: Architecture, table: EnergyTable, tensor: Tensor, parent: int, child: int) -> Charge:
+def distribution_cost(arch: Architecture, table: EnergyTable, tensor: Tensor, parent: int, child: int) -> MovementCost:
     """The words that a parent hands out, or of an output takes and gives back; free where figures are 0."""
     figures, share = table.levels[parent], _share(arch, tensor, parent)
     if not tensor.output:
-        return Charge(tensor, child, parent, share * figures.read_pj)
-    return Charge(tensor, child, parent, share * (figures.update_pj + figures.read_pj), share * figures.read_pj)
+        return MovementCost(tensor, child, parent, share * figures.read_pj)
+    return MovementCost(tensor, child, parent, share * (figures.update_pj + figures.read_pj), share * figures.read_pj)
 
 
 def _share(arch: Architecture, tensor: Tensor, level: int) -> float:

@@ -18,7 +18,7 @@ from ...workloads import Rank, Tensor, Workload
 from ..mapping import Bools, ChainTable, Floats, Ints
 from ..model.nests import Prefixes, RankView, level_slots, prefixes
 from ..runtime import Deadline, no_deadline
-from .charges import Charge
+from .charges import MovementCost
 
 BLOCK = 2**15  # combinations
 
@@ -135,13 +135,13 @@ class DimGroup:
         """The ranks of `tensor` that the dims appear in."""
         return [rank for rank in tensor.ranks if any(self.workload.dims.index(term.dim) in self.rows for term in rank)]
 
-    def contexts(self, charge: Charge, d: int, cut: int) -> Ints:
+    def contexts(self, charge: MovementCost, d: int, cut: int) -> Ints:
         """N: contexts at `cut` of a dim that the charge's tensor does not have."""
         hi = charge.child if charge.parent is None else charge.parent
         found: Ints = self.view(d, charge.child, 0, hi).number[cut][self.rows[d]]
         return found
 
-    def words(self, charge: Charge, rank: Rank) -> "RankWords":
+    def words(self, charge: MovementCost, rank: Rank) -> "RankWords":
         """What moves along one rank."""
         key = (rank, charge.child, charge.parent, charge.mean)
         if key not in self._words:
@@ -170,7 +170,7 @@ class RankWords:
     instance perhaps not, so that the mean would be above the origin.
     """
 
-    def __init__(self, group: DimGroup, terms: Sequence[tuple[int, int]], charge: Charge) -> None:
+    def __init__(self, group: DimGroup, terms: Sequence[tuple[int, int]], charge: MovementCost) -> None:
         child, parent = charge.child, charge.parent
         self.dims = tuple(d for d, _ in terms)
         self.group, self.child = group, child

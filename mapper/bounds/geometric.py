@@ -15,9 +15,9 @@ import numpy as np
 
 from ..mapping import Floats, Ints
 from ..runtime import Deadline
-from .ascent import Ascent, Problem, column_weights
+from .ascent import Ascent, AscentProblem, column_weights
 from .charge_bounds import ChargeBound, Rewritten
-from .limits import Limit
+from .limits import ObjectiveLimit
 from .products import Product
 from .relaxation import Relaxation
 
@@ -65,7 +65,7 @@ class Geometric:
 
     relaxed: Relaxation
     powers: tuple[int, int]
-    within: tuple[Limit, ...] = ()
+    within: tuple[ObjectiveLimit, ...] = ()
     known: dict[str, float] = field(default_factory=dict)  # weights found before, by name, to begin with
     again: dict[str, float] = field(default_factory=dict)  # by term: words per distinct word, no more are assumed
 
@@ -84,7 +84,7 @@ class Geometric:
         constant = float(value - MARGIN - sum(score.min() for score in scores))
         return Factors(least, factors, named, self._columns(problem, weights), constant, rewritten)
 
-    def _columns(self, problem: Problem, weights: Floats) -> tuple[Floats, ...]:
+    def _columns(self, problem: AscentProblem, weights: Floats) -> tuple[Floats, ...]:
         """Add up what each column of each group counts. # (column,) each"""
         pairs = [(product, weight) for product, weight in zip(problem.products, weights, strict=True) if product]
         numbers = np.array([product for product, _ in pairs]).T
@@ -97,7 +97,7 @@ class Geometric:
     def _check(self) -> Deadline:
         return self.relaxed.groups[0].deadline
 
-    def _problem(self, rows: Sequence[Ints]) -> tuple[Problem, tuple[Rewritten, ...]]:
+    def _problem(self, rows: Sequence[Ints]) -> tuple[AscentProblem, tuple[Rewritten, ...]]:
         """Return what the ascent works on, and the terms of an output among it."""
         relaxed = self.relaxed
         of_energy, of_cycles = map(
@@ -117,7 +117,7 @@ class Geometric:
         numbers = np.array([*flows, -1])
         others = [(0, 0)] * (len(terms) + len(limits) - len(within)), [(0, 0)] * len(numbers)
         powers = np.array([*others[0], *(limit.objective.powers for limit in within), *others[1]], float)
-        problem = Problem(
+        problem = AscentProblem(
             list(names),
             list(products),
             np.log(times),

@@ -10,7 +10,7 @@ from ...energy import EnergyTable, as_written
 from ...workloads import Tensor, Workload
 from ..model import rate
 from ..model.nests import touched_words
-from ..problem import CostOptions
+from ..problem import Charges
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Ideal:
         return self.cycles * self.energy_pj
 
 
-def ideal(arch: Architecture, workload: Workload, table: EnergyTable, costs: CostOptions | None = None) -> Ideal:
+def ideal(arch: Architecture, workload: Workload, table: EnergyTable, costs: Charges | None = None) -> Ideal:
     """Bounds that hold for every mapping of `workload` on `arch`, imperfect ones too; leakage and network not counted.
 
     Cycles: every MAC unit busy in every cycle; and each word that a MAC touches once through every level that must keep
@@ -40,9 +40,7 @@ def ideal(arch: Architecture, workload: Workload, table: EnergyTable, costs: Cos
     return Ideal(max(compute, *map(least.cycles, range(len(least.arch.levels)))), energy)
 
 
-def least_between(
-    arch: Architecture, workload: Workload, table: EnergyTable, costs: CostOptions | None = None
-) -> float:
+def least_between(arch: Architecture, workload: Workload, table: EnergyTable, costs: Charges | None = None) -> float:
     """Part of the energy of `ideal`, in pJ: all but what the outermost level hands out, and what is handed to MACs."""
     least = _Least.of(arch, workload, table, costs)
     energy = workload.macs * table.compute.mac_pj(workload)
@@ -70,7 +68,7 @@ class _Least:
     drain_reads: bool
 
     @classmethod
-    def of(cls, arch: Architecture, workload: Workload, table: EnergyTable, costs: CostOptions | None) -> Self:
+    def of(cls, arch: Architecture, workload: Workload, table: EnergyTable, costs: Charges | None) -> Self:
         """Take stacks for the memories that they are."""
         arch, table = as_written(arch, table)
         return cls(arch, workload, table, costs is not None and costs.drain_reads)

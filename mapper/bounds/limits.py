@@ -11,7 +11,7 @@ from ..problem import ROUNDING, Objective
 
 
 @dataclass(frozen=True)
-class Limit:
+class ObjectiveLimit:
     """The most that an objective of a mapping may be."""
 
     objective: Objective
@@ -23,7 +23,7 @@ class Limit:
         return cls(objective, value if objective.whole else value * (1 + ROUNDING))
 
 
-def exceeds(limits: Sequence[Limit], energy_pj: Floats, cycles: Floats, slack: float = 0.0) -> Bools:
+def exceeds(limits: Sequence[ObjectiveLimit], energy_pj: Floats, cycles: Floats, slack: float = 0.0) -> Bools:
     """Test which costs are above some limit by more than a relative `slack`. # (mapping,)"""
     over = np.zeros(len(energy_pj), bool)
     for limit in limits:

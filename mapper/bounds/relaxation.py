@@ -17,7 +17,7 @@ import numpy as np
 
 from ...energy import EnergyTable
 from ..mapping import Bools, Floats
-from ..problem import ROUNDING, CostOptions
+from ..problem import ROUNDING, Charges
 from .charge_bounds import ChargeBound, charge_bound
 from .charges import charges, flows
 from .dim_groups import DimGroup
@@ -37,31 +37,31 @@ class Bound:
 
 @dataclass(eq=False)
 class Relaxation:
-    """The bound for one choice of kept tensors; a `sketch` is lower, with few columns, for more chains than fit."""
+    """The bound for one choice of kept tensors; a `coarse` is lower, with few columns, for more chains than fit."""
 
     groups: Sequence[DimGroup]
     table: EnergyTable
     keep: Bools  # (level, tensor)
-    costs: CostOptions = CostOptions()
-    sketch: bool = False
+    costs: Charges = Charges()
+    coarse: bool = False
 
     def __post_init__(self) -> None:
         self.arch, self.workload = self.groups[0].arch, self.groups[0].workload
-        self._products = Products(self.groups, merged=not self.sketch)
+        self._products = Products(self.groups, merged=not self.coarse)
         self.columns: list[list[Floats]] = self._products.columns  # per group
         temporal = [s for s, slot in enumerate(self.arch.slots) if not slot.spatial]
         self.compute_pj = self.workload.macs * self.table.compute.mac_pj(self.workload)
         self.leak_pj = self.costs.leak_pj_per_cycle(self.arch, self.table)
         self.cycles = self._products.of(lambda g: g.steps())
         self.charges = [
-            charge_bound(c, self._products, sketch=self.sketch)
+            charge_bound(c, self._products, coarse=self.coarse)
             for c in charges(self.arch, self.workload, self.table, self.keep, self.costs)
         ]
         self.flows: list[tuple[str, list[ChargeBound]]] = [
-            (flow.name, [charge_bound(c, self._products, sketch=self.sketch) for c in flow.charges])
+            (flow.name, [charge_bound(c, self._products, coarse=self.coarse) for c in flow.charges])
             for flow in flows(self.arch, self.workload, self.keep, self.costs)
         ]
-        temporal = [] if self.sketch else temporal  # innermost loops say nothing in it
+        temporal = [] if self.coarse else temporal  # innermost loops say nothing in it
         self.still = [self._products.of(lambda g, s=s: _where(g.loops(s) == 0)) for s in temporal]  # type: ignore[misc]
         self.loops = [
             {d: self._products.of(lambda g, s=s, d=d: _where(g.repeats(d, s)) if d in g.rows else _one(g))  # type: ignore[misc]

@@ -24,7 +24,7 @@ from ...workloads import Rank, Tensor
 from ..mapping import Bools, Floats, Ints, Mappings
 from ..model import hops
 from ..model.nests import distinct_sums
-from .charges import Charge
+from .charges import MovementCost
 from .dim_groups import DimGroup
 from .products import Product, Products, Value
 
@@ -64,7 +64,7 @@ class Climbs:
         return np.maximum(np.maximum(mean, self.middle * value(self.cells)), _reached(self.reach, value, n))
 
 
-def word_pj(batch: Mappings, charge: Charge) -> Floats:
+def word_pj(batch: Mappings, charge: MovementCost) -> Floats:
     """The energy of a word of a charge in each mapping, with its hops in the array that it enters. # (mapping,)"""
     pj = np.full(len(batch), charge.pj)
     if not charge.hop_pj:

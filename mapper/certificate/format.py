@@ -66,7 +66,7 @@ class Stage(_Part):
     choices: list[Choice]
 
 
-class Layer(_Part):
+class LayerProof(_Part):
     """The proof of a layer."""
 
     workload: str
@@ -95,7 +95,7 @@ class Certificate(_Part):
     format: Literal[1, 2, 3] = FORMAT
     program: str
     arch: str
-    layers: Annotated[list[Layer], Field(min_length=1)]
+    layers: Annotated[list[LayerProof], Field(min_length=1)]
 
 
 def is_certificate(head: bytes) -> bool:

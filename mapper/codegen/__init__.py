@@ -3,11 +3,11 @@
 from .backends import BACKENDS
 from .calibration import Sample, fitted, measured_nest, predicted, predicted_seconds, sampled
 from .data_types import DATA_TYPES, DataType
-from .effort import Effort
-from .machine import Machine, described, measured_machine
+from .machine import Processor, described, measured_machine
 from .machine_file import machine_yaml
 from .nest import Loop, Nest
 from .program import Backend, Measurement, ProgramError, compared, compiler, compiler_version, memory_faults, run
+from .program_counts import ProgramCounts
 from .reference import Array, expected, operands
 
 __all__ = [
@@ -17,8 +17,8 @@ __all__ = [
     "predicted",
     "predicted_seconds",
     "sampled",
-    "Effort",
-    "Machine",
+    "ProgramCounts",
+    "Processor",
     "described",
     "machine_yaml",
     "measured_machine",

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from ...workloads import Fault, InputError
 from .data_types import DataType
-from .effort import Effort
 from .nest import Nest
 from .program import Backend, Measurement, ProgramError
+from .program_counts import ProgramCounts
 
 Floats = NDArray[np.float64]
 ENOUGH = 0.01  # of the error on the held-out half, which a further term must remove to be in
@@ -42,7 +42,7 @@ def sampled(backend: Backend, nest: Nest, kind: DataType, seed: int = 0) -> Samp
     ran = measured_nest(backend, nest, kind, seed)
     if not ran.correct:
         raise ProgramError(f"{nest.workload.name}: the output is not what NumPy computes")
-    return Sample(Effort(nest, kind).terms, ran.seconds)
+    return Sample(ProgramCounts(nest, kind).terms, ran.seconds)
 
 
 def fitted(samples: Sequence[Sample], seed: int = 0) -> dict[str, float]:
@@ -85,13 +85,13 @@ def _held_out_errors(
     return errors
 
 
-def predicted(weights: Mapping[str, float], effort: Effort) -> float:
+def predicted(weights: Mapping[str, float], effort: ProgramCounts) -> float:
     """The seconds of a program: its terms by their weights, shared by its threads."""
     terms = effort.terms
     return sum(weight * terms.get(name, 0.0) for name, weight in weights.items()) / effort.threads
 
 
-def predicted_seconds(effort: Effort) -> float | None:
+def predicted_seconds(effort: ProgramCounts) -> float | None:
     """The same by the calibration of its machine; None where there is none, or it is of another data type.
 
     Raises InputError for terms that no program has, times that are not finite, and weights that are all 0.

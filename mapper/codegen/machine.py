@@ -36,7 +36,7 @@ class Cache:
 
 
 @dataclass(frozen=True)
-class Machine:
+class Processor:
     """A processor, and what one of its cores does in a second."""
 
     model: str
@@ -48,7 +48,7 @@ class Machine:
     gb_per_second: tuple[tuple[str, float], ...] = ()  # read from each cache and from DRAM
 
 
-def described(cpus: Path = CPUS, info: Path = INFO, vector_bytes: int | None = None) -> Machine:
+def described(cpus: Path = CPUS, info: Path = INFO, vector_bytes: int | None = None) -> Processor:
     """Read caches, cores and vectors, or take these to be of `vector_bytes`.
 
     Raises ProgramError where the system tells nothing of its caches.
@@ -61,10 +61,10 @@ def described(cpus: Path = CPUS, info: Path = INFO, vector_bytes: int | None = N
     if not caches:
         raise ProgramError(f"{cpus} says nothing of caches: write the architecture by hand")
     model = _line(text, "model name") or platform.processor() or platform.machine()
-    return Machine(model, _cores(cpus), bytes_, registers, caches)
+    return Processor(model, _cores(cpus), bytes_, registers, caches)
 
 
-def measured_machine(machine: Machine) -> Machine:
+def measured_machine(machine: Processor) -> Processor:
     """Measure the rates of one core by programs in C, some seconds in all. Raises ProgramError."""
     sizes = {cache.name: cache.size // cache.cores // 2 for cache in machine.caches}
     sizes["DRAM"] = max(DRAM_BYTES, 4 * max(cache.size for cache in machine.caches))
@@ -75,7 +75,7 @@ def measured_machine(machine: Machine) -> Machine:
         lines = run(["./probe", *map(str, sizes.values())], folder, "the measurement fails").split()
     peak, *rates = map(float, lines)
     rounded = tuple((level, _rounded(rate)) for level, rate in zip(sizes, rates, strict=True))
-    return Machine(
+    return Processor(
         machine.model, machine.cores, machine.vector_bytes, machine.registers, machine.caches, _rounded(peak), rounded
     )
 

@@ -3,7 +3,7 @@
 import json
 from math import log2
 
-from .machine import Cache, Machine
+from .machine import Cache, Processor
 
 WORD_BITS = 32  # float32, which the lanes are counted in
 USED = 0.75  # of a cache: tiles share it with other tensors, and addresses that fall together push each other out
@@ -14,7 +14,7 @@ SMALL, STEPS = 32 * 1024, 5  # 1 MiB is five doublings more
 REGISTER_PJ = 2.0  # there: 6 pJ for the registers of an instruction, which are three
 
 
-def machine_yaml(machine: Machine, name: str) -> str:
+def machine_yaml(machine: Processor, name: str) -> str:
     """Write a processor as an architecture, with what was measured as `calibration`, if anything was."""
     lanes = machine.vector_bytes * 8 // WORD_BITS
     outer = [cache for cache in machine.caches if cache.cores > 1]
@@ -50,7 +50,7 @@ levels:
 {_calibration(machine) if machine.peak_gflops else ""}"""
 
 
-def _calibration(machine: Machine) -> str:
+def _calibration(machine: Processor) -> str:
     rates = ", ".join(f"{level}: {rate:g}" for level, rate in machine.gb_per_second)
     return f"""\
 calibration:
@@ -61,14 +61,14 @@ calibration:
 """
 
 
-def _cache(cache: Cache, machine: Machine, more: str = "", axis: str = "") -> str:
+def _cache(cache: Cache, machine: Processor, more: str = "", axis: str = "") -> str:
     pj = SMALL_PJ * (LARGE_PJ / SMALL_PJ) ** (log2(cache.size / SMALL) / STEPS)
     size = f"    capacity_bytes: {int(cache.size * USED)}\n"
     size += f"    attributes: {{ways: {cache.ways}, sets: {cache.sets}}}\n" if cache.ways else ""
     return _level(cache.name, machine, pj=pj, more=size + more, axis=axis)
 
 
-def _level(name: str, machine: Machine, *, pj: float, more: str = "", axis: str = "", kind: str = "") -> str:
+def _level(name: str, machine: Processor, *, pj: float, more: str = "", axis: str = "", kind: str = "") -> str:
     width = machine.vector_bytes * 8
     energy = pj * width / 64
     text = f"  - name: {name}\n    class: {kind or ('DRAM' if name == 'DRAM' else 'SRAM')}\n"

@@ -14,7 +14,7 @@ from ...workloads import Fault, InputError, ToldWarning, option_fault
 from ...workloads.outputs import inputs_noted
 from ...workloads.templates import template_values
 from ...workloads.timeloop import dense_part
-from ..runtime import InternalError, refused, report_crash, say, tell
+from ..runtime import InternalError, print_message, print_result, refused, report_crash
 from .app import FilesRequest, Request
 
 FOUND, NOTHING_VALID, BAD_INPUT, INTERNAL, INTERRUPTED = 0, 1, 2, 70, 130
@@ -30,13 +30,13 @@ def guarded[R: Request](function: Callable[[R], int], request: R) -> None:
         with warnings_on_standard_error(), _ended_as_by_ctrl_c(), inputs_noted(), _reading(request):
             status = function(request)
     except InputError as error:
-        tell(str(error))
+        print_message(str(error))
         status = BAD_INPUT
     except InternalError as error:
-        tell(str(error))
+        print_message(str(error))
         status = INTERNAL
     except KeyboardInterrupt:
-        tell("interrupted")
+        print_message("interrupted")
         status = INTERRUPTED
     except (OSError, MemoryError) as error:  # may happen anywhere: no room, no memory, no more open files
         refused(error)
@@ -104,7 +104,7 @@ def warnings_on_standard_error() -> Iterator[None]:
             show(message, category, *where)
         elif str(message) not in printed:
             printed.add(str(message))
-            tell(f"{category.label}: {message}")
+            print_message(f"{category.label}: {message}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", ToldWarning)
@@ -114,4 +114,4 @@ def warnings_on_standard_error() -> Iterator[None]:
 
 def echo_json(value: object) -> None:
     """Print an object as JSON to standard output."""
-    say(json.dumps(value, indent=2, allow_nan=False))
+    print_result(json.dumps(value, indent=2, allow_nan=False))

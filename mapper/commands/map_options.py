@@ -4,8 +4,8 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from ...workloads import Fault, InputError, collect, option_fault
-from ..exploration import Beginnings, level_names, why_faults
-from ..problem import OBJECTIVES, CostOptions
+from ..exploration import StartMappings, level_names, why_faults
+from ..problem import OBJECTIVES, Charges
 from ..search.options import SearchOptions, read_patience
 from ..searchers import STRATEGIES, ignored_options
 from .ruby_map import BOUND, MapRequest
@@ -70,11 +70,11 @@ def _proof_faults(request: MapRequest, options: SearchOptions) -> list[Fault]:
     return faults
 
 
-def beginnings(request: MapRequest) -> Beginnings | None:
+def start_mappings(request: MapRequest) -> StartMappings | None:
     """Read the mappings to begin with, if any. Raises InputError with every fault."""
     faults = list[Fault]()
     names = collect(faults, lambda: level_names(request.level_names))
-    found = collect(faults, lambda: Beginnings.read(request.start_from, names or {})) if request.start_from else None
+    found = collect(faults, lambda: StartMappings.read(request.start_from, names or {})) if request.start_from else None
     if request.start_from and request.size:
         faults.append(option_fault("start-from", "needs a search; leave out --size"))
     if request.transfer_only:
@@ -87,11 +87,9 @@ def beginnings(request: MapRequest) -> Beginnings | None:
     return found
 
 
-def costs(request: MapRequest) -> CostOptions:
+def costs(request: MapRequest) -> Charges:
     """Return the costs beside accesses and MACs."""
-    return CostOptions(
-        request.leakage, request.wire_pj_per_bit_mm, request.tile_mm, request.hop_pj, request.drain_reads
-    )
+    return Charges(request.leakage, request.wire_pj_per_bit_mm, request.tile_mm, request.hop_pj, request.drain_reads)
 
 
 def _for_delay(given: Collection[str], options: SearchOptions, chosen: bool, faults: list[Fault]) -> SearchOptions:

@@ -5,11 +5,11 @@ import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ...arch import Architecture, with_codes
+from ...arch import Architecture, with_roles
 from ...workloads import Document, Workload
 from ...workloads.templates import template_values
 from ...workloads.timeloop import dense_part
-from ..codegen import DATA_TYPES, Effort, Nest, predicted_seconds
+from ..codegen import DATA_TYPES, Nest, ProgramCounts, predicted_seconds
 from ..exploration import load
 from ..mapping import read_mapping
 from .guard import named_values
@@ -39,13 +39,13 @@ class Question:
         with template_values(named_values(self.template)), dense_part(only=self.ignore_sparsity):
             machine, layer = load(self.arch, self.workload, [Path(name) for name in self.more])
         assert isinstance(layer, Workload)
-        return with_codes(placed_as(machine, self.placement), self.roles), layer
+        return with_roles(placed_as(machine, self.placement), self.roles), layer
 
 
 def answer(line: str, machine: Architecture, layer: Workload, dtype: str) -> float | None:
     """The seconds of the mapping in a line."""
     mapping = read_mapping(Document("mapping", json.loads(line)["mapping"], {}), machine, layer)
-    return predicted_seconds(Effort(Nest.of(mapping), DATA_TYPES[dtype]))
+    return predicted_seconds(ProgramCounts(Nest.of(mapping), DATA_TYPES[dtype]))
 
 
 def main() -> None:

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from ...workloads import Workload
-from ..exploration import Progress, Steps
-from ..runtime import tell
+from ..exploration import ChangeProgress, Progress
+from ..runtime import print_message
 from ..search import Recorder
 from ..search.options import read_budget
 
@@ -173,7 +173,7 @@ def _log(together: Progressing) -> Progress:
 
 
 @contextmanager
-def steps(log: bool, what: str) -> Iterator[Steps | None]:
+def steps(log: bool, what: str) -> Iterator[ChangeProgress | None]:
     """Show how many of `what` are done, as `progress` does."""
     seen = 0
 
@@ -192,4 +192,4 @@ def steps(log: bool, what: str) -> Iterator[Steps | None]:
 
 def write_line(text: str) -> None:
     """A line of a log, with the time, there at once."""
-    tell(f"{time.strftime('%Y-%m-%dT%H:%M:%S%z')} {text}")
+    print_message(f"{time.strftime('%Y-%m-%dT%H:%M:%S%z')} {text}")

@@ -8,10 +8,10 @@ from ...energy import EnergyTable, no_energies
 from ...workloads import InputError, Workload, variant
 from ..certificate import FRONT, Certificate, read_certificate
 from ..certificate.checker import Refused, Verified, VerifiedStage, verify
-from ..exploration import alike, layers_of, load
+from ..exploration import equal_layers, layers_of, load
 from ..exploration.transforms import TRANSFORMATIONS, chosen, transformed
 from ..problem import OBJECTIVES
-from ..runtime import say
+from ..runtime import print_result
 from .changes import machine_as
 from .guard import FOUND, NOTHING_VALID, echo_json
 from .ruby_check import CheckRequest
@@ -38,21 +38,23 @@ def run(request: CheckRequest) -> int:
     layers = layers_of(transformed(machine, work, chosen(pad=request.pad, im2col=request.im2col)))
     began, verified, layer = time.process_time(), [], ""
     try:
-        for group in alike(layers):
+        for group in equal_layers(layers):
             layer = layers[group[0]].name
             verified.append(_verified(certificate, machine, layers[group[0]], table))
     except Refused as error:
         if request.as_json:
             echo_json({"verified": False, "layer": layer, "reason": str(error)})
         else:
-            say(f"refused: {layer}: {error}")
+            print_result(f"refused: {layer}: {error}")
         return REFUSED
     seconds = time.process_time() - began
     if request.as_json:
         every = [asdict(layer_facts) | _applied(layer_facts) for layer_facts in verified]
         echo_json({"verified": True, "arch": machine.name, "layers": every, "seconds": seconds})
     else:
-        say("\n".join([*(_line(layer_facts, machine) for layer_facts in verified), f"checked in {seconds:.1f} s"]))
+        print_result(
+            "\n".join([*(_line(layer_facts, machine) for layer_facts in verified), f"checked in {seconds:.1f} s"])
+        )
     return FOUND
 
 

@@ -4,7 +4,7 @@ import math
 from dataclasses import asdict, dataclass, replace
 from typing import override
 
-from ...arch import Architecture, with_codes
+from ...arch import Architecture, with_roles
 from ...workloads import Fault, InputError, Workload, option_fault, unknown_choice, written_together
 from ...workloads.outputs import Manifest
 from ..codegen import (
@@ -12,9 +12,9 @@ from ..codegen import (
     DATA_TYPES,
     Backend,
     DataType,
-    Effort,
     Measurement,
     Nest,
+    ProgramCounts,
     ProgramError,
     predicted_seconds,
 )
@@ -23,7 +23,7 @@ from ..mapping import mapping_yaml
 from ..mapspace import PRESETS
 from ..problem import OBJECTIVES
 from ..report import Json, Result
-from ..runtime import say, tell
+from ..runtime import print_message, print_result
 from ..search.options import SearchOptions
 from .guard import FOUND, NOTHING_VALID, echo_json
 from .predicted_time import Question
@@ -47,15 +47,17 @@ def run(request: CodeRequest) -> int:
     """
     roles = _checked(request)
     arch, layer = load(request.arch, request.workload, request.more)
-    arch = with_codes(placed_as(arch, request.placement), roles)
+    arch = with_roles(placed_as(arch, request.placement), roles)
     if not isinstance(layer, Workload):
         raise InputError(Fault(layer.name, None, "", "a program is of one layer; name one, as NETWORK/LAYER"))
     result = _mapped(request, arch, layer, roles)
     if result.batch is None:
-        tell(_nothing(request, result))
+        print_message(_nothing(request, result))
         return NOTHING_VALID
     if result.hint:
-        tell("\n".join([f"warning: {request.mapping} is not valid on {arch.name}:", *result.hint.splitlines()]))
+        print_message(
+            "\n".join([f"warning: {request.mapping} is not valid on {arch.name}:", *result.hint.splitlines()])
+        )
     backend, kind = BACKENDS[request.backend], DATA_TYPES[request.dtype]
     nest = Nest.of(result.batch)
     if faults := backend.faults(nest, kind):
@@ -69,13 +71,13 @@ def run(request: CodeRequest) -> int:
     for name in earlier.unchanged(request.out) - files.keys() | (MADE if earlier.hashes else set()):
         (request.out / name).unlink(missing_ok=True)  # of the earlier program
     ran = _run(request, backend, nest, kind) if request.run else None
-    written = _Written(request, result, files, Effort(nest, kind), ran)
+    written = _Written(request, result, files, ProgramCounts(nest, kind), ran)
     if request.as_json:
         echo_json(written.json())
     else:
-        say(str(written))
+        print_result(str(written))
     if isinstance(ran, ProgramError):
-        tell(str(ran))
+        print_message(str(ran))
         return FAILED
     return FOUND if ran is None or ran.correct else FAILED
 
@@ -173,7 +175,7 @@ class _Written:
     request: CodeRequest
     result: Result
     files: dict[str, str]
-    effort: Effort
+    effort: ProgramCounts
     ran: Measurement | ProgramError | None
 
     @property

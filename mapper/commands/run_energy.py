@@ -7,7 +7,7 @@ from ...energy import ERT_HEADER, ComputeEnergy, EnergyTable, LevelEnergy, write
 from ...workloads import InputError
 from ...workloads.outputs import OutputFile, begins_with, output_faults
 from ..report import TextTable
-from ..runtime import say
+from ..runtime import print_result
 from .guard import FOUND, echo_json
 from .ruby_energy import EnergyRequest
 from .timeloop_options import energies
@@ -31,7 +31,7 @@ def run(request: EnergyRequest) -> int:
     if request.as_json:
         echo_json(table_json(table))
     else:
-        say(table_text(machine, table))
+        print_result(table_text(machine, table))
     return FOUND
 
 

@@ -20,7 +20,7 @@ from ...workloads.timeloop import write_timeloop_problem
 from ...workloads.zigzag import write_zigzag_workload, zigzag_names
 from ..exploration import evaluate, load
 from ..mapping import MappingBatch, write_mapping_of_axes
-from ..runtime import say, tell
+from ..runtime import print_message, print_result
 from .guard import FOUND
 from .ruby_export import ExportRequest
 
@@ -122,7 +122,9 @@ def run(request: ExportRequest) -> int:
         raise InputError(Fault(layer.name, None, "", "files are of one layer; name one, as NETWORK/LAYER"))
     result = evaluate(arch, layer, request.mapping) if request.mapping else None
     if result is not None and result.hint:
-        tell("\n".join([f"warning: {request.mapping} is not valid on {arch.name}:", *result.hint.splitlines()]))
+        print_message(
+            "\n".join([f"warning: {request.mapping} is not valid on {arch.name}:", *result.hint.splitlines()])
+        )
     try:
         files = FORMATS[request.form](arch, layer, None if result is None else result.batch)
     except ValueError as error:
@@ -132,5 +134,5 @@ def run(request: ExportRequest) -> int:
         for name, document in files.items():
             text = yaml.dump(document, Dumper=NodeDumper, sort_keys=False, default_flow_style=None, width=120)
             (part / name).write_text(text, encoding="utf-8")
-    say(f"{layer.name} on {arch.name}: {', '.join(files)} in {request.out}")
+    print_result(f"{layer.name} on {arch.name}: {', '.join(files)} in {request.out}")
     return FOUND

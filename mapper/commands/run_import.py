@@ -8,7 +8,7 @@ from ...workloads import Document, Fault, InputError, parse_yaml, read_yaml, wri
 from ...workloads.onnx import import_onnx, left_out_lines, network_yaml
 from ...workloads.outputs import OutputFile, note_input
 from ...workloads.zigzag import is_zigzag_workload, read_zigzag_workload
-from ..runtime import say, tell
+from ..runtime import print_message, print_result
 from .guard import FOUND
 from .ruby_import import ImportRequest
 
@@ -41,12 +41,12 @@ def run(request: ImportRequest) -> int:
         raise InputError(document.fault((), rule))
     text = network_yaml(imported)
     if request.out is None:
-        say(text, nl=False)
+        print_result(text, nl=False)
     else:
         write_whole(request.out, text)
-        tell(f"{request.out}: {len(imported.layers)} layers, {imported.macs:,} MACs")
+        print_message(f"{request.out}: {len(imported.layers)} layers, {imported.macs:,} MACs")
     for line in left_out_lines(imported):
-        tell(line)
+        print_message(line)
     return FOUND
 
 
@@ -58,13 +58,13 @@ def _accelerator(document: Document, request: ImportRequest) -> int:
     text += yaml.safe_dump(data, sort_keys=False, default_flow_style=None, width=120)
     machine = parse_arch(parse_yaml(text, str(request.model)))
     if request.out is None:
-        say(text, nl=False)
+        print_result(text, nl=False)
     else:
         write_whole(request.out, text)
-        tell(f"{request.out}: {machine.name}, {len(machine.levels)} levels")
+        print_message(f"{request.out}: {machine.name}, {len(machine.levels)} levels")
     for level in data["levels"]:
         if not level.get("energy"):
-            tell(f"{level['name']}: no costs are given, so its energies are estimated here")
+            print_message(f"{level['name']}: no costs are given, so its energies are estimated here")
     return FOUND
 
 

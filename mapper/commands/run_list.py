@@ -4,7 +4,7 @@ from contextlib import suppress
 
 from ...arch import library_archs
 from ...workloads import library_workloads
-from ..runtime import UnreadError, say
+from ..runtime import UnreadError, print_result
 from .guard import FOUND, echo_json
 from .ruby_map import MapRequest
 
@@ -21,8 +21,8 @@ def _print(request: MapRequest) -> None:
     if request.as_json:
         echo_json({"archs": archs, "workloads": {name: list(layers) for name, layers in workloads.items()}})
         return
-    say("\n".join(["architectures", *(f"  {name}" for name in archs), "workloads"]))
+    print_result("\n".join(["architectures", *(f"  {name}" for name in archs), "workloads"]))
     for name, layers in workloads.items():
-        say(f"  {name}" + (f" ({len(layers)} layers)" if layers else ""))
+        print_result(f"  {name}" + (f" ({len(layers)} layers)" if layers else ""))
         for layer in layers:
-            say(f"    {name}/{layer}")
+            print_result(f"    {name}/{layer}")

@@ -22,9 +22,9 @@ from ..codegen import (
     measured_machine,
     sampled,
 )
-from ..exploration import drawn, load
+from ..exploration import draw_valid, load
 from ..mapspace import Preset
-from ..runtime import say, tell
+from ..runtime import print_message, print_result
 from .guard import FOUND, NOTHING_VALID
 from .ruby_machine import MachineRequest
 
@@ -42,9 +42,9 @@ def run(request: MachineRequest) -> int:
     """
     _check(request)
     try:
-        say((_calibrated(request) if request.arch else _measured(request)).rstrip())
+        print_result((_calibrated(request) if request.arch else _measured(request)).rstrip())
     except ProgramError as error:
-        tell(str(error))
+        print_message(str(error))
         return FAILED
     return FOUND
 
@@ -151,13 +151,13 @@ def _samples(arch: Architecture, layers: Sequence[Workload], request: MachineReq
     for layer in layers:
         for mapspace in SPACES:
             number = request.samples // len(SPACES) + (request.samples % len(SPACES) if mapspace == SPACES[0] else 0)
-            batch = drawn(arch, layer, mapspace, number, request.seed)
+            batch = draw_valid(arch, layer, mapspace, number, request.seed)
             for i in range(len(batch)):
                 nest = Nest.of(batch.take([i]))
                 if faults := backend.faults(nest, kind):
                     raise InputError(faults)
                 samples.append(sampled(backend, nest, kind, request.seed))
-                tell(f"{layer.name}, {mapspace}: {i + 1} of {len(batch)}, {samples[-1].seconds * 1e3:.4g} ms")
+                print_message(f"{layer.name}, {mapspace}: {i + 1} of {len(batch)}, {samples[-1].seconds * 1e3:.4g} ms")
     if not samples:
         raise InputError(Fault(arch.name, None, "", "no valid mapping was drawn of any of the layers"))
     return samples

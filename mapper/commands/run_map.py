@@ -13,13 +13,13 @@ from ...energy import EnergyTable, no_energies
 from ...workloads import Fault, InputError, Network, Workload, collect, option_fault, unknown_choice
 from ...workloads.outputs import OutputFile, note_input
 from ..certificate import is_certificate
-from ..exploration import ONE_LAYER, Beginnings, Request, Study, explored, layers_of, load, one_layer_faults, why
+from ..exploration import ONE_LAYER, Request, StartMappings, Study, explored, layers_of, load, one_layer_faults, why
 from ..exploration.transforms import chosen, transformed
 from ..mapspace import PRESETS, Mapspace
 from ..problem import Problem, identity
 from ..report import NetworkResult, Result, result_json, write_folder, write_proof
 from ..runtime import NAME as CHECKPOINT
-from ..runtime import Checkpoint, folder_faults, say, tell
+from ..runtime import Checkpoint, folder_faults, print_message, print_result
 from ..search.cost_model import ANSWERED
 from ..search.options import SearchOptions
 from ..searchers import STRATEGIES, option_faults
@@ -27,7 +27,7 @@ from ..store import Store, store_faults
 from .changes import machine_as
 from .entry import BEGAN
 from .guard import BAD_INPUT, FOUND, INTERRUPTED, MODEL_FAILED, NOTHING_VALID, echo_json
-from .map_options import beginnings, costs, search_options
+from .map_options import costs, search_options, start_mappings
 from .progress import progress, steps
 from .ruby_map import NAME, MapRequest
 from .timeloop_options import FileOptions, energies, file_options
@@ -44,7 +44,7 @@ class Job:
     work: Workload | Network  # as its file has it
     study: Study
     notes: tuple[str, ...]  # for the user
-    start: Beginnings | None  # mappings to begin with
+    start: StartMappings | None  # mappings to begin with
     without_proof: str  # what in a file chose a search that proves nothing; empty: nothing did
 
     @classmethod
@@ -57,7 +57,7 @@ class Job:
         mapspace = files.given.get("mapspace", request.mapspace)
         options = search_options(request, files, faults)
         faults += _option_faults(request, options, mapspace)
-        start = collect(faults, lambda: beginnings(request))
+        start = collect(faults, lambda: start_mappings(request))
         loaded = _loaded(request, options, faults)
         if faults or loaded is None:
             raise InputError(dict.fromkeys(faults))
@@ -101,14 +101,14 @@ class Job:
         if checkpoint and (some or not interrupted):
             collect(faults, lambda: _keep(result, some, checkpoint))
         if printed and not self.request.as_json:
-            collect(faults, lambda: say(_time()))
+            collect(faults, lambda: print_result(_time()))
         if why := collect(faults, prove):
-            tell(why)
+            print_message(why)
         if interrupted:
-            tell(_interrupted(result, some, checkpoint))
+            print_message(_interrupted(result, some, checkpoint))
         failure = result.answer.failure if isinstance(result, Result) and result.answer else ""
         if failure:
-            tell(failure)
+            print_message(failure)
         if faults:
             raise InputError(faults)
         if failure:
@@ -123,7 +123,7 @@ class Job:
         if self.request.as_json:
             echo_json(result_json(result) | ({"without_proof": why} if why else {}))
         else:
-            say("\n\n".join([str(result), *([f"proof        none: {why}"] if why else []), ""]), nl=False)
+            print_result("\n\n".join([str(result), *([f"proof        none: {why}"] if why else []), ""]), nl=False)
 
     def _checkpoint(self, folder: Path) -> Checkpoint:
         study, first = self.study, self.study.problems[0]
@@ -160,12 +160,12 @@ def run(request: MapRequest) -> int:
         raise InputError(option_fault(arch, f"is a command of its own: ruby-{arch} {request.workload or OTHERS[arch]}"))
     job = Job.of(request)
     for note in job.notes:
-        tell(f"note: {note}")
+        print_message(f"note: {note}")
     if request.size:
         every, faults = job.study.spaces()
         _size(every, job.study.mapspace, request.as_json)
         for fault in faults:
-            tell(str(fault))
+            print_message(str(fault))
         return NOTHING_VALID if faults else FOUND
     return job.search()
 
@@ -225,16 +225,18 @@ def _size(mapspaces: list[Mapspace], mapspace: str, as_json: bool) -> None:
     """Print the number of mappings, valid or not, and of the choices that they combine."""
     if not as_json:
         for space in mapspaces:
-            say(f"{space.workload.name} on {space.arch.name}, {mapspace}: {space.size} mappings")
+            print_result(f"{space.workload.name} on {space.arch.name}, {mapspace}: {space.size} mappings")
             if mapspace == "auto":
                 remainders = f"remainders at {space.reason}" if space.imperfect else f"no remainders: {space.reason}"
-                say(f"  {remainders}")
+                print_result(f"  {remainders}")
             if not space.size.exact:
-                say("  the number is known within limits: factorization and total are at most, least is at least")
+                print_result(
+                    "  the number is known within limits: factorization and total are at most, least is at least"
+                )
             for part, number in asdict(space.size).items():
                 if part != "least" or not space.size.exact:
-                    say(f"  {part:<14} {number:,}")
-            say(f"  {'log10':<14} {space.size.log10:.2f}")
+                    print_result(f"  {part:<14} {number:,}")
+            print_result(f"  {'log10':<14} {space.size.log10:.2f}")
         return
     layers = [_size_json(space) for space in mapspaces]
     echo_json(layers[0] if len(layers) == 1 else {"layers": layers})
@@ -258,7 +260,7 @@ def _keep(result: Result | NetworkResult, some: bool, checkpoint: Checkpoint) ->
         write_folder(result, checkpoint.path.parent)
     else:
         checkpoint.discard()
-        tell(f"{checkpoint.path.parent}: not written, as there is no mapping")
+        print_message(f"{checkpoint.path.parent}: not written, as there is no mapping")
 
 
 def _interrupted(result: Result | NetworkResult, some: bool, checkpoint: Checkpoint | None) -> str:

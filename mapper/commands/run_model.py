@@ -6,28 +6,28 @@ With a second mapping, or changes by `--set`, it prints how the two differ, by l
 from ...arch import Architecture
 from ...energy import EnergyTable, no_energies
 from ...workloads import Fault, InputError, Workload, collect, option_fault, unknown_choice
-from ..codegen import DATA_TYPES, Effort, Nest, predicted_seconds
-from ..exploration import evaluate, layers_of, load, misfits
+from ..codegen import DATA_TYPES, Nest, ProgramCounts, predicted_seconds
+from ..exploration import evaluate, exceeded_limits, layers_of, load
 from ..exploration.transforms import chosen, transformed
 from ..mapping import MappingBatch
 from ..mapping.transforms import transforms_of
 from ..model import Counts, TooLarge, simulate
 from ..model.figures import counts_by_memory
-from ..problem import OBJECTIVES, CostOptions, Goal, Problem
+from ..problem import OBJECTIVES, Charges, Goal, Problem
 from ..report import (
     Json,
     Result,
-    beside,
     beside_json,
     beside_text,
+    compare_with_timeloop,
     comparison,
     comparison_json,
     difference_json,
     difference_text,
     result_json,
 )
-from ..runtime import say
-from ..store import Found, Store, store_faults
+from ..runtime import print_result
+from ..store import MappingSource, Store, store_faults
 from .changes import changed, with_them
 from .guard import FOUND, NOTHING_VALID, echo_json
 from .ruby_model import ModelRequest
@@ -40,9 +40,7 @@ HAND = "hand"  # the origin, in a store, of mappings that nobody searched for
 def run(request: ModelRequest) -> int:
     """Count and cost one mapping. Status 0: valid; 1: it does not fit the machine or violates its constraints (costs
     are shown all the same); 2: bad input, and loops that are no mapping of the workload."""
-    costs = CostOptions(
-        request.leakage, request.wire_pj_per_bit_mm, request.tile_mm, request.hop_pj, request.drain_reads
-    )
+    costs = Charges(request.leakage, request.wire_pj_per_bit_mm, request.tile_mm, request.hop_pj, request.drain_reads)
     _check_store(request)
     machine, layer = load(request.arch, request.workload, request.more)
     machine = placed_as(machine, request.placement)
@@ -62,16 +60,16 @@ def run(request: ModelRequest) -> int:
     if request.changes:
         return _show_changes(result, layer, costs, request)
     if request.transforms:
-        say(transforms_of(result.batch, layer).yaml().rstrip())
+        print_result(transforms_of(result.batch, layer).yaml().rstrip())
         return NOTHING_VALID if result.hint else FOUND
     if request.json:
         echo_json(_model_json(result, result.batch, request))
     else:
-        say(_model_text(result, result.batch, request))
+        print_result(_model_text(result, result.batch, request))
     if request.store and not result.hint:
         with Store(request.store) as store:
             goal = Goal(tuple(request.objective.split(",")))
-            store.add(Problem(machine, result.workload, table, costs, goal), result.batch, Found(HAND))
+            store.add(Problem(machine, result.workload, table, costs, goal), result.batch, MappingSource(HAND))
     return NOTHING_VALID if result.hint else FOUND
 
 
@@ -94,7 +92,7 @@ def _clashes(request: ModelRequest) -> list[Fault]:
     return found + (energy_clashes(request.given) if request.no_energy else [])
 
 
-def _show_changes(before: Result, layer: Workload, costs: CostOptions, request: ModelRequest) -> int:
+def _show_changes(before: Result, layer: Workload, costs: Charges, request: ModelRequest) -> int:
     """Show what the changes of a mapping change in its figures. Returns status 1 where the changed one is not valid."""
     assert before.batch is not None
     after = evaluate(
@@ -107,11 +105,11 @@ def _show_changes(before: Result, layer: Workload, costs: CostOptions, request: 
         echo_json(difference_json(before, after) | {"set": request.changes, "with_it": moved} | wrong)
     else:
         names = (request.mapping, f"{request.mapping} with " + "; ".join(request.changes))
-        say(difference_text(before, after, names))
+        print_result(difference_text(before, after, names))
         if moved:
-            say("\n".join(["\nwith it, as the outermost level takes what the others leave:", *moved]))
+            print_result("\n".join(["\nwith it, as the outermost level takes what the others leave:", *moved]))
         if after.hint:
-            say("\n".join(["\nB is not valid:", *after.hint.splitlines()]))
+            print_result("\n".join(["\nB is not valid:", *after.hint.splitlines()]))
     return NOTHING_VALID if after.hint else FOUND
 
 
@@ -148,7 +146,7 @@ def _predicted(result: Result, batch: MappingBatch) -> tuple[float, str] | None:
     known = result.arch.calibration
     if known is None or known.dtype not in DATA_TYPES:
         return None
-    seconds = predicted_seconds(Effort(Nest.of(batch), DATA_TYPES[known.dtype]))
+    seconds = predicted_seconds(ProgramCounts(Nest.of(batch), DATA_TYPES[known.dtype]))
     return None if seconds is None else (seconds, f"{known.dtype}, {known.measured_on}")
 
 
@@ -156,7 +154,7 @@ def _model_json(result: Result, batch: MappingBatch, request: ModelRequest) -> J
     """Convert the result, and the additions of the request, to JSON values."""
     values = result_json(result)
     if result.hint:
-        values["invalid"] = misfits(batch)
+        values["invalid"] = exceeded_limits(batch)
     if time := _predicted(result, batch):
         values["predicted_seconds"] = time[0]
     if request.simulated:
@@ -166,7 +164,7 @@ def _model_json(result: Result, batch: MappingBatch, request: ModelRequest) -> J
     if request.explained:
         values["explanation"] = _explanation(batch, request).splitlines()
     if request.beside:
-        values["timeloop"] = beside_json(beside(result, request.beside))
+        values["timeloop"] = beside_json(compare_with_timeloop(result, request.beside))
     return values
 
 
@@ -179,10 +177,10 @@ def _model_text(result: Result, batch: MappingBatch, request: ModelRequest) -> s
     if time := _predicted(result, batch):
         parts.append(f"\nprogram      {time[0] * 1e3:,.4g} ms predicted for one in C ({time[1]})")
     if result.hint:
-        parts.append("\n".join(["\nthis mapping is not valid:", *misfits(batch)]))
+        parts.append("\n".join(["\nthis mapping is not valid:", *exceeded_limits(batch)]))
     parts += [f"\n{counts}"] if counts else []
     parts += [f"\n{_explanation(batch, request)}"] if request.explained else []
-    parts += [f"\n{beside_text(beside(result, request.beside))}"] if request.beside else []
+    parts += [f"\n{beside_text(compare_with_timeloop(result, request.beside))}"] if request.beside else []
     return "\n".join(parts)
 
 
@@ -190,7 +188,7 @@ def _compare(
     machine: Architecture,
     layer: Workload,
     table: EnergyTable,
-    costs: CostOptions,
+    costs: Charges,
     mappings: tuple[str, str],
     json: bool,
 ) -> int:
@@ -207,9 +205,9 @@ def _compare(
     if json:
         echo_json(difference_json(a, b) | ({"invalid": wrong} if wrong else {}))
     else:
-        say(difference_text(a, b, mappings))
+        print_result(difference_text(a, b, mappings))
         for name, why in wrong.items():
-            say("\n".join([f"\n{name.upper()} is not valid:", *why]))
+            print_result("\n".join([f"\n{name.upper()} is not valid:", *why]))
     return NOTHING_VALID if wrong else FOUND
 
 

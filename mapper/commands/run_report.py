@@ -16,7 +16,7 @@ from ..comparison import (
     read_folder,
     write_files,
 )
-from ..runtime import say, tell
+from ..runtime import print_message, print_result
 from .guard import FOUND, echo_json
 from .ruby_report import ReportRequest
 
@@ -82,8 +82,8 @@ def run(request: ReportRequest) -> int:
     if request.as_json:
         echo_json(comparison_json(found))
     else:
-        say(comparison_text(found))
+        print_result(comparison_text(found))
     for path in (request.out, request.files):
         if path is not None:
-            tell(f"written: {path}")
+            print_message(f"written: {path}")
     return FOUND

@@ -11,9 +11,9 @@ from ...workloads.outputs import OutputFile
 from ..exploration import evaluate
 from ..model.figures import plain
 from ..report import Json, Searched, TextTable, result_json
-from ..runtime import say
+from ..runtime import print_result
 from ..search.outcome import Answer
-from ..store import DATE, Entry, Held, HeldProof, Store, export_lines, is_export, merge_lines, prune
+from ..store import DATE, Entry, Store, StoredMapping, StoredProof, export_lines, is_export, merge_lines, prune
 from .guard import FOUND, NOTHING_VALID, echo_json
 from .ruby_store import StoreRequest
 
@@ -66,7 +66,7 @@ def _list(store: Store, request: StoreRequest) -> int:
         echo_json({"problems": [_entry_json(entry) for entry in entries]})
         return FOUND
     head = ["problem", "machine", "layer", "objective", "mappings", "best", "from", "proven"]
-    say(str(TextTable(head, [_row(entry) for entry in entries], (0, 1, 2, 3, 6, 7))))
+    print_result(str(TextTable(head, [_row(entry) for entry in entries], (0, 1, 2, 3, 6, 7))))
     return FOUND
 
 
@@ -76,7 +76,7 @@ def _row(entry: Entry) -> list[str]:
     return [entry.digest[:SHOWN], entry.arch, entry.title, entry.objective, f"{entry.number:,}", *best, proven]
 
 
-def _proven(proof: HeldProof) -> str:
+def _proven(proof: StoredProof) -> str:
     return f"{proof.mapspace}: none below {proof.lower_bound:.6g}" + (", reached" if proof.optimal else "")
 
 
@@ -87,7 +87,7 @@ def _entry_json(entry: Entry) -> Json:
     return {**names, "mappings": entry.number, "best": best, "proofs": [asdict(proof) for proof in entry.proofs]}
 
 
-def _held_json(held: Held) -> Json:
+def _held_json(held: StoredMapping) -> Json:
     origins = [asdict(origin) for origin in held.origins]
     costs = {"values": [plain(value) for value in held.values], "energy_pj": held.energy_pj, "cycles": held.cycles}
     return {**costs, "date": held.date, "origins": origins, "mapping": held.mapping}
@@ -99,7 +99,7 @@ def _best(store: Store, request: StoreRequest) -> int:
     problem = store.problem(entry.digest)
     held = next(iter(store.checked(problem)), None)
     if held is None:
-        say("no valid mapping is held")
+        print_result("no valid mapping is held")
         return NOTHING_VALID
     row, batch = held
     result = evaluate(problem.arch, problem.workload, batch, table=problem.energies, costs=problem.charges)
@@ -113,7 +113,7 @@ def _best(store: Store, request: StoreRequest) -> int:
     lines = [f"{origin.date}  found: {origin}" for origin in row.origins]
     lines += [f"{proof.date}  said to be proven by {proof.origin}: {_proven(proof)}" for proof in entry.proofs]
     by = f"the answers of {problem.goal.model}: {row.values[0]:.6g}" if problem.goal.answered else problem.goal.text
-    say("\n".join([str(result), "", f"problem {entry.digest}, best by {by}", *lines]))
+    print_result("\n".join([str(result), "", f"problem {entry.digest}, best by {by}", *lines]))
     return FOUND
 
 
@@ -132,7 +132,7 @@ def _chosen(store: Store, request: StoreRequest) -> Entry:
 def _export(store: Store, request: StoreRequest) -> int:
     if request.out is None:
         for line in export_lines(store):
-            say(line)
+            print_result(line)
     else:
         output = OutputFile("out", request.out, "an export of a store", is_export, request.force)
         if faults := output.faults():
@@ -146,7 +146,7 @@ def _import(store: Store, request: StoreRequest) -> int:
     if request.as_json:
         echo_json({"imported": number})
     else:
-        say(f"{number:,} mappings imported; those that were held already are held once")
+        print_result(f"{number:,} mappings imported; those that were held already are held once")
     return FOUND
 
 
@@ -157,7 +157,7 @@ def _prune(store: Store, request: StoreRequest) -> int:
     if request.as_json:
         echo_json({"removed": number})
     else:
-        say(f"{number:,} mappings removed")
+        print_result(f"{number:,} mappings removed")
     return FOUND
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..runtime import say, tell
+from ..runtime import print_message, print_result
 from ..sweeps import FAILED, Progress, SweepProgress, SweepResult, measures, sweep
 from ..sweeps import FOUND as HAS_MAPPING
 from ..sweeps import NOTHING_VALID as NOTHING
@@ -31,7 +31,7 @@ def run(request: SweepRequest) -> int:
     if request.as_json:
         echo_json(result.summary_json())
     else:
-        say(str(result))
+        print_result(str(result))
     _tell(result, request.out)
     if result.interrupted:
         return INTERRUPTED
@@ -43,13 +43,13 @@ def run(request: SweepRequest) -> int:
 def _tell(result: SweepResult, out: Path | None) -> None:
     """Print warnings, failures and an interruption to standard error."""
     for message in dict.fromkeys(warning for outcome in result.outcomes.values() for warning in outcome.warnings):
-        tell(f"warning: {message}")
+        print_message(f"warning: {message}")
     for status in (FAILED, NOTHING):
         for line in _reasons(result, status, out):
-            tell(f"{status}: {line}")
+            print_message(f"{status}: {line}")
     if result.interrupted:
         how = "nothing is kept without --out" if out is None else "the same command goes on from here"
-        tell(f"interrupted: {len(result.outcomes):,} of {result.plan.points:,} points done; {how}")
+        print_message(f"interrupted: {len(result.outcomes):,} of {result.plan.points:,} points done; {how}")
 
 
 def _reasons(result: SweepResult, status: str, out: Path | None) -> Iterator[str]:

@@ -1,33 +1,33 @@
 """Explores a layer or a network: from two inputs to a result."""
 
 from .api import Request, evaluate, explore, explored, one_layer_faults
-from .diagnose import misfits
-from .drawn import drawn
-from .inputs import alike, layers_of, load
+from .diagnose import exceeded_limits
+from .draw_valid import draw_valid
+from .inputs import equal_layers, layers_of, load
 from .layer import Progress
-from .neighbours import ONE_LAYER, Steps, why, why_faults
-from .start_mappings import Beginnings, level_names
+from .neighbours import ONE_LAYER, ChangeProgress, why, why_faults
+from .start_mappings import StartMappings, level_names
 from .time_slices import Study
 from .transfer import Entries, Transfer
 
 __all__ = [
-    "Beginnings",
+    "StartMappings",
     "Entries",
     "ONE_LAYER",
     "Progress",
     "Request",
-    "Steps",
+    "ChangeProgress",
     "Study",
     "Transfer",
-    "alike",
-    "drawn",
+    "equal_layers",
+    "draw_valid",
     "evaluate",
     "explore",
     "explored",
     "layers_of",
     "level_names",
     "load",
-    "misfits",
+    "exceeded_limits",
     "one_layer_faults",
     "why",
     "why_faults",

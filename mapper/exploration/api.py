@@ -20,24 +20,24 @@ from ...workloads import Fault, InputError, Network, Workload, collect, near, op
 from ..mapping import MappingBatch
 from ..mapping.transforms import Transforms
 from ..mapspace import PRESETS
-from ..model import tell_rounding
+from ..model import warn_of_rounding
 from ..model.figures import Mapped
-from ..problem import CostOptions, Problem
+from ..problem import Charges, Problem
 from ..report import NetworkResult, Result
 from ..runtime import Checkpoint
 from ..search.options import SearchOptions
 from ..searchers import option_faults
 from ..store import Store
-from .diagnose import misfits
+from .diagnose import exceeded_limits
 from .inputs import Spec, layers_of, load
 from .layer import Progress
 from .layers import Layers
 from .mappings import mapping_of
 from .network import chosen_for_network
 from .spending import spend_budget
-from .spread import bring
-from .start_mappings import Beginnings, kept_in
-from .store_link import HeldLayers
+from .spread import search_layers
+from .start_mappings import StartMappings, kept_in
+from .store_link import StoredLayers
 from .time_slices import Study
 from .transforms import chosen, transformed
 
@@ -49,11 +49,11 @@ class Request(TypedDict, total=False):
     im2col: bool  # make matrix products of convolutions first
     distinct: bool  # count loop orders once that differ only in loops of bound 1
     table: EnergyTable | None  # in place of estimated energies
-    costs: CostOptions | None  # leakage, wires, drain reads
+    costs: Charges | None  # leakage, wires, drain reads
     progress: Progress | None  # called after each step of each layer
     checkpoint: Checkpoint | None  # each layer goes on from its state there, and saves its state
     store: Store | None  # searches begin with what it holds, and what they find is added
-    start_from: Beginnings | None  # mappings made for other layers or machines, with which searches begin
+    start_from: StartMappings | None  # mappings made for other layers or machines, with which searches begin
     transfer_only: bool  # answer the best of these, and search no further
 
 
@@ -82,18 +82,18 @@ def explored(study: Study, request: Request) -> Result | NetworkResult:
 
     Of `request` it takes what a search begins with and whom it tells.
     """
-    tell_rounding(study.arch, layers_of(study.work))
-    held = HeldLayers(store, study) if (store := request.get("store")) else None
-    study = held.begun if held else study
+    warn_of_rounding(study.arch, layers_of(study.work))
+    held = StoredLayers(store, study) if (store := request.get("store")) else None
+    study = held.with_starts if held else study
     if beginnings := request.get("start_from"):
-        study = beginnings.begun(study, bool(request.get("transfer_only")))
+        study = beginnings.with_starts(study, bool(request.get("transfer_only")))
     if checkpoint := request.get("checkpoint"):
         study = kept_in(checkpoint, study)
     layers = Layers(study, request.get("progress"), checkpoint)
     if study.options.budget:
         spend_budget(layers, study.counts)
     else:
-        bring(layers, layers.runs)
+        search_layers(layers, layers.runs)
     results = layers.bounded(layers.results())
     if held:
         held.keep(results)
@@ -101,7 +101,7 @@ def explored(study: Study, request: Request) -> Result | NetworkResult:
         results = chosen_for_network(layers, results, study.counts)
     if not results:
         raise KeyboardInterrupt  # Ctrl-C came before the first result
-    return study.result(held.told(results) if held else results)
+    return study.result(held.with_origins(results) if held else results)
 
 
 def _sorted(keywords: Mapping[str, Any]) -> tuple[Request, dict[str, Any]]:
@@ -148,7 +148,7 @@ def _study(
     if not isinstance(options, SearchOptions):
         rule = f"must be SearchOptions, as SearchOptions(seed=1); got {type(options).__name__} {options!r}"
         raise InputError(Fault("options", None, "", rule))
-    charges = request.get("costs") or CostOptions()
+    charges = request.get("costs") or Charges()
     faults = option_faults(options) + charges.faults() + _start_faults(request, options)
     preset = next((name for name in PRESETS if name == mapspace), None)
     faults += [] if preset else [unknown_choice("mapspace", mapspace, PRESETS)]
@@ -175,7 +175,7 @@ def evaluate(
     mapping: Spec | MappingBatch | Transforms | Result,
     *,
     table: EnergyTable | None = None,
-    costs: CostOptions | None = None,
+    costs: Charges | None = None,
 ) -> Result:
     """Count and cost a mapping, valid or not; `hint` says what makes it invalid.
 
@@ -190,6 +190,6 @@ def evaluate(
         raise InputError(Fault(work.name, None, "", "a mapping is of one layer; name one, as NETWORK/LAYER"))
     batch = mapping_of(mapping, machine, work)
     # transforms may pad the layer
-    problem = Problem(machine, batch.workload, table or energy_table(machine), costs or CostOptions())
+    problem = Problem(machine, batch.workload, table or energy_table(machine), costs or Charges())
     mapped = Mapped.of(problem, batch)
-    return Result(problem, mapped, hint="\n".join(misfits(mapped.batch)))
+    return Result(problem, mapped, hint="\n".join(exceeded_limits(mapped.batch)))

@@ -82,7 +82,7 @@ def hint(batch: MappingBatch, longer: str) -> str:
     return "\n".join(lines)
 
 
-def misfits(batch: MappingBatch) -> list[str]:
+def exceeded_limits(batch: MappingBatch) -> list[str]:
     """List the limits that the single mapping of `batch` exceeds: constraints of the architecture, overfull levels with
     their tensors, axes. Empty for a valid mapping."""
     lines = [f"violates the architecture's constraints: {text}" for text in violations(batch)]

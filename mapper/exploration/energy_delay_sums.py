@@ -10,8 +10,8 @@ import numpy as np
 from ..model.figures import Mapped
 from ..problem import ROUNDING, Effort
 from ..proof import least_sum
-from ..report import LayerNeeds, LeastSum, Result, crossing
-from ..search import Watch
+from ..report import LayerBounds, LeastSum, Result, crossing
+from ..search import Observers
 from ..search.outcome import Point, Statistics
 from .layers import ProvenSum, Run
 from .side_by_side import StoppableState, WholeRequest, left_behind
@@ -67,7 +67,7 @@ def prove_sums(study: Study, request: SumRequest) -> SumResult:
         space = prepared(study, whole.number)
         task = study.task(whole.number, space, replace(whole.options, effort=now, time_limit=None))
         start = min((*request.known, *mapped), key=lambda each: sum_pj(each, slope)).batch
-        found = least_sum(task, slope, start, Watch(None, part))
+        found = least_sum(task, slope, start, Observers(None, part))
         assert found.best is not None, "it began with a mapping"
         assert found.lower_bound is not None, "a proof has a bound"
         mapped.append(Mapped.of(task.problem, found.best.own()))
@@ -95,7 +95,7 @@ class LayerSums:
         return self.result.statistics.steps + sum(each.steps for each in self.sums)
 
     @property
-    def needs(self) -> LayerNeeds:
+    def needs(self) -> LayerBounds:
         """What every mapping needs."""
         return replace(self.result, sums=self.least_sums).needs(self.count)
 

@@ -61,7 +61,7 @@ def _of_all_layers(
     spec, layers = os.fspath(arch), layers_of(work)
     for document in [each for each in arch_documents(spec, more) if each is not None]:
         for keys in document.mentions((), "maximize_dims"):
-            layers = [layers[numbers[0]] for numbers in alike(layers)]
+            layers = [layers[numbers[0]] for numbers in equal_layers(layers)]
             made = [load_arch(spec, workload=layer, more=more) for layer in layers]
             if others := [layer.name for layer, one in zip(layers, made, strict=True) if one != made[0]]:
                 rule = f"has other factors for {others[0]} than for {layers[0].name}, but a network has one machine"
@@ -161,7 +161,7 @@ def layers_of(workload: Workload | Network) -> list[Workload]:
     return [workload] if isinstance(workload, Workload) else [layer for layer, _ in workload.layers]
 
 
-def alike(layers: Sequence[Workload]) -> list[list[int]]:
+def equal_layers(layers: Sequence[Workload]) -> list[list[int]]:
     """Group the indices of layers that are equal but for their names, in the order of each group's first layer.
 
     The cost of a layer depends only on its dims, its tensors and the zeros of its padding.

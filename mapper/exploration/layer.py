@@ -11,7 +11,7 @@ from ..problem import OBJECTIVES, ROUNDING
 from ..proof import lower_bound
 from ..report import Result, Searched, exact_front
 from ..runtime import Part
-from ..search import Recorder, Task, Watch
+from ..search import Observers, Recorder, Task
 from ..search.outcome import Ended
 from ..searchers import STRATEGIES, search
 from .diagnose import hint, idle_hint
@@ -32,7 +32,7 @@ def explore_layer(
     """Search a layer; where no mapping is valid, the result's `hint` explains the first chunk."""
     space, options = task.space, task.options
     space.prepare()
-    outcome = search(task, Watch(_tell(space, progress), part, answered))
+    outcome = search(task, Observers(_tell(space, progress), part, answered))
     best, went = outcome.best, outcome.statistics
     searched = Searched(went, None, options.strategy, options.seed, space.imperfect, space.reason)
     nothing = Result(task.problem, None, searched, answer=outcome.answer)
@@ -55,7 +55,7 @@ def bounded(result: Result, task: Task, progress: Progress | None = None, part: 
     """
     if result.batch is None:
         return result
-    proven = lower_bound(task, result.batch, Watch(_tell(task.space, progress), part))
+    proven = lower_bound(task, result.batch, Observers(_tell(task.space, progress), part))
     if proven.statistics.interrupted:
         went = replace(result.statistics, ended=proven.statistics.ended)
         result = replace(result, search=replace(result.search or Searched(), statistics=went))

@@ -11,7 +11,7 @@ from ..mapspace import Mapspace
 from ..report import Result
 from ..runtime import Checkpoint, State
 from ..search import Recorder
-from ..search.options import Mark, SearchOptions
+from ..search.options import BudgetMark, SearchOptions
 from ..search.outcome import Ended
 from ..searchers import STRATEGIES
 from .layer import Progress, bounded
@@ -49,7 +49,7 @@ class Run:
     result: Result | None = None  # of that state
     target: int | None = None  # mappings to see for now; None: until the search ends by itself
     time_limit: float | None = None  # seconds in all
-    marks: list[Mark] = field(default_factory=list)  # the best at each target
+    marks: list[BudgetMark] = field(default_factory=list)  # the best at each target
     sums: list[ProvenSum] = field(default_factory=list)  # proven for the network's EDP
     busy: bool = False  # a worker searches it
     faults: tuple[Fault, ...] = ()  # why it has no mapspace
@@ -99,7 +99,7 @@ class Layers:
         self.parts = [checkpoint.part(number) if checkpoint else None for number in range(len(study.layers))]
         self.runs = [Run(number, part.load() if part else None) for number, part in enumerate(self.parts)]
         for run in self.runs:
-            run.marks = [Mark(*mark) for mark in (run.state or {}).get("marks", [])]
+            run.marks = [BudgetMark(*mark) for mark in (run.state or {}).get("marks", [])]
             run.sums = [ProvenSum(*each) for each in (run.state or {}).get("sums", [])]
         self.interrupted = False
         self.ends: float | None = None  # when a budget of seconds is used up, by the monotonic clock

@@ -20,13 +20,15 @@ from .relaxations import Change, as_it_was, changes
 from .side_by_side import WholeRequest, search_whole, side_by_side
 from .time_slices import SliceResult, Study
 
-Steps = Callable[[int, int, str], None]  # called with the number of changes done, of all, and the state of one
+ChangeProgress = Callable[[int, int, str], None]  # called with the number of changes done, of all, and the state of one
 LEAST = Effort(2**13, 3_000_000)  # for a change at least
 LONGER = 3  # times the effort of the result's search may a change take: it begins with less, and has more mappings
 ONE_LAYER = "is about one layer: name it, as NETWORK/LAYER"
 
 
-def why(result: Result | NetworkResult, options: SearchOptions | None = None, progress: Steps | None = None) -> Why:
+def why(
+    result: Result | NetworkResult, options: SearchOptions | None = None, progress: ChangeProgress | None = None
+) -> Why:
     """Find what holds the mapping of a search back: the best mapping under each change alone (relaxations.py).
 
     Each proof starts from the mapping of `result`, which stays valid. It has at most the effort and the time limit of
@@ -136,7 +138,7 @@ def _effort(result: Result, options: SearchOptions) -> Effort:
 class _Neighbours:
     """The running searches of the neighbours."""
 
-    def __init__(self, study: NeighbourStudy, result: Result, progress: Steps | None) -> None:
+    def __init__(self, study: NeighbourStudy, result: Result, progress: ChangeProgress | None) -> None:
         self.study, self.result, self.progress = study, result, progress
         self.known: dict[int, Neighbour] = {}
 

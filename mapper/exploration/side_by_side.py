@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol, override
 from ...workloads import InputError
 from ..runtime import State, in_order
 from ..search.options import SearchOptions
-from .time_slices import SliceResult, SliceState, Study, light, refused
+from .time_slices import SliceResult, SliceState, Study, refused, with_own_tables
 
 STOP = "stop"  # a file of this name tells the processes to end with the best so far
 
@@ -57,7 +57,7 @@ def search_whole(study: Study, request: WholeRequest) -> SliceResult:
         result = study.search(request.number, study.space(request.number), request.options, None, part)
     except InputError as error:
         return refused(request.number, part.state, error)
-    return left_behind(SliceResult(request.number, part.state, light(result)), part)
+    return left_behind(SliceResult(request.number, part.state, with_own_tables(result)), part)
 
 
 def left_behind[R: Numbered](found: R, part: StoppableState) -> R:

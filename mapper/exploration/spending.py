@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 from ...workloads import InputError, option_fault
 from ..search import CHUNK
-from ..search.options import Mark, Share, read_budget, spend
+from ..search.options import BudgetMark, LayerShare, read_budget, spend
 from ..search.outcome import Ended
 from .layers import SHARES, Layers, Run
-from .spread import bring
+from .spread import search_layers
 
 
 def spend_budget(layers: Layers, counts: Sequence[int]) -> None:
@@ -27,28 +27,32 @@ def spend_budget(layers: Layers, counts: Sequence[int]) -> None:
         shares = [_share(run, count) for run, count in zip(layers.runs, counts, strict=True)]
         spend(shares, samples, CHUNK, options.objectives[0], lambda some: _bring(layers, some))
     if not layers.interrupted:
-        bring(layers, [run for run in layers.runs if run.result is None])  # layers that an earlier run had finished
+        search_layers(
+            layers, [run for run in layers.runs if run.result is None]
+        )  # layers that an earlier run had finished
     for run in layers.runs:
         if run.result and SHARES.intersection(run.result.statistics.ended):
             run.result.statistics.stop(Ended.BUDGET)
 
 
-def _share(run: Run, count: int) -> Share:
-    return Share(run.number, count, ended=None if run.open else run.evaluated, marks=run.marks)
+def _share(run: Run, count: int) -> LayerShare:
+    return LayerShare(run.number, count, ended=None if run.open else run.evaluated, marks=run.marks)
 
 
-def _bring(layers: Layers, shares: Sequence[Share]) -> bool:
+def _bring(layers: Layers, shares: Sequence[LayerShare]) -> bool:
     """Search the layers up to their targets and add marks; False where Ctrl-C ended that."""
     runs = [layers.runs[share.number] for share in shares]
     for run, share in zip(runs, shares, strict=True):
         run.target = share.target
-    bring(layers, [run for run in runs if not run.marked])
+    search_layers(layers, [run for run in runs if not run.marked])
     if layers.interrupted:
         return False  # a resumed run adds the marks
     for run, share in zip(runs, shares, strict=True):
         if run.result and run.evaluated > (run.marks[-1].seen if run.marks else 0):
             best = run.result
-            run.marks.append(Mark(run.evaluated, best.energy_pj, best.cycles) if best.found else Mark(run.evaluated))
+            run.marks.append(
+                BudgetMark(run.evaluated, best.energy_pj, best.cycles) if best.found else BudgetMark(run.evaluated)
+            )
             layers.keep(run)
         share.ended = None if run.open else run.evaluated
     return True

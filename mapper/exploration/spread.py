@@ -22,7 +22,7 @@ from .side_by_side import WholeRequest, search_whole, side_by_side
 from .time_slices import NoMapspaceError, SliceRequest, SliceResult, SliceState, search_slice
 
 
-def bring(layers: Layers, runs: Sequence[Run]) -> None:
+def search_layers(layers: Layers, runs: Sequence[Run]) -> None:
     """Continue each search to its target or its own end, with a result; or until Ctrl-C. Raises InputError."""
     left = _apart(layers, [run for run in runs if _unfinished(run)])
     for run in left:

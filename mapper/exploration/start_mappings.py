@@ -16,7 +16,7 @@ from ..mapspace import Mapspace
 from ..model import evaluate
 from ..runtime import Checkpoint
 from ..search import Task
-from ..search.variation import Ground, adapted, widened
+from ..search.variation import MappingSampler, adapted, widened
 from ..store import Store, plain_mappings, read_mappings
 from .time_slices import NoMapspaceError, Study, prepared
 
@@ -28,14 +28,14 @@ FILES = ("mapping.yaml", "front/*.yaml")  # of the folders that `--out` writes
 
 
 @dataclass(frozen=True)
-class Beginnings:
+class StartMappings:
     """Mappings by the names of their levels, dims and tensors, for any layer and machine."""
 
     mappings: tuple[Document, ...]
     renamed: tuple[tuple[str, str], ...] = ()  # levels and axes there, and what they are called here
 
     @classmethod
-    def read(cls, paths: Sequence[Path], renamed: Mapping[str, str] | None = None) -> "Beginnings":
+    def read(cls, paths: Sequence[Path], renamed: Mapping[str, str] | None = None) -> "StartMappings":
         """Read stores, mapping files, and folders of results with all that is below them.
 
         Raises InputError with what cannot be read, and where a folder or a store has no mapping.
@@ -75,11 +75,11 @@ class Beginnings:
         Raises InputError where one is no mapping, with file and line.
         """
         outlines = [read_outline(each, space.arch, space.workload, dict(self.renamed)) for each in self.mappings]
-        ground = Ground(space)
-        near = adapted(ground, [each for each in outlines if each.common], seed)
-        return together([near, widened(ground, near, seed)]) if len(near) else None
+        sampler = MappingSampler(space)
+        near = adapted(sampler, [each for each in outlines if each.common], seed)
+        return together([near, widened(sampler, near, seed)]) if len(near) else None
 
-    def begun(self, study: Study, only: bool) -> Study:
+    def with_starts(self, study: Study, only: bool) -> Study:
         """Add the adapted mappings to those that the searches of a study begin with; `only`: search no further."""
         self._check_names(study.arch)
         starts = list[MappingBatch | None]()
@@ -107,7 +107,7 @@ def kept_in(checkpoint: Checkpoint, study: Study) -> Study:
     """
     starts = list[MappingBatch | None]()
     for number, layer in enumerate(study.layers):
-        before, own = checkpoint.begun(number), study.starts[number] if study.starts else None
+        before, own = checkpoint.starts_of(number), study.starts[number] if study.starts else None
         here = [] if own is None else plain_mappings(own)
         lost = [mapping for mapping in before if mapping not in here]
         if len(lost + here) > len(before):

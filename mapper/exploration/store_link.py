@@ -12,32 +12,32 @@ from ..mapping import MappingBatch, together
 from ..problem import Problem
 from ..report import Result
 from ..runtime import StoreWarning
-from ..store import Found, Held, HeldProof, Known, Store, key_of, plain_mappings
+from ..store import MappingSource, Store, StoredMapping, StoredProof, StoreHistory, key_of, plain_mappings
 from .time_slices import Study
 
 EVERY = 1.0  # seconds after which the answers of a cost model are added
 
 
 @dataclass(frozen=True)
-class HeldLayer:
+class StoredLayer:
     """What a store holds of a layer."""
 
     problem: Problem
-    rows: tuple[tuple[Held, MappingBatch], ...]  # counted again, the best first; each also as a batch of one
-    proofs: tuple[HeldProof, ...]
+    rows: tuple[tuple[StoredMapping, MappingBatch], ...]  # counted again, the best first; each also as a batch of one
+    proofs: tuple[StoredProof, ...]
 
     @property
     def start(self) -> MappingBatch | None:
         """The mappings that a search begins with."""
         return together([batch for _, batch in self.rows]) if self.rows else None
 
-    def held(self, batch: MappingBatch | None) -> Held | None:
+    def held(self, batch: MappingBatch | None) -> StoredMapping | None:
         """Return the row of the single mapping of `batch`; None where it is not held."""
         key = None if batch is None else key_of(plain_mappings(batch)[0])
         return next((held for held, _ in self.rows if held.key == key), None)
 
 
-class HeldLayers:
+class StoredLayers:
     """What a store holds of all layers of a study."""
 
     def __init__(self, store: Store, study: Study) -> None:
@@ -46,22 +46,22 @@ class HeldLayers:
         self.answers: list[tuple[MappingBatch, float]] = []  # of a cost model, to be added
         self.added = time.monotonic()  # when others were
         store.file.check_writable()
-        self.layers = [HeldLayer(each, tuple(store.checked(each)), store.proofs(each)) for each in study.problems]
+        self.layers = [StoredLayer(each, tuple(store.checked(each)), store.proofs(each)) for each in study.problems]
 
     @property
-    def begun(self) -> Study:
+    def with_starts(self) -> Study:
         """The study with the mappings that its searches begin with."""
         answered = self._answered if self.study.options.cost_model else None
         return replace(self.study, starts=tuple(layer.start for layer in self.layers), answered=answered)
 
-    def told(self, results: Mapping[int, Result]) -> dict[int, Result]:
+    def with_origins(self, results: Mapping[int, Result]) -> dict[int, Result]:
         """Return results, by number, that say where their mappings come from."""
-        return {number: self._told(self.layers[number], result) for number, result in results.items()}
+        return {number: self._with_origin(self.layers[number], result) for number, result in results.items()}
 
-    def _told(self, layer: HeldLayer, result: Result) -> Result:
+    def _with_origin(self, layer: StoredLayer, result: Result) -> Result:
         proof = next((each for each in layer.proofs if each.remainders == result.remainders), None)
         answer = layer.held(result.batch)
-        return replace(result, known=Known.of(str(result.strategy), answer, len(layer.rows), proof))
+        return replace(result, known=StoreHistory.of(str(result.strategy), answer, len(layer.rows), proof))
 
     def keep(self, results: Mapping[int, Result]) -> None:
         """Add what the searches found. A StoreWarning tells where that fails: the results are not lost with it."""
@@ -92,16 +92,16 @@ class HeldLayers:
 
     def _keep_answers(self) -> None:
         """Add the answers since the last time."""
-        found = Found(self.study.options.strategy, self.study.mapspace)
+        found = MappingSource(self.study.options.strategy, self.study.mapspace)
         if self.answers and self.store.complete:
             batch = together([one for one, _ in self.answers])
             self.store.add(self.layers[0].problem, batch, found, [value for _, value in self.answers])
         self.answers, self.added = [], time.monotonic()
 
-    def _keep(self, layer: HeldLayer, result: Result, best: MappingBatch) -> None:
+    def _keep(self, layer: StoredLayer, result: Result, best: MappingBatch) -> None:
         """Add the mapping of a result and its front, unless they were held, and what is proven."""
         new = [batch for batch in (best, *(point.batch for point in result.front)) if layer.held(batch) is None]
-        found = Found(str(result.strategy), str(result.mapspace), result.remainders)
+        found = MappingSource(str(result.strategy), str(result.mapspace), result.remainders)
         for batch in new:
             self.store.add(layer.problem, batch, found)
         if result.lower_bound is not None:

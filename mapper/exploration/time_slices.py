@@ -17,10 +17,12 @@ from ..runtime import Part, State
 from ..search import Task
 from ..search.options import SearchOptions
 from ..search.outcome import Ended, Statistics
-from .inputs import alike, layers_of
+from .inputs import equal_layers, layers_of
 from .layer import Answered, Progress, explore_layer
 
-TURN = 1.0  # seconds of work in a turn: to start one costs 30 ms, and tables if another process had the layer last
+SLICE_SECONDS = (
+    1.0  # seconds of work in a turn: to start one costs 30 ms, and tables if another process had the layer last
+)
 MOST_MAPSPACES = 16  # mapspaces that a process caches for its next turns
 
 
@@ -53,13 +55,13 @@ class Study:
     ) -> Self:
         """Make the study of all layers of `work`; `problem` makes that of a layer, all on one machine with one goal."""
         layers = layers_of(work)
-        problems = tuple(problem(layers[group[0]]) for group in alike(layers))
+        problems = tuple(problem(layers[group[0]]) for group in equal_layers(layers))
         return cls(work, problems, mapspace, distinct, options)
 
     @cached_property
     def groups(self) -> list[list[int]]:
         """The indices of equal layers, which are searched once."""
-        return alike(layers_of(self.work))
+        return equal_layers(layers_of(self.work))
 
     @cached_property
     def counts(self) -> list[int]:
@@ -206,14 +208,14 @@ class SliceState(Part):
 
 def search_slice(study: Study, ticket: SliceRequest) -> SliceResult:
     """Search a layer for a turn."""
-    part = SliceState(ticket.state, seconds=TURN)
+    part = SliceState(ticket.state, seconds=SLICE_SECONDS)
     try:
         result = study.search(ticket.number, prepared(study, ticket.number), ticket.options, None, part)
     except TurnOverError:
         return SliceResult(ticket.number, part.state)
     except InputError as error:
         return refused(ticket.number, part.state, error)
-    return SliceResult(ticket.number, part.state, light(result))
+    return SliceResult(ticket.number, part.state, with_own_tables(result))
 
 
 def refused(number: int, state: State | None, error: InputError) -> SliceResult:
@@ -227,7 +229,7 @@ def prepared(study: Study, number: int) -> Mapspace:
     return study.space(number)
 
 
-def light(result: Result) -> Result:
+def with_own_tables(result: Result) -> Result:
     """Return the same with batches that have only their own chains, not all of the mapspace."""
     return replace(
         result, mapped=result.mapped and result.mapped.own(), front=tuple(each.own() for each in result.front)

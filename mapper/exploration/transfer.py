@@ -14,7 +14,7 @@ from ..problem import OBJECTIVES, ROUNDING
 from ..report import NetworkResult, Result, best_choice
 from ..search import Task
 from .inputs import layers_of
-from .start_mappings import Beginnings
+from .start_mappings import StartMappings
 from .time_slices import NoMapspaceError, Study
 
 MOST = 64  # mappings of a layer that are counted exactly, those of the least objective
@@ -63,7 +63,7 @@ class Transfer:
         """Adapt mappings, and leave out those that others beat; in a network, where sums over layers decide, on both
         energy and cycles."""
         documents = tuple(Document("a mapping of another point", entries, {}) for entries in every)
-        batch = Beginnings(documents).adapted(task.space, task.options.seed) if documents else None
+        batch = StartMappings(documents).adapted(task.space, task.options.seed) if documents else None
         if batch is None:
             return []
         costs = evaluate(batch, task.table, task.charges)

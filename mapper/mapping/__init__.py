@@ -16,7 +16,7 @@ from .batch import (
     unique_rows,
 )
 from .outline import Outline, read_outline
-from .pareto import covered, frontier, staircase, uncovered_by_earlier
+from .pareto import dominated, frontier, pareto_rows, uncovered_by_earlier
 from .timeloop_read import read_mapping
 from .timeloop_write import mapping_yaml, write_mapping, write_mapping_of_axes
 
@@ -29,7 +29,7 @@ __all__ = [
     "Mappings",
     "Numbers",
     "Outline",
-    "covered",
+    "dominated",
     "floats",
     "frontier",
     "keeper_pairs",
@@ -37,7 +37,7 @@ __all__ = [
     "position_in",
     "read_mapping",
     "read_outline",
-    "staircase",
+    "pareto_rows",
     "take_rows",
     "together",
     "uncovered_by_earlier",

@@ -33,7 +33,7 @@ def frontier(points: Floats) -> Bools:
     return on
 
 
-def covered(points: Floats, front: Front) -> Bools:
+def dominated(points: Floats, front: Front) -> Bools:
     """Mark the points that some point of `front` covers. # (point,)
 
     >>> covered(np.array([[2.0, 2.0], [1.0, 4.0]]), [(1.0, 3.0), (2.0, 2.0)]).tolist()
@@ -63,7 +63,7 @@ def uncovered_by_earlier(low: Floats, high: Floats) -> Ints:
     return np.array(rows, np.int64)
 
 
-def staircase(first: Floats, second: Floats) -> Ints:
+def pareto_rows(first: Floats, second: Floats) -> Ints:
     """The finite points of two axes that no other covers, of equals one: first ascending, second descending. # (row,)
 
     >>> staircase(np.array([3.0, 1.0, 2.0, 2.0]), np.array([2.0, 3.0, 2.0, 4.0])).tolist()

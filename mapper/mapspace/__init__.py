@@ -2,7 +2,7 @@
 
 from .chain_tables import LISTED, chain_number, every_chain, numbered_chains
 from .chains import ChainSpace
-from .constraints import Rules, Shared
+from .constraints import Rules, SharedLimit
 from .holding import can_hold
 from .inside import inside
 from .integers import SAFE
@@ -13,7 +13,7 @@ from .orders import LevelOrder, Order
 from .placement import inside_memories, sample_alike, sorted_placement
 from .presets import PRESETS, Preset, array_fill, perfect_rules, remainders
 from .quotients import divisors
-from .smaller import smaller
+from .sub_mapspace import sub_mapspace
 from .violations import violations
 
 __all__ = [
@@ -28,7 +28,7 @@ __all__ = [
     "Preset",
     "Rules",
     "SAFE",
-    "Shared",
+    "SharedLimit",
     "array_fill",
     "can_hold",
     "chain_number",
@@ -40,7 +40,7 @@ __all__ = [
     "perfect_rules",
     "remainders",
     "sample_alike",
-    "smaller",
+    "sub_mapspace",
     "sorted_placement",
     "violations",
 ]

@@ -36,7 +36,7 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class SharedLimit:
     """A quantity that the dims share at one slot: the product of their bounds, or how many are over 1.
 
     Of a stack, or of all levels, it may be how many bounds are over 1 at all its slots.
@@ -153,46 +153,48 @@ class Rules:
         return tuple(frozenset(d for d in every if self.bounds(s, d)[1] > 1) for s in range(len(self.slots)))
 
     @cached_property
-    def shared(self) -> tuple[Shared, ...]:
+    def shared(self) -> tuple[SharedLimit, ...]:
         """What couples the dims: only limits that the limits of each dim do not imply already."""
         return tuple(
             shared for index in range(len(self.slots)) for shared in (*self._products(index), *self._loops(index))
         )
 
-    def with_loops(self, none: frozenset[int], some: frozenset[int]) -> tuple[Shared, ...]:
+    def with_loops(self, none: frozenset[int], some: frozenset[int]) -> tuple[SharedLimit, ...]:
         """What couples the dims where there are no loops at the slots `none`, and at least one at each of `some`."""
         assert none | some <= set(self.patterned), "chains tell about loops there"
-        pattern = [Shared("loops", slot, self.loops[slot], 0) for slot in sorted(none)]
-        pattern += [Shared("loops", slot, self.loops[slot], len(self.loops[slot]), least=1) for slot in sorted(some)]
+        pattern = [SharedLimit("loops", slot, self.loops[slot], 0) for slot in sorted(none)]
+        pattern += [
+            SharedLimit("loops", slot, self.loops[slot], len(self.loops[slot]), least=1) for slot in sorted(some)
+        ]
         return (*self.shared, *pattern)
 
-    def _products(self, index: int) -> list[Shared]:
+    def _products(self, index: int) -> list[SharedLimit]:
         axis, members = self.slots[index].axis, self.loops[index]
         if axis is None:
             return []
         least = max((limit.least for limit in self._of("utilization", index)), default=0)
         if not least and prod(self.bounds(index, dim)[1] for dim in members) <= axis.size:
             return []
-        return [Shared("product", index, members, axis.size, least)]
+        return [SharedLimit("product", index, members, axis.size, least)]
 
-    def _loops(self, index: int) -> list[Shared]:
+    def _loops(self, index: int) -> list[SharedLimit]:
         members, own = self.loops[index], self._of("loops", index)
         shared = [each for limit in own if limit.more for each in self._loops_of_several(limit)]
         most = min((limit.hi for limit in own if limit.hi is not None and not limit.more), default=len(members))
         free = self.distinct[index] if self.distinct else frozenset[int]()
         if len(free) > 1 and free == members:
-            return [*shared, Shared("loops", index, members, min(most, len(members)), orders=True)]
+            return [*shared, SharedLimit("loops", index, members, min(most, len(members)), orders=True)]
         if most < len(members):
-            shared.append(Shared("loops", index, members, most))
-        return [*shared, Shared("loops", index, free, len(free), orders=True)] if len(free) > 1 else shared
+            shared.append(SharedLimit("loops", index, members, most))
+        return [*shared, SharedLimit("loops", index, free, len(free), orders=True)] if len(free) > 1 else shared
 
-    def _loops_of_several(self, limit: Limit) -> list[Shared]:
+    def _loops_of_several(self, limit: Limit) -> list[SharedLimit]:
         """What a limit on the loops at several slots together, of a stack or of all levels, makes the dims share."""
         slots, most = limit.slots, limit.hi or 0
         if most >= sum(len(self.loops[slot]) for slot in slots):
             return []
         members = frozenset[int]().union(*(self.loops[slot] for slot in slots))
-        return [Shared("loops", slots[0], members, most, more=slots[1:])]
+        return [SharedLimit("loops", slots[0], members, most, more=slots[1:])]
 
     def _of(self, kind: str, slot: int) -> list[Limit]:
         return [limit for limit in self.limits if limit.kind == kind and limit.slot == slot]

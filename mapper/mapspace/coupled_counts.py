@@ -17,7 +17,7 @@ import numpy as np
 from ..mapping import Ints, unique_rows
 from .bound_classes import largest_of
 from .chains import ChainSpace
-from .constraints import Shared
+from .constraints import SharedLimit
 from .integers import BigInts, compact, fitting
 from .quotients import TooLargeError, different
 
@@ -33,7 +33,7 @@ class _Coordinate:
     """One part of a state: its values before each dim, and what they become."""
 
     kind: Literal["room", "need", "loops"]
-    shared: Shared
+    shared: SharedLimit
 
     @property
     def start(self) -> int:
@@ -70,7 +70,7 @@ class _Coordinate:
         return int(self.kind == "room" or value == 1)
 
 
-def _coordinates(shared: Sequence[Shared]) -> Iterator[_Coordinate]:
+def _coordinates(shared: Sequence[SharedLimit]) -> Iterator[_Coordinate]:
     for each in shared:
         yield _Coordinate("room" if each.kind == "product" else "loops", each)
         if each.kind == "product" and each.least > 1:
@@ -95,10 +95,10 @@ class CoupledCounts:
     """
 
     def __init__(
-        self, spaces: Sequence[ChainSpace], shared: Sequence[Shared], fixed_orders: int, *, sure: bool = False
+        self, spaces: Sequence[ChainSpace], shared: Sequence[SharedLimit], fixed_orders: int, *, sure: bool = False
     ) -> None:
         self.spaces = tuple(spaces)
-        self._coordinates = tuple(_coordinates(tuple(shared) or (Shared("loops", 0, frozenset(), 0),)))
+        self._coordinates = tuple(_coordinates(tuple(shared) or (SharedLimit("loops", 0, frozenset(), 0),)))
         self._values = [[np.array([each.start]) for each in self._coordinates]]  # per dim and coordinate
         self._moves: list[list[_Moves]] = []
         for dim, space in enumerate(self.spaces):

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..mapping import Ints
 from .chains import ChainSpace
-from .constraints import Shared
+from .constraints import SharedLimit
 from .coupled_counts import MOST_STATES, CoupledCounts
 from .integers import BigInts, compact, divide
 from .quotients import TooLargeError
@@ -45,7 +45,7 @@ class Joint:
     Raises TooLargeError.
     """
 
-    def __init__(self, spaces: Sequence[ChainSpace], shared: Sequence[Shared], fixed_orders: int = 1):
+    def __init__(self, spaces: Sequence[ChainSpace], shared: Sequence[SharedLimit], fixed_orders: int = 1):
         self.spaces, self._shared, self._fixed_orders = tuple(spaces), tuple(shared), fixed_orders
         self._ways = CoupledCounts(spaces, shared, fixed_orders)
 

@@ -11,7 +11,7 @@ from ...arch import Architecture
 from ...workloads import Fault, InputError, Workload
 from ..mapping import Bools, ChainTable, Ints, MappingBatch
 from .chain_tables import ChainTables
-from .constraints import Shared
+from .constraints import SharedLimit
 from .integers import below, different_below
 from .keep_choices import KeepChoices
 from .lazy_batch import LazyBatch
@@ -35,7 +35,7 @@ class Draws:
     tables: ChainTables
     orders: Orders
     keep_choices: KeepChoices
-    axes: Sequence[Shared]
+    axes: Sequence[SharedLimit]
 
     def batch(self, rng: np.random.Generator, n: int, *, alike: bool) -> LazyBatch:
         """`n` mappings, whose loop orders are drawn when first needed: `rng` is used up.

@@ -2,9 +2,9 @@
 
 from .cost import REASONS, Costs, evaluate, validity
 from .counts import Counts, count, least_counts
-from .exactness import RoundingWarning, exactly, figures_exact, rate, tell_rounding
+from .exactness import RoundingWarning, exactly, figures_exact, rate, warn_of_rounding
 from .interconnect import hops
-from .recount import Steps, recount
+from .recount import WordsByLoop, recount
 from .sanity import check_physical
 from .simulate import TooLarge, simulate
 from .usage import array_usage, sides
@@ -14,7 +14,7 @@ __all__ = [
     "Counts",
     "REASONS",
     "RoundingWarning",
-    "Steps",
+    "WordsByLoop",
     "TooLarge",
     "array_usage",
     "check_physical",
@@ -28,6 +28,6 @@ __all__ = [
     "recount",
     "sides",
     "simulate",
-    "tell_rounding",
+    "warn_of_rounding",
     "validity",
 ]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...energy import EnergyTable
 from ..mapping import Bools, Floats, Mappings, Numbers, floats, take_rows
-from ..problem import CostOptions
+from ..problem import Charges
 from .counts import Counts, count
 from .exactness import Rate, rate
 from .interconnect import word_hops
@@ -32,7 +32,7 @@ class Costs:
     compute_energy_pj: float
     leak_energy_pj: Floats  # (mapping,) 0 unless asked for
     network_energy_pj: Floats  # (mapping, level, tensor) of the array below each level; 0 unless asked for
-    options: CostOptions
+    options: Charges
     exact: Bools  # (mapping,) whether all counts behind these figures are exact, those of the wires among them
 
     @property
@@ -81,10 +81,10 @@ def overfull(nest: NestAnalysis) -> Bools:
 
 
 def evaluate(
-    batch: Mappings, table: EnergyTable, options: CostOptions | None = None, counts: Counts | None = None
+    batch: Mappings, table: EnergyTable, options: Charges | None = None, counts: Counts | None = None
 ) -> Costs:
     """Costs of every mapping of `batch`, valid or not; from its `counts` where they are known already."""
-    nest, options = NestAnalysis(batch), options or CostOptions()
+    nest, options = NestAnalysis(batch), options or Charges()
     counts = counts or count(batch, nest)
     counts = counts.with_drains() if options.drain_reads else counts
     workload, arch, xp = batch.workload, batch.arch, nest.xp
@@ -137,7 +137,7 @@ def level_energies(nest: NestAnalysis, counts: Counts, table: EnergyTable) -> Fl
     return nest.together(columns, len(batch.arch.levels), len(tensors))
 
 
-def network_energies(batch: Mappings, crossings: Numbers, options: CostOptions) -> Floats:
+def network_energies(batch: Mappings, crossings: Numbers, options: Charges) -> Floats:
     """Energy of the wires in the array below each level, for the words that cross it. # (mapping, level, tensor)"""
     tensors = batch.workload.tensors
     pj = [[options.word_hop_pj(level.bits(t.name, t.word_bits)) for t in tensors] for level in batch.arch.levels]

@@ -67,7 +67,7 @@ def exactly(batch: MappingBatch) -> MappingBatch:
     return batch if counted else batch.own(object)
 
 
-def tell_rounding(arch: Architecture, layers: Iterable[Workload]) -> None:
+def warn_of_rounding(arch: Architecture, layers: Iterable[Workload]) -> None:
     """A RoundingWarning if a search of some of `layers` may have to round."""
     rounded = [layer.name for layer in layers if not figures_exact(arch, layer)]
     if rounded:

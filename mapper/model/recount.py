@@ -82,7 +82,7 @@ def words(batch: MappingBatch, tensor: Tensor, parent: int, child: int, origin: 
     next keeper or the MACs (the number of levels), in the one mapping of `batch`; identical sets count once.
 
     They may also be those that only pass `parent` on their way to the next keeper."""
-    steps = Steps(batch, tensor, parent, child, origin)
+    steps = WordsByLoop(batch, tensor, parent, child, origin)
     total = steps.first()
     if child < len(batch.arch.levels):
         for level in range(child):
@@ -91,7 +91,7 @@ def words(batch: MappingBatch, tensor: Tensor, parent: int, child: int, origin: 
     return total
 
 
-class Steps:
+class WordsByLoop:
     """Words of `tensor` that `parent` hands to `child` in the one mapping of `batch`, by the loop k that is advanced.
 
     What moves at a loop depends on the loops of its own level outside it and on no other order, so that the orders of

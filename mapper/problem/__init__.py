@@ -1,6 +1,6 @@
 """The problem: a machine, a layer, energies, charges and the goal; and the effort of its search."""
 
-from .charges import CostOptions
+from .charges import Charges
 from .effort import EFFORTS, STEPS_A_SECOND, Effort, effort_text, read_effort
 from .goal import COST_MODEL, EXACT, Goal
 from .identity import fingerprint, identity
@@ -10,7 +10,7 @@ from .problem import Problem
 
 __all__ = [
     "COST_MODEL",
-    "CostOptions",
+    "Charges",
     "EFFORTS",
     "Effort",
     "Json",

@@ -8,7 +8,7 @@ from ...workloads import Fault
 
 
 @dataclass(frozen=True)
-class CostOptions:
+class Charges:
     """What Timeloop leaves at 0 by default, and so do we."""
 
     leakage: bool = False  # charge leak_pj_per_cycle of every instance, used or not, for every cycle

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from ...arch import Architecture, ComponentClass, ComponentPart, Written
 from ...energy import EnergyTable
 from ...workloads import Workload
-from .charges import CostOptions
+from .charges import Charges
 from .goal import COST_MODEL, EXACT, Goal
 from .objectives import OBJECTIVES
 from .plain import Json, digest, plain
@@ -27,7 +27,7 @@ class Problem:
     arch: Architecture  # as written, with one level for each memory
     workload: Workload
     energies: EnergyTable  # of its levels
-    charges: CostOptions = CostOptions()
+    charges: Charges = Charges()
     goal: Goal = Goal()
 
     @cached_property
@@ -88,7 +88,7 @@ class _Plain:
     workload: Workload
     table: EnergyTable
     objective: str = "edp"
-    costs: CostOptions = CostOptions()
+    costs: Charges = Charges()
     model: str = EXACT
 
 

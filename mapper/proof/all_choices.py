@@ -12,7 +12,7 @@ from ..search.outcome import Coverage, Point
 from .certify import kept_names
 from .keep_choice import KeepChoice
 from .leaves import LeafEvaluator
-from .retention_order import InTurn
+from .retention_order import ChoicesByBound
 from .wide_choice import FoldedChoice, WideChoice
 
 Waiting = KeepChoice | WideChoice | FoldedChoice
@@ -23,7 +23,7 @@ class _State:
     """Replaced as a whole, as Ctrl-C may come at any time."""
 
     waiting: tuple[Waiting, ...] = ()
-    begun: int = 0
+    number_bounded: int = 0
     left: Coverage = Coverage()  # coverage of the closed choices
     certified: tuple[Choice, ...] = ()  # the closed choices in the certificate, where asked for
 
@@ -38,7 +38,7 @@ class AllChoices:
         """Prepare them; `corner`: cycles and energy that are below those of every mapping."""
         self.task, self.leaves = task, leaves
         self.number = task.space.keep_choices.number
-        self.in_turn = InTurn(task.space.keep_choices, corner)
+        self.in_turn = ChoicesByBound(task.space.keep_choices, corner)
         self._state = _State()
 
     @property
@@ -47,50 +47,54 @@ class AllChoices:
         return self._state.waiting
 
     @property
-    def begun(self) -> int:
+    def number_bounded(self) -> int:
         """How many have been bounded one by one."""
-        return self._state.begun
+        return self._state.number_bounded
 
     @property
     def bounded(self) -> bool:
         """Whether every choice is bounded, if only by what its tensors cost at least."""
-        return self.in_turn.added_up or self.begun == self.number
+        return self.in_turn.added_up or self.number_bounded == self.number
 
     @property
-    def least_in_turn(self) -> float:
-        """The lower bound of the merit of the choices not bounded one by one; inf where there are none."""
-        return np.inf if self.begun == self.number else self.merit_in_turn(self.begun)
+    def least_waiting(self) -> float:
+        """The bound value of the choices not bounded one by one; inf where there are none."""
+        return np.inf if self.number_bounded == self.number else self.bound_from(self.number_bounded)
 
-    def merit_in_turn(self, place: int) -> float:
-        """Return a lower bound of the merit of the choices from a place on."""
+    def bound_from(self, place: int) -> float:
+        """Return the bound value of the choices from a place on."""
         energy_pj, cycles = np.array([self.in_turn.energy(place)]), np.array([self.in_turn.cycles])
-        return float(self.leaves.incumbents.merit(energy_pj, cycles)[0])
+        return float(self.leaves.incumbents.bound_value(energy_pj, cycles)[0])
 
     @property
     def corners_in_turn(self) -> list[Point]:
         """List the point below all mappings of the choices not bounded one by one, if there are any."""
-        return [] if self.begun == self.number else [(self.in_turn.cycles, self.in_turn.energy(self.begun))]
+        return (
+            []
+            if self.number_bounded == self.number
+            else [(self.in_turn.cycles, self.in_turn.energy(self.number_bounded))]
+        )
 
     @property
     def least(self) -> float:
-        """The lower bound of the merit of mappings not seen."""
-        return min([self.least_in_turn, *(choice.least for choice in self.waiting)])
+        """The bound value of mappings not seen."""
+        return min([self.least_waiting, *(choice.least for choice in self.waiting)])
 
     @property
     def open(self) -> int:
         """The number of open sets: those not bounded one by one are one set."""
-        return sum(choice.open for choice in self.waiting) + (self.begun < self.number)
+        return sum(choice.open for choice in self.waiting) + (self.number_bounded < self.number)
 
     @property
     def coverage(self) -> Coverage:
         """The coverage of the combinations of chains of all choices."""
-        in_turn = Coverage(open=(self.number - self.begun) * self.leaves.chains.number)
+        in_turn = Coverage(open=(self.number - self.number_bounded) * self.leaves.chains.number)
         return sum((choice.coverage for choice in self.waiting), self._state.left) + in_turn
 
     def begin(self, choice: Waiting) -> None:
         """Let the next choice in turn wait, now that it is bounded."""
         before = self._state
-        self._state = replace(before, waiting=(*before.waiting, choice), begun=before.begun + 1)
+        self._state = replace(before, waiting=(*before.waiting, choice), number_bounded=before.number_bounded + 1)
 
     def exchange(self, before: Waiting, after: Waiting) -> None:
         """Let a choice wait in another form."""
@@ -101,11 +105,11 @@ class AllChoices:
         """Close the choices that have no better mapping."""
         cutoff = self.leaves.incumbents.cutoff * (1 - ROUNDING)
         self.close([choice for choice in self.waiting if choice.least >= cutoff])
-        if self.in_turn.added_up and self.begun < self.number and self.least_in_turn >= cutoff:
+        if self.in_turn.added_up and self.number_bounded < self.number and self.least_waiting >= cutoff:
             before = self._state
             certified = (*before.certified, *self._certified_in_turn()) if self.task.options.certify else ()
-            left = before.left + Coverage(ruled_out=(self.number - before.begun) * self.leaves.chains.number)
-            self._state = replace(before, begun=self.number, left=left, certified=certified)
+            left = before.left + Coverage(ruled_out=(self.number - before.number_bounded) * self.leaves.chains.number)
+            self._state = replace(before, number_bounded=self.number, left=left, certified=certified)
 
     def close(self, choices: Sequence[Waiting]) -> None:
         """Close choices that have no better mapping."""
@@ -126,5 +130,5 @@ class AllChoices:
     def _certified_in_turn(self) -> list[Choice]:
         """Convert those not bounded one by one: columns bound each at least as well as the sums of its tensors."""
         arch, workload = self.task.space.arch, self.task.space.workload
-        keeps = [self.in_turn.keep(place) for place in range(self.begun, self.number)]
+        keeps = [self.in_turn.keep(place) for place in range(self.number_bounded, self.number)]
         return [Choice(keep=kept_names(arch, workload, k), weights=[], trees=[], verdicts=BOUNDED) for k in keeps]

@@ -6,7 +6,7 @@ from math import inf
 
 from ...workloads import Fault, option_fault
 from ..mapping import MappingBatch
-from ..search import Rounds, Stop, Strategy, Task, Watch
+from ..search import Observers, Rounds, Stop, Strategy, Task
 from ..search.evolution import Evolution
 from ..search.options import Configurable, SearchOptions
 from ..search.outcome import Outcome
@@ -61,9 +61,9 @@ class Auto(Configurable):
         """Return the first batch of the evolution."""
         return Evolution().first_batch(task)
 
-    def run(self, task: Task, watch: Watch) -> Outcome:
+    def run(self, task: Task, observers: Observers) -> Outcome:
         """Find the best mapping, and prove it where possible."""
-        return self._by(task.options).run(replace(task, options=self._limited(task.options)), watch)
+        return self._by(task.options).run(replace(task, options=self._limited(task.options)), observers)
 
     def _by(self, options: SearchOptions) -> Strategy:
         """Return the strategy that can search with these options."""

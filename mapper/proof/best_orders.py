@@ -13,10 +13,10 @@ from typing import override
 
 import numpy as np
 
-from ..bounds import Charge, word_pj
+from ..bounds import MovementCost, word_pj
 from ..mapping import Floats, Ints, MappingBatch
 from ..mapspace import LevelOrder, Order
-from ..model import Steps
+from ..model import WordsByLoop
 from ..model.nests import DataMovement, LoopPositions, NestAnalysis
 
 
@@ -58,9 +58,9 @@ class _Nest(NestAnalysis):
 class _Recounted:
     """A flow of one mapping whose words are listed, as the closed form may count too many (recount.py)."""
 
-    def __init__(self, nest: _Nest, charge: Charge) -> None:
+    def __init__(self, nest: _Nest, charge: MovementCost) -> None:
         assert charge.parent is not None, "what is received is never flagged"
-        self.nest, self.steps = nest, Steps(nest.batch, charge.tensor, charge.parent, charge.child)
+        self.nest, self.steps = nest, WordsByLoop(nest.batch, charge.tensor, charge.parent, charge.child)
 
     def stays(self, level: int, d: int) -> Floats | float:
         """Return the words that stay, up to a constant: minus the words that move."""
@@ -68,7 +68,7 @@ class _Recounted:
 
 
 def best_orders(
-    batch: MappingBatch, charges: Sequence[Charge], orders: Sequence[LevelOrder], recounted: bool = False
+    batch: MappingBatch, charges: Sequence[MovementCost], orders: Sequence[LevelOrder], recounted: bool = False
 ) -> Order:
     """Find the loop orders with the least energy for the mappings of `batch`, which keep the same tensors.
 
@@ -77,7 +77,7 @@ def best_orders(
     """
     nest = _Nest(batch)
 
-    def flow(charge: Charge) -> DataMovement | _Recounted:
+    def flow(charge: MovementCost) -> DataMovement | _Recounted:
         plain = DataMovement(nest, charge.tensor, charge.child, charge.parent)
         return _Recounted(nest, charge) if recounted and not plain.exact()[0] else plain
 

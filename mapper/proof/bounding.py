@@ -38,16 +38,16 @@ class Bounding:
         task, every, groups = self.task, self.task.space.keep_choices, self.leaves.chains.groups
         listed = [group for group in groups if isinstance(group, DimGroup)]
         if by_tensors(every, listed=len(listed) == len(groups)):
-            sketch = max(map(len, groups)) > LONG
+            coarse = max(map(len, groups)) > LONG
 
             def relaxation(keep: Bools) -> Work[Relaxation]:
                 yield Piece(CHOICE_STEPS // 10)
                 yield Piece(generations=self._beside(sum(map(len, listed))))
-                return Relaxation(listed, task.table, keep, task.charges, sketch=sketch)
+                return Relaxation(listed, task.table, keep, task.charges, coarse=coarse)
 
             self.choices.in_turn = yield from in_turn_by_tensors(every, relaxation)
 
-    def hopeless(self, used: int, limit: int | None) -> bool:
+    def cannot_finish(self, used: int, limit: int | None) -> bool:
         """Test whether more choices may be best than can be bounded one by one in the steps of the limit.
 
         Never in its first quarter, as the best gets better meanwhile.
@@ -55,32 +55,32 @@ class Bounding:
         if limit is None or not SHARE * limit <= used < limit or not self.choices.in_turn.added_up:
             return False
         steps = max(STEPS_A_ROW * self.leaves.chains.rows_of_all, CHOICE_STEPS)
-        last = self.choices.begun + min((limit - used) // steps, MOST_KEPT)
+        last = self.choices.number_bounded + min((limit - used) // steps, MOST_KEPT)
         if last >= self.choices.number:
             return False
         self.choices.in_turn.keep(last)
-        return self.choices.merit_in_turn(last) < self.leaves.incumbents.cutoff * (1 - ROUNDING)
+        return self.choices.bound_from(last) < self.leaves.incumbents.cutoff * (1 - ROUNDING)
 
     @property
     def needed(self) -> bool:
         """Whether a choice not bounded yet may be better than those that are."""
         choices = self.choices
         if not choices.in_turn.added_up:
-            return choices.begun < choices.number
+            return choices.number_bounded < choices.number
         least = min((choice.least for choice in choices.waiting), default=np.inf)
-        return choices.begun < choices.number and choices.least_in_turn <= least
+        return choices.number_bounded < choices.number and choices.least_waiting <= least
 
     def step(self) -> Work[None]:
         """Bound the next choice, and close it if it is above the best."""
         yield Piece(CHOICE_STEPS // 10)
-        choices, incumbents, number = self.choices, self.leaves.incumbents, self.choices.begun + 1
+        choices, incumbents, number = self.choices, self.leaves.incumbents, self.choices.number_bounded + 1
         last = number == choices.number
         choice = yield from self._bounded(choices.in_turn.keep(number - 1), last=last)
         waiting = self._light(choice)
         choices.begin(waiting)
         cutoff = incumbents.cutoff * (1 - ROUNDING)
         self.root = min(self.root, choice.least)
-        if isinstance(choice, KeepChoice) and choice.sketch is not None:
+        if isinstance(choice, KeepChoice) and choice.coarse_bound is not None:
             self.root = min(self.root, cutoff)  # it ruled out what is no better than the best, which may have changed
         if choice.least >= cutoff:
             choices.close([waiting])
@@ -96,7 +96,7 @@ class Bounding:
     @property
     def _least_of_all(self) -> float:
         """The lower bound of the mapspace as a whole."""
-        return min(self.root, self.choices.least_in_turn)
+        return min(self.root, self.choices.least_waiting)
 
     def _beside(self, rows: int) -> int:
         """Return the number of generations that take about as long as columns of so many rows."""

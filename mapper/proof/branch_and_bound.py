@@ -39,7 +39,7 @@ class State:
     nodes: Ints  # (node, group): a node of each group's tree; with a trail, a last column has the node's number there
     bounds: Floats  # (node,)
     left: Coverage
-    trail: ProofLog | None = None  # for a certificate
+    proof_log: ProofLog | None = None  # for a certificate
 
 
 @dataclass(eq=False)
@@ -84,7 +84,7 @@ class Branching:
         self.opened += len(chosen)
         others = np.ones(len(before.bounds), bool)
         others[chosen] = False
-        trail = before.trail and before.trail.going_on()
+        trail = before.proof_log and before.proof_log.going_on()
         nodes, bounds, left = self._opened(before.nodes[chosen], before.bounds[chosen], best, evaluate, trail)
         limit = best() * (1 - ROUNDING)
         keep, still = bounds < limit, others & (before.bounds < limit)

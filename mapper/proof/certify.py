@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from ...arch import Architecture
 from ...energy import EnergyTable, as_written
 from ...workloads import Workload
-from ..certificate import CertifiedMapping, Choice, Layer, certified_energies
+from ..certificate import CertifiedMapping, Choice, LayerProof, certified_energies
 from ..mapping import Bools, MappingBatch
 from ..model import evaluate, recount
-from ..problem import CostOptions
+from ..problem import Charges
 from ..search import Task
 
 
@@ -19,11 +19,11 @@ def certified_layer(
     lower_bound: float,
     corners: Sequence[tuple[float, float]],
     choices: Sequence[Choice],
-) -> Layer:
+) -> LayerProof:
     """Make the certificate of a layer; `best` has the best mapping, or those of a front, as batches of one."""
     workload, costs = task.space.workload, task.charges
     _, table = as_written(task.space.arch, task.table)
-    return Layer(
+    return LayerProof(
         workload=workload.name,
         sizes=dict(zip(workload.dims, workload.sizes, strict=True)),
         transformations=list(workload.transformations),
@@ -43,7 +43,7 @@ def certified_layer(
     )
 
 
-def certified_mapping(batch: MappingBatch, table: EnergyTable, options: CostOptions) -> CertifiedMapping:
+def certified_mapping(batch: MappingBatch, table: EnergyTable, options: Charges) -> CertifiedMapping:
     """Convert the single mapping of `batch` for a certificate, with its exact costs."""
     workload, levels = batch.workload, batch.arch.levels
     costs = evaluate(batch, table, options, recount(batch))

@@ -21,7 +21,7 @@ from .long_lists import BLOCK, LongList
 from .narrowing import SHRINKS
 from .work import Piece, Work
 
-LONG = 2**14  # chains of a group: with more, columns of all of them take longer than a sketch
+LONG = 2**14  # chains of a group: with more, columns of all of them take longer than a coarse bound
 SAMPLE = 2**12  # chains of a group whose ascent gives the weights for all
 
 ROWS_A_STEP = 10  # rows of a block, all its columns weighed, that are a step
@@ -30,7 +30,7 @@ MISJUDGED = 0.01  # of the bound's logarithm: the sample gave a wrong idea of th
 
 @dataclass(frozen=True, eq=False)
 class CoarseBound:
-    """The chains of each group that a sketch leaves, and the weights that ruled the others out, in turn."""
+    """The chains of each group that a coarse bound leaves, and the weights that ruled the others out, in turn."""
 
     rows: tuple[Ints, ...]  # per group # (row left,)
     looks: tuple[dict[str, float], ...]
@@ -56,7 +56,7 @@ class CoarseBounds:
     """Rules out chains of `groups`, piece by piece; in between the incumbent may improve."""
 
     groups: Sequence[DimGroup | LongList]
-    relaxation: Callable[[Sequence[DimGroup]], Relaxation]  # a sketch of the bound for some chains
+    relaxation: Callable[[Sequence[DimGroup]], Relaxation]  # the coarse bound of some chains
     incumbent: BestIncumbent
 
     def __post_init__(self) -> None:
@@ -64,7 +64,7 @@ class CoarseBounds:
         self._rows: list[Ints | None] = [None] * len(self.groups)  # that are left; None: all
         self._again: dict[str, float] = {}
 
-    def sketch(self) -> Work[CoarseBound]:
+    def bound(self) -> Work[CoarseBound]:
         """Rule out chains while that brings much; those of the best mapping stay."""
         looks, least, go_on = list[dict[str, float]](), -np.inf, True
         while go_on and all(self._lengths):

@@ -6,7 +6,7 @@ from ..problem import Effort
 from ..runtime import TimeUp
 from ..search import Recorder
 from ..search.outcome import Ended
-from .part_search import Left
+from .part_search import RemainingEffort
 
 
 class EffortUsed:
@@ -48,8 +48,8 @@ class EffortUsed:
             raise TimeUp
 
     @property
-    def left(self) -> Left:
+    def left(self) -> RemainingEffort:
         """What is left of both."""
         steps, seconds = self.limits.steps, self.limits.seconds
         ends = None if seconds is None else self.began + seconds + time.time() - time.monotonic()
-        return Left(None if steps is None else max(0, steps - self.recorder.statistics.steps), ends)
+        return RemainingEffort(None if steps is None else max(0, steps - self.recorder.statistics.steps), ends)

@@ -21,8 +21,8 @@ SAFE = 2**62  # numbers of combinations beyond it are Python integers
 class Forest:
     """A tree per group over the rows that weighted products have not ruled out.
 
-    `incumbents` convert bounds to merits. `trees` have been grown before from the same. Without trees no combination is
-    left.
+    `incumbents` convert bounds to bound values. `trees` have been grown before from the same. Without trees no
+    combination is left.
     """
 
     def __init__(
@@ -77,8 +77,8 @@ class Forest:
     def bound(self, nodes: Ints) -> Floats:
         """Bound each node from below; inf where no mapping in it is valid. # (node,)"""
         relaxed = self.relaxed(nodes)
-        merit = self.incumbents.merit(relaxed.energy_pj, relaxed.cycles, self.products(nodes))
-        return np.where(relaxed.possible, merit, np.inf)
+        values = self.incumbents.bound_value(relaxed.energy_pj, relaxed.cycles, self.products(nodes))
+        return np.where(relaxed.possible, values, np.inf)
 
     def weighted(self, nodes: Ints) -> Floats:
         """Bound the single objective of each node from below by weighted products. # (node,)"""

@@ -3,10 +3,10 @@
 Where several objectives are minimised in turn, each is the goal of a stage, and the values of the stages before are
 limits: the best mapping is the best within them, and a bound above one of them is infinite.
 
-Both give the branch and bound a merit for each lower bound, and the cutoff at which it is ruled out. For the front the
-merit is the *reach* of a point (energy, cycles): the largest factor by which energy and cycles of some incumbent may
-both be multiplied without passing the point. With reach 1 that incumbent is as good on both axes. The reach grows with
-energy and with cycles, so the reach of a lower bound is a bound for all mappings above it.
+Both give the branch and bound a bound value for each lower bound, and the cutoff at which it is ruled out. For the
+front the bound value is the *reach* of a point (energy, cycles): the largest factor by which energy and cycles of some
+incumbent may both be multiplied without passing the point. With reach 1 that incumbent is as good on both axes. The
+reach grows with energy and with cycles, so the reach of a lower bound is a bound for all mappings above it.
 """
 
 from collections.abc import Sequence
@@ -17,8 +17,8 @@ from typing import Protocol
 
 import numpy as np
 
-from ..bounds import Limit, exceeds
-from ..mapping import Bools, Floats, Ints, MappingBatch, covered
+from ..bounds import ObjectiveLimit, exceeds
+from ..mapping import Bools, Floats, Ints, MappingBatch, dominated
 from ..problem import ROUNDING, Objective
 from ..search.outcome import Point, reach
 
@@ -45,16 +45,16 @@ class Incumbents(Protocol):
 
     @property
     def cutoff(self) -> float:
-        """The limit of merits: mappings not below it are of no use."""
+        """The limit of bound values: mappings not below it are of no use."""
 
-    def merit(self, energy_pj: Floats, cycles: Floats, products: Sequence[Floats] = ()) -> Floats:
-        """Convert lower bounds to merits, to compare with `cutoff`; with better incumbents they may grow.
+    def bound_value(self, energy_pj: Floats, cycles: Floats, products: Sequence[Floats] = ()) -> Floats:
+        """Convert lower bounds to bound values, to compare with `cutoff`; with better incumbents they may grow.
 
         `products` are lower bounds of energy^p * cycles^q for the powers `weighed`, in turn, again and again.
         """
 
     def worth(self, energy_pj: Floats, cycles: Floats) -> Floats:
-        """Convert the costs of mappings to merits; inf where a mapping is not within the limits. # (mapping,)"""
+        """Convert the costs of mappings to bound values; inf where a mapping is not within the limits. # (mapping,)"""
 
     def precedes(self, values: Floats) -> bool:
         """Test whether some values # (mapping, objective), of all objectives of the search, may be of use."""
@@ -72,7 +72,7 @@ class BestIncumbent:
     and so on."""
 
     objectives: tuple[Objective, ...]
-    limits: tuple[Limit, ...] = ()
+    limits: tuple[ObjectiveLimit, ...] = ()
     # the mapping, its value by each objective, by those of the limits and these: a single attribute, as Ctrl-C may come
     _best: tuple[MappingBatch | None, tuple[float, ...], tuple[float, ...]] = (None, (np.inf,), (np.inf,))
 
@@ -97,7 +97,7 @@ class BestIncumbent:
         """Those of the objective."""
         return (self.objectives[0].powers,)
 
-    def merit(self, energy_pj: Floats, cycles: Floats, products: Sequence[Floats] = ()) -> Floats:
+    def bound_value(self, energy_pj: Floats, cycles: Floats, products: Sequence[Floats] = ()) -> Floats:
         """Return the objective; inf above a limit, with some room for rounding."""
         over = exceeds(self.limits, energy_pj, cycles, ROUNDING)
         return reduce(np.maximum, products, np.where(over, np.inf, self.objectives[0].value(energy_pj, cycles)))
@@ -171,7 +171,7 @@ class FrontIncumbents:
         for objective in self.objectives[:-1]:
             values = objective.value(self.energy_pj[equal], self.cycles[equal])
             # a front has no mapping that it matches up to rounding: what matches it may be that much above
-            equal = equal[values <= Limit.equal_to(objective, float(values.min())).most * (1 + 2 * ROUNDING)]
+            equal = equal[values <= ObjectiveLimit.equal_to(objective, float(values.min())).most * (1 + 2 * ROUNDING)]
         values = self.objectives[-1].value(self.energy_pj[equal], self.cycles[equal])
         return int(equal[values.argmin()])
 
@@ -188,7 +188,7 @@ class FrontIncumbents:
         """Those of each axis, and of some products of both."""
         return WEIGHED
 
-    def merit(self, energy_pj: Floats, cycles: Floats, products: Sequence[Floats] = ()) -> Floats:
+    def bound_value(self, energy_pj: Floats, cycles: Floats, products: Sequence[Floats] = ()) -> Floats:
         """Compute the least reach of what is above each point and each product.
 
         While the front is empty, return a negative number that grows with the EDP of the point.
@@ -221,7 +221,7 @@ class FrontIncumbents:
         return np.exp(found)
 
     def worth(self, energy_pj: Floats, cycles: Floats) -> Floats:
-        return self.merit(energy_pj, cycles)
+        return self.bound_value(energy_pj, cycles)
 
     def precedes(self, values: Floats) -> bool:
         """Test nothing: what extends the front need not have lower objectives."""
@@ -229,15 +229,15 @@ class FrontIncumbents:
 
     def promising(self, energy_pj: Floats, cycles: Floats) -> Ints:
         """Select the mappings out of reach, the farthest first."""
-        merits = self.merit(energy_pj, cycles)
-        order = np.argsort(merits)
-        return order[merits[order] < 1 - ROUNDING]
+        bounds = self.bound_value(energy_pj, cycles)
+        order = np.argsort(bounds)
+        return order[bounds[order] < 1 - ROUNDING]
 
     def offer(self, batch: MappingBatch, energy_pj: float, cycles: float) -> bool:
-        if self.merit(np.array([energy_pj]), np.array([cycles]))[0] >= 1 - ROUNDING:
+        if self.bound_value(np.array([energy_pj]), np.array([cycles]))[0] >= 1 - ROUNDING:
             return False
         before = self.least
-        stay = ~covered(np.stack([self.cycles, self.energy_pj]).T, [(cycles, energy_pj)])
+        stay = ~dominated(np.stack([self.cycles, self.energy_pj]).T, [(cycles, energy_pj)])
         place = int((self.cycles[stay] < cycles).sum())
         others = [other for other, stays in zip(self.batches, stay.tolist(), strict=True) if stays]
         batches = (*others[:place], batch, *others[place:])

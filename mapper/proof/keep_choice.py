@@ -10,7 +10,7 @@ import numpy as np
 
 from ..bounds import Bound, DimGroup, Factors, Geometric, Relaxation
 from ..certificate import BOUNDED, WEIGHED, Choice, Tree
-from ..mapping import Bools, Floats, Ints, staircase
+from ..mapping import Bools, Floats, Ints, pareto_rows
 from ..problem import ROUNDING
 from ..search import Task
 from ..search.outcome import Coverage, Point
@@ -22,7 +22,7 @@ from .forest import Forest
 from .incumbents import BestIncumbent, FrontIncumbents, Incumbents
 from .leaves import LeafEvaluator
 from .long_lists import LongList
-from .narrowing import Narrowed, merit_of_all, narrowed
+from .narrowing import Narrowed, bound_of_all, narrowed
 from .part_search import OpenNodes, PartSearch
 from .parts import PATIENCE, Part
 from .policy import Form
@@ -44,7 +44,7 @@ class KeepChoice:
     branching: Branching | None = None
     rounds: Rounds | None = None  # in place of `branching` once that takes long
     looks: tuple[Factors, ...] = ()  # the sharper bounds of the whole
-    sketch: CoarseBound | None = None  # what left these chains of long lists
+    coarse_bound: CoarseBound | None = None  # what left these chains of long lists
 
     def __post_init__(self) -> None:
         self.bound = self.relaxed.bound_of_all()
@@ -113,11 +113,11 @@ class KeepChoice:
     @property
     def sharper(self) -> float:
         """The bound by weighted products."""
-        return merit_of_all(self.looks, self.incumbents) if self.looks else -np.inf
+        return bound_of_all(self.looks, self.incumbents) if self.looks else -np.inf
 
     @property
     def least(self) -> float:
-        """The lower bound of the merit of all mappings left; inf where none is left."""
+        """The bound value of all mappings left; inf where none is left."""
         if self.rounds is not None:
             return self.rounds.least
         if self.branching is not None:
@@ -126,8 +126,8 @@ class KeepChoice:
 
     @property
     def _by_columns(self) -> float:
-        merits = self.incumbents.merit(self.bound.energy_pj, self.bound.cycles)
-        return float(merits[0]) if self.bound.possible[0] else np.inf
+        values = self.incumbents.bound_value(self.bound.energy_pj, self.bound.cycles)
+        return float(values[0]) if self.bound.possible[0] else np.inf
 
     @property
     def open(self) -> int:
@@ -146,7 +146,7 @@ class KeepChoice:
     @property
     def coverage(self) -> Coverage:
         """The coverage of all combinations of chains with this choice."""
-        gone = sum(each.ruled_out for each in (self.sketch, self._narrowed) if each is not None)
+        gone = sum(each.ruled_out for each in (self.coarse_bound, self._narrowed) if each is not None)
         running = self.rounds or self.branching
         left = running.coverage if running else Coverage(open=prod(len(group) for group in self.relaxed.groups))
         return left + Coverage(ruled_out=gone)
@@ -154,38 +154,39 @@ class KeepChoice:
     def certified(self, numbers: Sequence[Ints]) -> Choice:
         """Convert its sets of chains for the certificate; `numbers`: per group, the rows' numbers there."""
         keep = kept_names(self.relaxed.arch, self.relaxed.workload, self.relaxed.keep)
-        branching, weights = self.branching, [] if self.sketch is None else list(self.sketch.looks)
-        if self.sketch is not None:
-            numbers = [names[rows] for names, rows in zip(numbers, self.sketch.rows, strict=True)]
+        branching, weights = self.branching, [] if self.coarse_bound is None else list(self.coarse_bound.looks)
+        if self.coarse_bound is not None:
+            numbers = [names[rows] for names, rows in zip(numbers, self.coarse_bound.rows, strict=True)]
         if branching is None:
             return self._certified_whole(keep, weights, numbers)
         weights += branching.forest.left.looks
-        if branching.state.trail is None or not branching.forest.trees:
+        if branching.state.proof_log is None or not branching.forest.trees:
             trees = [
                 Tree(chains=names[rows].tolist(), parts=[])
                 for names, rows in zip(numbers, branching.forest.left.rows, strict=True)
             ]
             return Choice(keep=keep, weights=weights, trees=trees, verdicts="")
         trees = [certified_tree(tree, names) for tree, names in zip(branching.forest.trees, numbers, strict=True)]
-        trail, nodes = branching.state.trail.going_on(), branching.state.nodes
+        trail, nodes = branching.state.proof_log.going_on(), branching.state.nodes
         trail.rule_out(nodes, branching.forest.weighted(nodes) >= branching.state.bounds)
         return Choice(keep=keep, weights=weights, trees=trees, verdicts=trail.verdicts())
 
     def _certified_whole(
         self, keep: dict[str, list[str]], weights: list[dict[str, float]], numbers: Sequence[Ints]
     ) -> Choice:
-        """Convert a choice that has not branched: a single set, of all chains or of those that a sketch leaves."""
+        """Convert a choice that has not branched: a single set, of all chains or of those that a coarse bound
+        leaves."""
         weighed = self.sharper > self._by_columns
         weights += [look.weights for look in self.looks] if weighed else []
         trees = []
-        if self.sketch is not None and self.sketch.ruled_out:
+        if self.coarse_bound is not None and self.coarse_bound.ruled_out:
             trees = [Tree(chains=names.tolist(), parts=_single(len(names))) for names in numbers]
         return Choice(keep=keep, weights=weights, trees=trees, verdicts=WEIGHED if weighed else BOUNDED)
 
     def corners(self, incumbents: FrontIncumbents) -> tuple[list[Point], float]:
         """List lower bounds of the open nodes, with one of the first objective.
 
-        Merits only grow, so old merits remain bounds.
+        Bound values only grow, so old ones remain bounds.
         """
         if self.branching is None:
             return _points(self.bound), _least(incumbents, self.bound, np.zeros(1), ())
@@ -200,35 +201,37 @@ class KeepChoice:
 
 
 def choice_of(task: Task, leaves: LeafEvaluator, keep: Bools, *, last: bool) -> Work[KeepChoice | WideChoice]:
-    """Bound a choice of kept tensors # (level, tensor), of long lists of chains those that a sketch leaves.
+    """Bound a choice of kept tensors # (level, tensor), of long lists of chains those that a coarse bound leaves.
 
     `last`: it is the last choice, so what others would have used again is dropped. May raise TimeUp.
     """
     incumbents, groups = leaves.incumbents, leaves.chains.groups
-    best, sketch = incumbents if isinstance(incumbents, BestIncumbent) else None, None
+    best, coarse_bound = incumbents if isinstance(incumbents, BestIncumbent) else None, None
 
-    def relaxation(some: Sequence[DimGroup], *, sketch: bool = False) -> Relaxation:
-        return Relaxation(some, task.table, keep, task.charges, sketch=sketch)
+    def relaxation(some: Sequence[DimGroup], *, coarse: bool = False) -> Relaxation:
+        return Relaxation(some, task.table, keep, task.charges, coarse=coarse)
 
     if best and max(map(len, groups)) > LONG:
-        sketch = yield from CoarseBounds(groups, partial(relaxation, sketch=True), best).sketch()
-        if sketch.wide:
-            return WideChoice(kept_names(task.space.arch, task.space.workload, keep), sketch, leaves.chains.number)
-    rows = sketch.rows if sketch else [None] * len(groups)
+        coarse_bound = yield from CoarseBounds(groups, partial(relaxation, coarse=True), best).bound()
+        if coarse_bound.wide:
+            return WideChoice(
+                kept_names(task.space.arch, task.space.workload, keep), coarse_bound, leaves.chains.number
+            )
+    rows = coarse_bound.rows if coarse_bound else [None] * len(groups)
     relaxed = relaxation([_held(group, mine) for group, mine in zip(groups, rows, strict=True)])
     if last:
         leaves.chains.forget()
     certified_front = task.options.certify and not best  # its certificate has no weighted products
     limits = best.limits if best else ()
     weighing = () if certified_front else tuple(Geometric(relaxed, powers, limits) for powers in incumbents.weighed)
-    return KeepChoice(relaxed, incumbents, weighing, sketch=sketch)
+    return KeepChoice(relaxed, incumbents, weighing, coarse_bound=coarse_bound)
 
 
 def _held(group: DimGroup | LongList, rows: Ints | None) -> DimGroup:
     """Return the group of the combinations `rows`; None: of all."""
     if isinstance(group, DimGroup) and (rows is None or len(rows) == len(group)):
         return group
-    assert rows is not None, "a long list has a sketch"
+    assert rows is not None, "a long list has a coarse bound"
     return group.take(rows)
 
 
@@ -243,12 +246,12 @@ def _least(incumbents: FrontIncumbents, bound: Bound, reached: Floats, products:
     own = [
         values for powers, values in zip(cycle(incumbents.weighed), products, strict=False) if powers in goal.weighed
     ]
-    least = goal.merit(bound.energy_pj, bound.cycles, [*own, incumbents.least_times(reached)])
+    least = goal.bound_value(bound.energy_pj, bound.cycles, [*own, incumbents.least_times(reached)])
     return float(least[bound.possible].min(initial=np.inf))
 
 
 def _points(bound: Bound) -> list[Point]:
     """List the possible bounds, without those above others."""
     some = np.flatnonzero(bound.possible)
-    low = some[staircase(bound.cycles[some], bound.energy_pj[some])]
+    low = some[pareto_rows(bound.cycles[some], bound.energy_pj[some])]
     return list(zip(bound.cycles[low].tolist(), bound.energy_pj[low].tolist(), strict=True))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..bounds import Charge, Relaxation, charges
+from ..bounds import MovementCost, Relaxation, charges
 from ..mapping import Bools, Floats, Ints, MappingBatch
 from ..mapspace import sorted_placement
 from ..model import Costs, evaluate, recount, validity
@@ -76,7 +76,7 @@ class LeafEvaluator:
         return seen
 
     def evaluate(self, rows: Ints, bounds: Floats, relaxed: Relaxation) -> Floats:
-        """Evaluate each combination in its best orders; return its merit, inf where invalid. # (combination,)"""
+        """Evaluate each combination in its best orders; return its bound value, inf where invalid. # (combination,)"""
         self.count(EVALUATE_STEPS + len(rows) * MAPPING_STEPS)
         values = np.full(len(rows), np.inf)
         batch = self._batch(rows, relaxed)
@@ -102,7 +102,7 @@ class LeafEvaluator:
         self._settle(batch, bounds, least, ~costs.exact | (costs.cycles > least))
         return values
 
-    def _charges(self, keep: Bools) -> list[Charge]:
+    def _charges(self, keep: Bools) -> list[MovementCost]:
         return charges(self.task.space.arch, self.task.space.workload, self.task.table, keep, self.task.charges)
 
     def _batch(self, rows: Ints, relaxed: Relaxation) -> MappingBatch:
@@ -141,5 +141,5 @@ class LeafEvaluator:
     def _useful(self, energy_pj: Floats, cycles: Floats) -> Bools:
         """Mark the mappings that improve on the incumbents if they cost at least so much. # (mapping,)"""
         self.count(1_000 + len(cycles) // ORDERS_A_STEP)
-        useful: Bools = self.incumbents.merit(energy_pj, cycles) < self.incumbents.cutoff * (1 - ROUNDING)
+        useful: Bools = self.incumbents.bound_value(energy_pj, cycles) < self.incumbents.cutoff * (1 - ROUNDING)
         return useful

@@ -107,12 +107,12 @@ class LocalSearch:
         return (tried[least], float(values[least])) if values[least] < value else (rows, value)
 
     def _bounds(self, relaxed: Relaxation, rows: Ints, where: dict[int, Ints], n: int) -> Floats:
-        """Bound the merit of `rows` with the rows of some groups exchanged. # (n,)"""
+        """Return the bound values of `rows` with the rows of some groups exchanged. # (n,)"""
         relaxed.groups[0].deadline(BOUNDED_STEPS + n * len(relaxed.charges) // CHARGES_A_STEP)
         bound = relaxed.bound(
             lambda g, column: relaxed.columns[g][column][where[g] if g in where else rows[g : g + 1]], n
         )
-        return np.where(bound.possible, self.leaves.incumbents.merit(bound.energy_pj, bound.cycles), np.inf)
+        return np.where(bound.possible, self.leaves.incumbents.bound_value(bound.energy_pj, bound.cycles), np.inf)
 
     # A front
 
@@ -125,7 +125,9 @@ class LocalSearch:
             )
             for i in incumbents.promising(costs.energy_pj, costs.cycles).tolist():
                 # most are of no use after those before them
-                if incumbents.merit(costs.energy_pj[[i]], costs.cycles[[i]])[0] < incumbents.cutoff * (1 - ROUNDING):
+                if incumbents.bound_value(costs.energy_pj[[i]], costs.cycles[[i]])[0] < incumbents.cutoff * (
+                    1 - ROUNDING
+                ):
                     self.leaves.offer(batch.take([i]))
 
     def _spread(self, relaxed: Relaxation, incumbents: FrontIncumbents) -> None:

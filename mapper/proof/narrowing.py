@@ -45,11 +45,11 @@ def narrowed(rows: Sequence[Ints], weighing: Sequence[Geometric], incumbents: In
     while weighing and all(map(len, left)):
         before, limit = sum(map(len, left)), incumbents.cutoff * (1 - ROUNDING)
         found = [geometric.factors(left) for geometric in weighing]
-        least = max(least, merit_of_all(found, incumbents))
+        least = max(least, bound_of_all(found, incumbents))
         looks += [product.weights for product in found if product.weights]
         with np.errstate(over="ignore"):  # beyond all floats there is no mapping
             stay = [
-                _merits([product.least * product.factors[g] for product in found], incumbents) < limit
+                _bound_values([product.least * product.factors[g] for product in found], incumbents) < limit
                 for g in range(len(left))
             ]
         left = [mine[these] for mine, these in zip(left, stay, strict=True)]
@@ -61,13 +61,13 @@ def narrowed(rows: Sequence[Ints], weighing: Sequence[Geometric], incumbents: In
     return Narrowed(tuple(left), tuple(products), tuple(looks), ruled_out, least)
 
 
-def merit_of_all(products: Sequence[Factors], incumbents: Incumbents) -> float:
-    """Return the merit of the whole that a product for each of the powers bounds."""
-    return float(_merits([np.array([product.least]) for product in products], incumbents)[0])
+def bound_of_all(products: Sequence[Factors], incumbents: Incumbents) -> float:
+    """Return the bound value of the whole that a product for each of the powers bounds."""
+    return float(_bound_values([np.array([product.least]) for product in products], incumbents)[0])
 
 
-def _merits(values: Sequence[Floats], incumbents: Incumbents) -> Floats:
-    """Convert bounds of products alone to merits. # (bound,)"""
+def _bound_values(values: Sequence[Floats], incumbents: Incumbents) -> Floats:
+    """Convert bounds of products alone to bound values. # (bound,)"""
     # nothing else is known: energy and cycles of 0, but the reach of a point needs their ratio
     energy_pj, cycles = np.zeros(len(values[0])), np.full(len(values[0]), np.finfo(float).tiny)
-    return incumbents.merit(energy_pj, cycles, values)
+    return incumbents.bound_value(energy_pj, cycles, values)

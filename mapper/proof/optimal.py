@@ -12,18 +12,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..bounds import Limit
+from ..bounds import ObjectiveLimit
 from ..mapping import MappingBatch
 from ..problem import OBJECTIVES, ROUNDING
 from ..runtime import TimeUp
-from ..search import Recorder, Stop, Task, Watch
+from ..search import Observers, Recorder, Stop, Task
 from ..search.outcome import Ended, Outcome, StageProof, Statistics
 from .all_choices import Waiting
 from .bounding import Bounding
 from .effort_used import EffortUsed
-from .first_look import Evolver, first_look
-from .hindrance import hindrance
 from .incumbents import BestIncumbent, FrontIncumbents, Incumbents
+from .initial_evolution import Evolver, initial_evolution
 from .keep_choice import KeepChoice
 from .leaves import LeafEvaluator
 from .local_search import LocalSearch
@@ -45,6 +44,7 @@ from .policy import (
 from .proof_so_far import ProofSoFar
 from .resume import state_of
 from .rounds import Rounds
+from .why_no_proof import why_no_proof
 from .wide_choice import FoldedChoice
 from .work import Work
 
@@ -64,8 +64,8 @@ class Start:
 class Optimal:
     """A running proof of the first objective not closed by a stage, among mappings equal to the best by the others."""
 
-    def __init__(self, task: Task, watch: Watch, start: Start | None = None) -> None:
-        self.task, self.watch, self.start = task, watch, start or Start()
+    def __init__(self, task: Task, observers: Observers, start: Start | None = None) -> None:
+        self.task, self.observers, self.start = task, observers, start or Start()
         self.recorder = Recorder(Stop(None, time_limit=task.options.limits.seconds, effort=task.options.limits))
         self.effort = EffortUsed(task.options.limits, self.recorder)
         self.leaves = LeafEvaluator(task, _incumbents(task, self.start.stages), self.recorder, self.effort.late)
@@ -95,7 +95,7 @@ class Optimal:
     def _search(self) -> None:
         """Look for good mappings, then prove, where a proof is possible."""
         try:
-            hindered = hindrance(self.task, self.leaves.chains)
+            hindered = why_no_proof(self.task, self.leaves.chains)
             if self.start.given is not None:
                 self.leaves.offer(self.start.given)
             if hindered and not self.start.root_only:
@@ -104,7 +104,7 @@ class Optimal:
                 self.statistics.stop(hindered)
             else:
                 if self.start.given is None:
-                    first_look(self.evolver, self.effort.limits.seconds, lambda: self._tell(proving=False))
+                    initial_evolution(self.evolver, self.effort.limits.seconds, lambda: self._tell(proving=False))
                 self.leaves.chains.list_all(self.effort.check)
                 self._work(self.bounding.order())
                 self._branch()
@@ -145,7 +145,7 @@ class Optimal:
         """Say where the proof is; while choices are not bounded, nothing is asked of those that wait."""
         if self.bounding.needed:
             limit = self.effort.limits.expected_steps
-            return Standing(unbounded=True, hopeless=self.bounding.hopeless(self.statistics.steps, limit))
+            return Standing(unbounded=True, cannot_finish=self.bounding.cannot_finish(self.statistics.steps, limit))
         if self.start.root_only:
             return Standing(root_only=True)
         first = min(self.so_far.choices.waiting, key=lambda each: each.least, default=None)
@@ -226,11 +226,11 @@ class Optimal:
     def _tell(self, *, proving: bool = True) -> float:
         """Report progress, offer the state, return the seconds."""
         self.statistics.seconds = self.effort.seconds
-        if self.watch.progress:
+        if self.observers.progress:
             self.recorder.proven = self.so_far.progress if proving else ""
-            self.watch.progress(self.recorder)
-        if self.watch.part:
-            self.watch.part.offer(lambda: state_of(self.task.space, self.so_far.to_save, finished=False))
+            self.observers.progress(self.recorder)
+        if self.observers.part:
+            self.observers.part.offer(lambda: state_of(self.task.space, self.so_far.to_save, finished=False))
         return self.statistics.seconds
 
 
@@ -239,6 +239,6 @@ def _incumbents(task: Task, stages: Sequence[StageProof]) -> Incumbents:
     if task.goal.front:
         return FrontIncumbents(objectives)
     limits = tuple(
-        Limit.equal_to(OBJECTIVES[stage.objective], stage.value) for stage in stages if stage.value is not None
+        ObjectiveLimit.equal_to(OBJECTIVES[stage.objective], stage.value) for stage in stages if stage.value is not None
     )
     return BestIncumbent(objectives[len(stages) :], limits)

@@ -82,7 +82,7 @@ class Searched:
 
 
 @dataclass(frozen=True)
-class Left:
+class RemainingEffort:
     """What effort is left for a turn; no limit, where all are None."""
 
     steps: int | None = None  # when the round began, so that it does not matter in which process a turn is
@@ -90,9 +90,9 @@ class Left:
     seconds: float | None = None  # from the beginning of a turn, on another machine, whose clock may be another
 
     @property
-    def on_another_machine(self) -> "Left":
+    def on_another_machine(self) -> "RemainingEffort":
         """The same by seconds from now."""
-        return self if self.ends is None else Left(self.steps, None, max(0.0, self.ends - time.time()))
+        return self if self.ends is None else RemainingEffort(self.steps, None, max(0.0, self.ends - time.time()))
 
     def late(self, statistics: Statistics) -> Callable[[], bool]:
         """Return the test whether effort is used up, for a turn that begins now and counts its steps there."""
@@ -121,7 +121,7 @@ class PartSearch:
         """Return what another process needs: not what is kept for speed."""
         return vars(self) | {"_forests": {}}
 
-    def search(self, turn: Turn, left: Left, beside: Beside = lambda best: None) -> Searched:
+    def search(self, turn: Turn, left: RemainingEffort, beside: Beside = lambda best: None) -> Searched:
         """Open nodes until none is left, the turn is over or effort is used up; or divide the part.
 
         Calls `beside` between steps with the best mapping so far.
@@ -205,6 +205,6 @@ class PartSearch:
                 group.deadline = deadline
 
 
-def search_turns(search: PartSearch, turns: Sequence[Turn], left: Left) -> list[Searched]:
+def search_turns(search: PartSearch, turns: Sequence[Turn], left: RemainingEffort) -> list[Searched]:
     """Search some turns one after the other, as the work of a process."""
     return [search.search(turn, left) for turn in turns]

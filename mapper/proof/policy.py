@@ -46,7 +46,7 @@ class Standing[C: Waiting]:
 
     first: C | None = None  # of the choices that wait, that with the least bound; None where none waits
     unbounded: bool = False  # whether a choice not bounded yet may be better than those that are,
-    hopeless: bool = False  # and more of them than can be bounded within the effort
+    cannot_finish: bool = False  # and more of them than can be bounded within the effort
     root_only: bool = False  # whether the mapspace is bounded as a whole and no more
     used_up: bool = False  # whether effort or time is used up
     divisions: int = 1  # times that choices were divided, this one included
@@ -118,7 +118,7 @@ type Action[C] = Bound | Unfold[C] | Branch[C] | Open[C] | Dive[C] | Round[C] | 
 def next_action[C: Waiting](state: Standing[C]) -> Action[C]:
     """Choose what a proof does next."""
     if state.unbounded:
-        return GiveUp(Ended.TOO_SHORT) if state.hopeless else Bound()
+        return GiveUp(Ended.TOO_SHORT) if state.cannot_finish else Bound()
     if state.root_only:
         return End(Ended.ROOT_ONLY)
     choice = state.first

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..bounds import ideal
-from ..certificate import FRONT, Layer
+from ..certificate import FRONT, LayerProof
 from ..mapping import MappingBatch
 from ..problem import ROUNDING, Objective
 from ..search import Task
@@ -49,7 +49,7 @@ class ProofSoFar:
         """The state of the proof in a line."""
         stage = f"{self.objective.title}: " if len(self.task.goal.objectives) > 1 else ""
         if not self.choices.bounded:
-            return f"{stage}{self.choices.begun:,} of {self.choices.number:,} choices of what is kept bounded"
+            return f"{stage}{self.choices.number_bounded:,} of {self.choices.number:,} choices of what is kept bounded"
         cutoff = self.incumbents.cutoff if self.incumbents.best is not None else np.inf
         share = max(0.0, 1 - self.choices.least / cutoff) if cutoff else 0.0
         return f"{stage}the best possible at most {share:.2%} below, {self.choices.open:,} sets open"
@@ -106,7 +106,7 @@ class ProofSoFar:
             evidence = replace(evidence, certificate=self._certificate(outcome.best, pending))
         return replace(outcome, evidence=evidence)
 
-    def _certificate(self, best: MappingBatch, pending: float) -> Layer | None:
+    def _certificate(self, best: MappingBatch, pending: float) -> LayerProof | None:
         """Make the certificate of this run's proof, without the bounds of an earlier run; None without a proof.
 
         Where compulsory cycles say as much as the sets of chains, it has none of these.
@@ -127,7 +127,7 @@ class ProofSoFar:
     @property
     def _compulsory(self) -> bool:
         """Whether the checker can verify the ideal bound of the objective: it counts compulsory cycles."""
-        hindered = {Ended.INEXACT, Ended.SYSTOLIC, Ended.TOO_MANY_NAMED, Ended.TOO_MANY_SKETCHED}
+        hindered = {Ended.INEXACT, Ended.SYSTOLIC, Ended.TOO_MANY_NAMED, Ended.TOO_MANY_COARSE}
         return (
             self.objective.powers == (0, 1) and not self.task.goal.front and not hindered & set(self.statistics.ended)
         )
@@ -155,7 +155,7 @@ class ProofSoFar:
         if uncertain < np.inf:
             corners, pending = front.times(uncertain), float(front.least_times(np.array([uncertain]))[0])
         for choice in self.choices.waiting:
-            assert isinstance(choice, KeepChoice), "a front has no sketches"
+            assert isinstance(choice, KeepChoice), "a front has no coarse bounds"
             points, bound = choice.corners(front)
             corners, pending = corners + points, min(pending, bound)
         for cycles, energy_pj in self.choices.corners_in_turn:

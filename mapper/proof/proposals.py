@@ -19,7 +19,7 @@ from ..model import Costs, evaluate, validity
 from ..problem import OBJECTIVES
 from ..search import Rounds, Task
 from ..search.cost_model import nest_keys
-from ..search.evolution import Grounds, Population
+from ..search.evolution import Population, PopulationSpaces
 from ..search.outcome import Ended
 from ..search.variation import Individuals
 
@@ -113,7 +113,7 @@ class _Proposals:
 
     def __init__(self, task: Task) -> None:
         self.task = task.towards(front=())
-        self.ground = Grounds(self.task).spaces[-1]
+        self.sampler = PopulationSpaces(self.task).spaces[-1]
         self.rng = np.random.default_rng(np.random.SeedSequence(task.options.seed, spawn_key=(STREAM,)))
         self.bred = [self._bred(name) for name in OBJECTIVES]
         self.pool = Individuals.joined(self.bred)
@@ -148,7 +148,7 @@ class _Proposals:
 
     def _bred(self, name: str) -> Individuals:
         """Evolve a population by one of our objectives; returns the survivors, the best first, valid and different."""
-        population = Population(Grounds(self.task.towards(objectives=(name,))), 0)
+        population = Population(PopulationSpaces(self.task.towards(objectives=(name,))), 0)
         for number in range(GENERATIONS):
             population.generation(number)
             if population.over:
@@ -157,10 +157,10 @@ class _Proposals:
 
     def _children(self) -> Individuals:
         """Make children of the best answered mappings; before there are any, of our own; without those, draw."""
-        ground, parents = self.ground, self.answered.best(PARENTS) if len(self.answered.values) else self.pool
+        sampler, parents = self.sampler, self.answered.best(PARENTS) if len(self.answered.values) else self.pool
         if len(parents):
-            return ground.repair.fitted(ground.variation.children(parents, self.rng, CHILDREN), self.rng, ROUNDS)
-        return ground.repair.fitted(ground.drawn(self.rng, CHILDREN), self.rng, DRAWN_ROUNDS)
+            return sampler.repair.fitted(sampler.variation.children(parents, self.rng, CHILDREN), self.rng, ROUNDS)
+        return sampler.repair.fitted(sampler.drawn(self.rng, CHILDREN), self.rng, DRAWN_ROUNDS)
 
     def _new(self, some: Individuals) -> Ints:
         """Return the places of valid mappings, one of each nest, that were not proposed before."""

@@ -7,7 +7,7 @@ from ...workloads import Fault, option_fault
 from ..mapping import MappingBatch
 from ..problem import OBJECTIVES, Problem
 from ..runtime import check_cluster
-from ..search import Stop, Task, Watch
+from ..search import Observers, Stop, Task
 from ..search.evolution import Evolution
 from ..search.options import Configurable, SearchOptions
 from ..search.outcome import Outcome
@@ -52,7 +52,7 @@ class Proof(Configurable):
         """Return the first batch of the evolution with which it starts."""
         return Evolution().first_batch(task)
 
-    def run(self, task: Task, watch: Watch) -> Outcome:
+    def run(self, task: Task, observers: Observers) -> Outcome:
         """Find the best mapping, with its `lower_bound` and whether it is `optimal`.
 
         With a front the outcome also has its `proof`, with several objectives its `stages`.
@@ -62,10 +62,10 @@ class Proof(Configurable):
         at once and not when a proof that has become long needs it.
         """
         check_cluster(task.options.cluster)
-        return Stages(task, watch).run()
+        return Stages(task, observers).run()
 
 
-def lower_bound(task: Task, best: MappingBatch, watch: Watch) -> Outcome:
+def lower_bound(task: Task, best: MappingBatch, observers: Observers) -> Outcome:
     """Prove a `lower_bound` of the mapspace for `options.bound` seconds; with 0 seconds, bound it only as a whole.
 
     Without them the proof has the effort and the time limit of the options. `best` is the mapping of any search; the
@@ -74,10 +74,10 @@ def lower_bound(task: Task, best: MappingBatch, watch: Watch) -> Outcome:
     options, seconds = task.options, task.options.bound
     if seconds is not None:
         options = replace(options, time_limit=seconds or None, effort="")
-    return Stages(replace(task.towards(front=()), options=options), watch, best, root_only=seconds == 0).run()
+    return Stages(replace(task.towards(front=()), options=options), observers, best, root_only=seconds == 0).run()
 
 
-def least_sum(task: Task, slope: float, best: MappingBatch, watch: Watch) -> Outcome:
+def least_sum(task: Task, slope: float, best: MappingBatch, observers: Observers) -> Outcome:
     """Prove the least energy + `slope` x cycles, in pJ, until the steps or the time limit of the options are used up.
 
     It is the least energy of a machine that leaks `slope` pJ more per cycle. The proof starts from `best`, which should
@@ -86,7 +86,7 @@ def least_sum(task: Task, slope: float, best: MappingBatch, watch: Watch) -> Out
     (energy,) = (objective.name for objective in OBJECTIVES.values() if objective.powers == (1, 0))
     options, problem = replace(task.options, certify=False), _leaking(task.problem, slope)
     task = replace(task, problem=problem, options=options).towards(objectives=(energy,), front=())
-    proof = Optimal(task, watch, Start(best))
+    proof = Optimal(task, observers, Start(best))
     proof.local_search.active = proof.evolver.active = False
     return proof.run()
 

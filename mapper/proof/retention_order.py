@@ -21,7 +21,7 @@ FEW = 64  # choices; so many are bounded one by one, whatever their sums
 SHARE = 0.25  # of the steps of a proof: so many the sums may take, and until then nothing is hopeless
 
 
-class InTurn:
+class ChoicesByBound:
     """The choices of a mapspace, those with the least energy first, made as they are needed."""
 
     def __init__(self, choices: KeepChoices, least: Point, energies: Sequence[Floats] = ()) -> None:
@@ -80,7 +80,7 @@ class InTurn:
                     break  # the places before are raised first
 
 
-def in_turn_by_tensors(choices: KeepChoices, relaxation: Callable[[Bools], Work[Relaxation]]) -> Work[InTurn]:
+def in_turn_by_tensors(choices: KeepChoices, relaxation: Callable[[Bools], Work[Relaxation]]) -> Work[ChoicesByBound]:
     """Bound what each tensor costs, for each set of levels that may keep it, and put the choices in turn by the sums.
 
     `relaxation` makes that of what is kept # (level, tensor). No sum is above the bound that it has for all chains.
@@ -93,7 +93,7 @@ def in_turn_by_tensors(choices: KeepChoices, relaxation: Callable[[Bools], Work[
         cycles, least = (yield from relaxation(keep)).least_of_tensors()
         for mine, place, pj in zip(energies, places, least.tolist(), strict=True):
             mine[place] = pj
-    return InTurn(choices, (cycles, 0.0), energies)
+    return ChoicesByBound(choices, (cycles, 0.0), energies)
 
 
 def by_tensors(choices: KeepChoices, *, listed: bool) -> bool:

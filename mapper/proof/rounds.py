@@ -19,7 +19,7 @@ from .branch_and_bound import MOST_OPEN
 from .branch_and_bound import OPENED as MOST
 from .incumbents import BestIncumbent
 from .leaves import LeafEvaluator
-from .part_search import Beside, Left, OpenNodes, PartSearch, Searched, Turn, search_turns
+from .part_search import Beside, OpenNodes, PartSearch, RemainingEffort, Searched, Turn, search_turns
 from .parts import MORE, Part
 
 ROUND = 16  # turns
@@ -127,7 +127,7 @@ class Rounds:
         """The coverage of all combinations of the whole."""
         return sum((part.coverage for part in self.state.parts), self.state.left)
 
-    def round(self, leaves: LeafEvaluator, left: Left, tell: Callable[[], object]) -> Generator[Searched]:
+    def round(self, leaves: LeafEvaluator, left: RemainingEffort, tell: Callable[[], object]) -> Generator[Searched]:
         """Open the nodes with the least bounds, and yield what came of each turn once `leaves` has it.
 
         Effort is used up after what is `left`. `tell` is called between steps.
@@ -192,11 +192,11 @@ class Rounds:
         after = before.after(turn, searched)
         self.state = _State((*parts, after), left) if after.number else _State(parts, left + after.coverage)
 
-    def _searched(self, turns: list[Turn], left: Left, beside: Beside) -> Generator[Searched]:
+    def _searched(self, turns: list[Turn], left: RemainingEffort, beside: Beside) -> Generator[Searched]:
         if self._workers.jobs == 1 or len(turns) == 1:
             return (self.search.search(turn, left, beside) for turn in turns)
         return self._workers.in_order(turns, most=1, learnt=lambda: self._elsewhere(left))
 
-    def _elsewhere(self, left: Left) -> Left:
+    def _elsewhere(self, left: RemainingEffort) -> RemainingEffort:
         """Return what is left for another process or, with the time in seconds, for another machine."""
         return left.on_another_machine if isinstance(self._workers.jobs, str) else left

@@ -14,10 +14,10 @@ from typing import override
 
 import numpy as np
 
-from ..bounds import Charge, flows, word_pj
+from ..bounds import MovementCost, flows, word_pj
 from ..mapping import Bools, Floats, Ints, MappingBatch, uncovered_by_earlier
 from ..mapspace import LevelOrder, Order
-from ..model import Costs, Steps, rate
+from ..model import Costs, WordsByLoop, rate
 from ..model.nests import DataMovement, LoopPositions, NestAnalysis
 
 MOST_LOOPS = 12  # of one level whose orders are searched
@@ -69,9 +69,9 @@ class _Moved:
 
     coordinate: int
     figure: float  # of each word
-    charge: Charge
+    charge: MovementCost
     origin: bool
-    steps: Steps | None  # where they are listed, as the closed form may count too many
+    steps: WordsByLoop | None  # where they are listed, as the closed form may count too many
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +116,12 @@ class SlowOrders:
     """The loop orders of one mapping, whose exact costs in its own order are `costs`."""
 
     def __init__(
-        self, mapping: MappingBatch, costs: Costs, charges: Sequence[Charge], allowed: Sequence[LevelOrder], leak: float
+        self,
+        mapping: MappingBatch,
+        costs: Costs,
+        charges: Sequence[MovementCost],
+        allowed: Sequence[LevelOrder],
+        leak: float,
     ) -> None:
         self.mapping, self.costs, self.allowed, self.leak = mapping, costs, allowed, leak
         self.flows = flows(mapping.arch, mapping.workload, mapping.keep[0], costs.options)
@@ -134,17 +139,17 @@ class SlowOrders:
         points, orders = search.run()
         return Points(self._arranged(orders), *search.costs(points))
 
-    def _moved(self, charges: Sequence[Charge]) -> Iterator[_Moved]:
+    def _moved(self, charges: Sequence[MovementCost]) -> Iterator[_Moved]:
         """List the words that the order of loops decides about."""
         nest, levels = NestAnalysis(self.mapping), len(self.allowed)
-        listed: dict[tuple[str, int, int | None, bool], Steps | None] = {}
+        listed: dict[tuple[str, int, int | None, bool], WordsByLoop | None] = {}
 
-        def steps(charge: Charge, origin: bool) -> Steps | None:
+        def steps(charge: MovementCost, origin: bool) -> WordsByLoop | None:
             key = charge.tensor.name, charge.child, charge.parent, origin
             if key not in listed:
                 exact = DataMovement(nest, charge.tensor, charge.child, charge.parent).exact()[0]
                 parent = charge.parent or 0  # what is received is never flagged
-                listed[key] = None if exact else Steps(self.mapping, charge.tensor, parent, charge.child, origin)
+                listed[key] = None if exact else WordsByLoop(self.mapping, charge.tensor, parent, charge.child, origin)
             return listed[key]
 
         for charge in charges:

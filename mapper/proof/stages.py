@@ -9,12 +9,12 @@ from itertools import takewhile
 
 import numpy as np
 
-from ..bounds import Limit, exceeds
-from ..certificate import Layer, Stage
+from ..bounds import ObjectiveLimit, exceeds
+from ..certificate import LayerProof, Stage
 from ..mapping import MappingBatch
 from ..model import evaluate, recount
 from ..problem import OBJECTIVES, ROUNDING
-from ..search import Task, Watch, goes_on
+from ..search import Observers, Task, is_unfinished
 from ..search.outcome import Ended, Evidence, Outcome, StageProof
 from .optimal import Optimal, Start
 from .resume import restored, state_of
@@ -26,10 +26,12 @@ class Stages:
     `given` is a mapping to start with; with `root_only` each stage only bounds the mapspace as a whole.
     """
 
-    def __init__(self, task: Task, watch: Watch, given: MappingBatch | None = None, *, root_only: bool = False) -> None:
-        self.task, self.watch, self.root_only = task, watch, root_only
-        self.stage = Optimal(task, watch, Start(given, root_only=root_only))
-        self.certificates: list[Layer | None] = []  # of the closed stages; None: nothing that can be checked
+    def __init__(
+        self, task: Task, observers: Observers, given: MappingBatch | None = None, *, root_only: bool = False
+    ) -> None:
+        self.task, self.observers, self.root_only = task, observers, root_only
+        self.stage = Optimal(task, observers, Start(given, root_only=root_only))
+        self.certificates: list[LayerProof | None] = []  # of the closed stages; None: nothing that can be checked
         self.before: Outcome | None = None  # that of an earlier run
 
     def run(self) -> Outcome:
@@ -39,10 +41,10 @@ class Stages:
         that run had found joins at the end. So is one that it had finished where a certificate is asked for, which no
         state holds.
         """
-        part = self.watch.part
+        part = self.observers.part
         if part and (state := part.load()):
             before = restored(self.task.space, state)
-            if not (self.task.options.certify or goes_on(state, self.task.options.limits, part)):
+            if not (self.task.options.certify or is_unfinished(state, self.task.options.limits, part)):
                 return self._whole(before)
             self.stage.so_far.earlier = self.before = before
         outcome = self.stage.run()
@@ -65,7 +67,7 @@ class Stages:
         """Begin the stage after that of an outcome."""
         self.certificates.append(before.certificate)
         stages = (*before.stages, self._proven(before))
-        stage = Optimal(self.task, self.watch, Start(before.best, stages, self.root_only))
+        stage = Optimal(self.task, self.observers, Start(before.best, stages, self.root_only))
         stage.recorder.statistics = replace(before.statistics, ended=())
         stage.recorder.best = self.stage.recorder.best
         stage.evolver, stage.so_far.earlier = self.stage.evolver.pass_to(stage.leaves), self.before
@@ -97,12 +99,12 @@ class Stages:
     def _of_front(self, outcome: Outcome, first: StageProof) -> tuple[StageProof, ...]:
         """Prove the other objectives by a front: a mapping not seen lies above a corner, which is within limits if the
         mapping is."""
-        stages, limits = [first], list[Limit]()
+        stages, limits = [first], list[ObjectiveLimit]()
         for objective in self.task.goal.minimised[1:]:
             before = stages[-1]
             if not before.optimal or before.value is None or outcome.proof is None:
                 break
-            limits.append(Limit.equal_to(OBJECTIVES[before.objective], before.value))
+            limits.append(ObjectiveLimit.equal_to(OBJECTIVES[before.objective], before.value))
             found = self._proven(replace(outcome, evidence=replace(outcome.evidence, stages=tuple(stages))))
             cycles, energy_pj = np.array(outcome.proof.corners, np.float64).reshape(-1, 2).T
             least = objective.value(energy_pj, cycles)[~exceeds(limits, energy_pj, cycles, ROUNDING)]
@@ -111,7 +113,7 @@ class Stages:
             stages.append(replace(found, lower_bound=lower, optimal=lower >= found.value * (1 - ROUNDING)))
         return tuple(stages)
 
-    def _certificate(self, last: Layer | None) -> Layer | None:
+    def _certificate(self, last: LayerProof | None) -> LayerProof | None:
         """Join the certificates of the stages, up to the first that has none: the first has the problem."""
         every = [each for each in takewhile(lambda each: each is not None, [*self.certificates, last]) if each]
         if not every:

@@ -40,10 +40,10 @@ class FoldedChoice:
 
 @dataclass(frozen=True, eq=False)
 class WideChoice:
-    """A choice of kept tensors of whose chains a sketch leaves too many."""
+    """A choice of kept tensors of whose chains a coarse bound leaves too many."""
 
     keep: dict[str, list[str]]  # the tensors that each level keeps, by names
-    sketch: CoarseBound
+    coarse_bound: CoarseBound
     number: int  # combinations of chains
     open: int = 1  # sets
     rows: int = 0  # of chains with all columns
@@ -54,7 +54,7 @@ class WideChoice:
     @property
     def least(self) -> float:
         """The lower bound of all mappings."""
-        return max(self.sketch.least, 0.0)
+        return max(self.coarse_bound.least, 0.0)
 
     @property
     def coverage(self) -> Coverage:
@@ -66,5 +66,5 @@ class WideChoice:
 
     def certified(self, numbers: Sequence[Ints]) -> Choice:
         """Convert it for the certificate: a single set of all chains, bounded by the weights of the first look."""
-        weights = list(self.sketch.looks[:1])
+        weights = list(self.coarse_bound.looks[:1])
         return Choice(keep=self.keep, weights=weights, trees=[], verdicts=WEIGHED if weights else BOUNDED)

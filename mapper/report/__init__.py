@@ -1,38 +1,38 @@
 """Results: printed, tabulated, drawn, written."""
 
-from .beside import beside, beside_json, beside_text
 from .compare import comparison, comparison_json
 from .described import Searched
 from .difference import difference_json, difference_text
 from .folder import write_folder, write_proof
 from .frames import layer_rows, level_rows
 from .front import exact_front
-from .network_edp import LayerNeeds, LeastSum, best_choice, crossing, edp_bound
+from .network_edp import LayerBounds, LeastSum, best_choice, crossing, edp_bound
 from .network_result import NetworkResult
 from .renderers import OF_LAYER, OF_NETWORK
 from .replaced import with_mappings_of
 from .result import Result
 from .result_json import Json, result_json, why_json
-from .show import Drawing, Renderer, Rows, Shown, register
+from .show import Drawing, Printable, Renderer, Rows, register
 from .tables import TextTable, energy_unit
+from .timeloop import beside_json, beside_text, compare_with_timeloop
 from .why import Neighbour, Why
 
 __all__ = [
     "Drawing",
     "Json",
     "Neighbour",
-    "LayerNeeds",
+    "LayerBounds",
     "LeastSum",
     "NetworkResult",
     "Renderer",
     "Result",
     "Rows",
     "Searched",
-    "Shown",
+    "Printable",
     "TextTable",
     "Why",
     "best_choice",
-    "beside",
+    "compare_with_timeloop",
     "beside_json",
     "beside_text",
     "comparison",

@@ -24,7 +24,7 @@ class Searched:
     reason: str = ""  # why these slots
 
 
-class Described:
+class ProblemResult:
     """A problem with a mapping, or without one, and the search that it comes from: their values by name."""
 
     problem: Problem

@@ -4,11 +4,11 @@ from abc import abstractmethod
 
 from ...arch import Architecture
 from ...workloads import Workload
-from .described import Described
+from .described import ProblemResult
 from .rates import Rated
 
 
-class Layered[R: Described](Rated):
+class Layered[R: ProblemResult](Rated):
     """A result made of those of layers, each with how often it counts."""
 
     layers: tuple[tuple[R, int], ...]  # in turn, with how often each counts

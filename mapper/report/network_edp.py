@@ -29,7 +29,7 @@ class LeastSum(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LayerNeeds:
+class LayerBounds:
     """What every mapping of a layer needs at least."""
 
     count: int  # occurrences of the layer in the network
@@ -71,7 +71,7 @@ class EdpBound(NamedTuple):
     slope: float | None  # None: energies of 0 leave no slopes to look at
 
 
-def edp_bound(layers: Sequence[LayerNeeds]) -> EdpBound:
+def edp_bound(layers: Sequence[LayerBounds]) -> EdpBound:
     """Bound the EDP of every choice of mappings from below.
 
     With bounds at some slopes the bound of h is a chain of lines a + c s; on each (a + c s)^2 / 4 s is least at an end,
@@ -91,7 +91,7 @@ def edp_bound(layers: Sequence[LayerNeeds]) -> EdpBound:
         slopes = _distinct(np.append(slopes, slope))
 
 
-def _bound_at(layers: Sequence[LayerNeeds], slopes: Floats) -> tuple[float, float]:
+def _bound_at(layers: Sequence[LayerBounds], slopes: Floats) -> tuple[float, float]:
     """Bound the EDP by the bounds of h at some slopes; return the slope where it is least, too."""
     energy_pj = sum(layer.count * layer.energy_pj for layer in layers)
     cycles = sum(layer.count * layer.cycles for layer in layers)

@@ -17,14 +17,14 @@ from .layer_tables import layer_tables
 from .layered import Layered
 from .network_edp import edp_bound
 from .result import Result
-from .show import Shown
+from .show import Printable
 from .transformed import network_title, transformations
 
 MOST_NAMED = 20  # of the layers that were not searched
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NetworkResult(Shown, Layered[Result]):
+class NetworkResult(Printable, Layered[Result]):
     """The results of the layers of a network, in turn, with how often each counts.
 
     Delay and energy add up over the layers; EDP is the product of these sums.

@@ -10,23 +10,23 @@ from ..model import Costs
 from ..model.figures import Mapped, binding, bound_text
 from ..problem import Problem
 from ..search.outcome import Answer, Evidence, Proven
-from ..store import Known
+from ..store import StoreHistory
 from . import proof_text as proof
 from . import tables
 from .answer import answer_text
-from .described import Described, Searched
+from .described import ProblemResult, Searched
 from .front import front_table
 from .layered import Layered
 from .loop_nest import loop_nest
-from .network_edp import LayerNeeds, LeastSum
-from .show import Shown
+from .network_edp import LayerBounds, LeastSum
+from .show import Printable
 from .transformed import searched_space
 from .why import Why
 from .widths import mac_line, narrow_sums
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Result(Described, Proven, Shown, Layered["Result"]):
+class Result(ProblemResult, Proven, Printable, Layered["Result"]):
     """A problem, its mapping with the costs, or why there is none, and what is proven of it."""
 
     problem: Problem
@@ -41,7 +41,7 @@ class Result(Described, Proven, Shown, Layered["Result"]):
     alone: float | None = None  # the objective of a better mapping, where this one was chosen for its network
     answer: Answer | None = None  # of the cost model, where one was asked
     why: Why | None = None  # what holds the best mapping back, where asked for
-    known: Known | None = None  # where the mapping comes from, where a store was asked
+    known: StoreHistory | None = None  # where the mapping comes from, where a store was asked
 
     missing = 0  # it is of one layer
 
@@ -71,11 +71,11 @@ class Result(Described, Proven, Shown, Layered["Result"]):
             return 1.0 if self.gap is None else self.gap
         return proof.gap_between(self.alone, self.lower_bound)
 
-    def needs(self, count: int) -> LayerNeeds:
+    def needs(self, count: int) -> LayerBounds:
         """Return what every mapping needs at least; the network has the layer `count` times, the objective is EDP."""
         least, proof = self.ideal, self.proof
         corners = () if proof is None else (*((each.cycles, each.energy_pj) for each in self.front), *proof.corners)
-        return LayerNeeds(count, least.energy_pj, least.cycles, self.lower_bound or 0.0, self.sums, corners)
+        return LayerBounds(count, least.energy_pj, least.cycles, self.lower_bound or 0.0, self.sums, corners)
 
     @property
     @override

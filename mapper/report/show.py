@@ -73,7 +73,7 @@ def register[R](kind: type[R], rows: Callable[[R], Rows], renderers: Sequence[Re
     _RENDERERS[kind] = {renderer.name: renderer for renderer in renderers}
 
 
-class Shown:
+class Printable:
     """A result: each type says by `_title` and `_parts` what is printed, and registers how it is drawn."""
 
     @override

@@ -12,7 +12,7 @@ from ...workloads import Workload
 from ..bounds import Ideal
 from ..mapping import MappingBatch
 from ..model import Costs
-from ..problem import ROUNDING, CostOptions, first_objective
+from ..problem import ROUNDING, Charges, first_objective
 from ..search.outcome import Ended, Statistics
 from .rates import Rates, rate_lines
 
@@ -123,7 +123,7 @@ class Totals(Rates, Protocol):
     def fill_drain(self) -> tuple[int, int] | None: ...
 
 
-def totals(sums: Totals, options: CostOptions, table: EnergyTable) -> str:
+def totals(sums: Totals, options: Charges, table: EnergyTable) -> str:
     """Print the totals, a line each, and what `options` count; beside the objective its proven lower bound, if there is
     one, beside the others the ideal."""
     cycles, energy_pj, best, energies = sums.cycles, sums.energy_pj, sums.ideal, table.counted

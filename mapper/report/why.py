@@ -8,7 +8,7 @@ from typing import override
 from ..mapping import MappingBatch
 from ..problem import ROUNDING, first_objective
 from .proof_text import gap_between
-from .show import Shown
+from .show import Printable
 from .tables import TextTable
 
 SAME = "each change alone; energies per access, and leakage, stay those of the machine as it is"
@@ -38,7 +38,7 @@ class Neighbour:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Why(Shown):
+class Why(Printable):
     """The neighbours of a result, those with the lowest values first."""
 
     workload: str

@@ -10,7 +10,7 @@ from .line_processes import LineProcesses, Reply
 from .parallel import Workers, in_order
 from .sqlite_errors import SqliteFault, StoreWarning, check_schema, foreign_beside, sqlite_fault
 from .state_file import StateFile, folder_faults
-from .streams import UnreadError, csv_cell, refused, say, tell
+from .streams import UnreadError, csv_cell, print_message, print_result, refused
 
 __all__ = [
     "Deadline",
@@ -38,8 +38,8 @@ __all__ = [
     "check_schema",
     "refused",
     "report_crash",
-    "say",
+    "print_result",
     "seconds_in",
     "sqlite_fault",
-    "tell",
+    "print_message",
 ]

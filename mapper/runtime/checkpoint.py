@@ -158,7 +158,7 @@ class Checkpoint:
         """Replace the state of that search, wholly or not at all. Raises InputError where it cannot be written."""
         self._file.put("search", (number, json.dumps(state)))
 
-    def begun(self, number: int) -> list[State]:
+    def starts_of(self, number: int) -> list[State]:
         """Read the mappings, as plain values, that the search of layer `number` began with; none before the first."""
         if BEGUN not in self._file.tables:
             return []

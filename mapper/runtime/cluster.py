@@ -17,7 +17,7 @@ Dead = type[Exception] | tuple[()]
 
 
 @dataclass(frozen=True)
-class Shared:
+class SharedContent:
     """The content that all chunks share: in the file `key`, in bytes at hand, or in an object of Ray."""
 
     key: str  # differs from run to run
@@ -50,7 +50,7 @@ def cluster_faults(cluster: str | None) -> list[Fault]:
 
 
 @contextmanager
-def on_cluster(cluster: str, shared: Shared) -> Iterator[tuple[Any, Shared, Dead]]:
+def on_cluster(cluster: str, shared: SharedContent) -> Iterator[tuple[Any, SharedContent, Dead]]:
     """Open joblib's Parallel on a cluster, with `shared` in the form that tasks there receive.
 
     Last comes what is raised once every worker that a task was given to has died. Raises InputError where the package
@@ -62,7 +62,7 @@ def on_cluster(cluster: str, shared: Shared) -> Iterator[tuple[Any, Shared, Dead
 def check_cluster(cluster: str | None) -> None:
     """Raise InputError where a cluster does not answer, or cannot run the same code; None: there is none."""
     if cluster is not None:
-        with on_cluster(cluster, Shared("", b"")):
+        with on_cluster(cluster, SharedContent("", b"")):
             pass
 
 
@@ -71,7 +71,7 @@ def versions() -> dict[str, str]:
     return {name: version(name) for name in ("ruby-map", "numpy")}
 
 
-def _on_dask(address: str, shared: Shared) -> Generator[tuple[Any, Shared, Dead]]:
+def _on_dask(address: str, shared: SharedContent) -> Generator[tuple[Any, SharedContent, Dead]]:
     try:
         from distributed import Client, KilledWorker
     except ImportError:
@@ -108,7 +108,7 @@ def _shown(numbers: dict[str, str]) -> str:
     return ", ".join(f"{name} {number}" for name, number in numbers.items())
 
 
-def _on_ray(shared: Shared) -> Generator[tuple[Any, Shared, Dead]]:
+def _on_ray(shared: SharedContent) -> Generator[tuple[Any, SharedContent, Dead]]:
     try:
         import ray
         from ray.util.joblib import register_ray
@@ -124,7 +124,7 @@ def _on_ray(shared: Shared) -> Generator[tuple[Any, Shared, Dead]]:
     register_ray()
     with parallel_config("ray"):
         parallel = Parallel(n_jobs=-1, batch_size=1)
-    yield parallel, Shared(shared.key, None, ray.put(shared.bytes_)), ()
+    yield parallel, SharedContent(shared.key, None, ray.put(shared.bytes_)), ()
 
 
 def _fault(message: str) -> Fault:

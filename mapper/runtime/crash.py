@@ -4,7 +4,7 @@ import os
 import tempfile
 import traceback
 
-from .streams import tell
+from .streams import print_message
 
 DEBUG = "RUBY_MAP_DEBUG"  # set: the traceback goes to standard error instead
 
@@ -14,13 +14,13 @@ def report_crash(error: BaseException) -> None:
     text = "".join(traceback.format_exception(error))
     what = f"internal error: {type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
     if os.environ.get(DEBUG):
-        tell(f"{text}{what}: please report it with this traceback and the input")
+        print_message(f"{text}{what}: please report it with this traceback and the input")
         return
     try:
         handle, name = tempfile.mkstemp(prefix="ruby-map-crash-", suffix=".txt")
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
     except OSError:
-        tell(f"{what}: please run it again with {DEBUG}=1, and report the traceback and the input")
+        print_message(f"{what}: please run it again with {DEBUG}=1, and report the traceback and the input")
     else:
-        tell(f"{what}: please report it with the input and the traceback in {name}")
+        print_message(f"{what}: please report it with the input and the traceback in {name}")

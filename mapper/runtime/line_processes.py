@@ -86,11 +86,11 @@ class LineProcesses:
                     continue
                 if process.gone():
                     self._end(slot)
-            self._begun(slot).ask(question.line, self.timeout)
+            self._started(slot).ask(question.line, self.timeout)
             self._asked[slot] = question
         return bool(self._asked)
 
-    def _begun(self, slot: int) -> LineProcess:
+    def _started(self, slot: int) -> LineProcess:
         """Return the process of a slot; begins one where there is none."""
         process = self._slots[slot]
         if process is None:

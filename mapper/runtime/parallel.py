@@ -23,8 +23,8 @@ from typing import Any, overload
 from uuid import uuid4
 
 from ...workloads import Fault, InputError
-from .cluster import Shared, on_cluster
-from .streams import tell
+from .cluster import SharedContent, on_cluster
+from .streams import print_message
 
 MOST = 16  # chunks in one task: enough that handing it out costs nothing beside it
 LOST = (BrokenExecutor, CancelledError)  # a process died; a cluster forgot a task of a worker that died
@@ -115,7 +115,7 @@ class Workers:
 
         def attempt() -> Generator[Any]:
             if self._at is None:
-                self._at = self._open.enter_context(on_cluster(cluster, Shared(uuid4().hex, self._content())))
+                self._at = self._open.enter_context(on_cluster(cluster, SharedContent(uuid4().hex, self._content())))
             parallel, shared, dead = self._at
             try:
                 yield from _ordered(lambda some: _rounds(parallel, some), shared, waiting, tasks, learnt)
@@ -125,7 +125,7 @@ class Workers:
 
         def lost(why: str) -> None:
             self.close()  # to connect anew, or to say that nothing answers any more
-            tell(f"work was lost on the cluster ({why}); it is done again")
+            print_message(f"work was lost on the cluster ({why}); it is done again")
 
         rule = f"work was lost on it {LOSSES} times in a row: look what becomes of its workers; {STAYS}"
         yield from _though_lost(attempt, lost, Fault("cluster", None, "", rule))
@@ -142,7 +142,7 @@ class Workers:
         if self._at is None:
             path = Path(self._open.enter_context(TemporaryDirectory(prefix="ruby-map-"))) / "shared.pickle"
             path.write_bytes(self._content())
-            self._at = Shared(str(path))
+            self._at = SharedContent(str(path))
         waiting: deque[tuple[Any, ...]] = deque()
 
         def attempt() -> Generator[Any]:
@@ -152,7 +152,7 @@ class Workers:
                 yield from _ordered(parallel, self._at, waiting, tasks, learnt)
 
         def lost(why: str) -> None:
-            tell(f"a worker process died ({why}); others do its work again")
+            print_message(f"a worker process died ({why}); others do its work again")
 
         why = f"perhaps for lack of memory: use fewer processes; {STAYS}"
         fault = Fault("jobs", None, "", f"worker processes died {LOSSES} times in a row, {why}")
@@ -176,7 +176,7 @@ def _though_lost(attempt: Callable[[], Generator[Any]], lost: Callable[[str], ob
 
 def _ordered(
     run: Callable[[Iterable[Any]], Generator[list[Any]]],
-    shared: Shared,
+    shared: SharedContent,
     waiting: deque[tuple[Any, ...]],
     rest: Iterator[tuple[Any, ...]],
     learnt: Callable[[], Any] | None,
@@ -270,7 +270,7 @@ def _end_with(parent: int) -> None:
     os._exit(1)
 
 
-def _work(shared: Shared, parent: int, task: tuple[Any, ...], learnt: Any) -> list[object]:
+def _work(shared: SharedContent, parent: int, task: tuple[Any, ...], learnt: Any) -> list[object]:
     if not shared.local and os.getpid() != parent and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a cluster on this machine; it ends its workers as it likes
     return list(_done(*_read(shared), task, learnt))
@@ -282,6 +282,6 @@ def _done(work: Callable[..., Any], given: object, task: tuple[Any, ...], learnt
 
 
 @lru_cache(maxsize=1)
-def _read(shared: Shared) -> tuple[Callable[..., object], object]:
+def _read(shared: SharedContent) -> tuple[Callable[..., object], object]:
     work, given = pickle.loads(shared.content())
     return work, given

@@ -37,7 +37,7 @@ class UnreadError(InputError):
     """Nobody reads standard output any more, as after `| head`."""
 
 
-def say(text: str, nl: bool = True) -> None:
+def print_result(text: str, nl: bool = True) -> None:
     """Write results to standard output. Raises InputError where they cannot be written.
 
     Characters that its encoding lacks are written as their numbers.
@@ -59,7 +59,7 @@ def say(text: str, nl: bool = True) -> None:
         raise _unwritten(error.strerror) from None
 
 
-def tell(text: str) -> None:
+def print_message(text: str) -> None:
     """Write all else to standard error. What cannot be written there is dropped, and the run goes on."""
     with suppress(OSError):
         if sys.stderr is not None:
@@ -70,7 +70,7 @@ def tell(text: str) -> None:
 def refused(error: OSError | MemoryError) -> None:
     """Report what the system refused, and let go of standard output, which may be the cause."""
     _let_go()
-    tell(f"not enough memory: {error}" if isinstance(error, MemoryError) else f"the system refused: {error}")
+    print_message(f"not enough memory: {error}" if isinstance(error, MemoryError) else f"the system refused: {error}")
 
 
 def _let_go() -> None:

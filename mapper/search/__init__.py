@@ -2,13 +2,13 @@
 
 from .engines import ENGINES
 from .exhaustive import NO_VICTORY, Exhaustive
-from .proposer import CHUNK, Learning, Scored, Unlearning, random_batch, stream
+from .proposer import CHUNK, Learning, NonLearning, Scored, random_batch, stream
 from .random_draws import RandomDraws
-from .recorder import Recorder, Scores, Stop, ToBeat
-from .recording import Keeping
+from .recorder import Recorder, RecordThreshold, Scores, Stop
+from .recording import RetainingSearch
 from .rounds import Rounds
 from .run import Chunked
-from .strategy import Strategy, Task, Watch, goes_on
+from .strategy import Observers, Strategy, Task, is_unfinished
 from .values import Valuation
 
 __all__ = [
@@ -20,18 +20,18 @@ __all__ = [
     "NO_VICTORY",
     "RandomDraws",
     "Recorder",
-    "Keeping",
+    "RetainingSearch",
     "Rounds",
     "Scored",
     "Scores",
     "Stop",
     "Strategy",
     "Task",
-    "ToBeat",
-    "Unlearning",
+    "RecordThreshold",
+    "NonLearning",
     "Valuation",
-    "Watch",
-    "goes_on",
+    "Observers",
+    "is_unfinished",
     "random_batch",
     "stream",
 ]

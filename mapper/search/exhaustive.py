@@ -7,14 +7,14 @@ from ...workloads import InputError, option_fault
 from ..mapping import MappingBatch
 from ..mapspace import Mapspace
 from .options import SearchOptions
-from .proposer import CHUNK, Unlearning
+from .proposer import CHUNK, NonLearning
 
 EXHAUSTIVE_LIMIT = 10_000_000  # mappings; with more, an exhaustive search needs a stop rule
 NO_VICTORY = "an exhaustive search visits every mapping, improvement or not"
 
 
 @dataclass(frozen=True)
-class Exhaustive(Unlearning):
+class Exhaustive(NonLearning):
     """See Proposer."""
 
     finite: bool = True

@@ -67,7 +67,7 @@ class Proposer[M](Protocol):
         """Make the memory of the next generation, from all chunks of this generation in order."""
 
 
-class Unlearning(Configurable):
+class NonLearning(Configurable):
     """The common methods of proposers that learn nothing."""
 
     @property

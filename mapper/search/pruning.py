@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...energy import EnergyTable
-from ..bounds import DimGroup, Relaxation, grouped, handed_out, ideal, least_between, least_outermost
-from ..mapping import Bools, Floats, Ints, Mappings, covered, keeper_pairs, unique_rows
+from ..bounds import DimGroup, Relaxation, distribution_cost, grouped, ideal, least_between, least_outermost
+from ..mapping import Bools, Floats, Ints, Mappings, dominated, keeper_pairs, unique_rows
 from ..mapspace import SAFE, Mapspace
 from ..model import validity
 from ..model.nests import DataMovement, NestAnalysis
-from ..problem import OBJECTIVES, ROUNDING, CostOptions
-from .recorder import ToBeat
+from ..problem import OBJECTIVES, ROUNDING, Charges
+from .recorder import RecordThreshold
 from .values import may_precede
 
 MOST_ROWS = 50_000  # chain combinations of a group for which columns are computed; few enough to be LISTED
@@ -46,17 +46,17 @@ class Pruning:
     table: EnergyTable
     objectives: tuple[str, ...]
     axes: tuple[str, ...] = ()
-    costs: CostOptions = CostOptions()
+    costs: Charges = Charges()
     _relaxations: dict[bytes, Relaxation] = field(default_factory=dict, repr=False)
 
-    def look(self, batch: Mappings, known: ToBeat) -> Survivors:
+    def look(self, batch: Mappings, known: RecordThreshold) -> Survivors:
         """Select the valid mappings whose cycles leave room to improve on `known`."""
         reasons = validity(batch)
         valid = np.flatnonzero(reasons == 0)
         left = valid[self._may_improve(NestAnalysis(batch.take(valid)), known, self._ideal_pj)]
         return Survivors(reasons, left, batch.take(left))
 
-    def look_at_numbers(self, start: int, stop: int, known: ToBeat) -> Survivors:
+    def look_at_numbers(self, start: int, stop: int, known: RecordThreshold) -> Survivors:
         """Select from the mappings numbered `start` to `stop`; their cycles are bounded once for all loop orders."""
         if self.space.keep_choices.stacks:  # whose numbers go part by part
             return self.look(self.space.at(range(start, stop)), known)
@@ -73,7 +73,7 @@ class Pruning:
             return Survivors(looked.reasons[which], left, chains.take(left))
         return Survivors(looked.reasons[which], left, self.space.at(start + int(i) for i in left))
 
-    def hopeful(self, batch: Mappings, known: ToBeat, seen: int) -> Ints:
+    def hopeful(self, batch: Mappings, known: RecordThreshold, seen: int) -> Ints:
         """Select from `batch`, all valid, the mappings whose energy bounds leave room to improve on `known`.
 
         `seen` is the number of mappings before them.
@@ -84,7 +84,7 @@ class Pruning:
             left = left[self._may_improve(part, known, self._ends(part))]
         return left
 
-    def _any_order(self, batch: Mappings, known: ToBeat, seen: int) -> Ints:
+    def _any_order(self, batch: Mappings, known: RecordThreshold, seen: int) -> Ints:
         """Select the mappings that may improve on `known` in some loop order; fewer where columns pay off."""
         nest = NestAnalysis(batch)
         left = np.flatnonzero(self._may_improve(nest, known, self._inner(nest))) if len(batch) else np.arange(0)
@@ -128,7 +128,7 @@ class Pruning:
         for v, tensor in enumerate(batch.workload.tensors):
             for parent, child, where in keeper_pairs(batch.keep[:, :, v]):
                 if child == nest.levels or parent == 0 and outermost:
-                    charge = handed_out(batch.arch, self.table, tensor, parent, child)
+                    charge = distribution_cost(batch.arch, self.table, tensor, parent, child)
                     part = nest if len(where) == len(batch) else NestAnalysis(batch.take(where))
                     energy[where] += charge.pj * DataMovement(part, tensor, child, parent).least_words()
                     if charge.first_pj:
@@ -171,15 +171,15 @@ class Pruning:
 
     # Comparison
 
-    def _may_improve(self, nest: NestAnalysis, known: ToBeat, energy: Floats | float) -> Bools:
+    def _may_improve(self, nest: NestAnalysis, known: RecordThreshold, energy: Floats | float) -> Bools:
         """Mark the mappings that may improve on `known` if their energy is at least `energy`. # (mapping,)"""
         return self._leaves_room(nest.cycles(), known, energy)
 
-    def first_sight(self, cycles: Floats, known: ToBeat) -> Bools:
+    def first_sight(self, cycles: Floats, known: RecordThreshold) -> Bools:
         """Mark the mappings that may improve on `known` with these compute cycles. # (mapping,)"""
         return self._leaves_room(cycles, known, self._ideal_pj)
 
-    def _leaves_room(self, cycles: Floats, known: ToBeat, energy: Floats | float) -> Bools:
+    def _leaves_room(self, cycles: Floats, known: RecordThreshold, energy: Floats | float) -> Bools:
         if self.costs.leakage:
             energy = energy + cycles * self.costs.leak_pj_per_cycle(self.space.arch, self.table)
         # energies summed in another order may differ by rounding; cycles are the same product
@@ -187,13 +187,13 @@ class Pruning:
         least = {name: OBJECTIVES[name].value(energy, cycles) for name in (*self.objectives, *self.axes)}
         better = may_precede([least[name] for name in self.objectives], known.values)
         if self.axes:
-            better |= ~covered(np.stack([least[name] for name in self.axes]).T, known.front)
+            better |= ~dominated(np.stack([least[name] for name in self.axes]).T, known.front)
         return better
 
 
-def _words_alone(costs: CostOptions) -> CostOptions:
+def _words_alone(costs: Charges) -> Charges:
     """Return the costs without leakage, which is added to each bound, and without wires, which cost the more."""
-    return CostOptions(drain_reads=costs.drain_reads)
+    return Charges(drain_reads=costs.drain_reads)
 
 
 def joined(batches: Sequence[Mappings]) -> Mappings:

@@ -6,11 +6,11 @@ from itertools import count
 
 from ..mapspace import LazyBatch, Mapspace
 from .options import SearchOptions
-from .proposer import Unlearning, random_batch
+from .proposer import NonLearning, random_batch
 
 
 @dataclass(frozen=True)
-class RandomDraws(Unlearning):
+class RandomDraws(NonLearning):
     """See Proposer."""
 
     finite: bool = False

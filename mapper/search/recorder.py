@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..mapping import Bools, Floats, Ints, covered, frontier, uncovered_by_earlier
+from ..mapping import Bools, Floats, Ints, dominated, frontier, uncovered_by_earlier
 from ..problem import STEPS_A_SECOND, Effort
 from .options import GIVE_UP
 from .outcome import Ended, Statistics
@@ -72,7 +72,7 @@ def _records(values: Floats) -> Ints:
 
 
 @dataclass(frozen=True)
-class ToBeat:
+class RecordThreshold:
     """The best values and the front of earlier chunks: a chunk's mappings must beat them to be recorded.
 
     They may be out of date: mappings that cannot beat them cannot beat later, better values either.
@@ -81,11 +81,11 @@ class ToBeat:
     values: tuple[float, ...] = (np.inf,)  # all objectives of the best
     front: tuple[tuple[float, ...], ...] = ()  # points of the front
 
-    def after(self, scores: Scores) -> "ToBeat":
+    def after(self, scores: Scores) -> "RecordThreshold":
         """Return what mappings after the chunk of `scores` must beat."""
         rows = [self.values, *map(tuple, scores.values[-1:].tolist())]
-        points = scores.points[~covered(scores.points, self.front)]
-        return ToBeat(min(rows), (*self.front, *map(tuple, points.tolist())))
+        points = scores.points[~dominated(scores.points, self.front)]
+        return RecordThreshold(min(rows), (*self.front, *map(tuple, points.tolist())))
 
 
 @dataclass(frozen=True)
@@ -146,9 +146,9 @@ class Recorder:
             seconds.append(max(self.stop.effort.steps - seen.steps, 0) * pace)
         return min(seconds, default=None)
 
-    def known(self) -> ToBeat:
+    def known(self) -> RecordThreshold:
         """Return what later chunks must beat."""
-        return ToBeat(self.values, tuple(point.values for point in self.front))
+        return RecordThreshold(self.values, tuple(point.values for point in self.front))
 
     def record(self, scores: Scores, seconds: float) -> None:
         """Record the mappings of one chunk, up to the mapping that ends the search."""
@@ -217,11 +217,11 @@ class Recorder:
         number = int(np.searchsorted(scores.candidates, end))  # candidates up to the mapping that ends the search
         if not number:
             return
-        new = np.flatnonzero(~covered(scores.points[:number], [point.values for point in self.front]))
+        new = np.flatnonzero(~dominated(scores.points[:number], [point.values for point in self.front]))
         new = new[frontier(scores.points[new])]  # no candidate covers a later one
         points = scores.points[new]
         if self.front:
-            stay = ~covered(np.array([point.values for point in self.front]), points)
+            stay = ~dominated(np.array([point.values for point in self.front]), points)
             self.front = [point for point, stays in zip(self.front, stay.tolist(), strict=True) if stays]
         indices = scores.candidates[new].tolist()
         self.front += [FrontPoint(scores.chunk, i, tuple(p)) for i, p in zip(indices, points.tolist(), strict=True)]

@@ -9,15 +9,15 @@ from ..mapping import MappingBatch
 from ..runtime import State
 from .outcome import Ended, Outcome
 from .recorder import Recorder
-from .strategy import Task, Watch
+from .strategy import Observers, Task
 from .variation import Individuals
 
 
 class Recording(ABC):
     """The common part of searches that record chunks."""
 
-    def __init__(self, recorder: Recorder, watch: Watch) -> None:
-        self.recorder, self.watch = recorder, watch
+    def __init__(self, recorder: Recorder, observers: Observers) -> None:
+        self.recorder, self.observers = recorder, observers
 
     @abstractmethod
     def state(self) -> State:
@@ -34,20 +34,20 @@ class Recording(ABC):
             if record(began):
                 statistics.stop(end)
             statistics.seconds = time.monotonic() - began
-            if self.watch.part:
-                self.watch.part.save(self.state())
+            if self.observers.part:
+                self.observers.part.save(self.state())
         except KeyboardInterrupt:  # --resume goes on from the state saved last
             statistics.stop(Ended.INTERRUPTED)
             statistics.seconds = time.monotonic() - began
 
     def go_on(self) -> bool:
         """Report progress and offer the state; False where a rule ended the search."""
-        if self.watch.progress:
-            self.watch.progress(self.recorder)
+        if self.observers.progress:
+            self.observers.progress(self.recorder)
         if self.recorder.statistics.ended:
             return False
-        if self.watch.part:
-            self.watch.part.offer(self.state)
+        if self.observers.part:
+            self.observers.part.offer(self.state)
         return True
 
 
@@ -68,11 +68,11 @@ class Proposing(Recording):
         return Outcome(self.batch(*recorder.where), recorder.statistics, front=front)
 
 
-class Keeping(Proposing):
+class RetainingSearch(Proposing):
     """The common part of searches that keep the mappings of their record, as they could not propose them again."""
 
-    def __init__(self, task: Task, recorder: Recorder, watch: Watch) -> None:
-        super().__init__(recorder, watch)
+    def __init__(self, task: Task, recorder: Recorder, observers: Observers) -> None:
+        super().__init__(recorder, observers)
         self.task = task
         self.kept: dict[tuple[int, int], Individuals] = {}  # by chunk and place
 

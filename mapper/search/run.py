@@ -22,7 +22,7 @@ from .recorder import Recorder, Scores, Stop
 from .recording import Proposing
 from .rounds import Rounds, rounds_of
 from .score import ScoringTask
-from .strategy import Informed, Task, Watch
+from .strategy import Observers, Task, UsesExactModel
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Chunked:
 
     def _informed(self, task: Task) -> Proposer[Any]:
         """Hand the task to a proposer that asks for it."""
-        return self.proposer.informed(task) if isinstance(self.proposer, Informed) else self.proposer
+        return self.proposer.informed(task) if isinstance(self.proposer, UsesExactModel) else self.proposer
 
     def configured(self, settings: str) -> "Chunked":
         """Return the same with these settings of its proposer. Raises InputError with every fault of them."""
@@ -86,14 +86,14 @@ class Chunked:
         batch = self.proposer.propose(task.space, task.options.seed, memory, 0)
         return (batch if len(batch) else random_batch(task.space, task.options.seed, 0)).arranged()
 
-    def run(self, task: Task, watch: Watch) -> Outcome:
+    def run(self, task: Task, observers: Observers) -> Outcome:
         """Score chunk after chunk, until a rule, the last mapping or Ctrl-C ends the search."""
         options, space = task.options, task.space
         chunks = self.proposer.chunks(space, options)
         if faults := ENGINES[options.engine].space_faults(space, task.charges):
             raise InputError([option_fault("engine", message) for message in faults])
-        loop = _ChunkLoop(task, self._informed(task), Recorder(self.stop(options)), watch)
-        state = watch.part.load() if watch.part else None
+        loop = _ChunkLoop(task, self._informed(task), Recorder(self.stop(options)), observers)
+        state = observers.part.load() if observers.part else None
         if state:
             loop.restore(state)
         if not loop.recorder.statistics.ended:
@@ -104,8 +104,8 @@ class Chunked:
 class _ChunkLoop(Proposing):
     """A running search by chunks."""
 
-    def __init__(self, task: Task, proposer: Proposer[Any], recorder: Recorder, watch: Watch) -> None:
-        super().__init__(recorder, watch)
+    def __init__(self, task: Task, proposer: Proposer[Any], recorder: Recorder, observers: Observers) -> None:
+        super().__init__(recorder, observers)
         self.options = task.options
         self.scoring = ScoringTask(replace(task, start=None), proposer)
         # memories, by generation: of those that proposed the best and the front, and of the last

@@ -17,11 +17,11 @@ from ..mapspace import Mapspace
 from ..model import validity
 from .proposer import CHUNK, Proposer
 from .pruning import Pruning, Survivors, joined
-from .recorder import Scores, ToBeat
+from .recorder import RecordThreshold, Scores
 from .strategy import Task
 from .values import Valuation
 
-NOTHING = ToBeat()
+NOTHING = RecordThreshold()
 FIRST = 512  # mappings that a search evaluates first, to have values to compare with
 
 
@@ -76,7 +76,7 @@ class ScoringTask:
         return scores if self.proposer.generation is None else scores.with_every(values[:, :several])
 
 
-def score_exactly(task: ScoringTask, chunks: Sequence[int], known: ToBeat = NOTHING) -> list[Scores]:
+def score_exactly(task: ScoringTask, chunks: Sequence[int], known: RecordThreshold = NOTHING) -> list[Scores]:
     """Score each of `chunks`: mark the valid mappings, and evaluate those that may improve on `known`.
 
     The others are never recorded, so the record is that of evaluating all mappings. The few mappings left of all chunks
@@ -93,13 +93,13 @@ def score_exactly(task: ScoringTask, chunks: Sequence[int], known: ToBeat = NOTH
     ]
 
 
-def _score_alone(task: ScoringTask, chunk: int, known: ToBeat) -> Scores:
+def _score_alone(task: ScoringTask, chunk: int, known: RecordThreshold) -> Scores:
     survivors = _survivors(task, chunk, known)
     values = _values(task, survivors.batch, known, chunk)
     return task.scores(chunk, survivors.reasons, survivors.where, values)
 
 
-def _survivors(task: ScoringTask, chunk: int, known: ToBeat) -> Survivors:
+def _survivors(task: ScoringTask, chunk: int, known: RecordThreshold) -> Survivors:
     """Select the mappings of a chunk that are valid and not ruled out by their cycles."""
     if task.prunes and (numbers := task.proposer.numbers(task.space, chunk)):
         return task.pruning.look_at_numbers(*numbers, known)
@@ -111,7 +111,7 @@ def _survivors(task: ScoringTask, chunk: int, known: ToBeat) -> Survivors:
     return Survivors(reasons, valid, batch.take(valid))
 
 
-def _values(task: ScoringTask, batch: Mappings, known: ToBeat, chunk: int) -> Floats:
+def _values(task: ScoringTask, batch: Mappings, known: RecordThreshold, chunk: int) -> Floats:
     """Compute the objectives and the values on the front's axes; inf where ruled out. # (mapping, column)"""
     values = np.full((len(batch), len(task.valuation.columns)), np.inf)
     if task.proposer.generation is not None:

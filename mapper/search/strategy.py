@@ -9,7 +9,7 @@ from ...energy import EnergyTable, as_written, stacked_table
 from ...workloads import Fault
 from ..mapping import MappingBatch
 from ..mapspace import Mapspace
-from ..problem import OBJECTIVES, CostOptions, Effort, Goal, Objective, Problem
+from ..problem import OBJECTIVES, Charges, Effort, Goal, Objective, Problem
 from ..runtime import Part
 from .options import SearchOptions
 from .outcome import Ended, Outcome
@@ -38,12 +38,12 @@ class Task:
         space: Mapspace,
         table: EnergyTable,
         options: SearchOptions,
-        charges: CostOptions | None = None,
+        charges: Charges | None = None,
         start: MappingBatch | None = None,
     ) -> Self:
         """Make the task of a mapspace with an energy table of its levels, or of its memories."""
         arch, energies = as_written(space.arch, stacked_table(table, space.arch))
-        problem = Problem(arch, space.workload, energies, charges or CostOptions(), options.goal)
+        problem = Problem(arch, space.workload, energies, charges or Charges(), options.goal)
         return cls(problem, space, options, start)
 
     @cached_property
@@ -52,7 +52,7 @@ class Task:
         return stacked_table(self.problem.energies, self.space.arch)
 
     @property
-    def charges(self) -> CostOptions:
+    def charges(self) -> Charges:
         """What is charged beside accesses and MACs."""
         return self.problem.charges
 
@@ -78,7 +78,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Watch:
+class Observers:
     """The observers of a search: it calls `progress` after each step; `part` has the state from which it goes on."""
 
     progress: Callable[[Recorder], None] | None = None
@@ -129,20 +129,20 @@ class Strategy(Protocol):
     def first_batch(self, task: Task) -> MappingBatch:
         """Return the mappings that it sees first: where none is valid, they show why."""
 
-    def run(self, task: Task, watch: Watch) -> Outcome:
+    def run(self, task: Task, observers: Observers) -> Outcome:
         """Search; Ctrl-C ends it with the best so far. Raises InputError where the task is too large for it, or its
         state cannot be written."""
 
 
 @runtime_checkable
-class Informed(Protocol):
+class UsesExactModel(Protocol):
     """A proposer that evaluates mappings by the exact model, to learn before the search."""
 
     def informed(self, task: Task) -> Self:
         """Return the same with the task, whose energies and objectives the model needs."""
 
 
-def goes_on(state: Mapping[str, Any], limits: Effort, part: Part) -> bool:
+def is_unfinished(state: Mapping[str, Any], limits: Effort, part: Part) -> bool:
     """Test whether the search of that state is unfinished, given these limits."""
     seen = state["statistics"]
     if not seen["stopped_by"]:

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...energy import EnergyTable
-from ..mapping import Bools, Floats, Ints, Mappings, covered
+from ..mapping import Bools, Floats, Ints, Mappings, dominated
 from ..model import Costs, Counts, evaluate, least_counts, recount
-from ..problem import CostOptions, Objective
-from .recorder import Scores, ToBeat
+from ..problem import Charges, Objective
+from .recorder import RecordThreshold, Scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,11 +22,11 @@ class Valuation:
     """What the values of mappings are: the objectives to minimise, then the axes of a front."""
 
     table: EnergyTable
-    costs: CostOptions
+    costs: Charges
     columns: tuple[Objective, ...]
     several: int  # number of objectives to minimise
 
-    def values(self, batch: Mappings, known: ToBeat) -> Floats:
+    def values(self, batch: Mappings, known: RecordThreshold) -> Floats:
         """Compute the values of valid mappings # (mapping, column): exactly of each that improves on `known` and on all
         before it; of others they may be upper bounds."""
         costs = evaluate(batch, self.table, self.costs)
@@ -36,17 +36,19 @@ class Valuation:
             self._count_anew(batch, values, flagged, known, costs.counts)
         return values
 
-    def may_improve(self, least: Floats, known: ToBeat) -> Bools:
+    def may_improve(self, least: Floats, known: RecordThreshold) -> Bools:
         """Mark the mappings that would be recorded after `known` with these values, the least possible. # (mapping,)"""
         better = may_precede(list(least[:, : self.several].T), known.values)
         if self.several < len(self.columns):
-            better |= ~covered(least[:, self.several :], known.front)
+            better |= ~dominated(least[:, self.several :], known.front)
         return better
 
     def _of(self, costs: Costs) -> Floats:
         return np.stack([objective.of(costs) for objective in self.columns], axis=1).astype(np.float64)
 
-    def _count_anew(self, batch: Mappings, values: Floats, flagged: Ints, known: ToBeat, counts: Counts) -> None:
+    def _count_anew(
+        self, batch: Mappings, values: Floats, flagged: Ints, known: RecordThreshold, counts: Counts
+    ) -> None:
         """Put exact values in place of the upper bounds of those of `flagged` that may be recorded, in turn.
 
         `counts` are those of the batch.
@@ -64,7 +66,7 @@ class Valuation:
                 hopeful[0] = False
             left = left[hopeful]
 
-    def _after(self, known: ToBeat, values: Floats) -> ToBeat:
+    def _after(self, known: RecordThreshold, values: Floats) -> RecordThreshold:
         """Return what is to beat after mappings of these values."""
         own, axes = values[:, : self.several], values[:, self.several :]
         points = axes if self.several < len(self.columns) else None

@@ -16,7 +16,7 @@ from ..mapping import Bools, Floats, MappingBatch
 from ..mapspace import Mapspace
 from ..search import CHUNK, Learning, Scored, stream
 from ..search.options import setting
-from ..search.variation import MOST_MUTATIONS, Individuals, ground_of, log_change, packed, unpacked
+from ..search.variation import MOST_MUTATIONS, Individuals, log_change, packed, sampler_of, unpacked
 
 DRAWN_ROUNDS = 64  # of repair of a first state
 ROUNDS = 4  # of repair of a move
@@ -54,15 +54,15 @@ class Anneal(Learning):
 
     def propose(self, space: Mapspace, seed: int, memory: Memory, chunk: int) -> MappingBatch:
         """Draw the first states, made to fit; later a move of each chain."""
-        ground, rng = ground_of(space), stream(seed, chunk)
+        sampler, rng = sampler_of(space), stream(seed, chunk)
         if memory["states"] is None:
-            return ground.batch(ground.fitting(rng, self.chains, DRAWN_ROUNDS))
+            return sampler.batch(sampler.fitting(rng, self.chains, DRAWN_ROUNDS))
         states = Individuals.of_packed(memory["states"])
         moved = states.copied()
-        ground.variation.mutate(moved, np.minimum(1 + rng.poisson(0.5, len(states)), MOST_MUTATIONS), rng)
-        ground.variation.change_kept(moved.keep, np.flatnonzero(rng.random(len(states)) < self.keeps), rng)
-        fit, which = ground.repair.fitted_each(moved, rng, ROUNDS)
-        return ground.batch(states.replaced(which, fit))
+        sampler.variation.mutate(moved, np.minimum(1 + rng.poisson(0.5, len(states)), MOST_MUTATIONS), rng)
+        sampler.variation.change_kept(moved.keep, np.flatnonzero(rng.random(len(states)) < self.keeps), rng)
+        fit, which = sampler.repair.fitted_each(moved, rng, ROUNDS)
+        return sampler.batch(states.replaced(which, fit))
 
     def learn(self, space: Mapspace, memory: Memory, scored: Sequence[Scored]) -> Memory:
         """Move the chains that accept their moves."""

@@ -16,7 +16,7 @@ from ..mapping import Ints, MappingBatch
 from ..mapspace import Mapspace
 from ..search import CHUNK, Learning, Scored, stream
 from ..search.options import setting
-from ..search.variation import Ground, Individuals, ground_of, packed, ranked, ranked_apart, unpacked
+from ..search.variation import Individuals, MappingSampler, packed, ranked, ranked_apart, sampler_of, unpacked
 
 DRAWN_ROUNDS = 64  # of repair of the first generation
 
@@ -50,12 +50,12 @@ class Genetic(Learning):
 
     def propose(self, space: Mapspace, seed: int, memory: Memory, chunk: int) -> MappingBatch:
         """Draw the first population, made to fit; later the children of the population."""
-        ground, rng = ground_of(space), stream(seed, chunk)
+        sampler, rng = sampler_of(space), stream(seed, chunk)
         if memory["population"] is None:
-            return ground.batch(ground.fitting(rng, self.population, DRAWN_ROUNDS))
-        children, within = ground.repair.chained(self._children(ground, memory, rng))
+            return sampler.batch(sampler.fitting(rng, self.population, DRAWN_ROUNDS))
+        children, within = sampler.repair.chained(self._children(sampler, memory, rng))
         children = children.take(within)
-        return ground.batch(children if len(children) else ground.drawn(rng, self.population))
+        return sampler.batch(children if len(children) else sampler.drawn(rng, self.population))
 
     def learn(self, space: Mapspace, memory: Memory, scored: Sequence[Scored]) -> Memory:
         """Make the next population: the elites and the children that are valid."""
@@ -73,12 +73,12 @@ class Genetic(Learning):
         best = ranked_apart(values)[: self.population]
         return {"population": every.take(best).packed(), "values": packed(values[best]), "idle": idle}
 
-    def _children(self, ground: Ground, memory: Memory, rng: np.random.Generator) -> Individuals:
+    def _children(self, sampler: MappingSampler, memory: Memory, rng: np.random.Generator) -> Individuals:
         """Make children of the best share of the population."""
         everyone, n = Individuals.of_packed(memory["population"]), self.population
         parents = everyone.take(slice(max(2, round(self.parents * n))))
-        some = self._crossed(parents, rng)
-        moves, bounds = ground.moves, some.bounds
+        some = self._crossover(parents, rng)
+        moves, bounds = sampler.moves, some.bounds
         drawn = rng.random(n) < 0.5
         tile = rng.random(n) < self.tile
         moves.move_factor(bounds, np.flatnonzero(tile & drawn), rng)
@@ -86,11 +86,11 @@ class Genetic(Learning):
         moves.move_parallel(bounds, self._some(self.parallel, rng), rng)
         moves.grow(bounds, self._some(self.growth, rng), rng)
         moves.age(bounds, self._some(self.ageing, rng), rng)
-        ground.variation.swap_loops(some.order, self._some(self.reorder, rng), rng)
-        ground.variation.change_kept(some.keep, self._some(self.location, rng), rng)
+        sampler.variation.swap_loops(some.order, self._some(self.reorder, rng), rng)
+        sampler.variation.change_kept(some.keep, self._some(self.location, rng), rng)
         return some
 
-    def _crossed(self, parents: Individuals, rng: np.random.Generator) -> Individuals:
+    def _crossover(self, parents: Individuals, rng: np.random.Generator) -> Individuals:
         """Give each child the genes of one parent, and some the tile sizes of one dim, at all levels, of another."""
         n, dims = self.population, parents.bounds.shape[2]
         first, second = rng.integers(0, len(parents), (2, n))

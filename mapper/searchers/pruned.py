@@ -13,9 +13,9 @@ import numpy as np
 from ..mapping import Bools, Ints, MappingBatch, Mappings
 from ..mapspace import Mapspace
 from ..model import validity
-from ..search import Unlearning, random_batch
+from ..search import NonLearning, random_batch
 from ..search.options import SearchOptions, setting
-from ..search.variation import Ground, Individuals, ground_of
+from ..search.variation import Individuals, MappingSampler, sampler_of
 
 
 def enough_used(batch: Mappings, share: float) -> Bools:
@@ -59,7 +59,7 @@ def sliding(batch: Mappings) -> list[str]:
 class Reuse:
     """The pruner of local reuse, for one mapspace."""
 
-    ground: Ground
+    sampler: MappingSampler
 
     def full(self, batch: Mappings) -> Bools:
         """Mark valid mappings whose innermost tiles cannot grow. # (mapping,)
@@ -69,7 +69,7 @@ class Reuse:
         """
         some = Individuals.of_batch(batch.arranged())
         full = np.ones(len(some), bool)
-        for d, slots in enumerate(self.ground.moves.loops):
+        for d, slots in enumerate(self.sampler.moves.loops):
             left = np.flatnonzero(full)
             if len(slots) > 1 and len(left):
                 full[left] = ~self._grows(some.take(left), d, slots)
@@ -83,16 +83,16 @@ class Reuse:
         source = np.array(outer)[len(outer) - 1 - looped[can, ::-1].argmax(axis=1)]
         rows, grown = np.arange(len(can)), some.take(can)
         bound = grown.bounds[rows, source, d]
-        prime = self.ground.variation.least_primes(bound)
+        prime = self.sampler.variation.least_primes(bound)
         bounds = grown.bounds.copy()
         bounds[rows, source, d] = bound // prime
         bounds[rows, inner, d] *= prime
-        chained, within = self.ground.repair.chained(replace(grown, bounds=bounds.copy()))
+        chained, within = self.sampler.repair.chained(replace(grown, bounds=bounds.copy()))
         within &= (chained.bounds == bounds).all(axis=(1, 2))
         grows = np.zeros(len(some), bool)
         fit = chained.take(within)
         if len(fit):
-            grows[can[within]] = validity(self.ground.batch(fit)) == 0
+            grows[can[within]] = validity(self.sampler.batch(fit)) == 0
         return grows
 
 
@@ -104,12 +104,12 @@ class Pruners:
     dram: bool
     reuse: bool
 
-    def left(self, ground: Ground, batch: Mappings) -> Ints:
+    def left(self, sampler: MappingSampler, batch: Mappings) -> Ints:
         """Find the valid mappings that the pruners leave. # (left,)"""
         left = np.flatnonzero(validity(batch) == 0)
         rules: list[Callable[[Mappings], Bools]] = [lambda some: enough_used(some, self.utilization)]
         rules += [plain_dram] if self.dram else []
-        rules += [Reuse(ground).full] if self.reuse else []
+        rules += [Reuse(sampler).full] if self.reuse else []
         for rule in rules:
             if len(left):
                 left = left[rule(batch.take(left))]
@@ -117,7 +117,7 @@ class Pruners:
 
 
 @dataclass(frozen=True)
-class Pruned(Unlearning):
+class Pruned(NonLearning):
     """See Proposer. A chunk is what the pruners leave of CHUNK mappings drawn at random; it may be empty.
 
     The least use of the array is that of dMazeRunner's program, where a user gives none.
@@ -140,4 +140,4 @@ class Pruned(Unlearning):
         """Draw mappings uniformly, and take the valid ones that the pruners leave."""
         batch = random_batch(space, seed, chunk)
         pruners = Pruners(self.utilization, self.dram, self.reuse)
-        return batch.take(pruners.left(ground_of(space), batch)).arranged()
+        return batch.take(pruners.left(sampler_of(space), batch)).arranged()

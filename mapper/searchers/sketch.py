@@ -19,7 +19,16 @@ from ..mapping import Bools, Floats, Ints, MappingBatch
 from ..mapspace import Mapspace
 from ..search import CHUNK, Learning, Scored, stream
 from ..search.options import setting
-from ..search.variation import MOST_MUTATIONS, TIE, Ground, Individuals, ground_of, packed, ranked_apart, unpacked
+from ..search.variation import (
+    MOST_MUTATIONS,
+    TIE,
+    Individuals,
+    MappingSampler,
+    packed,
+    ranked_apart,
+    sampler_of,
+    unpacked,
+)
 
 DRAWN_ROUNDS = 64  # of repair of a drawn annotation
 ROUNDS = 4  # of repair of a child
@@ -34,21 +43,21 @@ WINNERS = 16  # of earlier brackets, near which new sketches are made
 class Sketches:
     """Some sketches, each given by a mapping of it."""
 
-    ground: Ground
+    sampler: MappingSampler
     examples: Individuals  # one of each sketch
 
     def __len__(self) -> int:
         return len(self.examples)
 
     @classmethod
-    def drawn(cls, ground: Ground, rng: np.random.Generator, n: int) -> "Sketches":
+    def drawn(cls, sampler: MappingSampler, rng: np.random.Generator, n: int) -> "Sketches":
         """Draw the sketches of mappings, made to fit."""
         sizes = [len(part) for part in np.array_split(np.arange(n), GROUPS)]
-        groups = [ground.fitting(rng, size, DRAWN_ROUNDS) for size in sizes if size]
-        return cls(ground, Individuals.joined(groups) if groups else ground.drawn(rng, 0))
+        groups = [sampler.fitting(rng, size, DRAWN_ROUNDS) for size in sizes if size]
+        return cls(sampler, Individuals.joined(groups) if groups else sampler.drawn(rng, 0))
 
     @classmethod
-    def near(cls, ground: Ground, some: Individuals, rng: np.random.Generator, n: int) -> "Sketches":
+    def near(cls, sampler: MappingSampler, some: Individuals, rng: np.random.Generator, n: int) -> "Sketches":
         """Make sketches that differ from those of `some` mappings in an order, in what is spatial, or in what is
         kept."""
         some = some.take(rng.integers(0, len(some), n))
@@ -56,28 +65,28 @@ class Sketches:
         for turn in range(MOST_MUTATIONS):
             kind = rng.random(n)
             kind[number <= turn] = np.inf
-            ground.variation.swap_loops(some.order, np.flatnonzero(kind < LOOPS), rng)
-            cls._respread(ground, some.bounds, keep, np.flatnonzero((kind >= LOOPS) & (kind < 1)), rng)
-        fit = ground.repair.fitted(replace(some, keep=keep), rng, ROUNDS)
-        return cls(ground, ground.filled(fit, rng, n))
+            sampler.variation.swap_loops(some.order, np.flatnonzero(kind < LOOPS), rng)
+            cls._respread(sampler, some.bounds, keep, np.flatnonzero((kind >= LOOPS) & (kind < 1)), rng)
+        fit = sampler.repair.fitted(replace(some, keep=keep), rng, ROUNDS)
+        return cls(sampler, sampler.filled(fit, rng, n))
 
     @staticmethod
-    def _respread(ground: Ground, bounds: Ints, keep: Bools, others: Ints, rng: np.random.Generator) -> None:
+    def _respread(sampler: MappingSampler, bounds: Ints, keep: Bools, others: Ints, rng: np.random.Generator) -> None:
         """Change in place what is spatial, or what is kept, of `others`."""
-        operators = (ground.moves.move_parallel, ground.moves.grow, ground.moves.age)
-        chosen = rng.integers(0, len(operators) + (ground.space.keep_choices.number > 1), len(others))
+        operators = (sampler.moves.move_parallel, sampler.moves.grow, sampler.moves.age)
+        chosen = rng.integers(0, len(operators) + (sampler.space.keep_choices.number > 1), len(others))
         for i, operator in enumerate(operators):
             operator(bounds, others[chosen == i], rng)
-        ground.variation.change_kept(keep, others[chosen == len(operators)], rng)
+        sampler.variation.change_kept(keep, others[chosen == len(operators)], rng)
 
     def take(self, where: Ints) -> "Sketches":
         """Return those at `where`."""
-        return Sketches(self.ground, self.examples.take(where))
+        return Sketches(self.sampler, self.examples.take(where))
 
     @cached_property
     def spreads(self) -> Bools:
         """Where a bound may be over 1: at every loop, and where the sketch spreads a dim. # (sketch, slot, dim)"""
-        loops = np.array([not slot.spatial for slot in self.ground.space.arch.slots])
+        loops = np.array([not slot.spatial for slot in self.sampler.space.arch.slots])
         return loops[:, None] | (self.examples.bounds > 1)
 
     def annotated(self, of: Ints, rng: np.random.Generator) -> Individuals:
@@ -87,7 +96,7 @@ class Sketches:
         """
         shares = rng.exponential(size=(len(of), *self.spreads.shape[1:])) * self.spreads[of]
         shares /= shares.sum(axis=1, keepdims=True)
-        bounds = np.power(np.array(self.ground.space.workload.sizes, float), shares).round().astype(np.int64)
+        bounds = np.power(np.array(self.sampler.space.workload.sizes, float), shares).round().astype(np.int64)
         examples = self.examples.take(of)
         return self._fitted(replace(examples, bounds=bounds), examples, rng, DRAWN_ROUNDS)
 
@@ -104,13 +113,13 @@ class Sketches:
         bounds = np.where(crossed[:, None], parents.bounds[second], parents.bounds[first])
         number = np.minimum(1 + rng.poisson(1, n), MOST_MUTATIONS)
         for turn in range(MOST_MUTATIONS):
-            self.ground.variation.change_chains(bounds, np.flatnonzero(number > turn), rng)
+            self.sampler.variation.change_chains(bounds, np.flatnonzero(number > turn), rng)
         bounds[~self.spreads[of]] = 1
         before = parents.take(first)
         return self._fitted(replace(before, bounds=bounds), before, rng, ROUNDS)
 
     def _fitted(self, some: Individuals, otherwise: Individuals, rng: np.random.Generator, rounds: int) -> Individuals:
-        fit, which = self.ground.repair.fitted_each(some, rng, rounds)
+        fit, which = self.sampler.repair.fitted_each(some, rng, rounds)
         return otherwise.replaced(which, fit)
 
 
@@ -135,20 +144,20 @@ class Sketch(Learning):
 
     def begin(self, space: Mapspace, seed: int) -> Memory:
         """Make the memory of the first bracket."""
-        return self._bracket(ground_of(space), {"seed": seed, "rounds": 0, "winners": None, "lows": None})
+        return self._bracket(sampler_of(space), {"seed": seed, "rounds": 0, "winners": None, "lows": None})
 
     def propose(self, space: Mapspace, seed: int, memory: Memory, chunk: int) -> MappingBatch:
         """Annotate the sketches left: at random in the first round; later mostly by children of their best."""
-        ground, rng = ground_of(space), stream(seed, chunk)
-        sketches = Sketches(ground, Individuals.of_packed(memory["sketches"]))
+        sampler, rng = sampler_of(space), stream(seed, chunk)
+        sketches = Sketches(sampler, Individuals.of_packed(memory["sketches"]))
         of = self._of(len(sketches))
         if memory["members"] is None:
             some = sketches.annotated(of, rng)
             own = np.arange(min(len(sketches), len(some)))
-            return ground.batch(some.replaced(own, sketches.examples.take(own)))
+            return sampler.batch(some.replaced(own, sketches.examples.take(own)))
         children = self._children(sketches, memory, rng)
         drawn = np.flatnonzero(rng.random(len(of)) < self.fresh)
-        return ground.batch(children.replaced(drawn, sketches.annotated(of[drawn], rng)))
+        return sampler.batch(children.replaced(drawn, sketches.annotated(of[drawn], rng)))
 
     def learn(self, space: Mapspace, memory: Memory, scored: Sequence[Scored]) -> Memory:
         """Keep the better half of the sketches; where the last no longer improves begin a new bracket."""
@@ -163,7 +172,7 @@ class Sketch(Learning):
             every = Individuals.joined([Individuals.of_packed(memory["members"]), every])
             values, of = np.concatenate([known, values]), np.concatenate([unpacked(memory["of"]), of])
         if not len(values):
-            return self._bracket(ground_of(space), memory)
+            return self._bracket(sampler_of(space), memory)
         new = np.flatnonzero(_new(values, memory["lows"]))  # a sketch is worth what it adds to earlier brackets
         better = new[ranked_apart(values[new])]
         there, first = np.unique(of[better], return_index=True)
@@ -171,7 +180,7 @@ class Sketch(Learning):
         top = better[:1]
         idle = 0 if values[top[0], 0] < before * (1 - TIE) else memory["still"] + 1
         if len(sketches) == 1 and idle >= self.idle:
-            return self._bracket(ground_of(space), _won(memory, every.take(top), values[top]))
+            return self._bracket(sampler_of(space), _won(memory, every.take(top), values[top]))
         left, place = self._best_of_each(values, of, order)
         return memory | {
             "sketches": sketches.take(order).packed(),
@@ -206,13 +215,13 @@ class Sketch(Learning):
         )
         return sketches.evolved(of, parents, first, second, rng)
 
-    def _bracket(self, ground: Ground, memory: Memory) -> Memory:
+    def _bracket(self, sampler: MappingSampler, memory: Memory) -> Memory:
         """Begin a bracket: new sketches, some of them near the best so far."""
         rng, n, winners = stream(memory["seed"], memory["rounds"], MAKING), self.sketches, memory["winners"]
         beside = 0 if winners is None else round(self.near * n)
-        every = [Sketches.drawn(ground, rng, n - beside).examples]
+        every = [Sketches.drawn(sampler, rng, n - beside).examples]
         if beside:
-            every.append(Sketches.near(ground, Individuals.of_packed(winners), rng, beside).examples)
+            every.append(Sketches.near(sampler, Individuals.of_packed(winners), rng, beside).examples)
         nothing = {"members": None, "of": None, "values": None, "best": None, "still": 0}
         return memory | nothing | {"sketches": Individuals.joined(every).packed()}
 

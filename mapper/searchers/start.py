@@ -9,7 +9,7 @@ from ..mapping import MappingBatch
 from ..mapspace import Mapspace, inside
 from ..model import evaluate, recount, validity
 from ..problem import ROUNDING
-from ..search import Task, Watch
+from ..search import Observers, Task
 from ..search.cost_model import ask
 from ..search.outcome import Ended, Outcome, Statistics
 from .option_faults import option_faults
@@ -64,7 +64,7 @@ def _less(values: tuple[float, ...], others: tuple[float, ...]) -> bool:
     return value < other
 
 
-def search(task: Task, watch: Watch) -> Outcome:
+def search(task: Task, observers: Observers) -> Outcome:
     """Search the task's mapspace for the best mapping, with the strategy of its options.
 
     It begins with the mappings of `task.start`, as far as the strategy can use them, and its answer is never worse.
@@ -80,5 +80,5 @@ def search(task: Task, watch: Watch) -> Outcome:
     if task.only_start:
         return best_given(task)
     if task.goal.answered and strategy.asks:
-        return ask(task, watch, strategy.asks(task), strategy.stop(task.options))
-    return better_of(task, strategy.run(task, watch))
+        return ask(task, observers, strategy.asks(task), strategy.stop(task.options))
+    return better_of(task, strategy.run(task, observers))

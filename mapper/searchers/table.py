@@ -12,18 +12,19 @@ from .milp import OneShot
 from .pruned import Pruned
 from .sketch import Sketch
 
-SETTLED = 100_000  # valid mappings in a row without improvement that end a search which learns
+IDLE_MAPPINGS = 100_000  # valid mappings in a row without improvement that end a search which learns
 LEARNS = (
-    f"a search that learns ends after {SETTLED:,} valid mappings without improvement: leave this out, or use patience"
+    f"a search that learns ends after {IDLE_MAPPINGS:,} valid mappings without improvement: "
+    "leave this out, or use patience"
 )
 
 STRATEGIES: MutableMapping[str, Strategy] = {  # a program may put in a row of its own
     "auto": Auto(),
     "random": Chunked(RandomDraws()),
     "exhaustive": Chunked(Exhaustive(), NO_VICTORY),
-    "anneal": Chunked(Anneal(), LEARNS, SETTLED),
-    "genetic": Chunked(Genetic(), LEARNS, SETTLED),
-    "sketch": Chunked(Sketch(), LEARNS, SETTLED),
+    "anneal": Chunked(Anneal(), LEARNS, IDLE_MAPPINGS),
+    "genetic": Chunked(Genetic(), LEARNS, IDLE_MAPPINGS),
+    "sketch": Chunked(Sketch(), LEARNS, IDLE_MAPPINGS),
     "pruned": Chunked(Pruned()),
     "gbt": Chunked(Gbt()),
     "surrogate": Chunked(Surrogate()),

@@ -1,19 +1,19 @@
 """Stores keep the mappings that were found, with their problems, costs, origins and proofs, for later searches."""
 
 from .file import store_faults
-from .known import Known, known_line
+from .history import StoreHistory, known_line
 from .lines import Line, export_lines, is_export, merge_lines
 from .mappings import key_of, plain_mappings, read_mappings
-from .rows import DATE, Entry, Found, Held, HeldProof, Origin
+from .rows import DATE, Entry, MappingSource, Origin, StoredMapping, StoredProof
 from .store import Store, prune
 
 __all__ = [
     "DATE",
     "Entry",
-    "Found",
-    "Held",
-    "HeldProof",
-    "Known",
+    "MappingSource",
+    "StoredMapping",
+    "StoredProof",
+    "StoreHistory",
     "Line",
     "Origin",
     "Store",

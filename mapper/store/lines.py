@@ -15,7 +15,7 @@ from ...workloads import Fault, InputError, read_bytes
 from ..problem import Problem
 from .mappings import key_of, plain_mappings, read_mappings
 from .read import held_of, problem_of
-from .rows import Held, HeldProof, Origin
+from .rows import Origin, StoredMapping, StoredProof
 from .store import Store
 from .write import put_mapping, put_problem, put_proof
 
@@ -104,8 +104,8 @@ class _Lines:
 
     def __init__(self, path: Path) -> None:
         self.problems: dict[str, Problem] = {}
-        self.mappings: list[tuple[str, Held]] = []
-        self.proofs: list[tuple[str, HeldProof]] = []
+        self.mappings: list[tuple[str, StoredMapping]] = []
+        self.proofs: list[tuple[str, StoredProof]] = []
         self.faults: list[Fault] = []
         self.path = path
         for number, line in enumerate(read_bytes(path, MOST_BYTES).splitlines(), 1):
@@ -130,9 +130,9 @@ class _Lines:
         elif isinstance(line, _Proof):
             self._problem(line.problem)
             what = line.mapspace, tuple(line.remainders), line.lower_bound, line.optimal, line.origin, line.date
-            self.proofs.append((line.problem, HeldProof(*what)))
+            self.proofs.append((line.problem, StoredProof(*what)))
 
-    def _held(self, line: _Mapping) -> Held:
+    def _held(self, line: _Mapping) -> StoredMapping:
         problem = self._problem(line.problem)
         batch, faults = read_mappings(problem.arch, problem.workload, [line.mapping])
         if faults:

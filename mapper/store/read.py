@@ -8,7 +8,7 @@ from typing import Any
 
 from ..problem import Problem
 from .mappings import key_of
-from .rows import Held, HeldProof, Origin
+from .rows import Origin, StoredMapping, StoredProof
 
 ORIGINS = "(SELECT json_group_array(json_array(date, name, mapspace)) FROM origin WHERE origin.mapping = mapping.id)"
 BEST = (
@@ -40,7 +40,7 @@ def problem_of(name: str, content: Any) -> Problem:
     return problem
 
 
-def read_best(database: sqlite3.Connection, number: int, problem: Problem, most: int = -1) -> Iterator[Held]:
+def read_best(database: sqlite3.Connection, number: int, problem: Problem, most: int = -1) -> Iterator[StoredMapping]:
     """Read the mappings of a problem, the best first; -1: all of them. Raises DamagedRow."""
     for key, content, costs, date, origins in database.execute(BEST, (number, most)):
         mapping, figures = _json(content, f"mapping {key}"), _json(costs, f"mapping {key}")
@@ -48,7 +48,9 @@ def read_best(database: sqlite3.Connection, number: int, problem: Problem, most:
         yield held_of(problem, key, mapping, figures, date, every)
 
 
-def held_of(problem: Problem, key: str, mapping: Any, costs: Any, date: str, origins: tuple[Origin, ...]) -> Held:
+def held_of(
+    problem: Problem, key: str, mapping: Any, costs: Any, date: str, origins: tuple[Origin, ...]
+) -> StoredMapping:
     """Make a held mapping from its values. Raises DamagedRow where they are not what the key says, or no costs."""
     try:
         energy_pj, cycles = float(costs["energy_pj"]), int(costs["cycles"])
@@ -59,10 +61,10 @@ def held_of(problem: Problem, key: str, mapping: Any, costs: Any, date: str, ori
         raise DamagedRow(f"mapping {key}: {error!r}") from None
     if not sound:
         raise DamagedRow(f"mapping {key} does not say what was written")
-    return Held(key, mapping, values, energy_pj, cycles, date, origins, problem.goal.answered)
+    return StoredMapping(key, mapping, values, energy_pj, cycles, date, origins, problem.goal.answered)
 
 
-def read_proofs(database: sqlite3.Connection, number: int) -> tuple[HeldProof, ...]:
+def read_proofs(database: sqlite3.Connection, number: int) -> tuple[StoredProof, ...]:
     """Read what is proven about the mapspaces of a problem. Raises DamagedRow."""
     rows = database.execute(
         "SELECT mapspace, remainders, lower_bound, optimal, origin, date FROM proof WHERE problem = ? "
@@ -72,13 +74,15 @@ def read_proofs(database: sqlite3.Connection, number: int) -> tuple[HeldProof, .
     return tuple(_proof(*row) for row in rows)
 
 
-def _proof(mapspace: object, slots: object, bound: object, optimal: object, origin: object, date: object) -> HeldProof:
+def _proof(
+    mapspace: object, slots: object, bound: object, optimal: object, origin: object, date: object
+) -> StoredProof:
     """Make a proof from its row. Raises DamagedRow."""
     texts, listed = (mapspace, origin, date), _json(slots, "proof")
     names = all(isinstance(text, str) for text in texts) and isinstance(listed, list)
     if not (names and isinstance(bound, float) and isfinite(bound) and all(isinstance(slot, str) for slot in listed)):
         raise DamagedRow(f"the proof about {mapspace!r} does not say what was written")
-    return HeldProof(str(mapspace), tuple(listed), bound, bool(optimal), str(origin), str(date))
+    return StoredProof(str(mapspace), tuple(listed), bound, bool(optimal), str(origin), str(date))
 
 
 def _json(text: object, what: str) -> Any:

@@ -15,7 +15,7 @@ def now() -> str:
 
 
 @dataclass(frozen=True)
-class Found:
+class MappingSource:
     """Where mappings come from, and what is proven about the mapspace that they are from."""
 
     origin: str  # hand, or the name of a strategy
@@ -40,7 +40,7 @@ class Origin:
 
 
 @dataclass(frozen=True)
-class HeldProof:
+class StoredProof:
     """What some run has proven about a mapspace of a problem; it is a claim, as no evidence is held."""
 
     mapspace: str
@@ -52,7 +52,7 @@ class HeldProof:
 
 
 @dataclass(frozen=True)
-class Held:
+class StoredMapping:
     """A mapping with its costs."""
 
     key: str  # the hash of the mapping
@@ -80,6 +80,6 @@ class Entry:
     workload: str
     objective: str
     number: int  # of mappings
-    best: Held | None
-    proofs: tuple[HeldProof, ...]
+    best: StoredMapping | None
+    proofs: tuple[StoredProof, ...]
     title: str  # of the layer: its name, and what transformations made of it

@@ -21,7 +21,7 @@ from ..runtime import StoreWarning
 from .file import StoreFile
 from .mappings import key_of, plain_mappings, read_mappings
 from .read import DamagedRow, read_best, read_problem, read_proofs
-from .rows import Entry, Found, Held, HeldProof, Origin, now
+from .rows import Entry, MappingSource, Origin, StoredMapping, StoredProof, now
 from .write import put_mapping, put_problem, put_proof
 
 Costs = tuple[float, int]  # energy in pJ, cycles
@@ -56,38 +56,38 @@ class Store:
         self.file = StoreFile(Path(path), new=new)
         self.complete = True
 
-    def add(self, problem: Problem, batch: MappingBatch, found: Found, answers: Sequence[float] = ()) -> None:
+    def add(self, problem: Problem, batch: MappingBatch, found: MappingSource, answers: Sequence[float] = ()) -> None:
         """Add the mappings of `batch` with their exact costs, and what is proven; wholly or not at all.
 
         `answers` are the values of the mappings where the problem's model is a command. Raises InputError where a
         mapping is not valid on the problem's machine.
         """
         date = found.date or now()
-        origin, rows = Origin(date, found.origin, found.mapspace), list[Held]()
+        origin, rows = Origin(date, found.origin, found.mapspace), list[StoredMapping]()
         for i, (mapping, costs) in enumerate(zip(plain_mappings(batch), exact_costs(problem, batch), strict=True)):
             if costs is None:
                 raise self.file.fault("takes valid mappings alone, and one is not")
             values = (float(answers[i]),) if problem.goal.answered else problem.goal.values(*costs)
-            rows.append(Held(key_of(mapping), mapping, values, *costs, date, (origin,), problem.goal.answered))
+            rows.append(StoredMapping(key_of(mapping), mapping, values, *costs, date, (origin,), problem.goal.answered))
         with self.writing() as database:
             number = put_problem(database, problem)
             for held in rows:
                 put_mapping(database, number, held, counted=True)
             if found.lower_bound is not None:
                 what = found.mapspace, found.remainders, found.lower_bound, found.optimal, found.origin
-                put_proof(database, number, HeldProof(*what, date))
+                put_proof(database, number, StoredProof(*what, date))
 
-    def best(self, problem: Problem) -> Held | None:
+    def best(self, problem: Problem) -> StoredMapping | None:
         """Return the best mapping held; None where there is none. Its costs are as stored: see `checked`."""
         return next(iter(self.rows(problem, 1)), None)
 
-    def rows(self, problem: Problem, most: int = -1) -> list[Held]:
+    def rows(self, problem: Problem, most: int = -1) -> list[StoredMapping]:
         """List the mappings of a problem, the best first, at most so many; -1: all."""
         with self.reading() as database:
             number = _number(database, problem.digest)
             return [] if number is None else list(read_best(database, number, problem, most))
 
-    def checked(self, problem: Problem, most: int = MOST) -> list[tuple[Held, MappingBatch]]:
+    def checked(self, problem: Problem, most: int = MOST) -> list[tuple[StoredMapping, MappingBatch]]:
         """List the best mappings held, counted again, the best first; each also as a batch of one.
 
         A StoreWarning tells of those that differ from what is stored, and of those that are no valid mappings.
@@ -111,12 +111,12 @@ class Store:
             found.append((counted, batch.take([i])))
         return sorted(found, key=lambda each: (each[0].values, each[0].key))
 
-    def _correct(self, problem: Problem, held: Held) -> None:
+    def _correct(self, problem: Problem, held: StoredMapping) -> None:
         """Write the costs of a mapping that were counted again, where the file can be written."""
         with suppress(InputError), self.writing() as database:
             put_mapping(database, put_problem(database, problem), held, counted=True)
 
-    def proofs(self, problem: Problem) -> tuple[HeldProof, ...]:
+    def proofs(self, problem: Problem) -> tuple[StoredProof, ...]:
         """List what is proven about the mapspaces of a problem."""
         with self.reading() as database:
             number = _number(database, problem.digest)
@@ -143,7 +143,7 @@ class Store:
                 raise self.file.fault(f'{several} the digest "{digest}"; `list` shows them')
             return read_problem(database, rows[0][0])
 
-    def every(self, most: int = MOST) -> Iterator[tuple[Problem, list[Held]]]:
+    def every(self, most: int = MOST) -> Iterator[tuple[Problem, list[StoredMapping]]]:
         """Yield each problem with the best mappings held of it, at most so many; -1: all. Costs are as stored.
 
         `read_mappings(arch, workload, [held.mapping ...])` makes a batch of them, for the problem's own machine and

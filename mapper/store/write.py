@@ -4,7 +4,7 @@ import json
 import sqlite3
 
 from ..problem import Json, Problem
-from .rows import Held, HeldProof
+from .rows import StoredMapping, StoredProof
 
 
 def put_problem(database: sqlite3.Connection, problem: Problem) -> int:
@@ -20,7 +20,7 @@ def put_problem(database: sqlite3.Connection, problem: Problem) -> int:
     return int(row[0])
 
 
-def put_mapping(database: sqlite3.Connection, problem: int, held: Held, *, counted: bool) -> None:
+def put_mapping(database: sqlite3.Connection, problem: int, held: StoredMapping, *, counted: bool) -> None:
     """Write a mapping, or add its origins to the same mapping; its costs replace those there if they are `counted`."""
     costs = as_text(held.costs)
     # as energy and cycles decide all our objectives, no two values are equal where the others differ
@@ -38,7 +38,7 @@ def put_mapping(database: sqlite3.Connection, problem: int, held: Held, *, count
     )
 
 
-def put_proof(database: sqlite3.Connection, problem: int, proof: HeldProof) -> None:
+def put_proof(database: sqlite3.Connection, problem: int, proof: StoredProof) -> None:
     """Write a proof; of two about a mapspace the better stays, of equal ones the older."""
     better = "(excluded.optimal, excluded.lower_bound) > (optimal, lower_bound)"
     every = ("mapspace", "lower_bound", "optimal", "origin", "date")

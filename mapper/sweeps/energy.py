@@ -9,7 +9,7 @@ from typing import Any
 from ...arch import Architecture
 from ...energy import ENGINES, EnergyTable, energy_table, read_art, read_ert
 from ...workloads import Document, Fault, FloatExpr, Section, collect, expanded, unknown_choice
-from ..problem import CostOptions
+from ..problem import Charges
 
 
 class EnergySection(Section):
@@ -32,7 +32,7 @@ class Energies:
     engine: str = "default"
     ert: Path | None = None
     art: Path | None = None
-    costs: CostOptions = CostOptions()  # noqa: RUF009  # frozen
+    costs: Charges = Charges()  # noqa: RUF009  # frozen
 
     def table(self, arch: Architecture) -> EnergyTable:
         """The energies of a design. Raises InputError."""
@@ -49,9 +49,7 @@ class Energies:
 
 def read_energies(document: Document, section: EnergySection, folder: Path, faults: list[Fault]) -> Energies:
     """What the section says, files relative to `folder`; its faults go to `faults`."""
-    costs = CostOptions(
-        section.leakage, section.wire_pj_per_bit_mm, section.tile_mm, section.hop_pj, section.drain_reads
-    )
+    costs = Charges(section.leakage, section.wire_pj_per_bit_mm, section.tile_mm, section.hop_pj, section.drain_reads)
     wrong = [(fault.source.replace("-", "_"), fault.message) for fault in costs.faults()]
     if section.engine not in ENGINES:
         wrong.append(("engine", unknown_choice("engine", section.engine, ENGINES).message))

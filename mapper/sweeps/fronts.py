@@ -150,7 +150,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, eq=False)
-class Front:
+class MedianFrontier:
     """A frontier of medians: of one workload, in one mapspace or all."""
 
     workload: str
@@ -200,7 +200,7 @@ def corners(pool: list[Candidate]) -> tuple[Floats, Floats]:
     return middles.min(axis=0), np.where(largest > 0, 1.1 * largest, 1.0)
 
 
-def fronts(pool: list[Candidate], mapspaces: Iterable[str]) -> list[Front]:
+def fronts(pool: list[Candidate], mapspaces: Iterable[str]) -> list[MedianFrontier]:
     """The fronts of the candidates of a workload: of each mapspace that has any, then of all mapspaces together."""
     if not pool:
         return []
@@ -213,7 +213,7 @@ def fronts(pool: list[Candidate], mapspaces: Iterable[str]) -> list[Front]:
     return result
 
 
-def _front(pool: list[Candidate], mapspace: str, corner: tuple[Floats, Floats]) -> Front:
+def _front(pool: list[Candidate], mapspace: str, corner: tuple[Floats, Floats]) -> MedianFrontier:
     """The frontier of the medians, with what is known of that of the best mappings. `corner`: ideal and reference."""
     middles, least, most = (
         np.array([getattr(candidate, name) for candidate in pool]) for name in ("middle", "least", "most")
@@ -225,7 +225,7 @@ def _front(pool: list[Candidate], mapspace: str, corner: tuple[Floats, Floats]) 
     members = sorted((shared[row] for row in np.flatnonzero(on)), key=lambda candidate: tuple(candidate.middle))
     at = knee(middles)
     assert at is not None, "every candidate has finite measures"
-    return Front(
+    return MedianFrontier(
         pool[0].workload,
         mapspace,
         tuple(members),

@@ -9,7 +9,7 @@ from ..comparison import MACS, OTHERS, Stored, energy_parts
 from ..problem import OBJECTIVES
 from ..report import Json, energy_unit
 from ..report.pictures import PALETTE
-from .fronts import ALL, MEASURES, Candidate, Front, candidates
+from .fronts import ALL, MEASURES, Candidate, MedianFrontier, candidates
 from .proofs import gap_text
 from .result import SweepResult, measures
 from .store import FOUND, PointOutcome
@@ -55,7 +55,7 @@ def _data(swept: SweepResult) -> Json:
     }  # fmt: skip
 
 
-def _front(swept: SweepResult, front: Front) -> Json:
+def _front(swept: SweepResult, front: MedianFrontier) -> Json:
     knee = design_label(swept.plan, swept.values, front.knee.design)
     low, high = front.volumes
     return {"workload": front.workload, "mapspace": front.mapspace, "size": len(front.members),

@@ -10,7 +10,7 @@ import numpy as np
 from ...workloads import Fault, InputError
 from ..mapping import Floats
 from ..report.pictures import GREY, LINES, MARKERS, PALETTE, plain_powers
-from .fronts import ALL, MEASURES, Candidate, Front, Measure, candidates
+from .fronts import ALL, MEASURES, Candidate, Measure, MedianFrontier, candidates
 from .result import SweepResult
 from .tables import design_label, parameter_columns
 
@@ -159,7 +159,7 @@ def _draw_workload(panel: "Axes", swept: SweepResult, workload: str, measures: l
     _label(panel, workload, measures)
 
 
-def _draw_front(panel: "Axes", front: Front, pool: list[Candidate], axes: list[Measure], look: Style) -> None:
+def _draw_front(panel: "Axes", front: MedianFrontier, pool: list[Candidate], axes: list[Measure], look: Style) -> None:
     """Draw all points pale, those of the frontier full with bars over the seeds; a line bounds what they dominate."""
     units = np.array([axis.size for axis in axes])
     every = np.array([candidate.middle for candidate in pool]) / units  # (candidate, axis)

@@ -7,9 +7,9 @@ from statistics import median
 from typing import override
 
 from ..model.figures import RATES
-from ..report import Json, Rows, Shown, TextTable
+from ..report import Json, Printable, Rows, TextTable
 from .expressions import Values
-from .fronts import ALL, MEASURES, Candidate, Front, Seeded, candidate_json, candidates, corners, fronts
+from .fronts import ALL, MEASURES, Candidate, MedianFrontier, Seeded, candidate_json, candidates, corners, fronts
 from .plan import Plan, design_values
 from .proofs import bounds
 from .store import FAILED, FOUND, NOTHING_VALID, ORIGIN, PointOutcome, taken
@@ -17,7 +17,7 @@ from .tables import Place, Rates, front_parts
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SweepResult(Shown):
+class SweepResult(Printable):
     """The outcome of every point of a sweep; the frontiers follow from them."""
 
     plan: Plan
@@ -39,10 +39,10 @@ class SweepResult(Shown):
         return by_design
 
     @cached_property
-    def fronts(self) -> tuple[Front, ...]:
+    def fronts(self) -> tuple[MedianFrontier, ...]:
         """Of each workload: the frontier of each mapspace, then of all mapspaces together where there are several."""
         pool = candidates(self.found_points(), self.plan.axes)
-        all_fronts: list[Front] = []
+        all_fronts: list[MedianFrontier] = []
         for workload in self.plan.workloads:
             own = fronts([candidate for candidate in pool if candidate.workload == workload], self.plan.mapspaces)
             all_fronts += [front for front in own if front.mapspace != ALL or len(self.plan.mapspaces) > 1]

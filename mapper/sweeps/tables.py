@@ -6,7 +6,7 @@ from ..model.figures import RATES, short
 from ..problem import ROUNDING
 from ..report import TextTable
 from .expressions import Values
-from .fronts import MEASURES, Candidate, Front
+from .fronts import MEASURES, Candidate, MedianFrontier
 from .plan import LinkedParameters, Plan
 from .proofs import gap_text
 
@@ -25,7 +25,7 @@ NAMED = 12  # designs in a sentence
 
 
 def front_parts(
-    plan: Plan, values: Mapping[int, Values], fronts: Sequence[Front], rates: Rates
+    plan: Plan, values: Mapping[int, Values], fronts: Sequence[MedianFrontier], rates: Rates
 ) -> list[str | TextTable]:
     """What all designs share, then a table per frontier; `values` are those of each design by its number.
 
@@ -47,7 +47,7 @@ def front_parts(
     return parts
 
 
-def _open(plan: Plan, values: Mapping[int, Values], front: Front) -> Iterator[str]:
+def _open(plan: Plan, values: Mapping[int, Values], front: MedianFrontier) -> Iterator[str]:
     """Lines on what the proofs leave open of a frontier: of its hypervolume, its knee, and who is on it."""
     low, high = front.volumes
     if high - low > ROUNDING:
@@ -116,7 +116,7 @@ def _paths(short: Mapping[str, str], names: Sequence[str]) -> Iterator[str]:
 
 
 def _table(
-    plan: Plan, values: Mapping[int, Values], columns: Mapping[str, Sequence[str]], front: Front, rates: Rates
+    plan: Plan, values: Mapping[int, Values], columns: Mapping[str, Sequence[str]], front: MedianFrontier, rates: Rates
 ) -> TextTable:
     axes = [MEASURES[axis] for axis in plan.axes]
     several = len(plan.seeds) > 1
@@ -137,7 +137,7 @@ def _table(
     return TextTable(head, rows, left, f"{title} {front.hypervolume:.4f}")
 
 
-def _remark(member: Candidate, front: Front, several: bool) -> str:
+def _remark(member: Candidate, front: MedianFrontier, several: bool) -> str:
     """In how many of `several` seeds a member is on its front, how sure that is, and whether it is the knee."""
     sure = [f"on it in {member.share:.0%} of seeds"] if several else []
     mark = ["surely on it" if member.surely else "may be dominated, by the gaps"]

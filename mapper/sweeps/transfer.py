@@ -12,7 +12,7 @@ from typing import Any
 
 from ...workloads import InputError
 from ..exploration import Entries, Study, Transfer
-from ..problem import CostOptions, Problem
+from ..problem import Charges, Problem
 from ..report import Json, with_mappings_of
 from ..runtime import in_order
 from .inputs import inputs_of
@@ -23,7 +23,7 @@ MOST = 1000  # points whose mappings a point tries: those of the designs that di
 
 
 @dataclass(frozen=True)
-class Donor:
+class SourcePoint:
     """The mappings of a point, by the names of layers."""
 
     design: int
@@ -31,7 +31,7 @@ class Donor:
 
 
 Alike = tuple[str, str, int]  # workload, transformation, seed: points that have the same layers and luck
-Shared = tuple[Plan, Mapping[Alike, list[Donor]]]
+SharedMappings = tuple[Plan, Mapping[Alike, list[SourcePoint]]]
 
 
 def with_transfers(plan: Plan, outcomes: Mapping[int, PointOutcome], jobs: int) -> dict[int, PointOutcome]:
@@ -54,11 +54,11 @@ def with_transfers(plan: Plan, outcomes: Mapping[int, PointOutcome], jobs: int) 
     return current
 
 
-def _donors(plan: Plan, outcomes: Mapping[int, PointOutcome], numbers: set[int]) -> dict[Alike, list[Donor]]:
-    donors: dict[Alike, list[Donor]] = {}
+def _donors(plan: Plan, outcomes: Mapping[int, PointOutcome], numbers: set[int]) -> dict[Alike, list[SourcePoint]]:
+    donors: dict[Alike, list[SourcePoint]] = {}
     for number in sorted(numbers):
         point = plan.point(number)
-        donors.setdefault(_alike(point), []).append(Donor(point.design, mappings_of(outcomes[number].result)))
+        donors.setdefault(_alike(point), []).append(SourcePoint(point.design, mappings_of(outcomes[number].result)))
     return donors
 
 
@@ -66,7 +66,7 @@ def _alike(point: Point) -> Alike:
     return point.workload, point.mapspace.partition("+")[2], point.seed
 
 
-def _open(plan: Plan, number: int, outcome: PointOutcome, donors: Mapping[Alike, list[Donor]]) -> bool:
+def _open(plan: Plan, number: int, outcome: PointOutcome, donors: Mapping[Alike, list[SourcePoint]]) -> bool:
     """Whether another mapping may be better: there are some, and none is proven best."""
     proven = outcome.result is not None and bool(outcome.result.get("optimal"))
     return outcome.status != FAILED and not proven and _alike(plan.point(number)) in donors
@@ -80,7 +80,7 @@ def mappings_of(result: Json | None) -> dict[str, Entries]:
             for name in (layer["workload"], *layer.get("alike", ()))}  # fmt: skip
 
 
-def try_transfer(shared: Shared, chunk: tuple[int, PointOutcome]) -> PointOutcome | None:
+def try_transfer(shared: SharedMappings, chunk: tuple[int, PointOutcome]) -> PointOutcome | None:
     """The outcome of a point with better mappings of other points; None where none is. A fault is a warning of it."""
     (plan, donors), (number, outcome) = shared, chunk
     point = plan.point(number)
@@ -97,11 +97,13 @@ def try_transfer(shared: Shared, chunk: tuple[int, PointOutcome]) -> PointOutcom
     return replace(outcome, warnings=(*outcome.warnings, f"mappings of other designs were not tried: {why}"))
 
 
-def _others(plan: Plan, point: Point, own: Mapping[str, Entries], donors: list[Donor]) -> dict[str, list[Entries]]:
+def _others(
+    plan: Plan, point: Point, own: Mapping[str, Entries], donors: list[SourcePoint]
+) -> dict[str, list[Entries]]:
     """The mappings of others by layer, each once, and not those that the point has."""
     here = design_values(plan, point.design)
 
-    def difference(donor: Donor) -> int:
+    def difference(donor: SourcePoint) -> int:
         there = design_values(plan, donor.design)
         return sum(here.get(name) != there.get(name) for name in plan.parameters)
 
@@ -119,7 +121,7 @@ def _improved(
     plan: Plan, point: Point, outcome: PointOutcome, own: Mapping[str, Entries], others: Mapping[str, list[Entries]]
 ) -> PointOutcome | None:
     inputs = inputs_of(plan, point)
-    costs, options = plan.energies.costs or CostOptions(), replace(plan.options, seed=point.seed)
+    costs, options = plan.energies.costs or Charges(), replace(plan.options, seed=point.seed)
     study = Study.of(
         inputs.work,
         lambda layer: Problem(inputs.machine, layer, inputs.table, costs, options.goal),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, FactorRule, LoopConstraint, Storage
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy, as_written
 from ruby_map.mapper.bounds import ideal
-from ruby_map.mapper.certificate import Layer
+from ruby_map.mapper.certificate import LayerProof
 from ruby_map.mapper.certificate.checker import Refused, verify
 from ruby_map.mapper.certificate.checker.compulsory import least_cycles
 from ruby_map.mapper.commands import ruby_check, ruby_map
@@ -39,7 +39,7 @@ def said_of(objective, **bandwidths):
     """The certificate of a proof as JSON has it, and what checks another."""
     arch, space, table, found = proof_of(objective, **bandwidths)
     said = json.loads(found.certificate.model_dump_json())
-    return said, lambda other: verify(Layer.model_validate(other), arch, space.workload, table)
+    return said, lambda other: verify(LayerProof.model_validate(other), arch, space.workload, table)
 
 
 @cache
@@ -166,6 +166,6 @@ def test_a_mapspace_without_chains_is_refused():
     arch = replace(arch, levels=(arch.levels[0], replace(arch.levels[1], fanout=(axis,))))
     space = Mapspace(arch, matmul(5, 2, 2), "ruby-s")
     said = json.loads(optimal(space, table, OPTIMAL).certificate.model_dump_json())
-    assert verify(Layer.model_validate(said), arch, space.workload, table).optimal
+    assert verify(LayerProof.model_validate(said), arch, space.workload, table).optimal
     with pytest.raises(Refused, match="of M are not of the mapspace"):
-        verify(Layer.model_validate(said | {"remainders": []}), arch, space.workload, table)
+        verify(LayerProof.model_validate(said | {"remainders": []}), arch, space.workload, table)

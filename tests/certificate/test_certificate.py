@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, FactorRule, LoopConstraint, Storage
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy, as_written
 from ruby_map.mapper.bounds.dim_groups import grouped
-from ruby_map.mapper.certificate import Layer
+from ruby_map.mapper.certificate import LayerProof
 from ruby_map.mapper.certificate.checker import Refused, verify
 from ruby_map.mapper.certificate.checker.bounds import energy_and_cycles
 from ruby_map.mapper.certificate.checker.chains import every_chain as chains_listed
@@ -26,7 +26,7 @@ from ruby_map.mapper.mapspace import Mapspace, every_chain
 from ruby_map.mapper.model.cost import evaluate, validity
 from ruby_map.mapper.model.recount import recount
 from ruby_map.mapper.model.simulate import simulate
-from ruby_map.mapper.problem.charges import CostOptions
+from ruby_map.mapper.problem.charges import Charges
 from ruby_map.mapper.proof.certify import certified_mapping
 from ruby_map.mapper.search.options import SearchOptions
 
@@ -48,7 +48,7 @@ def hardly_any_first_look():
 
 def verified(found, space, table):
     """The certificate of an outcome, through JSON and back, checked for the machine as it is written."""
-    layer = Layer.model_validate_json(found.certificate.model_dump_json())
+    layer = LayerProof.model_validate_json(found.certificate.model_dump_json())
     arch, own = as_written(space.arch, table)
     return verify(layer, arch, space.workload, own)
 
@@ -454,7 +454,7 @@ def test_what_is_forged_is_refused(proven, forge):
     said = json.loads(layer.model_dump_json())
     forge(said)
     with pytest.raises(Refused, match=r"\w+ \w+"):
-        verify(Layer.model_validate(said), arch, workload, table)
+        verify(LayerProof.model_validate(said), arch, workload, table)
 
 
 @pytest.fixture(scope="module")
@@ -486,13 +486,13 @@ def test_large_powers_prove_nothing(filled, power):
     """Where all chains fill a capacity to the last word, 0 times a large power is 0, and not what rounding leaves."""
     layer, worst, arch, workload, table = filled
     said = json.loads(layer.model_dump_json())
-    said["best"] = [json.loads(certified_mapping(worst, table, CostOptions()).model_dump_json())]
+    said["best"] = [json.loads(certified_mapping(worst, table, Charges()).model_dump_json())]
     said["lower_bound"] = float(values(worst, table))
     for choice in said["choices"]:
         choice |= {"weights": [{"compute": 1.0, "tile:reg:B": power}], "trees": [{"chains": [], "parts": []}] * 3}
         choice["verdicts"] = ""
     with pytest.raises(Refused):
-        verify(Layer.model_validate(said), arch, workload, table)
+        verify(LayerProof.model_validate(said), arch, workload, table)
 
 
 def values(one, table):

@@ -11,7 +11,7 @@ from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, FactorRule, LoopConstraint, Storage, stacked
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy, as_written, stacked_table
-from ruby_map.mapper.certificate import Layer
+from ruby_map.mapper.certificate import LayerProof
 from ruby_map.mapper.certificate.checker import Refused, verify
 from ruby_map.mapper.certificate.checker.bounds import energy_and_cycles
 from ruby_map.mapper.certificate.checker.chains import every_chain as chains_listed
@@ -22,7 +22,7 @@ from ruby_map.mapper.mapping import MappingBatch
 from ruby_map.mapper.mapspace import Mapspace, every_chain
 from ruby_map.mapper.model.cost import evaluate, validity
 from ruby_map.mapper.model.recount import recount
-from ruby_map.mapper.problem.charges import CostOptions
+from ruby_map.mapper.problem.charges import Charges
 from ruby_map.mapper.proof.certify import certified_mapping
 from ruby_map.mapper.search.options import SearchOptions
 
@@ -50,7 +50,7 @@ def said_of(found):
 def verified(said, space, table):
     """What a certificate says, checked for the machine as it is written."""
     arch, own = as_written(space.arch, table)
-    return verify(Layer.model_validate(said), arch, space.workload, own)
+    return verify(LayerProof.model_validate(said), arch, space.workload, own)
 
 
 @settings(max_examples=3_000 if DEEP else 6)
@@ -93,7 +93,7 @@ def problem_of(space, table, costs=None):
     """The problem as the checker sees it, and the machine that it expands."""
     arch, own = as_written(space.arch, table)
     arch, own = expanded(arch, own, space.workload)
-    return Problem(arch, space.workload, own, space.remainders, costs or CostOptions())
+    return Problem(arch, space.workload, own, space.remainders, costs or Charges())
 
 
 @settings(max_examples=1_000 if DEEP else 8)
@@ -119,7 +119,7 @@ def chains_agree(space):
 def test_lists_the_chains_and_the_choices_of_the_mapspace(space):
     """It lists the chains of the mapspace, and each sequence of tensors once."""
     chains_agree(space)
-    seen = Problem(space.arch, space.workload, table_of(space.arch), space.remainders, CostOptions())
+    seen = Problem(space.arch, space.workload, table_of(space.arch), space.remainders, Charges())
     kept = list(seen.every_keep())
     assert len({names for names, _ in kept}) == len(kept) == seen.keeps
     every = {keep.tobytes() for keep in space.keep_choices.every()}
@@ -255,7 +255,7 @@ def proven():
 
 
 def check(said, workload, table, arch=None):
-    return verify(Layer.model_validate(said), arch or machine(), workload, table)
+    return verify(LayerProof.model_validate(said), arch or machine(), workload, table)
 
 
 def test_what_is_right_is_verified(proven):
@@ -312,7 +312,7 @@ def claim(said, workload, table, bounds, pad):
     order = np.array([[[workload.dims.index(dim) for dim in dims] for dims in said["best"][0]["orders"].values()]])
     factors = np.array([[bounds[dim] for dim in workload.dims]]).transpose(0, 2, 1)
     one = MappingBatch.of(arch, workload, factors, order.astype(np.int8), keep[None])
-    mapping = certified_mapping(one, stacked_table(table, arch), CostOptions())
+    mapping = certified_mapping(one, stacked_table(table, arch), Charges())
     assert mapping.keep == kept
     return said | {"best": [json.loads(mapping.model_dump_json())], "lower_bound": 0.0}
 

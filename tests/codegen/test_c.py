@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch, with_codes
+from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch, with_roles
 from ruby_map.arch.spec import AXIS_CODES, LEVEL_CODES
-from ruby_map.mapper.codegen import BACKENDS, DATA_TYPES, Effort, Nest, ProgramError
+from ruby_map.mapper.codegen import BACKENDS, DATA_TYPES, Nest, ProgramCounts, ProgramError
 from ruby_map.mapper.codegen.c import plan, registers
 from ruby_map.mapper.mapping import read_mapping
 from ruby_map.mapper.mapspace import Mapspace
@@ -132,7 +132,7 @@ THREE = {
 def test_three_machines_in_all_mapspaces(program, name, preset):
     """In the deep setting 84 mappings of each: 1,008."""
     known, roles = THREE[name]
-    arch = with_codes(load_arch(known), roles) if known else processor(16, "buffer")
+    arch = with_roles(load_arch(known), roles) if known else processor(16, "buffer")
     layers = shaped("matmul", M=37, N=12, K=29), shaped("conv2d", M=9, C=6, P=7, Q=11, R=3, S=2, stride=2)
     for layer in layers:
         batch = Mapspace(arch, layer, preset).sample(np.random.default_rng(5), 42 if DEEP else 1)
@@ -158,7 +158,7 @@ def test_threads_wait_only_where_they_copy_together():
         assert text.count("barrier") == waits
         first, loop = text.index("WeightsTile1["), text.index("for (long N_")
         assert first < loop  # N leaves weights where they are
-        words = Effort(nest, DATA_TYPES["int32"]).terms
+        words = ProgramCounts(nest, DATA_TYPES["int32"]).terms
         copied = words["copied word"] + words["transposed word"]
         assert copied == 40 * 8 + (2 if arch is own else 1) * 6 * 8 + 2 * 40 * 6
 
@@ -260,9 +260,9 @@ def test_a_compiler_that_fails_is_heard(tmp_path, monkeypatch):
 def test_roles_are_checked_all_at_once():
     arch = load_arch("eyeriss_like")
     with pytest.raises(InputError) as caught:
-        with_codes(arch, {"glb": "buffer", "PE": "buffer", "shared_glb": "threads"})
+        with_roles(arch, {"glb": "buffer", "PE": "buffer", "shared_glb": "threads"})
     assert [fault.path for fault in caught.value.faults] == ["glb", "PE", "shared_glb"]
-    assert with_codes(arch, {"PE": "lanes"}).levels[1].fanout[1].code == "lanes"
+    assert with_roles(arch, {"PE": "lanes"}).levels[1].fanout[1].code == "lanes"
 
 
 def test_too_large_for_memory():

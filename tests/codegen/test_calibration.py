@@ -8,7 +8,7 @@ from ruby_map.arch import parse_arch
 from ruby_map.arch.spec import Calibration
 from ruby_map.mapper.codegen import (
     DATA_TYPES,
-    Effort,
+    ProgramCounts,
     ProgramError,
     Sample,
     described,
@@ -18,7 +18,7 @@ from ruby_map.mapper.codegen import (
     predicted,
     predicted_seconds,
 )
-from ruby_map.mapper.codegen.machine import Cache, Machine
+from ruby_map.mapper.codegen.machine import Cache, Processor
 from ruby_map.workloads import parse_yaml
 
 from ..conftest import needs_compiler
@@ -46,7 +46,7 @@ def test_planted_weights_are_found_and_no_others():
 
 
 def test_predictions_are_sums_shared_by_threads():
-    effort = Effort(a_nest(), DATA_TYPES["float32"])
+    effort = ProgramCounts(a_nest(), DATA_TYPES["float32"])
     assert predicted({"statement": 2.0, "no such term": 5.0}, effort) == 2.0 * effort.terms["statement"]
     assert predicted_seconds(effort) is None
     known = Calibration("this", "float32", seconds=(("statement", 1e-9),))
@@ -58,7 +58,9 @@ def test_predictions_are_sums_shared_by_threads():
 def on(calibration, kind):
     """The predicted seconds of a nest on a machine with this calibration."""
     nest = a_nest()
-    return predicted_seconds(Effort(replace(nest, arch=replace(nest.arch, calibration=calibration)), DATA_TYPES[kind]))
+    return predicted_seconds(
+        ProgramCounts(replace(nest, arch=replace(nest.arch, calibration=calibration)), DATA_TYPES[kind])
+    )
 
 
 @pytest.fixture
@@ -98,7 +100,7 @@ def test_a_processor_is_an_ordinary_architecture(system):
     ]
     assert arch.levels[3].fanout[0].size == 8
     assert arch.levels[3].capacity_bits == 16 * 8 * 32
-    rates = Machine("m", 2, 32, 16, found.caches, 99.5, (("L1", 200.0), ("L2", 80.0), ("DRAM", 10.0)))
+    rates = Processor("m", 2, 32, 16, found.caches, 99.5, (("L1", 200.0), ("L2", 80.0), ("DRAM", 10.0)))
     known = parse_arch(parse_yaml(machine_yaml(rates, "mine"), "text")).calibration
     assert known == Calibration("m", "float32", 99.5, (("L1", 200.0), ("L2", 80.0), ("DRAM", 10.0)))
 

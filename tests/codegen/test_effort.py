@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage, one_core
-from ruby_map.mapper.codegen import DATA_TYPES, Effort, Nest
+from ruby_map.mapper.codegen import DATA_TYPES, Nest, ProgramCounts
 from ruby_map.mapper.codegen.c import Kernel, packed_layouts
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.workloads import shaped
@@ -70,7 +70,7 @@ def test_the_terms_are_those_of_a_walk(data):
     if batch is None:
         return
     nest = Nest.of(batch)
-    terms = Effort(nest, FLOAT).terms
+    terms = ProgramCounts(nest, FLOAT).terms
     if nest.workload.macs < 20_000:
         truth = walked(Kernel(nest, FLOAT))
         assert {name: terms[name] for name in truth} == truth
@@ -89,7 +89,7 @@ def test_copied_words_are_those_of_the_tiles():
             tensor, place = nest.relevant[copy.tensor], copy.place
             times = prod(-(-layer.sizes[d] // nest.tile(d, place)) for d in range(3) if d not in tensor)
             words += prod(layer.sizes[d] for d in tensor) * times * (2 if copy.tensor == nest.output else 1)
-        terms = Effort(nest, FLOAT).terms
+        terms = ProgramCounts(nest, FLOAT).terms
         assert terms["copied word"] + terms["transposed word"] == words
 
 
@@ -100,7 +100,7 @@ def cached(ways, sets, k):
     arch = Architecture("m", (Storage("DRAM", "DRAM"), l1), Compute("MAC", "intmac"))
     batch = Mapspace(arch, shaped("matmul", M=k, N=2, K=512), "pfm").sample(np.random.default_rng(0), 400)
     nests = [Nest.of(batch.take([i])) for i in range(len(batch))]
-    return [Effort(nest, FLOAT).terms["L1 line"] for nest in nests]
+    return [ProgramCounts(nest, FLOAT).terms["L1 line"] for nest in nests]
 
 
 def test_lines_are_fetched_once_where_all_fits_and_more_often_where_sets_are_crowded():
@@ -121,6 +121,6 @@ def test_one_core_has_no_threads():
         for machine in (arch, one_core(arch))
         for i in range(8)
     ]
-    threads = [Effort(nest, FLOAT).threads for nest in nests]
+    threads = [ProgramCounts(nest, FLOAT).threads for nest in nests]
     assert max(threads[:8]) == pytest.approx(4)
     assert set(threads[8:]) == {1}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from ruby_map.arch import Architecture, Axis, Compute, Storage, with_codes
+from ruby_map.arch import Architecture, Axis, Compute, Storage, with_roles
 from ruby_map.mapper.codegen import BACKENDS, DATA_TYPES, Nest, ProgramError, program
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.workloads import InputError, shaped
@@ -103,7 +103,7 @@ def test_mappings_with_remainders_are_refused_by_name():
     arch = Architecture("m", (Storage("DRAM", "DRAM", fanout=two),), Compute("MAC", "intmac"))
     (fault,) = EXO.faults(drawn(arch, shaped("matmul", M=4, N=4, K=4)), INT8)
     assert "threads run one axis at most" in str(fault)
-    assert not EXO.faults(drawn(with_codes(arch, {"b": "lanes"}), shaped("matmul", M=4, N=4, K=4)), INT8)
+    assert not EXO.faults(drawn(with_roles(arch, {"b": "lanes"}), shaped("matmul", M=4, N=4, K=4)), INT8)
 
 
 def test_without_the_package_the_extra_is_named(tmp_path, monkeypatch):

@@ -7,8 +7,8 @@ from ruby_map.arch.spec import Calibration
 from ruby_map.mapper.codegen import (
     BACKENDS,
     DATA_TYPES,
-    Effort,
     Nest,
+    ProgramCounts,
     ProgramError,
     described,
     expected,
@@ -140,7 +140,7 @@ def test_uneven_placement_has_the_lines_of_its_memory():
     layer, kind = shaped("matmul", M=8, N=6, K=9), DATA_TYPES["float32"]
     arch = memories({"statement": 1e-9, "L1 line": 1e-8})
     for each in (arch, placed(arch, "uneven")):
-        effort = Effort(a_nest(layer, each), kind)
+        effort = ProgramCounts(a_nest(layer, each), kind)
         assert [name for name in effort.terms if name.endswith(" line")] == ["L1 line"]
         assert predicted_seconds(effort) > 0
 
@@ -155,7 +155,9 @@ def test_uneven_placement_has_the_lines_of_its_memory():
 )
 def test_times_that_say_nothing_are_faults(seconds, said):
     with pytest.raises(InputError, match=said):
-        predicted_seconds(Effort(a_nest(shaped("matmul", M=8, N=6, K=9), memories(seconds)), DATA_TYPES["float32"]))
+        predicted_seconds(
+            ProgramCounts(a_nest(shaped("matmul", M=8, N=6, K=9), memories(seconds)), DATA_TYPES["float32"])
+        )
 
 
 def test_hardware_threads_are_one_core(tmp_path, monkeypatch):

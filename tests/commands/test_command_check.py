@@ -10,7 +10,7 @@ from ruby_map.energy import energy_table
 from ruby_map.mapper.commands import ruby_check as command_check
 from ruby_map.mapper.commands import ruby_map as command_map
 from ruby_map.mapper.mapspace.mapspace import Mapspace
-from ruby_map.mapper.problem.charges import CostOptions
+from ruby_map.mapper.problem.charges import Charges
 from ruby_map.mapper.proof.certify import certified_mapping
 from ruby_map.mapper.report import folder as output
 from ruby_map.workloads import Fault, InputError, shaped
@@ -180,7 +180,7 @@ def beaten(said):
     """A mapping that is slower than one of a front, and takes half as much energy again."""
     space = Mapspace(load_arch("linear_8"), shaped("matmul", "mm", M=7, N=6, K=10), "pfm")
     table = energy_table(space.arch)
-    each = [certified_mapping(space[i], table, CostOptions()) for i in range(0, 200, 7)]
+    each = [certified_mapping(space[i], table, Charges()) for i in range(0, 200, 7)]
     clearly = [one for one in each if one.energy_pj > 1.5 * said["energy_pj"] and one.cycles >= said["cycles"]]
     return json.loads(clearly[0].model_dump_json())
 

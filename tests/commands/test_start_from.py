@@ -7,7 +7,7 @@ import pytest
 from ruby_map.energy import energy_table
 from ruby_map.mapper import SearchOptions, evaluate, explore, load
 from ruby_map.mapper.commands.ruby_map import main
-from ruby_map.mapper.exploration import Beginnings, level_names
+from ruby_map.mapper.exploration import StartMappings, level_names
 from ruby_map.mapper.exploration import start_mappings as beginnings
 from ruby_map.mapper.mapping import write_mapping
 from ruby_map.mapper.mapspace import Mapspace
@@ -63,7 +63,7 @@ def test_a_search_is_never_worse_than_what_it_begins_with(sources):
 
 
 def test_a_network_begins_with_the_same_mappings(sources):
-    start = Beginnings.read([sources["store"]])
+    start = StartMappings.read([sources["store"]])
     result = explore("eyeriss_like", "alexnet", "ruby-s", SearchOptions(), start_from=start, transfer_only=True)
     assert len(result.layers) == 8
     assert all(layer.found for layer, _ in result.layers)
@@ -125,7 +125,7 @@ def test_a_slow_cost_model_is_asked_about_few_of_them(monkeypatch):
     arch, layer = load("eyeriss_like", "resnet50/conv5_x_3x3")
     space, table = Mapspace(arch, layer), energy_table(arch)
     drawn = Mapspace(arch, load_workload("resnet50/conv3_x_3x3")).sample(np.random.default_rng(0), 5)
-    start = Beginnings(tuple(Document("drawn", write_mapping(drawn.take([i])), {}) for i in range(5)))
+    start = StartMappings(tuple(Document("drawn", write_mapping(drawn.take([i])), {}) for i in range(5)))
     every = start.start(Task.of(space, table, SearchOptions()))
     few = start.start(Task.of(space, table, SearchOptions(cost_model="cat")))
     assert len(every) >= 5  # with wider ones

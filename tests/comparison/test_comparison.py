@@ -20,7 +20,7 @@ from ruby_map.mapper.comparison.nests import nest_lines, side_by_side
 from ruby_map.mapper.comparison.stored import TOLD
 from ruby_map.mapper.comparison.table import Column, Table
 from ruby_map.mapper.comparison.tables import count_table
-from ruby_map.mapper.problem import CostOptions
+from ruby_map.mapper.problem import Charges
 from ruby_map.mapper.report import write_folder
 from ruby_map.mapper.report.loop_nest import loop_nest
 from ruby_map.mapper.report.pictures import PICTURES, draw_energy, drawn_bytes, save_picture
@@ -288,7 +288,7 @@ def test_results_without_energies(tmp_path):
 
 
 def test_leakage_and_hops_are_parts(tmp_path):
-    costs = CostOptions(leakage=True, hop_pj=2.0)
+    costs = Charges(leakage=True, hop_pj=2.0)
     write_folder(
         explore("toy_6pe_linear", "rank1_100", "pfm", SearchOptions(strategy="random", samples=50), costs=costs),
         tmp_path / "x",

@@ -14,7 +14,7 @@ from ruby_map.energy import default_table, energy_table, write_art, write_ert
 from ruby_map.energy.grid import grid
 from ruby_map.mapper.mapping.timeloop_read import read_mapping
 from ruby_map.mapper.model.cost import evaluate
-from ruby_map.mapper.problem.charges import CostOptions
+from ruby_map.mapper.problem.charges import Charges
 from ruby_map.workloads import parse_yaml, read_yaml
 from ruby_map.workloads.timeloop import read_timeloop_problem
 
@@ -127,7 +127,7 @@ def test_a_table_through_files_costs_the_same(case, tmp_path):
     mac = replace(told.compute, by_bits=None)  # an ERT has one figure for all widths
     for one, other in zip((*told.levels, mac), (*back.levels, back.compute), strict=True):
         assert replace(other, source=one.source) == one
-    leaking = CostOptions(leakage=True)
+    leaking = Charges(leakage=True)
     one, other = evaluate(batch, told, leaking), evaluate(batch, back, leaking)
     assert one.energy_pj[0] == other.energy_pj[0]
     assert one.edp[0] == other.edp[0]

@@ -20,7 +20,7 @@ from ruby_map.mapper.exploration import time_slices as turns
 from ruby_map.mapper.report.pictures import bars as figures
 from ruby_map.mapper.runtime import checkpoint
 from ruby_map.mapper.runtime.checkpoint import Checkpoint
-from ruby_map.mapper.search.options.budget import DECAY, Mark, Share, deal, read_budget, spend, weights
+from ruby_map.mapper.search.options.budget import DECAY, BudgetMark, LayerShare, deal, read_budget, spend, weights
 from ruby_map.mapper.search.score import CHUNK
 from ruby_map.workloads import InputError
 from typer.testing import CliRunner
@@ -60,7 +60,7 @@ def run(*arguments):
 @pytest.fixture
 def short_turns(monkeypatch):
     """Turns of one chunk, taken in this process."""
-    monkeypatch.setattr(turns, "TURN", 0.0)
+    monkeypatch.setattr(turns, "SLICE_SECONDS", 0.0)
     monkeypatch.setattr(
         spread, "in_order", lambda work, shared, tickets, *_, **__: (work(shared, one) for one in tickets)
     )
@@ -153,7 +153,7 @@ def test_the_picture_shows_all_cycles_and_all_energy(net, monkeypatch):
 @example([1, 1], 19, {1: 1})  # less than a chunk each, and one leaves some to the other
 def test_a_budget_is_used_up_and_each_layer_has_half_an_even_share(counts, samples, ends):
     """However layers end early: not a mapping more, none left while some layer could use it, no share below half."""
-    chunk, shares = 10, [Share(number, count) for number, count in enumerate(counts)]
+    chunk, shares = 10, [LayerShare(number, count) for number, count in enumerate(counts)]
     given_out = []
 
     def bring(some):
@@ -161,7 +161,7 @@ def test_a_budget_is_used_up_and_each_layer_has_half_an_even_share(counts, sampl
             given_out.append(share.number)
             end = ends.get(share.number)
             share.ended = end if end is not None and end <= share.target else None
-            share.marks.append(Mark(share.used, 1e6 / share.used + share.number, 1e3))
+            share.marks.append(BudgetMark(share.used, 1e6 / share.used + share.number, 1e3))
         return True
 
     spend(shares, samples, chunk, "edp", bring)
@@ -176,15 +176,18 @@ def test_a_budget_is_used_up_and_each_layer_has_half_an_even_share(counts, sampl
 
 def test_more_goes_to_the_layers_that_weigh_more():
     """The rest is shared as weight^(1/1.5): 8 times the weight is 4 times the mappings; one without a mapping first."""
-    shares = [Share(n, count, 1000, marks=[Mark(1000, 1.0, 1.0)]) for n, count in enumerate((1, 8))]
+    shares = [LayerShare(n, count, 1000, marks=[BudgetMark(1000, 1.0, 1.0)]) for n, count in enumerate((1, 8))]
     deal(shares, 10**6, 100, "edp")
     assert shares[1].target / shares[0].target == pytest.approx(8 ** (1 / DECAY), rel=0.01)
-    assert weights([*shares, Share(2, 1, 1000, marks=[Mark(1000)])], "edp")[2] == weights(shares, "edp")[1]
+    assert weights([*shares, LayerShare(2, 1, 1000, marks=[BudgetMark(1000)])], "edp")[2] == weights(shares, "edp")[1]
 
 
 def test_weights_are_parts_of_the_objective():
     """Of energy its share of it, of an EDP both shares."""
-    shares = [Share(0, 2, 1, marks=[Mark(1, 10.0, 1.0)]), Share(1, 1, 1, marks=[Mark(1, 20.0, 2.0)])]
+    shares = [
+        LayerShare(0, 2, 1, marks=[BudgetMark(1, 10.0, 1.0)]),
+        LayerShare(1, 1, 1, marks=[BudgetMark(1, 20.0, 2.0)]),
+    ]
     assert weights(shares, "energy") == {0: 0.5, 1: 0.5}
     assert weights(shares, "delay") == {0: 0.5, 1: 0.5}
     assert weights(shares[:1], "edp") == {0: 2.0}
@@ -319,7 +322,7 @@ def test_ctrl_c_ends_proofs_side_by_side_with_the_best_so_far(net, moment):
 
 
 SCRIPT = (
-    "from ruby_map.mapper.exploration import time_slices\ntime_slices.TURN = 0.05\n"
+    "from ruby_map.mapper.exploration import time_slices\ntime_slices.SLICE_SECONDS = 0.05\n"
     "from ruby_map.mapper.commands.ruby_map import main\nmain()"
 )
 

@@ -15,11 +15,11 @@ from ruby_map.mapper.exploration import energy_delay_sums as least_sums
 from ruby_map.mapper.exploration import network
 from ruby_map.mapper.exploration.layers import Layers
 from ruby_map.mapper.exploration.network import chosen_for_network
-from ruby_map.mapper.exploration.spread import bring
+from ruby_map.mapper.exploration.spread import search_layers
 from ruby_map.mapper.exploration.time_slices import Study
 from ruby_map.mapper.mapping import frontier
 from ruby_map.mapper.problem import Problem
-from ruby_map.mapper.report import LayerNeeds, LeastSum, best_choice, edp_bound
+from ruby_map.mapper.report import LayerBounds, LeastSum, best_choice, edp_bound
 from ruby_map.mapper.runtime import InternalError
 from ruby_map.mapper.runtime.checkpoint import Checkpoint
 from ruby_map.workloads import InputError, Network
@@ -60,7 +60,7 @@ def needs(points, count, slopes, slack=1.0):
     )
     edp = min(energy * cycles for cycles, energy in points)
     cycles, energy_pj = np.min(points, axis=0).tolist()
-    return LayerNeeds(count, energy_pj / 2, cycles / 2, edp, sums)
+    return LayerBounds(count, energy_pj / 2, cycles / 2, edp, sums)
 
 
 def turns(layers):
@@ -104,8 +104,8 @@ def test_corners_of_fronts_are_bounds_too(layers):
 
 def test_energies_of_zero_leave_the_bound_by_layers():
     """There are no slopes to look at, and no fault."""
-    assert edp_bound([LayerNeeds(2, 0.0, 5, 0.0), LayerNeeds(1, 0.0, 3, 0.0)]) == (0.0, None)
-    leaking = [LayerNeeds(2, 0.0, 5, 25.0, (LeastSum(1.0, 10.0),)), LayerNeeds(1, 0.0, 3, 9.0, (LeastSum(2.0, 9.0),))]
+    assert edp_bound([LayerBounds(2, 0.0, 5, 0.0), LayerBounds(1, 0.0, 3, 0.0)]) == (0.0, None)
+    leaking = [LayerBounds(2, 0.0, 5, 25.0, (LeastSum(1.0, 10.0),)), LayerBounds(1, 0.0, 3, 9.0, (LeastSum(2.0, 9.0),))]
     assert edp_bound(leaking) == (pytest.approx(169.0), None)
 
 
@@ -113,7 +113,7 @@ def test_slopes_that_are_nearly_equal_cost_no_accuracy():
     """A line between them has rounding errors: with it this network kept a gap of 6e-9."""
     one = (LeastSum(241.16, 4316.94), LeastSum(376.8125, 5537.8125), LeastSum(868.0000278754974, 9958.500250879477))
     other = (LeastSum(241.16, 1109.16), LeastSum(376.8125, 1244.8125))
-    both = [LayerNeeds(1, 2092.5, 3, 19318.5, one), LayerNeeds(1, 867.5, 1, 868.0, other)]
+    both = [LayerBounds(1, 2092.5, 3, 19318.5, one), LayerBounds(1, 867.5, 1, 868.0, other)]
     assert edp_bound(both).edp == pytest.approx(30145.0, rel=1e-12)
 
 
@@ -166,7 +166,7 @@ def counts_that_matter(points):
 def proven(study, counts):
     """The network's result, and that of its layers alone."""
     layers = Layers(study, None, None)
-    bring(layers, layers.runs)
+    search_layers(layers, layers.runs)
     alone = layers.results()
     together = chosen_for_network(layers, alone, counts)
     return [

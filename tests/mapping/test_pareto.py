@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from ruby_map.mapper.mapping import covered, frontier, staircase, uncovered_by_earlier
+from ruby_map.mapper.mapping import dominated, frontier, pareto_rows, uncovered_by_earlier
 
 NUMBERS = st.integers(0, 5).map(float)  # few, so that ties and duplicates are common
 
@@ -37,7 +37,7 @@ def test_covered_is_what_some_point_of_the_front_is_as_good_as(pair):
     """The front may be an array or a sequence of tuples, and need not be one of its own."""
     values, front = pair
     expected = [any(covers(member, point) for member in front) for point in values]
-    assert covered(values, front).tolist() == covered(values, list(map(tuple, front))).tolist() == expected
+    assert dominated(values, front).tolist() == dominated(values, list(map(tuple, front))).tolist() == expected
 
 
 @given(any_points)
@@ -70,7 +70,7 @@ def test_in_lexicographic_order_the_uncovered_are_the_frontier_without_its_dupli
 @given(points(2))
 def test_the_staircase_is_the_frontier_of_two_axes_in_order_without_its_duplicates(values):
     """The first axis ascends, the second descends."""
-    steps = values[staircase(*values.T)]
+    steps = values[pareto_rows(*values.T)]
     assert steps.tolist() == np.unique(values[frontier(values)], axis=0).tolist()
     assert (np.diff(steps[:, 0]) > 0).all()
     assert (np.diff(steps[:, 1]) < 0).all()
@@ -81,9 +81,9 @@ def test_a_front_extended_by_points_is_the_frontier_of_all(pair):
     """As a search extends its front: new points that the front does not cover, old ones that these do not cover."""
     old, new = (values[uncovered_by_earlier(values, values)] for values in pair)
     old = old[frontier(old)]
-    new = new[~covered(new, old)]
+    new = new[~dominated(new, old)]
     new = new[frontier(new)]
-    extended = np.concatenate([old[~covered(old, new)], new])
+    extended = np.concatenate([old[~dominated(old, new)], new])
     assert (
         sorted(extended.tolist())
         == np.unique(every := np.concatenate(pair), axis=0)[frontier(np.unique(every, axis=0))].tolist()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, LoopConstraint, Storage, load_arch, placed
 from ruby_map.mapper.mapspace import chain_tables
 from ruby_map.mapper.mapspace.chains import ChainSpace, SlotRule
-from ruby_map.mapper.mapspace.constraints import Shared
+from ruby_map.mapper.mapspace.constraints import SharedLimit
 from ruby_map.mapper.mapspace.coupling import Joint
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.workloads import InputError, Tensor, Term, Workload, load_workload
@@ -277,7 +277,7 @@ def test_distinct_orders_too_many_to_count_with_uneven_placement():
 def test_dims_that_do_not_go_together_have_empty_tables():
     """Three loops of two dims with at most one each at a level: no combination, and tables that say so."""
     spaces = [ChainSpace(4, (SlotRule(1, 4, True), SlotRule(1, 4, True, tell="loop")))] * 2
-    joint = Joint(spaces, [Shared("loops", 1, frozenset({0, 1}), most=3, least=3)])
+    joint = Joint(spaces, [SharedLimit("loops", 1, frozenset({0, 1}), most=3, least=3)])
     assert joint.total == 0
     assert [len(step.group) for step in joint.steps] == [0, 0]
 

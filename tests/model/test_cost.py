@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, LoopConstraint, Slot, Storage
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
 from ruby_map.mapper.bounds import ideal
-from ruby_map.mapper.exploration.diagnose import misfits
+from ruby_map.mapper.exploration.diagnose import exceeded_limits
 from ruby_map.mapper.mapping.batch import MappingBatch
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model.cost import REASONS, evaluate, validity
 from ruby_map.mapper.model.exactness import rate
 from ruby_map.mapper.model.sanity import check_physical
-from ruby_map.mapper.problem.charges import CostOptions
+from ruby_map.mapper.problem.charges import Charges
 from ruby_map.mapper.runtime import InternalError
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.workloads import Workload
@@ -118,7 +118,7 @@ def test_utilization_is_the_same_everywhere():
     batch = space.at(range(space.size.total))
     assert len(batch) == 6
     assert not validity(batch).any()
-    assert misfits(batch.take([0])) == []
+    assert exceeded_limits(batch.take([0])) == []
     assert optimal(space, table(arch), SearchOptions(strategy="random")).optimal
 
 
@@ -177,7 +177,7 @@ def test_leakage_only_when_asked():
     arch, workload = machine(), matmul(4, 2, 3)
     batch = mapping(arch, workload, [[1, 1, 1], [2, 2, 3], [2, 1, 1]])
     figures = table(arch, DRAM=1.0, GLB=2.0, MAC=0.25)
-    without, with_leak = evaluate(batch, figures), evaluate(batch, figures, CostOptions(leakage=True))
+    without, with_leak = evaluate(batch, figures), evaluate(batch, figures, Charges(leakage=True))
     assert without.leak_energy_pj[0] == 0
     assert with_leak.energy_pj[0] - without.energy_pj[0] == pytest.approx(12 * (1 + 2 + 4 * 0.25))
 
@@ -187,7 +187,7 @@ def test_what_waits_for_a_bandwidth_leaks_meanwhile():
     workload, factors = matmul(4, 2, 3), [[1, 1, 1], [1, 2, 3], [4, 1, 1]]
     arch = machine(read_bandwidth=5, write_bandwidth=100)
     batch, figures = mapping(arch, workload, factors), table(arch, DRAM=1.0, GLB=2.0, MAC=0.25)
-    without, with_leak = evaluate(batch, figures), evaluate(batch, figures, CostOptions(leakage=True))
+    without, with_leak = evaluate(batch, figures), evaluate(batch, figures, Charges(leakage=True))
     assert (with_leak.counts.cycles[0], with_leak.cycles[0]) == (6, 10)
     assert with_leak.leak_energy_pj[0] == 10 * (1 + 2 + 4 * 0.25)
     assert with_leak.energy_pj[0] == pytest.approx(without.energy_pj[0] + with_leak.leak_energy_pj[0], rel=1e-12)

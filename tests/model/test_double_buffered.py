@@ -121,7 +121,7 @@ def test_one_axis_speaks_for_the_array():
 def test_the_model_compiled_is_the_model():
     """JAX computes the same cycles."""
     pytest.importorskip("jax", reason="needs the extra jax")
-    from ruby_map.mapper.problem import CostOptions
+    from ruby_map.mapper.problem import Charges
 
     from ..search.test_engine import agree
     from ..search.test_systolic import ordered
@@ -130,4 +130,4 @@ def test_the_model_compiled_is_the_model():
     dram, buffer = with_two_registers(space.arch).levels
     free = replace(space.arch, levels=(dram, replace(buffer, keep=buffer.keep - {"Weights"}, capacity_bits=400)))
     for workload in (shaped("matmul", M=5, N=7, K=3), shaped("conv2d", M=3, C=3, P=4, Q=1, R=2, S=1)):
-        assert (agree(Mapspace(free, workload, "ruby"), table, CostOptions(leakage=True)) == 0).any()
+        assert (agree(Mapspace(free, workload, "ruby"), table, Charges(leakage=True)) == 0).any()

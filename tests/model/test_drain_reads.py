@@ -16,7 +16,7 @@ from ruby_map.mapper.commands.ruby_model import main as ruby_model
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import count, evaluate, recount, simulate
 from ruby_map.mapper.model.sanity import check_physical
-from ruby_map.mapper.problem import CostOptions, fingerprint
+from ruby_map.mapper.problem import Charges, fingerprint
 from ruby_map.mapper.runtime import InternalError
 from ruby_map.mapper.search.options import SearchOptions
 from typer.testing import CliRunner
@@ -26,7 +26,7 @@ from ..strategies import mappings
 from .test_cost import machine, mapping, matmul, table
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-DRAINS = CostOptions(drain_reads=True)
+DRAINS = Charges(drain_reads=True)
 
 
 def spilling(**buffer):
@@ -129,7 +129,7 @@ def test_updates_that_contain_the_read_below_cost_the_same(placement):
 def test_their_proofs_find_the_same_least(placements):
     """With the figures of either kind."""
     space = symmetric(*placements, (4, 3, 2))
-    figures = {DRAINS: energies(space, (64.0, 2.02, 0.96)), CostOptions(): energies(space, (66.02, 2.98, 0.96))}
+    figures = {DRAINS: energies(space, (64.0, 2.02, 0.96)), Charges(): energies(space, (66.02, 2.98, 0.96))}
     found = [optimal(space, table, SearchOptions(strategy="optimal"), costs) for costs, table in figures.items()]
     assert all(each.optimal for each in found)
     assert found[0].lower_bound == pytest.approx(found[1].lower_bound, rel=1e-9)
@@ -195,6 +195,6 @@ def test_a_search_charges_what_it_reports(tmp_path):
 @given(st.booleans(), st.sampled_from([0.0, 2.0]))
 def test_state_on_disk_from_before_is_of_the_same_costs(leakage, hop_pj):
     """The hash of a checkpoint speaks of drained words only where they count."""
-    costs = CostOptions(leakage, hop_pj=hop_pj)
-    assert fingerprint(CostOptions()) == "d2371b11dacf34e2"  # of tests/runtime/state/checkpoint.sqlite
+    costs = Charges(leakage, hop_pj=hop_pj)
+    assert fingerprint(Charges()) == "d2371b11dacf34e2"  # of tests/runtime/state/checkpoint.sqlite
     assert fingerprint(costs) != fingerprint(replace(costs, drain_reads=True))

@@ -19,12 +19,12 @@ from ruby_map.mapper.model.counts import Counts, count
 from ruby_map.mapper.model.exactness import HELD, RoundingWarning, exactly, figures_exact, largest
 from ruby_map.mapper.model.explain import explain
 from ruby_map.mapper.model.nests import ranks
+from ruby_map.mapper.model.nests.context_combinations import context_combinations
 from ruby_map.mapper.model.nests.contexts import Prefixes
-from ruby_map.mapper.model.nests.meetings import meetings
 from ruby_map.mapper.model.new_words import total
 from ruby_map.mapper.model.recount import recount
 from ruby_map.mapper.model.simulate import simulate
-from ruby_map.mapper.problem.charges import CostOptions
+from ruby_map.mapper.problem.charges import Charges
 from ruby_map.mapper.report.difference import difference_json, difference_text
 from ruby_map.mapper.search.outcome import Ended
 from ruby_map.workloads import InputError, Network, Tensor, Term, Workload, shaped
@@ -100,7 +100,7 @@ def test_integers_and_floats_give_the_same_on_small_nests(batch):
         if not name.startswith("origin"):  # the executor counts them at every level
             np.testing.assert_array_equal(getattr(exact, name), getattr(truth, name), err_msg=name)
     np.testing.assert_array_equal(integers.exact, floats.exact)
-    options = CostOptions(leakage=True, hop_pj=0.3)
+    options = Charges(leakage=True, hop_pj=0.3)
     one, other = (evaluate_batch(each, table(batch.arch), options) for each in (batch, whole))
     assert all_integers(other.cycles)
     assert all_integers(other.level_cycles)
@@ -248,7 +248,9 @@ def test_no_sum_on_the_way_to_a_count_passes_the_largest(batch):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Prefixes, "times", property(lambda self: seen(self.number)))
         patch.setattr(
-            ranks, "meetings", lambda *given: (replace(met, times=seen(met.times)) for met in meetings(*given))
+            ranks,
+            "context_combinations",
+            lambda *given: (replace(met, times=seen(met.times)) for met in context_combinations(*given)),
         )
         counts = count(batch.own(object))
     assert Seen.most or sum(size > 1 for size in batch.workload.sizes) < 2

@@ -18,7 +18,7 @@ from ruby_map.mapper.model.counts import count
 from ruby_map.mapper.model.interconnect import hops, word_hops
 from ruby_map.mapper.model.recount import recount
 from ruby_map.mapper.model.simulate import simulate
-from ruby_map.mapper.problem.charges import CostOptions
+from ruby_map.mapper.problem.charges import Charges
 from ruby_map.workloads import Tensor, Term, Workload
 from typer.testing import CliRunner
 
@@ -76,9 +76,7 @@ def hop_list(batch, level=1):
     return [hops(batch, level, tensor)[0] for tensor in batch.workload.tensors]
 
 
-@pytest.mark.parametrize(
-    "options", [CostOptions(hop_pj=0.05), CostOptions(wire_pj_per_bit_mm=0.05 / 16 / 0.5, tile_mm=0.5)]
-)
+@pytest.mark.parametrize("options", [Charges(hop_pj=0.05), Charges(wire_pj_per_bit_mm=0.05 / 16 / 0.5, tile_mm=0.5)])
 def test_network_energy_is_timeloops(options):
     """0.05 pJ per hop: Timeloop's network energy and total, and ours to rounding; its default counts none."""
     theirs = expected(HOPS)["timeloop"]
@@ -165,7 +163,7 @@ def test_a_word_crosses_an_array_that_it_passes_once_for_all_its_places():
     assert (closed.words[0, 1, 1], closed.exact[0]) == (24, False)
     assert (exact.words[0, 1, 1], exact.exact[0]) == (20, True)
     assert executed.words[0].tolist() == exact.words[0].tolist() == [[12, 8, 2], [12, 20, 8]]
-    wires, every = CostOptions(hop_pj=1.0), (recount(batch), simulate(batch))
+    wires, every = Charges(hop_pj=1.0), (recount(batch), simulate(batch))
     costs = [evaluate(batch, figures(batch.arch), wires, counts) for counts in every]
     assert costs[0].network_energy_pj.tolist() == costs[1].network_energy_pj.tolist()
     assert [each.exact[0] for each in costs] == [True, True]
@@ -196,7 +194,7 @@ def test_off_it_adds_nothing(batch):
     assert not plain_costs.network_energy_pj.any()
     parts = plain_costs.level_energy_pj.sum(axis=(1, 2)) + plain_costs.compute_energy_pj
     assert (plain_costs.energy_pj == parts).all()
-    zero = evaluate(batch, figures(batch.arch), CostOptions(wire_pj_per_bit_mm=1.0, tile_mm=0.0))
+    zero = evaluate(batch, figures(batch.arch), Charges(wire_pj_per_bit_mm=1.0, tile_mm=0.0))
     assert (zero.energy_pj == plain_costs.energy_pj).all()
 
 
@@ -206,7 +204,7 @@ def test_linear_in_each_factor(batch, wire, tile, times):
     """So many times the energy per bit and mm, or the length, or the energy per hop, is so many times the energy."""
 
     def network(**options):
-        return evaluate(batch, figures(batch.arch), CostOptions(**options)).network_energy_pj
+        return evaluate(batch, figures(batch.arch), Charges(**options)).network_energy_pj
 
     one = network(wire_pj_per_bit_mm=wire, tile_mm=tile)
     assert (one >= 0).all()
@@ -217,7 +215,7 @@ def test_linear_in_each_factor(batch, wire, tile, times):
 
 def test_twice_the_bits_are_twice_the_wires():
     """Wires are charged by the width of the words that the level hands out; a hop with an energy of its own is not."""
-    wires, flat = CostOptions(wire_pj_per_bit_mm=0.1, tile_mm=1), CostOptions(hop_pj=1.6)
+    wires, flat = Charges(wire_pj_per_bit_mm=0.1, tile_mm=1), Charges(hop_pj=1.6)
     narrow, wide = (spread(array(4, 2, bits), MATMUL, M_column=4, K_row=2) for bits in (16, 32))
 
     def network(batch, options):
@@ -333,8 +331,8 @@ def test_hops_are_those_of_trees_walked_place_by_place(batch):
 )
 def test_bad_figures_are_refused(options, told):
     """Negative or no numbers, half of a pair, and two prices of one hop."""
-    assert any(told in str(fault) for fault in CostOptions(**options).faults())
-    assert not CostOptions(wire_pj_per_bit_mm=0.1, tile_mm=1.0).faults() + CostOptions(hop_pj=1.0).faults()
+    assert any(told in str(fault) for fault in Charges(**options).faults())
+    assert not Charges(wire_pj_per_bit_mm=0.1, tile_mm=1.0).faults() + Charges(hop_pj=1.0).faults()
 
 
 def run(*more):

@@ -13,7 +13,7 @@ from ruby_map.mapper.model.cost import evaluate, validity
 from ruby_map.mapper.model.counts import count
 from ruby_map.mapper.model.recount import recount
 from ruby_map.mapper.model.simulate import TooLarge, simulate
-from ruby_map.mapper.problem import CostOptions
+from ruby_map.mapper.problem import Charges
 from ruby_map.workloads import InputError, load_workload
 
 from ..conftest import DEEP
@@ -70,7 +70,7 @@ def test_even_placement_is_a_part_with_equal_costs(problem, leakage, hop_pj):
     same = in_stacks(batch, space.arch)
     assert all(0 <= number < space.size.total for number in space.index(same))
     assert (validity(same) == validity(batch)).all()
-    costs = CostOptions(leakage=leakage, hop_pj=hop_pj)
+    costs = Charges(leakage=leakage, hop_pj=hop_pj)
     one, other = evaluate(batch, table, costs), evaluate(same, stacked_table(table, space.arch), costs)
     assert (one.cycles == other.cycles).all()
     exact = one.counts.exact & other.counts.exact

@@ -9,7 +9,7 @@ from ruby_map.arch import load_arch
 from ruby_map.mapper import SearchOptions, explore, result_json
 from ruby_map.mapper.model import evaluate
 from ruby_map.mapper.model.figures import binding, bound_text
-from ruby_map.mapper.problem import CostOptions
+from ruby_map.mapper.problem import Charges
 from ruby_map.mapper.report.layer_tables import layer_tables
 from ruby_map.mapper.search.outcome import Evidence
 from ruby_map.workloads import Network, shaped
@@ -64,7 +64,7 @@ def test_no_table_is_wider_than_a_page(arch):
     """120 columns, with every column that there can be and names as long as the longest of the library's models."""
     layers = ((shaped("matmul", f"layer_of_a_network{i}", M=512 * i, N=64, K=512), 10) for i in (1, 2))
     machine = replace(load_arch(arch), clock_ns=1.0)
-    costs = CostOptions(leakage=True, hop_pj=0.1)
+    costs = Charges(leakage=True, hop_pj=0.1)
     result = explore(machine, Network("net", tuple(layers)), "pfm", replace(FEW, samples=500), costs=costs)
     assert result.found
     layers = [(replace(layer, evidence=Evidence(1.0)), count) for layer, count in result.layers]

@@ -89,7 +89,7 @@ def test_the_result_is_printed_before_pictures_are_drawn(place, monkeypatch):
     from ruby_map.mapper.commands import run_map
 
     order = []
-    monkeypatch.setattr(run_map, "say", lambda text, nl=True: order.append("printed"))
+    monkeypatch.setattr(run_map, "print_result", lambda text, nl=True: order.append("printed"))
     monkeypatch.setattr(run_map, "write_folder", lambda *_: order.append("written"))
     run(ruby_map, "toy_6pe_linear", "layer.yaml", "--search", "random", "--samples", "200", "--out", "found")
     assert order[:2] == ["printed", "written"]

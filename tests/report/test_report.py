@@ -21,7 +21,7 @@ from ruby_map.mapper.model.cost import evaluate
 from ruby_map.mapper.model.figures import Mapped, plain
 from ruby_map.mapper.model.nests.touched_words import touched_words
 from ruby_map.mapper.problem import Problem
-from ruby_map.mapper.problem.charges import CostOptions
+from ruby_map.mapper.problem.charges import Charges
 from ruby_map.mapper.report import NetworkResult, Result, Searched, result_json
 from ruby_map.mapper.report.folder import write_folder
 from ruby_map.mapper.report.loop_nest import loop_nest
@@ -124,7 +124,7 @@ def tight(batch):
 @given(mappings(), st.sampled_from([1.0, 100.0]), st.sampled_from([0.5, 30.0]), st.booleans())
 def test_ideal_is_never_beaten(batch, top, inner, drain_reads):
     """No mapping, perfect or not, windows and bypasses included, costs less than the ideal."""
-    batch, options = tight(batch), CostOptions(drain_reads=drain_reads)
+    batch, options = tight(batch), Charges(drain_reads=drain_reads)
     table = flat_table(batch.arch, top, inner)
     costs, best = evaluate(batch, table, options), ideal(batch.arch, batch.workload, table, options)
     assert (costs.cycles >= best.cycles).all()

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import pytest
 from ruby_map.arch import load_arch
 from ruby_map.mapper import NetworkResult, SearchOptions, evaluate, explore, sweep
-from ruby_map.mapper.problem.charges import CostOptions
+from ruby_map.mapper.problem.charges import Charges
 from ruby_map.mapper.report import show
 from ruby_map.mapper.report.tables import TextTable
 from ruby_map.workloads import InputError, Workload, load_workload
@@ -24,7 +24,7 @@ workloads: [rank1_100]
 mapspaces: [pfm, ruby-s]
 search: {strategy: random, samples: 40}
 """
-LEAKY = CostOptions(leakage=True, wire_pj_per_bit_mm=0.1, tile_mm=0.5)
+LEAKY = Charges(leakage=True, wire_pj_per_bit_mm=0.1, tile_mm=0.5)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from ruby_map.mapper.certificate.checker import Refused, verify
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import evaluate, validity
 from ruby_map.mapper.model.counts import count
-from ruby_map.mapper.problem import CostOptions
+from ruby_map.mapper.problem import Charges
 from ruby_map.mapper.runtime import InternalError
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.workloads import shaped
@@ -169,7 +169,7 @@ def diagonal_problems(draw):
 def test_children_that_coincide_at_the_origin_alone(problem, objective):
     """There the mean over the instances of a level may be above its origin: the bound is not."""
     space, table = problem
-    _check(space, table, objective, CostOptions())
+    _check(space, table, objective, Charges())
 
 
 def two_instances():
@@ -191,4 +191,4 @@ def two_instances():
 def test_a_mean_above_the_origin_proves_nothing():
     """The smallest problem known: 30 cycles, where a mean over two instances says 32."""
     space, table = two_instances()
-    assert _check(space, table, "delay", CostOptions()) == 30
+    assert _check(space, table, "delay", Charges()) == 30

@@ -19,7 +19,7 @@ from ruby_map.mapper.model import evaluate, recount, validity
 from ruby_map.mapper.problem import OBJECTIVES
 from ruby_map.mapper.proof import proposals
 from ruby_map.mapper.runtime import Part
-from ruby_map.mapper.search import Task, Watch
+from ruby_map.mapper.search import Observers, Task
 from ruby_map.mapper.search.cost_model import nest_keys
 from ruby_map.mapper.search.cost_model.question import figures_of, questions, value_of
 from ruby_map.mapper.search.options import SearchOptions
@@ -84,7 +84,7 @@ def test_the_same_answer_for_any_number_of_processes(name):
 
     def note(jobs):
         own = answered[jobs] = []
-        return Watch(answered=lambda batch, value: own.append((nest_keys(batch)[0], value)))
+        return Observers(answered=lambda batch, value: own.append((nest_keys(batch)[0], value)))
 
     tasks = {jobs: task(slow, strategy=name, seed=3, jobs=jobs) for jobs in (1, 3)}
     found = {jobs: told(search(each, note(jobs))) for jobs, each in tasks.items()}
@@ -106,7 +106,7 @@ def test_by_our_own_figures_a_search_finds_no_better_than_the_best_of_all(name, 
     column = OBJECTIVES[objective].column
     options = SearchOptions(strategy=name, seed=seed, valid=300, give_up=3000, victory=None,
                             cost_model=model(f"answer(question['figures']['{column}'])"))  # fmt: skip
-    found = search(Task.of(space, table, options, costs), Watch())
+    found = search(Task.of(space, table, options, costs), Observers())
     if found.best is None:  # what prunes may leave nothing
         assert found.statistics.ended == (Ended.NOTHING_PROPOSED,)
         return
@@ -124,7 +124,7 @@ def test_a_nest_is_asked_about_once(tmp_path):
     """Also where loops of bound 1 stand in another order; invalid mappings are never asked about."""
     log, given = tmp_path / "log", toy("random")
     seen = set[str]()
-    watch = Watch(answered=lambda batch, value: seen.update(nest_keys(batch)))
+    watch = Observers(answered=lambda batch, value: seen.update(nest_keys(batch)))
     found = search(replace(given, options=replace(given.options, samples=2000, cost_model=model(EDP, log))), watch)
     nests = [json.dumps([(line["nest"], line["kept"])]) for line in map(json.loads, log.read_text().splitlines())]
     assert len(nests) == len(set(nests)) == found.statistics.evaluated
@@ -214,7 +214,7 @@ def test_a_model_that_fails_ends_the_search_with_the_best_so_far(tmp_path, does,
         f"exec({EDP!r} if os.path.getsize({str(count)!r}) <= 3 else {does!r})"
     )
     began = time.monotonic()
-    found = search(task(body, jobs=jobs, cost_timeout=0.3 if does == "time.sleep(60)" else 20), Watch())
+    found = search(task(body, jobs=jobs, cost_timeout=0.3 if does == "time.sleep(60)" else 20), Observers())
     assert time.monotonic() - began < 15
     assert found.statistics.ended == (Ended.MODEL_FAILED,)
     assert why in found.answer.failure
@@ -232,10 +232,10 @@ def test_a_mapping_without_an_answer_is_asked_about_again_then_refused(tmp_path)
     """A process that dies once in a while is replaced; a single mapping that kills it is refused for its own reason."""
     flag = tmp_path / "flag"
     once = f"exec({EDP!r}) if number != 2 or os.path.exists({str(flag)!r}) else (open({str(flag)!r}, 'w'), sys.exit(1))"
-    every = search(task(EDP), Watch())
-    assert told(search(task(once), Watch()))[:2] == told(every)[:2]
+    every = search(task(EDP), Observers())
+    assert told(search(task(once), Observers()))[:2] == told(every)[:2]
     dies = f"sys.exit(1) if question['figures']['edp'] == {every.answer.value} else {EDP}"
-    found = search(task(dies), Watch())
+    found = search(task(dies), Observers())
     assert found.statistics.invalid["no answer"] >= 1
     assert found.answer.value > every.answer.value
     assert found.statistics.evaluated == 30
@@ -243,25 +243,25 @@ def test_a_mapping_without_an_answer_is_asked_about_again_then_refused(tmp_path)
 
 def test_a_model_that_says_more_than_it_was_asked_is_noticed():
     """Its answers may be of other mappings. How soon depends on which process runs when."""
-    found = search(task("answer(1); time.sleep(0.02); answer(1)"), Watch())
+    found = search(task("answer(1); time.sleep(0.02); answer(1)"), Observers())
     assert found.statistics.ended == (Ended.MODEL_FAILED,)
     assert found.statistics.evaluated < 30
-    late = search(task(f"{EDP}; number == 4 and (time.sleep(0.05), answer(1))", samples=5), Watch())
+    late = search(task(f"{EDP}; number == 4 and (time.sleep(0.05), answer(1))", samples=5), Observers())
     assert "answers may be of other mappings" in late.answer.failure
 
 
 @pytest.mark.parametrize("body", ["sys.stderr.write('x' * 300000 + '\\n'); " + EDP, EDP + "; sys.exit()"])
 def test_a_model_may_write_much_to_standard_error_and_may_end_after_each_answer(body):
-    found = search(task(body, samples=10), Watch())
-    assert told(found)[:2] == told(search(task(EDP, samples=10), Watch()))[:2]
+    found = search(task(body, samples=10), Observers())
+    assert told(found)[:2] == told(search(task(EDP, samples=10), Observers()))[:2]
     assert not found.answer.failure
 
 
 def test_what_it_refuses_has_its_own_reason():
-    found = search(task("answer('invalid')"), Watch())
+    found = search(task("answer('invalid')"), Observers())
     assert (found.best, found.answer.value, found.answer.failure) == (None, None, "")
     assert found.statistics.invalid["refused by the cost model"] == found.statistics.evaluated == 30
-    some = search(task(f"answer('invalid') if number % 2 else {EDP}"), Watch())
+    some = search(task(f"answer('invalid') if number % 2 else {EDP}"), Observers())
     assert some.statistics.valid == some.statistics.invalid["refused by the cost model"] == 15
 
 
@@ -270,22 +270,22 @@ def test_a_search_goes_on_from_its_answers(name, tmp_path):
     """Interrupted and resumed, it says what it says when it is not, and asks about no mapping twice."""
     log, part, steps = tmp_path / "log", Kept(), iter(range(100))
     given = task(EDP, strategy=name, cost_model=model(EDP, log), seed=5)
-    whole = search(given, Watch())
+    whole = search(given, Observers())
     log.unlink()
 
     def interrupt(recorder):
         if next(steps) == 11:
             raise KeyboardInterrupt
 
-    stopped = search(given, Watch(interrupt, part))
+    stopped = search(given, Observers(interrupt, part))
     assert stopped.statistics.ended == (Ended.INTERRUPTED,)
     assert stopped.best is not None
-    assert told(search(given, Watch(part=part))) == told(whole)
+    assert told(search(given, Observers(part=part))) == told(whole)
     assert len(log.read_text().splitlines()) <= 30 + 1  # the one in flight at Ctrl-C comes again
-    assert told(search(given, Watch(part=part))) == told(whole)  # nothing is asked any more
+    assert told(search(given, Observers(part=part))) == told(whole)  # nothing is asked any more
     assert len(log.read_text().splitlines()) <= 30 + 1
     longer = Task.of(given.space, given.table, replace(given.options, samples=35))
-    assert search(longer, Watch(part=part)).statistics.evaluated == 35
+    assert search(longer, Observers(part=part)).statistics.evaluated == 35
     assert len(log.read_text().splitlines()) <= 35 + 1
 
 
@@ -295,7 +295,7 @@ def test_a_time_limit_ends_even_a_question(tmp_path):
     given = task("number > 3 and time.sleep(60); " + EDP, time_limit=1.0, samples=None)
     for most in (3.0, 0.5):
         began = time.monotonic()
-        found = search(given, Watch(part=part))
+        found = search(given, Observers(part=part))
         assert time.monotonic() - began < most
         assert found.statistics.ended == (Ended.TIME_LIMIT,)
         assert found.statistics.valid == 4
@@ -303,9 +303,9 @@ def test_a_time_limit_ends_even_a_question(tmp_path):
 
 def test_it_ends_where_nothing_is_new():
     """A small mapspace has few nests, and random search draws them again and again."""
-    found = search(toy("random"), Watch())
+    found = search(toy("random"), Observers())
     assert found.statistics.ended == (Ended.NOTHING_NEW,)
-    auto = search(toy("auto"), Watch())
+    auto = search(toy("auto"), Observers())
     assert auto.statistics.ended == (Ended.SETTLED,)
     assert auto.answer.value == found.answer.value
     assert auto.statistics.evaluated <= found.statistics.evaluated
@@ -316,7 +316,7 @@ def test_a_command_that_cannot_be_started_is_bad_input(tmp_path):
     missing.write_text("no program")
     missing.chmod(0o755)
     with pytest.raises(InputError, match="cost-model: cannot be started: .*Exec format error"):
-        search(task(EDP, cost_model=str(missing)), Watch())
+        search(task(EDP, cost_model=str(missing)), Observers())
 
 
 @pytest.mark.parametrize(
@@ -344,7 +344,7 @@ def test_a_process_that_cannot_be_replaced_keeps_the_best(tmp_path):
     text = f"#!{sys.executable}\n{START}answer(number) if number < 3 else (os.remove({str(program)!r}), sys.exit(1))\n"
     program.write_text(text)
     program.chmod(0o755)
-    found = search(task(EDP, cost_model=str(program)), Watch())
+    found = search(task(EDP, cost_model=str(program)), Observers())
     assert "cannot be started" in found.answer.failure
     assert (found.answer.value, found.statistics.valid) == (0.0, 3)
 
@@ -360,9 +360,9 @@ def test_time_ends_a_search_that_has_nothing_new_to_ask(name):
     space = Mapspace(arch, shaped("matmul", M=2, N=1, K=1), "ruby-s")
     options = SearchOptions(name, settings="chains=1" if name == "anneal" else "", time_limit=1.0, victory=None,
                             cost_model=model(EDP))  # fmt: skip
-    found = search(Task.of(space, energy_table(arch), options), Watch())
+    found = search(Task.of(space, energy_table(arch), options), Observers())
     assert set(found.statistics.ended) <= {Ended.TIME_LIMIT, Ended.NOTHING_NEW}
     assert found.statistics.seconds < 3
     if name == "random":  # the victory rule counts mappings that are known
         options = replace(options, time_limit=None, victory=50)
-        assert search(Task.of(space, energy_table(arch), options), Watch()).statistics.ended == (Ended.NOTHING_NEW,)
+        assert search(Task.of(space, energy_table(arch), options), Observers()).statistics.ended == (Ended.NOTHING_NEW,)

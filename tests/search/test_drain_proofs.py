@@ -10,14 +10,14 @@ from ruby_map.mapper.bounds import charges, ideal
 from ruby_map.mapper.certificate.checker import Refused, columns, orders, verify
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import evaluate
-from ruby_map.mapper.problem import CostOptions
+from ruby_map.mapper.problem import Charges
 from ruby_map.mapper.proof.best_orders import best_orders
 from ruby_map.mapper.search.options import SearchOptions
 
 from ..model.test_cost import machine, mapping, matmul
 from ..searches import a_poor_beginning, optimal
 
-DRAINS = CostOptions(drain_reads=True)
+DRAINS = Charges(drain_reads=True)
 
 
 def table(dram, glb):
@@ -33,7 +33,7 @@ def test_the_best_loop_order_passes_up_few_words():
     batch = mapping(arch, space.workload, [[4, 3, 2], [1, 1, 1]])
     figures = table((1.0, 0.0, 0.0), (5.0, 0.0, 0.0))
     innermost = {}
-    for costs in (CostOptions(), DRAINS):
+    for costs in (Charges(), DRAINS):
         charged = charges(arch, space.workload, figures, batch.keep[0], costs)
         order = best_orders(batch, charged, space.orders.levels)
         innermost[costs] = "MNK"[order[0, 0, -1]]
@@ -43,7 +43,7 @@ def test_the_best_loop_order_passes_up_few_words():
         ]
         least = min(evaluate(each, figures, costs).energy_pj[0] for each in every)
         assert evaluate(replace(batch, order=order), figures, costs).energy_pj[0] == pytest.approx(least)
-    assert innermost == {CostOptions(): "M", DRAINS: "K"}
+    assert innermost == {Charges(): "M", DRAINS: "K"}
 
 
 def test_the_ideal_is_reached_where_every_word_moves_once():
@@ -51,7 +51,7 @@ def test_the_ideal_is_reached_where_every_word_moves_once():
     tensors = frozenset("ABZ")
     arch = machine(fanout=(), keep=tensors)
     batch, figures = mapping(arch, matmul(1, 1, 1), [[1, 1, 1], [1, 1, 1]]), table((3.0, 5.0, 7.0), (11.0, 13.0, 17.0))
-    for costs in (CostOptions(), DRAINS):
+    for costs in (Charges(), DRAINS):
         found = evaluate(batch, figures, costs).energy_pj[0]
         assert ideal(arch, batch.workload, figures, costs).energy_pj == pytest.approx(found)
 
@@ -73,7 +73,7 @@ def test_a_certificate_needs_the_drained_words_of_each_flow(monkeypatch):
     """Without them the checker's bounds of cycles are too low to rule out what they ruled out."""
     proof = certified((4, 3, 3), (), "delay", table((0.0, 10.0, 3.0), (10.0, 3.0, 3.0)), glb=0.5, words=5)
     own = columns.flows
-    monkeypatch.setattr(columns, "flows", lambda problem, keep: own(replace(problem, costs=CostOptions()), keep))
+    monkeypatch.setattr(columns, "flows", lambda problem, keep: own(replace(problem, costs=Charges()), keep))
     with pytest.raises(Refused, match="leave room for something better"):
         verify(*proof)
 

@@ -16,14 +16,14 @@ from ruby_map.mapper.model.cost import evaluate, validity
 from ruby_map.mapper.model.counts import count, least_counts
 from ruby_map.mapper.model.nests.nest_analysis import NestAnalysis
 from ruby_map.mapper.problem import OBJECTIVES
-from ruby_map.mapper.problem.charges import CostOptions
+from ruby_map.mapper.problem.charges import Charges
 from ruby_map.mapper.search import RandomDraws, Task
 from ruby_map.mapper.search.engines import ENGINES
 from ruby_map.mapper.search.engines import jax_line as engine
 from ruby_map.mapper.search.engines import prefilter as screen
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.proposer import random_batch
-from ruby_map.mapper.search.recorder import Scores, ToBeat
+from ruby_map.mapper.search.recorder import RecordThreshold, Scores
 from ruby_map.mapper.search.score import ScoringTask
 from ruby_map.mapper.searchers.option_faults import option_faults
 from ruby_map.workloads import InputError, Tensor, Term, Workload, load_workload
@@ -112,7 +112,7 @@ def agree(space, table, costs):
 @pytest.mark.parametrize("drain_reads", [False, True])
 def test_the_model_compiled_is_the_model(jax, drain_reads):
     """Reason codes and cycles to the last bit, energies up to rounding: bandwidths, leakage, a window, least use."""
-    arch, costs = machine(), CostOptions(leakage=True, drain_reads=drain_reads)
+    arch, costs = machine(), Charges(leakage=True, drain_reads=drain_reads)
     reasons = agree(Mapspace(arch, window(), "ruby"), figures(arch), costs)
     assert set(reasons.tolist()) == {0, 1}
 
@@ -208,7 +208,7 @@ def columns(draw):
     rows = [tuple(row) for row in values.tolist()]
     best = rng.choice(len(rows)) if draw(st.booleans()) else None
     front = tuple(rows[i][several:] for i in rng.choice(len(rows), draw(st.integers(0, 2)))) if axes else ()
-    return names, several, values, noisy, ToBeat((np.inf,) if best is None else rows[best][:several], front)
+    return names, several, values, noisy, RecordThreshold((np.inf,) if best is None else rows[best][:several], front)
 
 
 @given(columns())
@@ -232,7 +232,7 @@ def test_screening_leaves_nothing_out(case):
 def test_screening_leaves_little():
     """Values far apart point at the records alone."""
     values = np.array([[5.0], [7.0], [3.0], [3.5], [2.0], [2.1]])
-    assert screen.may_improve(values, values, [OBJECTIVES["edp"]], 1, ToBeat((4.0,))).tolist() == [2, 4]
+    assert screen.may_improve(values, values, [OBJECTIVES["edp"]], 1, RecordThreshold((4.0,))).tolist() == [2, 4]
 
 
 # draws
@@ -258,7 +258,7 @@ def test_orders_that_wait_are_those_drawn_at_once(bypass, distinct):
 
 
 def faults(space, costs=None):
-    return ENGINES["jax"].space_faults(space, costs or CostOptions())
+    return ENGINES["jax"].space_faults(space, costs or Charges())
 
 
 def test_an_engine_that_is_none_or_not_installed(monkeypatch):
@@ -295,12 +295,12 @@ def test_mapspaces_that_it_cannot_do(monkeypatch):
     space = Mapspace(arch, window(), "ruby", distinct=True)
     monkeypatch.setattr(engine, "MOST_CHOICES", 1)
     monkeypatch.setattr(engine, "MOST_PAIRS", 10)
-    found = faults(space, CostOptions(hop_pj=1.0))
+    found = faults(space, Charges(hop_pj=1.0))
     for text, part in zip(("network", "loop orders", "at most 1: conv on three has 2", "window"), found, strict=True):
         assert text in part
     monkeypatch.setattr(engine, "LISTED", 20)
     assert any("at most 20 a dim: M of conv on three has" in part for part in faults(space))
-    assert ENGINES["numpy"].space_faults(space, CostOptions(hop_pj=1.0)) == []
+    assert ENGINES["numpy"].space_faults(space, Charges(hop_pj=1.0)) == []
     with pytest.raises(InputError, match="loop orders"):
         search(space, figures(arch), SearchOptions(strategy="random", engine="jax"))
 

@@ -8,14 +8,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
-from ruby_map.mapper.mapspace import Mapspace, smaller
+from ruby_map.mapper.mapspace import Mapspace, sub_mapspace
 from ruby_map.mapper.model import validity
-from ruby_map.mapper.search import Task, Watch
-from ruby_map.mapper.search.evolution.grounds import Grounds
+from ruby_map.mapper.search import Observers, Task
 from ruby_map.mapper.search.evolution.population import SIZES, Population
+from ruby_map.mapper.search.evolution.population_spaces import PopulationSpaces
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.outcome import Ended
-from ruby_map.mapper.search.variation import Ground
+from ruby_map.mapper.search.variation import MappingSampler
 from ruby_map.mapper.searchers import ignored_options
 from ruby_map.mapper.searchers.start import search
 from ruby_map.workloads import load_workload
@@ -26,7 +26,7 @@ from ..small_problems import best_of_all, problems, values_of
 def evolve(space, table, costs=None, **options):
     """The outcome of an evolution."""
     return search(
-        Task.of(space, table, SearchOptions(strategy="evolve", **options), *([costs] if costs else [])), Watch()
+        Task.of(space, table, SearchOptions(strategy="evolve", **options), *([costs] if costs else [])), Observers()
     )
 
 
@@ -39,31 +39,31 @@ def layer(arch, name, mapspace):
 @given(problems(), st.integers(0, 99))
 def test_children_are_valid_mappings_of_the_mapspace(problem, seed):
     """Whatever variation does to bounds, orders and kept tensors, repair returns mappings, or drops them."""
-    ground, rng = Ground(problem[0]), np.random.default_rng(seed)
-    some = ground.repair.fitted(ground.drawn(rng, 200), rng, 64)
+    sampler, rng = MappingSampler(problem[0]), np.random.default_rng(seed)
+    some = sampler.repair.fitted(sampler.drawn(rng, 200), rng, 64)
     for _ in range(3):
         assume(len(some))
-        some = ground.repair.fitted(ground.variation.children(some, rng, 200), rng, 4)
-        batch = ground.repair.batch(some)
+        some = sampler.repair.fitted(sampler.variation.children(some, rng, 200), rng, 4)
+        batch = sampler.repair.batch(some)
         assert not validity(batch).any()
         np.testing.assert_array_equal(batch.factors, some.bounds)
-        assert all(0 <= number < ground.space.size.total for number in ground.space.index(batch))
+        assert all(0 <= number < sampler.space.size.total for number in sampler.space.index(batch))
 
 
 @given(problems(), st.integers(0, 99))
 def test_repair_leaves_mappings_that_are_valid_as_they_are(problem, seed):
     """So it loses none of the mapspace."""
-    ground, rng = Ground(problem[0]), np.random.default_rng(seed)
-    some = ground.drawn(rng, 200)
-    some = some.take(np.flatnonzero(validity(ground.repair.batch(some)) == 0))
-    fit = ground.repair.fitted(some, rng, 0)
+    sampler, rng = MappingSampler(problem[0]), np.random.default_rng(seed)
+    some = sampler.drawn(rng, 200)
+    some = some.take(np.flatnonzero(validity(sampler.repair.batch(some)) == 0))
+    fit = sampler.repair.fitted(some, rng, 0)
     np.testing.assert_array_equal(fit.bounds, some.bounds)
 
 
 @given(st.integers(2, 10**7), st.integers(2, 600), st.integers(0, 99))
 def test_variation_knows_the_primes_of_a_bound(large, small, seed):
     """Each is drawn as often as it divides."""
-    variation = Ground(layer("linear_5", "matmul_100", "pfm")[0]).variation
+    variation = MappingSampler(layer("linear_5", "matmul_100", "pfm")[0]).variation
     for number in (large, small, 1):
         primes = variation._primes_of(number)
         assert np.prod(primes, dtype=object) == number
@@ -95,7 +95,7 @@ def test_an_evolution_finds_what_is_proven_best_or_the_best_known(mapspace, best
 def test_a_population_of_ruby_is_never_worse_than_the_one_of_ruby_s_it_comes_from():
     """It starts with its survivors, all of which are mappings of ruby."""
     space, table = layer("eyeriss_like", "resnet50/conv4_x_3x3", "ruby")
-    population = Population(Grounds(Task.of(space, table, SearchOptions(strategy="evolve"))), 0)
+    population = Population(PopulationSpaces(Task.of(space, table, SearchOptions(strategy="evolve"))), 0)
     while population.stage == 0:
         population.generation(0)
     before = population.values.copy()
@@ -111,7 +111,7 @@ def test_a_population_of_ruby_is_never_worse_than_the_one_of_ruby_s_it_comes_fro
 def test_the_mapspace_inside_a_mapspace(mapspace, inside):
     """All its mappings are mappings of the larger one."""
     space, _ = layer("linear_5", "matmul_100", mapspace)
-    found = smaller(space)
+    found = sub_mapspace(space)
     if inside is None:
         assert found is None
     else:
@@ -132,8 +132,8 @@ def test_a_front_comes_near_the_proven_one():
     """Populations in turn minimise the objective and each axis."""
     space, table = layer("eyeriss_like", "conv_3x3x64", "ruby-s")
     task = Task.of(space, table, SearchOptions(strategy="optimal", front="energy,delay"))
-    proven = search(task, Watch())
-    found = search(replace(task, options=replace(task.options, strategy="evolve")), Watch())
+    proven = search(task, Observers())
+    found = search(replace(task, options=replace(task.options, strategy="evolve")), Observers())
     assert proven.proof.corners == ()
     assert len(found.front) == len(proven.front)
 

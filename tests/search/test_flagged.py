@@ -12,9 +12,9 @@ from ruby_map.mapper.certificate.checker import verify
 from ruby_map.mapper.mapping import frontier
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import count, evaluate, least_counts, recount, simulate, validity
-from ruby_map.mapper.problem import OBJECTIVES, CostOptions
+from ruby_map.mapper.problem import OBJECTIVES, Charges
 from ruby_map.mapper.search.options import SearchOptions
-from ruby_map.mapper.search.recorder import ToBeat
+from ruby_map.mapper.search.recorder import RecordThreshold
 from ruby_map.mapper.search.values import Valuation
 from ruby_map.workloads import InputError, Tensor, Term, Workload
 
@@ -62,7 +62,7 @@ def spread_space(rng):
             space = Mapspace(arch, workload, PRESETS[rng.integers(4)], distinct=True)
         except InputError:
             continue
-        wires = CostOptions(hop_pj=1.0)
+        wires = Charges(hop_pj=1.0)
         if space.size.total <= MOST and any(
             len(one) and not evaluated(one, figures_of(arch), wires).exact.all() for one in space.batches()
         ):
@@ -202,7 +202,7 @@ def two_arrays():
 def test_exhaustive_is_as_good_as_the_proof():
     """Ranked by their upper bounds alone the best mapping was 12.7 % from the optimum."""
     arch, workload, table = two_arrays()
-    space, costs = Mapspace(arch, workload, "pfm", distinct=True), CostOptions(hop_pj=0.7)
+    space, costs = Mapspace(arch, workload, "pfm", distinct=True), Charges(hop_pj=0.7)
     found = search(space, table, SearchOptions(strategy="exhaustive"), costs)
     assert exactly([found.best], table, ["edp"], costs)[0, 0] == pytest.approx(109411.8666667)
 
@@ -227,7 +227,7 @@ def test_a_front_has_the_point_that_an_upper_bound_hides():
     table = EnergyTable("a", levels, ComputeEnergy("MAC", 0, 0.1, 1.0, "given"))
     options = SearchOptions(strategy="exhaustive", objective="delay", front="delay,edp")
     found = search(Mapspace(arch, workload, "ruby-s", distinct=True), table, options)
-    assert exactly(found.front, table, ["delay", "edp"], CostOptions()).tolist() == [[6.0, 1047.0]]
+    assert exactly(found.front, table, ["delay", "edp"], Charges()).tolist() == [[6.0, 1047.0]]
 
 
 def test_only_what_may_be_recorded_is_counted_anew(monkeypatch):
@@ -239,10 +239,10 @@ def test_only_what_may_be_recorded_is_counted_anew(monkeypatch):
     batch = batch.take(np.flatnonzero(validity(batch) == 0))
     listed = []
     monkeypatch.setattr(module, "recount", lambda one, known: listed.append(one) or recount(one))
-    valuation = Valuation(table, CostOptions(), (OBJECTIVES["edp"],), 1)
+    valuation = Valuation(table, Charges(), (OBJECTIVES["edp"],), 1)
     flagged = int((~count(batch).exact).sum())
-    least = valuation.values(batch, ToBeat()).min()
+    least = valuation.values(batch, RecordThreshold()).min()
     assert 0 < len(listed) < flagged
     listed.clear()
-    valuation.values(batch, ToBeat((float(least) / 4,)))  # which no mapping improves on
+    valuation.values(batch, RecordThreshold((float(least) / 4,)))  # which no mapping improves on
     assert not listed

@@ -13,7 +13,7 @@ from ruby_map.arch import load_arch, placed
 from ruby_map.energy import energy_table
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import evaluate, validity
-from ruby_map.mapper.search import Task, Watch
+from ruby_map.mapper.search import Observers, Task
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.outcome import Ended
 from ruby_map.mapper.search.proposer import Scored
@@ -21,7 +21,7 @@ from ruby_map.mapper.search.variation import Individuals
 from ruby_map.mapper.searchers import STRATEGIES
 from ruby_map.mapper.searchers.learners import Bayes, Gbt, Surrogate, packages
 from ruby_map.mapper.searchers.learners.bayes import Posterior, batch_by_lies, improvement, posterior
-from ruby_map.mapper.searchers.learners.candidates import drawn, ground_of
+from ruby_map.mapper.searchers.learners.candidates import drawn, sampler_of
 from ruby_map.mapper.searchers.learners.embedding import embedded, order_scores
 from ruby_map.mapper.searchers.learners.gbt import diverse, learnt, pair_gradient, pair_signs
 from ruby_map.mapper.searchers.learners.history import log_targets, ranks_of
@@ -81,7 +81,7 @@ def layer(arch="linear_5", name="matmul_100", mapspace="ruby-s"):
 
 def some_of(space, n=100, seed=0):
     """Valid mappings drawn at random."""
-    return drawn(ground_of(space), np.random.default_rng(seed), n, NONE)
+    return drawn(sampler_of(space), np.random.default_rng(seed), n, NONE)
 
 
 def generations(learner, space, values, n):
@@ -167,15 +167,15 @@ def test_a_small_mapspace_is_seen_and_then_the_rules_end_the_search(name):
     options = SearchOptions(
         strategy=name, objective="delay,energy", victory=300, front="energy,delay", settings="batch=40"
     )
-    found = search(Task.of(space, table, options), Watch())
-    everything = search(Task.of(space, table, replace(options, strategy="exhaustive", settings="")), Watch())
+    found = search(Task.of(space, table, options), Observers())
+    everything = search(Task.of(space, table, replace(options, strategy="exhaustive", settings="")), Observers())
     assert found.statistics.ended == (Ended.VICTORY,)
     assert found.statistics.trace[-1][1] == everything.statistics.trace[-1][1]
     assert len(found.front) == len(everything.front)
     machine, names = load_arch("toy_6pe_linear"), frozenset(tensor.name for tensor in space.workload.tensors)
     cramped = replace(machine, levels=(machine.levels[0], replace(machine.levels[1], capacity_bits=1, keep=names)))
     space = Mapspace(cramped, load_workload("rank1_100"), "pfm")
-    ended = search(Task.of(space, table, replace(options, give_up=20_000)), Watch())
+    ended = search(Task.of(space, table, replace(options, give_up=20_000)), Observers())
     assert ended.statistics.ended == (Ended.NOTHING_VALID,)
 
 
@@ -360,7 +360,7 @@ def test_samples_are_of_the_layer_and_of_others_with_sizes_near_its_own(placemen
     assert (abs(layers - own) <= 1.01).all()
     rng = np.random.default_rng(3)
     assert len(similar(space, rng, 2)) == 2
-    alone = drawn(ground_of(space), rng, 20, NONE)
+    alone = drawn(sampler_of(space), rng, 20, NONE)
     mine = (sizes == own).all(axis=1)
     np.testing.assert_array_equal(inputs[mine], Columns(space).inputs(alone))
     expected = np.log2(evaluate(alone.batch(space), task.table).energy_pj)
@@ -377,7 +377,7 @@ def test_descents_stay_in_the_mapspace(problem, seed):
     assume(len(starts) > 3)
     inputs = Columns(space).inputs(starts)
     network = trained(inputs, inputs @ rng.normal(size=inputs.shape[1]), 30, 0, (8, 8))
-    found = descend(ground_of(space), network, starts, rng, 8, 1.0)
+    found = descend(sampler_of(space), network, starts, rng, 8, 1.0)
     assert not validity(found.tried.batch(space)).any()
     assert len(found.in_turn()) == len(found.tried)
     np.testing.assert_allclose(found.predicted, network.of(Columns(space).inputs(found.tried)))
@@ -443,15 +443,15 @@ def test_a_diverse_batch_weighs_energies_against_components(n, seed):
 @given(problems(), st.integers(0, 99))
 def test_repair_tells_what_each_mapping_was_made_of(problem, seed):
     """Of a neighbour: the same orders and kept tensors; what was valid is itself."""
-    ground, rng = ground_of(problem[0]), np.random.default_rng(seed)
-    some = some_of(ground.space, 50, seed)
+    sampler, rng = sampler_of(problem[0]), np.random.default_rng(seed)
+    some = some_of(sampler.space, 50, seed)
     assume(len(some))
-    moved = ground.variation.neighbours(some, rng)
+    moved = sampler.variation.neighbours(some, rng)
     assert ((moved.bounds != some.bounds).any(axis=1).sum(axis=1) <= 1).all()
-    fit, of = ground.repair.fitted_each(moved, rng, 8)
+    fit, of = sampler.repair.fitted_each(moved, rng, 8)
     np.testing.assert_array_equal(fit.order, moved.order[of])
     np.testing.assert_array_equal(fit.keep, moved.keep[of])
     assert len(np.unique(of)) == len(of)
-    fit, of = ground.repair.fitted_each(some, rng, 0)
+    fit, of = sampler.repair.fitted_each(some, rng, 0)
     np.testing.assert_array_equal(fit.bounds, some.bounds[of])
     assert len(of) == len(some)

@@ -12,15 +12,15 @@ from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper import explore
 from ruby_map.mapper.bounds import limits as limits_file
-from ruby_map.mapper.certificate import Layer
+from ruby_map.mapper.certificate import LayerProof
 from ruby_map.mapper.certificate.checker import Refused, claim, verify
 from ruby_map.mapper.commands.ruby_check import main as check_main
 from ruby_map.mapper.commands.ruby_map import main
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import evaluate, recount
-from ruby_map.mapper.problem import OBJECTIVES, CostOptions
+from ruby_map.mapper.problem import OBJECTIVES, Charges
 from ruby_map.mapper.problem.effort import Effort
-from ruby_map.mapper.proof import hindrance, incumbents, keep_choice
+from ruby_map.mapper.proof import incumbents, keep_choice, why_no_proof
 from ruby_map.mapper.proof.certify import certified_mapping
 from ruby_map.mapper.proof.optimal import Optimal
 from ruby_map.mapper.runtime import InternalError
@@ -81,7 +81,7 @@ def check(found, space, table, costs, names):
 
 def verified(found, space, table):
     """The certificate of an outcome, through JSON and back, checked."""
-    layer = Layer.model_validate_json(found.certificate.model_dump_json())
+    layer = LayerProof.model_validate_json(found.certificate.model_dump_json())
     return verify(layer, space.arch, space.workload, table)
 
 
@@ -201,7 +201,7 @@ def test_the_same_for_any_seed(layer):
 def test_an_effort_is_shared(layer, monkeypatch):
     """Where the first stage ends without steps for the second, this says so."""
     space, table, found = layer
-    monkeypatch.setattr(hindrance, "STEPS_A_ROW", 0)  # the proof begins all the same
+    monkeypatch.setattr(why_no_proof, "STEPS_A_ROW", 0)  # the proof begins all the same
     early = optimal(space, table, options("delay,energy", effort=Effort(2048, 1_000)))
     assert not early.optimal
     assert early.stages[0].lower_bound <= found.stages[0].value
@@ -256,7 +256,7 @@ def said(layer):
 def refused(layer, content, reason):
     space, table, _ = layer
     with pytest.raises(Refused, match=reason):
-        verify(Layer.model_validate(content), space.arch, space.workload, table)
+        verify(LayerProof.model_validate(content), space.arch, space.workload, table)
 
 
 def test_stages_in_another_order_are_refused(layer):
@@ -277,7 +277,7 @@ def test_a_stage_whose_mapping_is_slower_is_refused(layer):
     space, table, _ = layer
     thrifty = optimal(space, table, options("energy")).best
     content = said(layer)
-    content["stages"][0]["best"] = json.loads(certified_mapping(thrifty, table, CostOptions()).model_dump_json())
+    content["stages"][0]["best"] = json.loads(certified_mapping(thrifty, table, Charges()).model_dump_json())
     content["stages"][0]["lower_bound"] = float(evaluate(thrifty, table, counts=recount(thrifty)).energy_pj[0])
     refused(layer, content, "not best by number of cycles")
 
@@ -331,7 +331,7 @@ def test_a_file_without_stages_is_read(layer):
     content = said(layer)
     del content["stages"], content["objectives"]
     space, table, _ = layer
-    seen = verify(Layer.model_validate(content), space.arch, space.workload, table)
+    seen = verify(LayerProof.model_validate(content), space.arch, space.workload, table)
     assert [stage.objective for stage in seen.stages] == ["delay"]
 
 

@@ -12,7 +12,7 @@ from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import evaluate, validity
-from ruby_map.mapper.search import Task, Watch
+from ruby_map.mapper.search import Observers, Task
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.outcome import Ended
 from ruby_map.mapper.searchers.milp import one_shot
@@ -33,7 +33,7 @@ from ..small_problems import best_of_all, constrained_machines, problems, values
 def solved(space, table, costs=None, **options):
     """The outcome of a search by programmes."""
     return search(
-        Task.of(space, table, SearchOptions(strategy="milp", **options), *([costs] if costs else [])), Watch()
+        Task.of(space, table, SearchOptions(strategy="milp", **options), *([costs] if costs else [])), Observers()
     )
 
 
@@ -230,7 +230,7 @@ def test_a_time_limit_ends_it_between_solutions():
         raise KeyboardInterrupt
 
     options = SearchOptions(strategy="milp")
-    found = search(Task.of(space, table, options), Watch(interrupt))
+    found = search(Task.of(space, table, options), Observers(interrupt))
     assert found.statistics.ended == (Ended.INTERRUPTED,)
     assert found.best is not None
 

@@ -17,7 +17,7 @@ from ruby_map.mapper.mapspace import Mapspace, every_chain
 from ruby_map.mapper.model.cost import evaluate, validity
 from ruby_map.mapper.model.recount import recount
 from ruby_map.mapper.problem import OBJECTIVES
-from ruby_map.mapper.problem.charges import CostOptions
+from ruby_map.mapper.problem.charges import Charges
 from ruby_map.mapper.problem.effort import Effort
 from ruby_map.mapper.proof.best_orders import best_orders
 from ruby_map.mapper.proof.branch_and_bound import Branching
@@ -93,7 +93,7 @@ def test_where_all_chains_are_pinned(free):
     """A root of the branch and bound that is a single combination is evaluated, not passed over."""
     space, table = pinned(free)
     for seed in range(3):
-        check_against_every_mapping(space, table, "edp", CostOptions(), seed)
+        check_against_every_mapping(space, table, "edp", Charges(), seed)
 
 
 def test_combinations_that_get_lost_are_noticed(monkeypatch):

@@ -14,13 +14,13 @@ from ruby_map.mapper.bounds import Geometric
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model.cost import evaluate, validity
 from ruby_map.mapper.model.recount import recount
-from ruby_map.mapper.problem import OBJECTIVES, CostOptions, Goal, Problem
+from ruby_map.mapper.problem import OBJECTIVES, Charges, Goal, Problem
 from ruby_map.mapper.proof import incumbents as aims
 from ruby_map.mapper.proof import optimal as optimal_file
 from ruby_map.mapper.proof.branch_and_bound import Branching
 from ruby_map.mapper.proof.effort_used import EffortUsed
-from ruby_map.mapper.proof.first_look import Evolver
 from ruby_map.mapper.proof.incumbents import FrontIncumbents
+from ruby_map.mapper.proof.initial_evolution import Evolver
 from ruby_map.mapper.proof.leaves import LeafEvaluator
 from ruby_map.mapper.proof.local_search import LocalSearch
 from ruby_map.mapper.report.front import exact_front
@@ -66,7 +66,7 @@ def found_by(outcome, table, costs=None):
     """Cycles and energies of the front that a search found."""
     levels, workload = outcome.best.arch, outcome.best.workload
     arch, energies = as_written(levels, stacked_table(table, levels))
-    front = exact_front(Problem(arch, workload, energies, costs or CostOptions(), Goal(front=FRONT)), outcome.front)
+    front = exact_front(Problem(arch, workload, energies, costs or Charges(), Goal(front=FRONT)), outcome.front)
     return sorted((one.value("delay"), one.value("energy")) for one in front)
 
 
@@ -153,7 +153,7 @@ def test_reach_is_the_largest_factor_of_a_point_of_the_front(members, points):
     assert list(zip(front.cycles, front.energy_pj, strict=True)) == front_of(np.array([(e, c) for c, e in members]))
     for cycles, energy in points:
         factors = [min(cycles / c, energy / e if e else np.inf) for c, e in zip(front.cycles, front.energy_pj)]  # noqa: B905
-        assert front.merit(np.array([float(energy)]), np.array([float(cycles)]))[0] == pytest.approx(max(factors))
+        assert front.bound_value(np.array([float(energy)]), np.array([float(cycles)]))[0] == pytest.approx(max(factors))
 
 
 @pytest.mark.parametrize("before", [[], [(10, 30), (20, 20), (30, 10)]])
@@ -276,12 +276,12 @@ def test_products_reach_no_farther_than_a_point_above_them(members, point, share
     powers = islice(cycle(front.weighed), len(shares) - 2)
     products = [np.array([share * energy**p * cycles**q]) for share, (p, q) in zip(shares[2:], powers, strict=True)]
     own = reach(front.energy_pj, front.cycles, np.array([energy]), np.array([cycles]))[0]
-    below = front.merit(np.array([shares[0] * energy]), np.array([shares[1] * cycles]), products)[0]
+    below = front.bound_value(np.array([shares[0] * energy]), np.array([shares[1] * cycles]), products)[0]
     assert below <= own * (1 + 1e-9) + 1e-12
-    assert below >= front.merit(np.array([shares[0] * energy]), np.array([shares[1] * cycles]))[0]
+    assert below >= front.bound_value(np.array([shares[0] * energy]), np.array([shares[1] * cycles]))[0]
     exact = [products[i] / shares[2 + i] for i in range(len(products))]
     if energy and own < 1:  # with all that there is to know of a point within reach, its reach is known
-        assert front.merit(np.zeros(1), np.ones(1), exact)[0] == pytest.approx(own)
+        assert front.bound_value(np.zeros(1), np.ones(1), exact)[0] == pytest.approx(own)
 
 
 def test_a_product_that_is_too_high_is_noticed(monkeypatch):

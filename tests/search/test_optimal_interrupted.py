@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ruby_map.mapper.problem.charges import CostOptions
+from ruby_map.mapper.problem.charges import Charges
 from ruby_map.mapper.proof import optimal as optimal_file
 from ruby_map.mapper.proof import slow_orders
 from ruby_map.mapper.proof.leaves import LeafEvaluator
-from ruby_map.mapper.search import Task, Watch
+from ruby_map.mapper.search import Observers, Task
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.outcome.ended import Ended
 
@@ -86,7 +86,7 @@ def slow():
     """A window on slow instances, whose orders have to be searched, and the proof that does."""
     space, table = two_instances()
     options = SearchOptions(strategy="random", objective="delay", time_limit=1e9)
-    return space, table, optimal_file.Optimal(Task.of(space, table, options, CostOptions()), Watch())
+    return space, table, optimal_file.Optimal(Task.of(space, table, options, Charges()), Observers())
 
 
 @pytest.mark.parametrize("calls", [1, 3, 7])

@@ -17,9 +17,9 @@ from ruby_map.mapper.bounds import Relaxation, ideal
 from ruby_map.mapper.certificate.checker import verify
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model import evaluate
-from ruby_map.mapper.problem import CostOptions
+from ruby_map.mapper.problem import Charges
 from ruby_map.mapper.problem.effort import Effort
-from ruby_map.mapper.proof import bounding, branch_and_bound, effort_used, hindrance, retention_order
+from ruby_map.mapper.proof import bounding, branch_and_bound, effort_used, retention_order, why_no_proof
 from ruby_map.mapper.proof import optimal as optimal_file
 from ruby_map.mapper.proof.effort_used import EffortUsed
 from ruby_map.mapper.proof.retention_order import in_turn_by_tensors
@@ -27,7 +27,7 @@ from ruby_map.mapper.proof.work import Piece
 from ruby_map.mapper.search.evolution import population, populations
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.outcome.ended import Ended
-from ruby_map.mapper.search.strategy import Task, Watch
+from ruby_map.mapper.search.strategy import Observers, Task
 
 from ..conftest import DEEP
 from ..model.test_cost import matmul
@@ -142,7 +142,7 @@ def test_more_choices_than_can_be_listed(free):
     few, figures = problem(3)  # bypassed levels are of no use
     levels = [place for place, level in enumerate(space.arch.levels) if found.best.keep[0, place].any()]
     assert max(levels) <= 3
-    best = best_of_all(few, figures, "edp", CostOptions())
+    best = best_of_all(few, figures, "edp", Charges())
     assert found.lower_bound <= best * (1 + 1e-9)
 
 
@@ -160,9 +160,9 @@ def test_more_choices_than_fronts_and_certificates_list(options):
 def test_as_many_choices_as_can_be_listed(monkeypatch):
     """The limit itself is not too many; it is about the levels of a tensor, and about all choices for certificates."""
     space, table = problem(1)
-    monkeypatch.setattr(hindrance, "MOST_KEPT", space.size.bypass)
+    monkeypatch.setattr(why_no_proof, "MOST_KEPT", space.size.bypass)
     assert optimal(space, table, replace(OPTIMAL, certify=True)).optimal
-    monkeypatch.setattr(hindrance, "MOST_KEPT", space.size.bypass - 1)
+    monkeypatch.setattr(why_no_proof, "MOST_KEPT", space.size.bypass - 1)
     assert optimal(space, table, OPTIMAL).statistics.stopped_by == Ended.TOO_MANY_CHOICES
     monkeypatch.setattr(retention_order, "FEW", 0)
     assert optimal(space, table, OPTIMAL).optimal
@@ -215,7 +215,7 @@ def test_too_many_choices_that_may_be_best(monkeypatch):
     """Most of the effort is evolution's then; the bound by tensors stays, and the reason says what was too little."""
     monkeypatch.setattr(bounding, "SHARE", 0.0)
     monkeypatch.setattr(bounding, "STEPS_A_ROW", 1_000_000)
-    monkeypatch.setattr(hindrance, "STEPS_A_ROW", 0)
+    monkeypatch.setattr(why_no_proof, "STEPS_A_ROW", 0)
     space, table = problem(4)
     with a_poor_beginning():
         part = InMemory()
@@ -231,10 +231,10 @@ def test_too_many_choices_that_may_be_best(monkeypatch):
 def test_nothing_is_hopeless_once_effort_is_used_up(used):
     """A step may end after the limit, which is the reason of the end then."""
     space, table = problem(4)
-    proof = optimal_file.Optimal(Task.of(space, table, OPTIMAL), Watch())
+    proof = optimal_file.Optimal(Task.of(space, table, OPTIMAL), Observers())
     proof.leaves.chains.list_all()
     done(proof.bounding.order())
-    assert not proof.bounding.choices.begun
+    assert not proof.bounding.choices.number_bounded
     assert proof.bounding.hopeless(used, 1_000_000) == (used == 999_999)
 
 
@@ -309,9 +309,9 @@ def test_time_is_used_where_nothing_can_be_proven(monkeypatch):
     """With a time limit alone the evolution goes on until then; else it ends when new populations bring nothing."""
     ticks = count()
     monkeypatch.setattr(effort_used, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
-    monkeypatch.setattr(populations, "SETTLED", 1)
+    monkeypatch.setattr(populations, "IDLE_POPULATIONS", 1)
     monkeypatch.setattr(population, "IDLE", 2)
-    monkeypatch.setattr(hindrance, "MOST_KEPT", 1)
+    monkeypatch.setattr(why_no_proof, "MOST_KEPT", 1)
     space, table = problem(3)
     first = optimal(space, table, SearchOptions(strategy="optimal"))
     limit = 2 * first.statistics.seconds + 10

@@ -12,12 +12,12 @@ from ruby_map.energy import energy_table
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model.cost import evaluate
 from ruby_map.mapper.problem import Effort
-from ruby_map.mapper.problem.charges import CostOptions
+from ruby_map.mapper.problem.charges import Charges
 from ruby_map.mapper.proof import optimal as optimal_file
 from ruby_map.mapper.proof import slow_orders
 from ruby_map.mapper.proof.effort_used import EffortUsed
 from ruby_map.mapper.runtime.deadline import TimeUp
-from ruby_map.mapper.search import Task, Watch
+from ruby_map.mapper.search import Observers, Task
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.outcome.ended import Ended
 from ruby_map.workloads import load_workload
@@ -123,7 +123,7 @@ def test_time_up_while_orders_are_searched(monkeypatch, late):
     space, table = two_instances()
     monkeypatch.setattr(slow_orders, "MOST_LOOPS", -1)
     options = SearchOptions(strategy="random", objective="delay", time_limit=1e9)
-    work = optimal_file.Optimal(Task.of(space, table, options, CostOptions()), Watch())
+    work = optimal_file.Optimal(Task.of(space, table, options, Charges()), Observers())
 
     def time_is_up():
         work.statistics.stop(Ended.TIME_LIMIT)

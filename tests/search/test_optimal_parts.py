@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.problem import CostOptions
+from ruby_map.mapper.problem import Charges
 from ruby_map.mapper.problem.effort import Effort
 from ruby_map.mapper.proof import branch_and_bound, keep_choice, part_search, parts, policy, rounds
 from ruby_map.mapper.proof.leaves import LeafEvaluator
@@ -211,7 +211,7 @@ def test_ctrl_c_keeps_the_best_of_a_part_that_is_being_searched(monkeypatch):
         def ended(best):
             beside(best)
             if best is not None:
-                least[0] = values_of(best, table, "edp", CostOptions())[0]
+                least[0] = values_of(best, table, "edp", Charges())[0]
                 raise KeyboardInterrupt
 
         return real(self, turn, left, ended)
@@ -221,4 +221,4 @@ def test_ctrl_c_keeps_the_best_of_a_part_that_is_being_searched(monkeypatch):
         patch.setattr(part_search.PartSearch, "search", search)
         found = optimal(space, table, OPTIMAL)
     assert found.statistics.interrupted
-    assert values_of(found.best, table, "edp", CostOptions())[0] <= least[0] < np.inf
+    assert values_of(found.best, table, "edp", Charges())[0] <= least[0] < np.inf

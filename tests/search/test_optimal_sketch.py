@@ -11,14 +11,14 @@ from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy, energy_table
 from ruby_map.mapper.bounds import Factors, Geometric, Relaxation, ascent, charge_bounds, dim_groups
 from ruby_map.mapper.bounds.charge_bounds import Rewritten
-from ruby_map.mapper.bounds.charges import Charge
+from ruby_map.mapper.bounds.charges import MovementCost
 from ruby_map.mapper.certificate.checker import Refused, verify
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.problem.effort import Effort
-from ruby_map.mapper.proof import bounding, chain_groups, hindrance, keep_choice, long_lists
+from ruby_map.mapper.proof import bounding, chain_groups, keep_choice, long_lists, why_no_proof
 from ruby_map.mapper.proof import coarse_bound as sketch
 from ruby_map.mapper.proof.chain_groups import ChainGroups
-from ruby_map.mapper.proof.first_look import Evolver
+from ruby_map.mapper.proof.initial_evolution import Evolver
 from ruby_map.mapper.runtime import InternalError
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.outcome.ended import Ended
@@ -91,7 +91,7 @@ def test_a_sketch_is_below_the_bound(problem):
     chains.list_all()
     keep = next(iter(space.every_keep()))
     full = Relaxation(chains.groups, table, keep, costs)
-    few = Relaxation(chains.groups, table, keep, costs, sketch=True)
+    few = Relaxation(chains.groups, table, keep, costs, coarse=True)
     rng = np.random.default_rng(0)
     rows = [rng.integers(0, len(group), 20) for group in chains.groups]
     lower, bound = (
@@ -154,9 +154,9 @@ def test_more_chains_than_can_be_listed(monkeypatch):
     """Then only the ideal bounds are known, and the reason says so."""
     arch = load_arch("eyeriss_like")
     space, table = Mapspace(arch, shaped("matmul", M=24, N=18, K=20), "ruby-s"), energy_table(arch)
-    monkeypatch.setattr(hindrance, "MOST_SKETCHED", 10)
+    monkeypatch.setattr(why_no_proof, "MOST_COARSE", 10)
     found = optimal(space, table, replace(CERTIFIED, effort=Effort(4096)))
-    assert found.statistics.stopped_by == Ended.TOO_MANY_SKETCHED
+    assert found.statistics.stopped_by == Ended.TOO_MANY_COARSE
     assert not found.optimal
 
 
@@ -168,8 +168,8 @@ def test_more_chains_than_a_certificate_or_the_time_allows(monkeypatch, options,
     """No proof begins, and the reason says why; without a certificate, with enough time, the same is proven."""
     arch = load_arch("linear_5")
     space, table = Mapspace(arch, shaped("matmul", M=12, N=9, K=10), "ruby"), energy_table(arch)
-    monkeypatch.setattr(hindrance, "MOST_NAMED", 10)
-    assert hindrance.hindrance(Task.of(space, table, options), ChainGroups(space)) == reason
+    monkeypatch.setattr(why_no_proof, "MOST_NAMED", 10)
+    assert why_no_proof.hindrance(Task.of(space, table, options), ChainGroups(space)) == reason
     assert optimal(space, table, replace(options, certify=False, effort="")).optimal
 
 
@@ -226,6 +226,6 @@ def test_a_best_mapping_that_changes_between_choices(monkeypatch):
 def test_what_weighs_nothing_changes_no_constant():
     """Not even where it costs nothing for other rows: its logarithm is infinite then."""
     tensor = shaped("matmul", M=2, N=2, K=2).tensors[-1]
-    term = Rewritten("Z", Charge(tensor, 1, None, 1.0, 1.0), (0,), (1,), 2.0)
+    term = Rewritten("Z", MovementCost(tensor, 1, None, 1.0, 1.0), (0,), (1,), 2.0)
     assert Factors(1.0, (), {"Z": 0.0}, constant=3.0, rewritten=(term,)).constant_with([1.0]) == 3.0
     assert Factors(1.0, (), {"Z": 0.5}, constant=3.0, rewritten=(term,)).constant_with([1.0]) == -np.inf

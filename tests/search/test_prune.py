@@ -11,14 +11,14 @@ from ruby_map.energy import energy_table, no_energies
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model.cost import evaluate, validity
 from ruby_map.mapper.model.nests.nest_analysis import NestAnalysis
-from ruby_map.mapper.problem import OBJECTIVES, CostOptions
+from ruby_map.mapper.problem import OBJECTIVES, Charges
 from ruby_map.mapper.runtime import checkpoint as checkpoint_file
 from ruby_map.mapper.runtime.checkpoint import Checkpoint
 from ruby_map.mapper.search import exhaustive, proposer, score
 from ruby_map.mapper.search import pruning as prune
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.pruning import Pruning, joined
-from ruby_map.mapper.search.recorder import Scores, ToBeat
+from ruby_map.mapper.search.recorder import RecordThreshold, Scores
 from ruby_map.workloads import InputError, load_workload, shaped
 
 from ..conftest import DEEP
@@ -214,8 +214,8 @@ def test_what_is_known_grows_by_what_a_chunk_found():
     """A later chunk must beat the best of those before it, and is told of points on the front that none covers."""
     values = np.array([[5.0, 1.0], [4.0, 9.0], [4.0, 8.0], [6.0, 1.0]])
     scores = Scores.of(0, np.zeros(4, np.int8), values, values)
-    known = ToBeat().after(scores)
-    assert known == ToBeat((4.0, 8.0), ((5.0, 1.0), (4.0, 9.0), (4.0, 8.0)))
+    known = RecordThreshold().after(scores)
+    assert known == RecordThreshold((4.0, 8.0), ((5.0, 1.0), (4.0, 9.0), (4.0, 8.0)))
     assert known.after(scores) == known
 
 
@@ -233,8 +233,8 @@ def test_numbers_of_distinct_orders_have_their_own_validity():
     level = Storage("buffer", "SRAM", capacity_bits=48, keep=frozenset(["Weights", "Inputs", "Outputs"]))
     arch = Architecture("small", (Storage("DRAM", "DRAM"), level), Compute("MAC", "intmac"))
     space = Mapspace(arch, shaped("conv2d", M=1, C=1, P=2, Q=1, R=2, S=1), "pfm", distinct=True)
-    pruning = Pruning(space, no_energies(arch), ("delay",), (), CostOptions())
-    looked = pruning.look_at_numbers(0, space.numbers, ToBeat())
+    pruning = Pruning(space, no_energies(arch), ("delay",), (), Charges())
+    looked = pruning.look_at_numbers(0, space.numbers, RecordThreshold())
     expected = validity(space.at(range(space.numbers)))
     assert looked.reasons.tolist() == expected.tolist()
     assert set(expected.tolist()) == {0, 1}

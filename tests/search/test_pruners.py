@@ -16,7 +16,7 @@ from ruby_map.mapper.model import validity
 from ruby_map.mapper.search import Task
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.outcome import Ended
-from ruby_map.mapper.search.variation import Ground
+from ruby_map.mapper.search.variation import MappingSampler
 from ruby_map.mapper.searchers import STRATEGIES
 from ruby_map.mapper.searchers.pruned import Pruners, Reuse, enough_used, plain_dram, sliding
 from ruby_map.workloads import load_workload, shaped
@@ -87,7 +87,7 @@ def test_the_pruner_of_reuse_leaves_tiles_that_cannot_grow(problem):
             bounds[own[-1], d] *= prime
             other = type(batch).of(batch.arch, batch.workload, bounds[None], batch.order[[i]], batch.keep[[i]])
             grows[i] |= is_of(space, other) and not validity(other)[0]
-    np.testing.assert_array_equal(Reuse(Ground(space)).full(batch), ~grows)
+    np.testing.assert_array_equal(Reuse(MappingSampler(space)).full(batch), ~grows)
 
 
 def is_of(space, batch):
@@ -112,7 +112,7 @@ def test_effects_count_what_is_removed_and_lost(problem, uneven):
         assert [effect.pruner for effect in effects] == ["utilization", "dram", "reuse", "all"]
         batch = next(space.batches(size=10**6))
         values = values_of(batch, table, objective, costs)
-        left = Pruners(0.5, dram=False, reuse=False).left(Ground(space), batch)
+        left = Pruners(0.5, dram=False, reuse=False).left(MappingSampler(space), batch)
         expected = np.flatnonzero(np.isfinite(values) & enough_used(batch, 0.5))
         np.testing.assert_array_equal(left, expected)
         assert effects[0].removed == pytest.approx(1 - len(left) / np.isfinite(values).sum())

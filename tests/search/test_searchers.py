@@ -11,11 +11,11 @@ from hypothesis.extra import numpy as arrays
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.problem import CostOptions
+from ruby_map.mapper.problem import Charges
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.outcome import Ended
 from ruby_map.mapper.search.proposer import Scored
-from ruby_map.mapper.search.variation import Individuals, ground_of, log_change, packed, ranked, ranked_apart, unpacked
+from ruby_map.mapper.search.variation import Individuals, log_change, packed, ranked, ranked_apart, sampler_of, unpacked
 from ruby_map.mapper.searchers import STRATEGIES
 from ruby_map.mapper.searchers.anneal import Anneal
 from ruby_map.mapper.searchers.genetic import Genetic
@@ -129,7 +129,7 @@ def test_elites_live_on(problem, seed):
             own = unpacked(memory["values"])[:, 0]
             assert own[0] == least
             assert (np.diff(own) > 0).all()
-            batch = ground_of(space).batch(Individuals.of_packed(memory["population"]))
+            batch = sampler_of(space).batch(Individuals.of_packed(memory["population"]))
             np.testing.assert_array_equal(values_of(batch, table, objective, costs), own)
         least = least if values is None else min(least, values.min())
 
@@ -138,7 +138,7 @@ def test_a_population_that_no_longer_improves_gives_way():
     """A mapspace of few mappings brings nothing new after the first generations."""
     machine = load_arch("linear_5")
     space = Mapspace(machine, shaped("matmul", M=2, N=1, K=1), "pfm")
-    problem = (space, energy_table(machine), "edp", CostOptions())
+    problem = (space, energy_table(machine), "edp", Charges())
     memories = [memory for memory, _, _ in generations(Genetic(population=40, idle=2), problem, 0, 12)]
     assert sum(memory["population"] is None for memory in memories) >= 3
 
@@ -147,13 +147,13 @@ def test_a_population_that_no_longer_improves_gives_way():
 @given(problems(), st.integers(0, 99))
 def test_operators_change_what_they_say(problem, seed):
     """Loops keep their products as factors move; ageing empties an axis, growth begins with an idle one."""
-    ground, rng = ground_of(problem[0]), RNG(seed)
-    some, who = ground.drawn(rng, 60), np.arange(60)
-    axes = np.array([slot.spatial for slot in ground.space.arch.slots])
-    sizes = np.array(ground.space.workload.sizes)
+    sampler, rng = sampler_of(problem[0]), RNG(seed)
+    some, who = sampler.drawn(rng, 60), np.arange(60)
+    axes = np.array([slot.spatial for slot in sampler.space.arch.slots])
+    sizes = np.array(sampler.space.workload.sizes)
     for name in ("move_factor", "draw_tile", "move_parallel", "grow", "age"):
         bounds = some.bounds.copy()
-        getattr(ground.moves, name)(bounds, who, rng)
+        getattr(sampler.moves, name)(bounds, who, rng)
         changed = bounds != some.bounds
         if name in ("move_factor", "draw_tile"):
             assert not changed[:, axes].any()
@@ -174,8 +174,8 @@ def test_operators_change_what_they_say(problem, seed):
 @given(problems(), st.integers(0, 99))
 def test_annotations_keep_to_their_sketch(problem, seed):
     """Drawn or evolved: orders and kept tensors are those of the sketch, and no axis has other dims."""
-    ground, rng = ground_of(problem[0]), RNG(seed)
-    sketches, of = Sketches.drawn(ground, rng, 5), np.arange(50) % 5
+    sampler, rng = sampler_of(problem[0]), RNG(seed)
+    sketches, of = Sketches.drawn(sampler, rng, 5), np.arange(50) % 5
     drawn = sketches.annotated(of, rng)
     for some in (drawn, sketches.evolved(of, drawn, np.arange(50), np.arange(50) // 5 * 5 + of, rng)):
         np.testing.assert_array_equal(some.order, sketches.examples.order[of])
@@ -186,7 +186,7 @@ def test_annotations_keep_to_their_sketch(problem, seed):
 def test_the_better_half_of_the_sketches_stays():
     """Each round, until one is left, which is the sketch of the best mapping; then a bracket begins near it."""
     space, table = layer()
-    problem, sketch = (space, table, "edp", CostOptions()), Sketch(sketches=8, samples=256, idle=2)
+    problem, sketch = (space, table, "edp", Charges()), Sketch(sketches=8, samples=256, idle=2)
     sizes, least = [], np.inf
     for memory, _, values in generations(sketch, problem, 1, 12):
         left = Individuals.of_packed(memory["sketches"])
@@ -229,7 +229,7 @@ def test_a_searcher_beats_random_draws(name):
     best = {}
     for strategy in ("random", name):
         options = SearchOptions(strategy=strategy, samples=24_000, victory=10**9, seed=2)
-        best[strategy] = values_of(search(space, table, options).best, table, "edp", CostOptions())[0]
+        best[strategy] = values_of(search(space, table, options).best, table, "edp", Charges())[0]
     assert best[name] < 0.9 * best["random"]
 
 
@@ -259,8 +259,8 @@ def test_a_searcher_ends_by_itself_and_says_what_it_ignores(name):
 
 
 def test_individuals_are_replaced_where_they_are_named():
-    ground = ground_of(layer()[0])
-    some, others = ground.drawn(RNG(0), 6), ground.drawn(RNG(1), 2)
+    sampler = sampler_of(layer()[0])
+    some, others = sampler.drawn(RNG(0), 6), sampler.drawn(RNG(1), 2)
     before = replace(some, bounds=some.bounds.copy())
     new = some.replaced(np.array([4, 1]), others)
     np.testing.assert_array_equal(new.bounds[[4, 1]], others.bounds)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ruby_map.mapper.bounds import charges
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import evaluate, recount
-from ruby_map.mapper.problem import CostOptions
+from ruby_map.mapper.problem import Charges
 from ruby_map.mapper.problem.objectives import OBJECTIVES
 from ruby_map.mapper.proof import slow_orders
 from ruby_map.mapper.proof.slow_orders import SlowOrders, TooManyOrders
@@ -117,7 +117,7 @@ def next_problem(seed=1):
     """A product on two slow levels."""
     arch, table = array()
     space = Mapspace(arch, shaped("matmul", M=96, N=40, K=60), "ruby-s")
-    return space, table, CostOptions(), space.sample(np.random.default_rng(seed), 1)
+    return space, table, Charges(), space.sample(np.random.default_rng(seed), 1)
 
 
 @pytest.mark.parametrize("column", [0, 1])

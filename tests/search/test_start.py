@@ -12,7 +12,7 @@ from ruby_map.energy import energy_table
 from ruby_map.mapper.mapping import MappingBatch
 from ruby_map.mapper.mapspace import Mapspace, inside
 from ruby_map.mapper.model import validity
-from ruby_map.mapper.search import Task, Watch
+from ruby_map.mapper.search import Observers, Task
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.searchers import STRATEGIES, search
 from ruby_map.workloads import InputError, load_workload, shaped
@@ -87,7 +87,7 @@ def test_no_answer_is_worse_than_what_the_search_began_with(name, problem, seed)
     some = np.random.default_rng(seed).integers(0, space.size.total, 20).tolist()
     start = batch.take([*some, best])
     stop = {} if STRATEGIES[name].proves else {"samples": 1}
-    found = search(Task.of(space, table, SearchOptions(name, objective, **stop), costs, start), Watch())
+    found = search(Task.of(space, table, SearchOptions(name, objective, **stop), costs, start), Observers())
     assert validity(found.best)[0] == 0
     assert values_of(found.best, table, objective, costs)[0] == pytest.approx(least, rel=1e-9)
     assert found.optimal == STRATEGIES[name].proves
@@ -109,7 +109,7 @@ def test_an_evolution_records_what_it_began_with_and_says_the_same_for_any_numbe
         one for one in map(some.take, np.arange(len(some))[:, None]) if (mapspace == "pfm") == len(inside(inner, one))
     )
     task = Task.of(space, table, options, start=best)
-    outcomes = [search(replace(task, options=replace(options, jobs=jobs)), Watch()) for jobs in (1, 2)]
+    outcomes = [search(replace(task, options=replace(options, jobs=jobs)), Observers()) for jobs in (1, 2)]
     (value,) = values_of(best, table, "edp", task.charges)
     assert outcomes[0].statistics.trace[0] == (1, value)
     assert told(outcomes[0]) == told(outcomes[1])
@@ -132,17 +132,17 @@ def test_a_mapping_that_the_mapspace_lacks_is_left_out():
     """What ruby has is no answer of pfm."""
     space, table = layer("ruby")
     options = SearchOptions("evolve", samples=20_000)
-    best = search(Task.of(space, table, options), Watch()).best
+    best = search(Task.of(space, table, options), Observers()).best
     inner, _ = layer("pfm")
     assert not len(inside(inner, best))
-    alone, begun = (search(Task.of(inner, table, options, start=start), Watch()) for start in (None, best))
+    alone, begun = (search(Task.of(inner, table, options, start=start), Observers()) for start in (None, best))
     assert told(alone) == told(begun)
 
 
 def test_an_interrupted_search_still_answers_what_it_began_with():
     """Ctrl-C before the first chunk."""
     space, table = layer("pfm")
-    best = search(Task.of(space, table, SearchOptions("evolve", samples=5_000)), Watch()).best
+    best = search(Task.of(space, table, SearchOptions("evolve", samples=5_000)), Observers()).best
     calls = itertools.count()
 
     def interrupt(recorder):
@@ -150,7 +150,7 @@ def test_an_interrupted_search_still_answers_what_it_began_with():
         raise KeyboardInterrupt
 
     task = Task.of(space, table, SearchOptions("random", samples=1), start=best)
-    found = search(task, Watch(interrupt))
+    found = search(task, Observers(interrupt))
     assert next(calls) == 1
     assert found.statistics.interrupted
     assert values_of(found.best, table, "edp", task.charges) <= values_of(best, table, "edp", task.charges)

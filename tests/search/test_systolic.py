@@ -11,7 +11,7 @@ from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
 from ruby_map.mapper.certificate.checker import Refused, verify
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model import evaluate, recount, simulate
-from ruby_map.mapper.problem import OBJECTIVES, CostOptions
+from ruby_map.mapper.problem import OBJECTIVES, Charges
 from ruby_map.mapper.proof import optimal as proofs
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.outcome import Ended
@@ -106,16 +106,16 @@ def ordered():
 def test_a_proof_would_be_false():
     """Branch and bound, let loose on such a machine, claims an optimum that is none: so it does not begin."""
     space, table = ordered()
-    least = best_of_all(space, table, "delay", CostOptions())
+    least = best_of_all(space, table, "delay", Charges())
     options = SearchOptions(strategy="random", objective="delay", bound=20.0)
     refused = optimal(space, table, replace(PROOFS, objective="delay"))
     assert refused.statistics.ended == (Ended.SYSTOLIC,)
     assert not refused.optimal
     with a_poor_beginning() as patch:
-        patch.setattr(proofs, "hindrance", lambda task, chains: None)
+        patch.setattr(proofs, "why_no_proof", lambda task, chains: None)
         wrong = lower_bound(space, table, options, space[0])
     assert wrong.optimal
-    assert (values(wrong.best, table, "delay", CostOptions()), least) == (48, 28)
+    assert (values(wrong.best, table, "delay", Charges()), least) == (48, 28)
 
 
 def test_no_certificate():
@@ -143,5 +143,5 @@ def test_the_model_compiled_is_the_model():
     dram, buffer = space.arch.levels
     free = replace(space.arch, levels=(dram, replace(buffer, keep=buffer.keep - {"Weights"}, capacity_bits=400)))
     for workload in (shaped("matmul", M=5, N=7, K=3), shaped("conv2d", M=3, C=3, P=4, Q=1, R=2, S=1)):
-        reasons = agree(Mapspace(free, workload, "ruby"), table, CostOptions(leakage=True))
+        reasons = agree(Mapspace(free, workload, "ruby"), table, Charges(leakage=True))
         assert (reasons == 0).any()

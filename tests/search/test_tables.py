@@ -15,9 +15,9 @@ from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import evaluate, validity
-from ruby_map.mapper.problem import OBJECTIVES, CostOptions
+from ruby_map.mapper.problem import OBJECTIVES, Charges
 from ruby_map.mapper.runtime import Part
-from ruby_map.mapper.search import ENGINES, Task, Watch
+from ruby_map.mapper.search import ENGINES, Observers, Task
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.options.settings import Configurable
 from ruby_map.mapper.search.proposer import CHUNK
@@ -136,7 +136,7 @@ def test_a_strategy_finds_a_mapping_of_the_mapspace_and_none_better_than_the_bes
     may find nothing where no mapping is perfect."""
     space, table, objective, costs = problem
     options = options_of(name, objective=objective, seed=seed)
-    found = search(Task.of(space, table, options, costs), Watch())
+    found = search(Task.of(space, table, options, costs), Observers())
     least = best_of_all(space, table, objective, costs)
     if found.best is None:
         assert np.isinf(least) or name == "milp" or not (ROWS[name].proves or options.samples is None)
@@ -158,7 +158,7 @@ def test_a_strategy_says_the_same_for_any_number_of_processes(name):
     """Same seed, same answer."""
     space, table = layer("pfm")
     answers = [
-        told(search(Task.of(space, table, options_of(name, jobs=jobs, seed=3, front="energy,delay")), Watch()))
+        told(search(Task.of(space, table, options_of(name, jobs=jobs, seed=3, front="energy,delay")), Observers()))
         for jobs in (1, 2, 1)
     ]
     assert answers[0] == answers[1] == answers[2]
@@ -170,14 +170,14 @@ def test_a_strategy_goes_on_from_its_state(name, steps):
     """Interrupted after some steps and resumed it says what it says when it is not; what proves, the same best."""
     space, table = layer("pfm")
     task, part, calls = Task.of(space, table, options_of(name, seed=5)), Kept(), itertools.count(1)
-    whole = search(task, Watch())
+    whole = search(task, Observers())
 
     def interrupt(recorder):
         if next(calls) == steps:
             raise KeyboardInterrupt
 
-    search(task, Watch(interrupt, part))
-    resumed = search(task, Watch(part=part))
+    search(task, Observers(interrupt, part))
+    resumed = search(task, Observers(part=part))
     if ROWS[name].proves:
         assert resumed.optimal
         assert resumed.lower_bound == pytest.approx(whole.lower_bound, rel=1e-9)
@@ -199,7 +199,7 @@ def test_a_proposer_learns():
     space, table = layer("ruby")
     part = Kept()
     options = SearchOptions(strategy="neighbours", samples=4_000, victory=10**9, prune=True)
-    search(Task.of(space, table, options), Watch(part=part))
+    search(Task.of(space, table, options), Observers(part=part))
     memories = dict(part.state["memories"])
     assert max(memories) == 4_000 // (200 * 3)
     assert memories[max(memories)]["generation"] == max(memories)
@@ -216,8 +216,8 @@ def test_an_engine_finds_what_numpy_finds(name, objective):
     options = SearchOptions(
         strategy="random", samples=3 * CHUNK, victory=10**9, objective=objective, front="energy,delay"
     )
-    expected = told(search(Task.of(space, table, options), Watch()))
-    assert told(search(Task.of(space, table, replace(options, engine=name)), Watch())) == expected
+    expected = told(search(Task.of(space, table, options), Observers()))
+    assert told(search(Task.of(space, table, replace(options, engine=name)), Observers())) == expected
 
 
 def test_engines_that_are_not_exact_need_a_package():
@@ -243,7 +243,7 @@ def test_an_objective_is_read_from_costs_as_it_is_computed(name):
     space, table = layer()
     batch = space.sample(np.random.default_rng(0), 500)
     batch = batch.take(np.flatnonzero(validity(batch) == 0))
-    costs = evaluate(batch, table, CostOptions(leakage=True))
+    costs = evaluate(batch, table, Charges(leakage=True))
     objective = OBJECTIVES[name]
     np.testing.assert_array_equal(objective.of(costs), objective.value(costs.energy_pj, costs.cycles))
     assert objective.name == name

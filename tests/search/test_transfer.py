@@ -8,7 +8,7 @@ from ruby_map.arch import load_arch
 from ruby_map.mapper.mapping import read_outline, write_mapping
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import validity
-from ruby_map.mapper.search.variation import Ground, adapted, widened
+from ruby_map.mapper.search.variation import MappingSampler, adapted, widened
 from ruby_map.workloads import Document, InputError, load_workload
 
 from ..small_problems import constrained_machines, problems, uneven_problems
@@ -30,7 +30,7 @@ def test_a_valid_mapping_of_the_same_mapspace_is_as_it_was(problem, seed):
     batch = space.sample(np.random.default_rng(seed), 20)
     batch = batch.take(np.flatnonzero(validity(batch) == 0)[:3])
     arch = space.arch
-    found = adapted(Ground(space), [outlined(batch.take([i]), arch, space.workload) for i in range(len(batch))])
+    found = adapted(MappingSampler(space), [outlined(batch.take([i]), arch, space.workload) for i in range(len(batch))])
     assert all(mapping in told(found) for mapping in told(batch))
 
 
@@ -41,7 +41,7 @@ def test_what_comes_of_any_mapping_is_valid_and_in_the_mapspace(problem, other, 
     space, source = problem[0], other[0]
     batch = source.sample(np.random.default_rng(seed), 5)
     found = adapted(
-        Ground(space), [outlined(batch.take([i]), space.arch, space.workload) for i in range(5)], seed % 100
+        MappingSampler(space), [outlined(batch.take([i]), space.arch, space.workload) for i in range(5)], seed % 100
     )
     assert len(set(map(str, told(found)))) == len(found)
     assert (validity(found) == 0).all()
@@ -60,9 +60,9 @@ def test_the_mappings_of_every_layer_suit_every_other(preset):
         batch = space.sample(np.random.default_rng(0), 2000)
         sources.append(batch.take(np.flatnonzero(validity(batch) == 0)[:1]))
     for space in spaces:
-        ground = Ground(space)
+        sampler = MappingSampler(space)
         for source in sources:
-            assert len(adapted(ground, [outlined(source, arch, space.workload)])) == 1
+            assert len(adapted(sampler, [outlined(source, arch, space.workload)])) == 1
 
 
 def test_bounds_stay_where_they_fit():
@@ -71,7 +71,7 @@ def test_bounds_stay_where_they_fit():
     small, large = (load_workload(f"bert_base_{tokens}/scores") for tokens in (128, 256))
     source = Mapspace(arch, small, "pfm").sample(np.random.default_rng(1), 4000)
     source = source.take(np.flatnonzero(validity(source) == 0)[:1])
-    found = adapted(Ground(Mapspace(arch, large, "pfm")), [outlined(source, arch, large)])
+    found = adapted(MappingSampler(Mapspace(arch, large, "pfm")), [outlined(source, arch, large)])
     np.testing.assert_array_equal(found.factors[0, 1:], source.factors[0, 1:])
     np.testing.assert_array_equal(found.keep, source.keep)
     ratio = found.factors[0, 0] / source.factors[0, 0]
@@ -107,7 +107,7 @@ def test_between_even_and_uneven_placement(tmp_path):
         batch = batch.take(np.flatnonzero(validity(batch) == 0)[:20])
         assert len(batch)
         for i in range(len(batch)):
-            found = adapted(Ground(target), [outlined(batch.take([i]), target.arch, layer)])
+            found = adapted(MappingSampler(target), [outlined(batch.take([i]), target.arch, layer)])
             assert len(found) == 1
             if source is even:
                 assert write_mapping(found)[0] == write_mapping(batch.take([i]))[0]
@@ -122,7 +122,7 @@ def test_levels_may_have_other_names(tmp_path):
     batch = batch.take(np.flatnonzero(validity(batch) == 0)[:1])
     space = Mapspace(new, layer, "pfm")
     renamed = {"BUF": "shared", "X": "columns"}
-    (found,) = told(adapted(Ground(space), [outlined(batch, new, layer, renamed)]))
+    (found,) = told(adapted(MappingSampler(space), [outlined(batch, new, layer, renamed)]))
     assert found == told(batch)[0]
     lost = read_outline(Document("a mapping", write_mapping(batch), {}), new, layer)
     assert (lost.bounds[1:3] == 1).all()
@@ -158,7 +158,7 @@ def test_what_is_unknown_here_is_left_out(tmp_path):
 """)
     outline = read_outline(path, arch, layer)
     space = Mapspace(arch, layer, "ruby")
-    found = adapted(Ground(space), [outline])
+    found = adapted(MappingSampler(space), [outline])
     assert len(found) == 1
     assert outline.common == 3
     dims = [layer.dims[d] for d in outline.order[1]]
@@ -171,12 +171,12 @@ def test_a_mapping_of_a_smaller_array_is_spread_over_a_larger_one():
     layer = load_workload("resnet50/conv4_x_3x3")
     source = Mapspace(small, layer).sample(np.random.default_rng(1), 4000)
     source = source.take(np.flatnonzero(validity(source) == 0)[:40])
-    ground = Ground(Mapspace(large, layer))
-    near = adapted(ground, [outlined(source.take([i]), large, layer) for i in range(len(source))])
-    wide = widened(ground, near)
+    sampler = MappingSampler(Mapspace(large, layer))
+    near = adapted(sampler, [outlined(source.take([i]), large, layer) for i in range(len(source))])
+    wide = widened(sampler, near)
     assert len(near) >= len(wide) > 20
     assert (validity(wide) == 0).all()
-    assert all(0 <= number < ground.space.size.total for number in ground.space.index(wide))
+    assert all(0 <= number < sampler.space.size.total for number in sampler.space.index(wide))
     axes = [i for i, slot in enumerate(large.slots) if slot.spatial]
     used = [np.median(batch.factors[:, axes].prod(axis=(1, 2))) for batch in (near, wide)]
     assert used[1] > 1.9 * used[0]
@@ -189,7 +189,7 @@ def test_what_is_widened_is_valid_and_in_the_mapspace(problem, seed):
     space = problem[0]
     batch = space.sample(np.random.default_rng(seed), 20)
     batch = batch.take(np.flatnonzero(validity(batch) == 0))
-    found = widened(Ground(space), batch)
+    found = widened(MappingSampler(space), batch)
     assert (validity(found) == 0).all()
     assert len(found) <= len(batch)
     if len(found):

@@ -17,7 +17,7 @@ from ruby_map.mapper.certificate.checker.problem import Problem
 from ruby_map.mapper.mapspace import Mapspace, every_chain
 from ruby_map.mapper.model.cost import validity
 from ruby_map.mapper.model.interconnect import hops
-from ruby_map.mapper.problem import CostOptions
+from ruby_map.mapper.problem import Charges
 from ruby_map.mapper.runtime import InternalError
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.workloads import InputError, Tensor, Term, Workload, shaped
@@ -123,7 +123,7 @@ def test_nor_than_that_of_the_checker(problem, seed):
     space, batch = problem
     products = columns_of(space)
     nothing = EnergyTable("none", (), ComputeEnergy("MAC", 0.0, 0.0, 1.0, "given"))
-    listed = Problem(space.arch, space.workload, nothing, space.remainders, CostOptions())
+    listed = Problem(space.arch, space.workload, nothing, space.remainders, Charges())
     table: list[list[np.ndarray]] = [[] for _ in listed.groups]
 
     def make(column, *what):
@@ -175,7 +175,7 @@ def wired_problems(draw, machines=None):
     if draw(st.integers(0, 3)) == 0:
         table = free_but_for_wires(space.arch)
     priced = draw(st.sampled_from([{"hop_pj": 2.0}, {"hop_pj": 50.0}, {"wire_pj_per_bit_mm": 0.1, "tile_mm": 0.25}]))
-    return space, table, objective, CostOptions(leakage=costs.leakage, drain_reads=costs.drain_reads, **priced)
+    return space, table, objective, Charges(leakage=costs.leakage, drain_reads=costs.drain_reads, **priced)
 
 
 def free_but_for_wires(arch):
@@ -223,7 +223,7 @@ def figures_of(arch, pj):
 def test_a_certificate_of_wires_holds_for_no_other_wires(pj):
     """Verified as it is; refused if it is said to be about cheaper wires, or if a weight of wires is changed."""
     arch, workload = square()
-    space, table, costs = Mapspace(arch, workload, "pfm"), figures_of(arch, pj), CostOptions(hop_pj=3.0)
+    space, table, costs = Mapspace(arch, workload, "pfm"), figures_of(arch, pj), Charges(hop_pj=3.0)
     found = optimal(space, table, SearchOptions(strategy="optimal", certify=True, time_limit=60), costs)
     assert found.optimal
     layer = found.certificate
@@ -256,7 +256,7 @@ def test_words_that_pass_an_array_are_counted_exactly(objective, remainders):
     inner = LevelEnergy("L1", 200.0, 0.5, 13.0, 1.0, 1.0, "given")
     table = EnergyTable("machine", (outer, inner), ComputeEnergy("MAC", 0.0, 0.0, 1.0, "given"))
     space = Mapspace(arch, workload, remainders, distinct=True)
-    check_proof(space, table, objective, CostOptions(hop_pj=0.7))
+    check_proof(space, table, objective, Charges(hop_pj=0.7))
 
 
 WRONG = {
@@ -294,7 +294,7 @@ def test_a_wrong_weighted_product_is_noticed(monkeypatch, share):
 def is_noticed(monkeypatch, place, name, wrong):
     """Whether a fault ends the proof, gives a bound above the optimum, or a certificate that is refused."""
     arch, workload = square()
-    space, table, costs = Mapspace(arch, workload, "ruby-s"), figures_of(arch, 0.1), CostOptions(hop_pj=3.0)
+    space, table, costs = Mapspace(arch, workload, "ruby-s"), figures_of(arch, 0.1), Charges(hop_pj=3.0)
     options = SearchOptions(strategy="optimal", objective="energy", certify=True)
     right = optimal(space, table, options, costs)
     monkeypatch.setattr(place, name, wrong)

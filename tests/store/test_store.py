@@ -14,10 +14,10 @@ from ruby_map.energy import as_written, energy_table
 from ruby_map.mapper import SearchOptions, explore, result_json
 from ruby_map.mapper.mapspace import Mapspace, inside
 from ruby_map.mapper.model import validity
-from ruby_map.mapper.problem import CostOptions, Goal, Problem
+from ruby_map.mapper.problem import Charges, Goal, Problem
 from ruby_map.mapper.runtime import StoreWarning
 from ruby_map.mapper.search import Task
-from ruby_map.mapper.store import Found, HeldProof, Store, plain_mappings, prune, read_mappings
+from ruby_map.mapper.store import MappingSource, Store, StoredProof, plain_mappings, prune, read_mappings
 from ruby_map.workloads import InputError, Network, load_workload, shaped
 
 from ..small_problems import problems, uneven_problems, values_of
@@ -145,8 +145,8 @@ def test_what_changes_a_value_or_what_is_valid_is_part_of_it():
     others = [
         replace(own, goal=Goal(("delay", "edp"))),
         replace(own, goal=Goal(model="other")),
-        replace(own, charges=CostOptions(drain_reads=True)),
-        replace(own, charges=CostOptions(leakage=True)),
+        replace(own, charges=Charges(drain_reads=True)),
+        replace(own, charges=Charges(leakage=True)),
         replace(own, energies=replace(own.energies, levels=(replace(first, read_pj=first.read_pj + 1), *rest))),
         replace(own, workload=replace(own.workload, sizes=(99, *own.workload.sizes[1:]))),
         replace(own, arch=placed(own.arch, "uneven")),
@@ -180,7 +180,7 @@ def test_the_best_of_a_store_is_the_best_of_what_was_added(tmp_path_factory, pro
     own = problem_of(*problem)
     with Store(tmp_path_factory.mktemp("store") / "s") as store:
         for i in range(len(batch)):
-            store.add(own, batch.take([i]), Found("hand"))
+            store.add(own, batch.take([i]), MappingSource("hand"))
         rows = store.rows(own)
         assert len(rows) == len({repr(each) for each in plain_mappings(batch)})
         assert [held.values[0] for held in rows] == sorted(held.values[0] for held in rows)
@@ -198,15 +198,15 @@ def test_the_same_mapping_is_one_row_with_all_its_origins(tmp_path):
     batch, own = drawn(1), toy()
     slots = ("a", "b")
     with Store(tmp_path / "s") as store:
-        store.add(own, batch, Found("evolve", "ruby", slots, 5.0, date="2030-01-02T00:00:00Z"))
-        store.add(own, batch, Found("hand", date="2030-01-01T00:00:00Z"))
-        store.add(own, batch, Found("auto", "ruby", slots, 4.0, date="2030-01-03T00:00:00Z"))
-        store.add(own, batch, Found("optimal", "ruby", slots, 4.5, True, date="2030-01-04T00:00:00Z"))
-        store.add(own, batch, Found("later", "ruby", slots, 4.5, True, date="2030-01-05T00:00:00Z"))
+        store.add(own, batch, MappingSource("evolve", "ruby", slots, 5.0, date="2030-01-02T00:00:00Z"))
+        store.add(own, batch, MappingSource("hand", date="2030-01-01T00:00:00Z"))
+        store.add(own, batch, MappingSource("auto", "ruby", slots, 4.0, date="2030-01-03T00:00:00Z"))
+        store.add(own, batch, MappingSource("optimal", "ruby", slots, 4.5, True, date="2030-01-04T00:00:00Z"))
+        store.add(own, batch, MappingSource("later", "ruby", slots, 4.5, True, date="2030-01-05T00:00:00Z"))
         (row,) = store.rows(own)
         assert [str(each) for each in row.origins[:3]] == ["hand", "evolve in ruby", "auto in ruby"]
         assert row.date == "2030-01-01T00:00:00Z"
-        assert store.proofs(own) == (HeldProof("ruby", slots, 4.5, True, "optimal", "2030-01-04T00:00:00Z"),)
+        assert store.proofs(own) == (StoredProof("ruby", slots, 4.5, True, "optimal", "2030-01-04T00:00:00Z"),)
         assert [entry.number for entry in store.problems()] == [1]
 
 
@@ -216,7 +216,7 @@ def test_an_invalid_mapping_is_not_added(tmp_path):
     own = Problem(tight, load_workload("resnet50/conv2_x_3x3"), energy_table(tight))
     batch = Mapspace(tight, own.workload, "ruby").sample(np.random.default_rng(0), 50)
     with Store(tmp_path / "s") as store, pytest.raises(InputError, match="valid mappings alone"):
-        store.add(own, batch, Found("hand"))
+        store.add(own, batch, MappingSource("hand"))
     with Store(tmp_path / "s") as store:
         assert store.problems() == []
 
@@ -225,7 +225,7 @@ def test_a_stored_value_that_differs_is_told_and_not_trusted(tmp_path):
     """The search goes by the value that is counted again."""
     own, batch = toy(), drawn(2)
     with Store(tmp_path / "s") as store:
-        store.add(own, batch, Found("hand"))
+        store.add(own, batch, MappingSource("hand"))
         true = store.rows(own)
         lie = {"energy_pj": true[1].energy_pj / 10, "cycles": true[1].cycles}
         with store.writing() as database:
@@ -235,7 +235,7 @@ def test_a_stored_value_that_differs_is_told_and_not_trusted(tmp_path):
         assert store.best(own).key == true[1].key
         with pytest.warns(StoreWarning, match=f"{true[1].key} .* counted again"):
             assert [held for held, _ in store.checked(own)] == true
-        store.add(own, batch.take([0, 1]), Found("hand"))  # counted now, so the store is right again
+        store.add(own, batch.take([0, 1]), MappingSource("hand"))  # counted now, so the store is right again
         assert store.rows(own) == true
 
 
@@ -243,8 +243,8 @@ def test_pruning_keeps_the_best(tmp_path):
     """Of each problem so many, and the best however old."""
     own, other = toy(), toy(goal=Goal(("delay",)))
     with Store(tmp_path / "s") as store:
-        store.add(own, drawn(30), Found("hand", date="2030-01-01T00:00:00Z"))
-        store.add(other, drawn(20), Found("hand", date="2030-02-01T00:00:00Z"))
+        store.add(own, drawn(30), MappingSource("hand", date="2030-01-01T00:00:00Z"))
+        store.add(other, drawn(20), MappingSource("hand", date="2030-02-01T00:00:00Z"))
         before = store.rows(own), store.rows(other)
         assert prune(store, keep=12) == len(before[0]) + len(before[1]) - 24
         assert (store.rows(own), store.rows(other)) == (before[0][:12], before[1][:12])
@@ -257,8 +257,8 @@ def test_every_problem_with_its_mappings_is_there_for_other_machines(tmp_path):
     """What holds by names is read for a machine with the same names."""
     own, other = toy(), toy(goal=Goal(("delay",)))
     with Store(tmp_path / "s") as store:
-        store.add(own, drawn(5), Found("hand"))
-        store.add(other, drawn(3), Found("hand"))
+        store.add(own, drawn(5), MappingSource("hand"))
+        store.add(other, drawn(3), MappingSource("hand"))
         found = {problem.goal.text: (problem, rows) for problem, rows in store.every(4)}
         assert {name: len(rows) for name, (_, rows) in found.items()} == {"edp": 4, "delay": 3}
         assert found["edp"][0] == own
@@ -319,7 +319,7 @@ def test_each_layer_of_a_network_is_looked_up_and_added(tmp_path):
 def test_what_cannot_be_added_is_told_and_the_result_is_not_lost(tmp_path):
     """A disk that is full at the end of a search."""
     with Store(tmp_path / "s") as store:
-        store.add(toy(goal=Goal(("delay",))), drawn(1), Found("hand"))
+        store.add(toy(goal=Goal(("delay",))), drawn(1), MappingSource("hand"))
         ((pages,),) = store.file.database.execute("PRAGMA page_count").fetchall()
         store.file.database.execute(f"PRAGMA max_page_count = {pages}")
         with pytest.raises(InputError, match="is full.*intact"):
@@ -335,4 +335,4 @@ def test_what_cannot_be_added_is_told_and_the_result_is_not_lost(tmp_path):
 def filled(store):
     """Add mappings until that fails."""
     for i in range(len(pool())):
-        store.add(toy(goal=Goal(("delay",))), pool().take([i]), Found("hand"))
+        store.add(toy(goal=Goal(("delay",))), pool().take([i]), MappingSource("hand"))

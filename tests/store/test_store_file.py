@@ -9,7 +9,7 @@ import sys
 
 import pytest
 from ruby_map.mapper.runtime.checkpoint import NAME, Checkpoint
-from ruby_map.mapper.store import Found, Store, file, store_faults
+from ruby_map.mapper.store import MappingSource, Store, file, store_faults
 from ruby_map.mapper.store.read import BEST
 from ruby_map.workloads import InputError
 
@@ -86,7 +86,7 @@ def test_killed_within_a_transaction_a_store_has_what_was_there_before(tmp_path)
     writer.wait()
     with Store(path) as store:
         assert len(store.rows(toy())) == 3
-        store.add(toy(), drawn(5), Found("hand"))
+        store.add(toy(), drawn(5), MappingSource("hand"))
         assert len(store.rows(toy())) == 5
         assert path.stat().st_size < grown
     assert os.listdir(tmp_path) == ["s"]
@@ -97,7 +97,7 @@ def test_a_store_in_use_is_waited_for_and_then_told(tmp_path, monkeypatch):
     monkeypatch.setattr(file, "WAIT", 0.1)
     with Store(tmp_path / "s") as one, Store(tmp_path / "s") as other, one.writing():
         with pytest.raises(InputError, match=r"in use by another run for 0.1 s"):
-            other.add(toy(), drawn(1), Found("hand"))
+            other.add(toy(), drawn(1), MappingSource("hand"))
         assert other.rows(toy()) == []  # readers do not wait for a writer before it commits
 
 
@@ -158,7 +158,7 @@ def test_a_damaged_store_is_told(tmp_path):
     """Pages, and rows that do not say what was written."""
     path = tmp_path / "s"
     with Store(path) as store:
-        store.add(toy(), drawn(50), Found("hand"))
+        store.add(toy(), drawn(50), MappingSource("hand"))
     shutil.copy(path, tmp_path / "t")
     content = bytearray(path.read_bytes())
     content[8192:-4096] = b"\xff" * (len(content) - 12288)
@@ -178,7 +178,7 @@ def test_a_damaged_store_is_told(tmp_path):
 def test_a_file_that_cannot_be_written_is_told_before_a_search(tmp_path):
     """Read-only; it can be read all the same."""
     with Store(tmp_path / "s") as store:
-        store.add(toy(), drawn(3), Found("hand"))
+        store.add(toy(), drawn(3), MappingSource("hand"))
         store.file.database.execute("PRAGMA query_only = ON")
         with pytest.raises(InputError, match=r"cannot be opened or written .*readonly.*intact"):
             store.file.check_writable()
@@ -197,7 +197,7 @@ def test_ctrl_c_within_a_transaction_takes_it_back(tmp_path):
         with pytest.raises(KeyboardInterrupt):
             interrupted(store)
         assert store.file.database.execute("SELECT count(*) FROM store").fetchall() == [(1,)]
-        store.add(toy(), drawn(1), Found("hand"))
+        store.add(toy(), drawn(1), MappingSource("hand"))
 
 
 def test_the_best_is_found_by_an_index(tmp_path):

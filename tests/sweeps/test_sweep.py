@@ -19,7 +19,7 @@ from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table, write_ert
 from ruby_map.mapper import SearchOptions, explore, sweep
 from ruby_map.mapper.commands.ruby_sweep import main
-from ruby_map.mapper.problem.charges import CostOptions
+from ruby_map.mapper.problem.charges import Charges
 from ruby_map.mapper.sweeps import picture as sweep_figures
 from ruby_map.mapper.sweeps import run as sweep_run
 from ruby_map.mapper.sweeps.file import read_sweep
@@ -84,7 +84,7 @@ def test_a_point_is_charged_as_the_file_says(folder):
     )
     options, costs = (
         SearchOptions(strategy="random", victory=20, seed=1),
-        CostOptions(True, hop_pj=3.0, drain_reads=True),
+        Charges(True, hop_pj=3.0, drain_reads=True),
     )
     alone = explore(arch, str(folder / "mm.yaml"), "ruby-s", options, table=dear, costs=costs)
     found = sweep(folder / "sweep.yaml").outcomes[1].result

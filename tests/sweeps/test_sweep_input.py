@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table, write_ert
-from ruby_map.mapper.problem.charges import CostOptions
+from ruby_map.mapper.problem.charges import Charges
 from ruby_map.mapper.sweeps.expressions import computed
 from ruby_map.mapper.sweeps.file import read_sweep
 from ruby_map.mapper.sweeps.plan import LinkedParameters, SteppedRange
@@ -272,7 +272,7 @@ def test_energy_has_the_options_of_ruby_map(plan, tmp_path):
     arch = load_arch("eyeriss_like")
     write_ert(energy_table(arch), tmp_path / "tables.yaml")
     found = plan("energy: {ert: tables.yaml, leakage: true, hop_pj: 2 / 4, drain_reads: true}\n")
-    costs = CostOptions(True, hop_pj=0.5, drain_reads=True)
+    costs = Charges(True, hop_pj=0.5, drain_reads=True)
     assert (found.energies.ert, found.energies.costs) == (tmp_path / "tables.yaml", costs)
     texts = ("{}", "{leakage: true}", "{drain_reads: true}", "{ert: tables.yaml}")
     marks = {plan(f"energy: {text}\n").fingerprint for text in texts}

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 from ruby_map.mapper import SearchOptions, explore, result_json, sweep
-from ruby_map.mapper.problem.charges import CostOptions
+from ruby_map.mapper.problem.charges import Charges
 from ruby_map.mapper.sweeps import page as sweep_report
 from ruby_map.mapper.sweeps.page import report_html
 from ruby_map.mapper.sweeps.store import FOUND, PointOutcome
@@ -61,7 +61,7 @@ def test_the_page_holds_every_design_and_its_energy_adds_up(report):
 
 def test_network_and_leakage_stand_beside_the_levels():
     """Of a point that counts them, each under its own name; together they are the whole."""
-    options = CostOptions(leakage=True, hop_pj=1.0)
+    options = Charges(leakage=True, hop_pj=1.0)
     found = explore(
         "eyeriss_like", "alexnet/conv5", options=SearchOptions(strategy="random", samples=300), costs=options
     )

@@ -11,14 +11,14 @@ from .bounds import SLACK
 
 
 @dataclass(frozen=True)
-class Limit:
+class ObjectiveLimit:
     """The most that an objective of the mappings that a claim is about may be."""
 
     objective: Objective
     most: float
 
     @classmethod
-    def equal_to(cls, objective: Objective, value: float) -> "Limit":
+    def equal_to(cls, objective: Objective, value: float) -> "ObjectiveLimit":
         """Allow what equals `value`: whole numbers exactly, others up to the tolerance."""
         return cls(objective, value if objective.whole else value * (1 + TOLERANCE))
 
@@ -37,7 +37,7 @@ class Claim:
     powers: tuple[int, int] | None  # of energy and cycles in the objective; None: a front
     lower_bound: float
     points: tuple[tuple[float, float], ...] = ()  # of a front: (cycles, pJ) on it, and below the open mappings
-    limits: tuple[Limit, ...] = ()  # of the mappings that the claim is about
+    limits: tuple[ObjectiveLimit, ...] = ()  # of the mappings that the claim is about
 
     @property
     def least(self) -> float:

@@ -27,7 +27,7 @@ from ...mapping import (
     unique_rows,
 )
 from ...mapspace import Order
-from ...model import Costs, Counts, Steps, count, evaluate, rate, recount, validity
+from ...model import Costs, Counts, WordsByLoop, count, evaluate, rate, recount, validity
 from ...model.nests import Crossings, DataMovement, NestAnalysis
 from .problem import Problem, Refused
 from .sent import sent
@@ -80,8 +80,8 @@ class _Flagged:
         return flagged
 
     @cache  # noqa: B019
-    def _steps(self, i: int, v: int, level: int, child: int) -> Steps:
-        return Steps(self.combinations.take([i]), self.combinations.workload.tensors[v], level, child)
+    def _steps(self, i: int, v: int, level: int, child: int) -> WordsByLoop:
+        return WordsByLoop(self.combinations.take([i]), self.combinations.workload.tensors[v], level, child)
 
     def _sent(self, i: int, v: int, level: int, child: int, order: list[list[int]]) -> int:
         """Count the words that a level sends in a loop order: execute it where that is quick, else list them by the

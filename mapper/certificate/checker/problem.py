@@ -13,7 +13,7 @@ from ....arch import Architecture
 from ....energy import EnergyTable
 from ....workloads import Rank, Tensor, Workload
 from ...mapping import Bools, Floats
-from ...problem import CostOptions
+from ...problem import Charges
 from .chains import Chains, Group, TooManyChains, every_chain, tied_dims
 from .memories import Kept, Memory, memories
 from .words import RankWords
@@ -33,7 +33,7 @@ class Problem:
     workload: Workload
     table: EnergyTable
     remainders: Sequence[bool]  # per slot
-    costs: CostOptions
+    costs: Charges
     _words: dict[object, RankWords] = field(default_factory=dict)
     _columns: dict[object, list[tuple[bytes, Floats]]] = field(default_factory=dict)
     _arrays: dict[bytes, Floats] = field(default_factory=dict)

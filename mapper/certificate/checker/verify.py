@@ -14,9 +14,9 @@ from ....arch import Architecture
 from ....energy import EnergyTable
 from ....workloads import Workload
 from ...model import figures_exact
-from ...problem import OBJECTIVES, CostOptions, Objective
-from ..format import FRONT, TOLERANCE, Choice, Layer, Stage, certified_energies
-from .claim import Claim, Limit
+from ...problem import OBJECTIVES, Charges, Objective
+from ..format import FRONT, TOLERANCE, Choice, LayerProof, Stage, certified_energies
+from .claim import Claim, ObjectiveLimit
 from .columns import Columns
 from .compulsory import least_cycles
 from .cover import Cover, Tally
@@ -52,19 +52,19 @@ class Verified:
     stages: tuple[VerifiedStage, ...]  # by each objective in turn; of a front none
     transformations: tuple[str, ...]  # that changed the layer, in turn: the proof is about what they made of it
     sizes: dict[str, int]  # per dim
-    costs: CostOptions
+    costs: Charges
     combinations: int  # of chains and kept tensors, all accounted for
     evaluated: int  # combinations evaluated in every loop order
     sets: int  # sets of chains checked
 
 
-def verify(layer: Layer, arch: Architecture, workload: Workload, table: EnergyTable) -> Verified:
+def verify(layer: LayerProof, arch: Architecture, workload: Workload, table: EnergyTable) -> Verified:
     """Check the proof of a layer. Raises Refused with the first reason against it."""
     with np.errstate(all="ignore"):  # inf minus inf and the like give NaN, which never reaches a claimed bound
         return _verify(layer, arch, workload, table)
 
 
-def _verify(layer: Layer, arch: Architecture, workload: Workload, table: EnergyTable) -> Verified:
+def _verify(layer: LayerProof, arch: Architecture, workload: Workload, table: EnergyTable) -> Verified:
     _check_fields(layer)
     problem, tally = _problem(layer, arch, workload, table), Tally()
     if layer.objective == FRONT:
@@ -89,20 +89,20 @@ def _verify(layer: Layer, arch: Architecture, workload: Workload, table: EnergyT
     )
 
 
-def _front_points(problem: Problem, layer: Layer, tally: Tally) -> int:
+def _front_points(problem: Problem, layer: LayerProof, tally: Tally) -> int:
     """Check a front and return the number of its points. Raises Refused."""
     points = _front([worth(problem, claimed) for claimed in layer.best])
     _cover(problem, Claim(None, 0.0, (*points, *layer.corners)), layer.choices, tally)
     return len(points)
 
 
-def _stages(problem: Problem, layer: Layer, tally: Tally, written: Architecture) -> list[VerifiedStage]:
+def _stages(problem: Problem, layer: LayerProof, tally: Tally, written: Architecture) -> list[VerifiedStage]:
     """Check the proof by each objective; the values verified by those before are its limits.
 
     `written` is the machine with one level for each memory. Raises Refused.
     """
     first = Stage(objective=layer.objective, best=layer.best[0], lower_bound=layer.lower_bound, choices=layer.choices)
-    verified, limits = list[VerifiedStage](), list[Limit]()
+    verified, limits = list[VerifiedStage](), list[ObjectiveLimit]()
     for stage in (first, *layer.stages):
         objective = OBJECTIVES[stage.objective]
         by_energy, by_cycles = objective.powers
@@ -121,7 +121,7 @@ def _stages(problem: Problem, layer: Layer, tally: Tally, written: Architecture)
             _check_compulsory(problem, objective, stage.lower_bound, written)
         optimal = stage.lower_bound >= value * (1 - TOLERANCE)
         verified.append(VerifiedStage(objective.name, value, stage.lower_bound, optimal))
-        limits.append(Limit.equal_to(objective, value))
+        limits.append(ObjectiveLimit.equal_to(objective, value))
     for objective in (OBJECTIVES[name] for name in layer.objectives[len(verified) :]):
         by_energy, by_cycles = objective.powers
         verified.append(VerifiedStage(objective.name, cycles**by_cycles * energy_pj**by_energy, 0.0, optimal=False))
@@ -151,7 +151,7 @@ def _combinations(problem: Problem) -> int:
     return problem.combinations * problem.keeps
 
 
-def _check_fields(layer: Layer) -> None:
+def _check_fields(layer: LayerProof) -> None:
     """Check that the fields of a front, or of objectives, are set and no others. Raises Refused."""
     front = layer.objective == FRONT
     _check_objectives(layer, front)
@@ -165,7 +165,7 @@ def _check_fields(layer: Layer) -> None:
         raise Refused(f"it has a lower bound of {layer.lower_bound:.9g}")
 
 
-def _check_objectives(layer: Layer, front: bool) -> None:
+def _check_objectives(layer: LayerProof, front: bool) -> None:
     """Check that the objectives have proofs, each once, and are the first of those asked for. Raises Refused."""
     names = [layer.objective, *(stage.objective for stage in layer.stages)]
     for i, name in enumerate([*names, *layer.objectives[len(names) :]]):
@@ -189,7 +189,7 @@ def _front(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     return front
 
 
-def _problem(layer: Layer, arch: Architecture, workload: Workload, table: EnergyTable) -> Problem:
+def _problem(layer: LayerProof, arch: Architecture, workload: Workload, table: EnergyTable) -> Problem:
     """Make the problem. Raises Refused where the certificate is about a different one."""
     if not figures_exact(arch, workload):
         raise Refused("figures of this layer may pass 2^53, where float64 rounds them")
@@ -203,13 +203,13 @@ def _problem(layer: Layer, arch: Architecture, workload: Workload, table: Energy
         raise Refused("it names a slot with remainders twice")
     arch, table = expanded(arch, table, workload)
     _check_remainders(layer, arch)
-    costs = CostOptions(layer.leakage, layer.wire_pj_per_bit_mm, layer.tile_mm, layer.hop_pj, layer.drain_reads)
+    costs = Charges(layer.leakage, layer.wire_pj_per_bit_mm, layer.tile_mm, layer.hop_pj, layer.drain_reads)
     if costs.faults():
         raise Refused(f"it counts the network in a way that there is not: {costs.faults()[0]}")
     return Problem(arch, workload, table, [slot.name in layer.remainders for slot in arch.slots], costs)
 
 
-def _check_workload(layer: Layer, workload: Workload) -> None:
+def _check_workload(layer: LayerProof, workload: Workload) -> None:
     """Check that the certificate is of these sizes, after the same transformations. Raises Refused."""
     missing = [name for name in layer.transformations if name not in workload.transformations]
     if missing:
@@ -222,7 +222,7 @@ def _check_workload(layer: Layer, workload: Workload) -> None:
         raise Refused(f"it is of sizes {layer.sizes}, and {workload.name} has {sizes}")
 
 
-def _check_energies(layer: Layer, table: EnergyTable) -> None:
+def _check_energies(layer: LayerProof, table: EnergyTable) -> None:
     """Check that the certificate is of the energies in `table`. Raises Refused."""
     if set(layer.energies) != set(energies := certified_energies(table)):
         raise Refused("it is of other levels")
@@ -231,7 +231,7 @@ def _check_energies(layer: Layer, table: EnergyTable) -> None:
             raise Refused(f"it is of other energies at {name}: {layer.energies[name]}, and not {figures}")
 
 
-def _check_remainders(layer: Layer, arch: Architecture) -> None:
+def _check_remainders(layer: LayerProof, arch: Architecture) -> None:
     """Check that the slots with remainders are there, and are those that constraints ask for. Raises Refused."""
     unknown = set(layer.remainders) - {slot.name for slot in arch.slots}
     if unknown:

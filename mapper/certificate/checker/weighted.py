@@ -8,7 +8,7 @@ from operator import mul
 import numpy as np
 
 from ...mapping import Floats, Ints
-from .claim import Limit
+from .claim import ObjectiveLimit
 from .columns import Columns, Product, Words
 
 Factor = tuple[float, Product, float]  # power, product, logarithm of what the product is multiplied by
@@ -41,7 +41,7 @@ class Powers:
     limits: tuple[Factor, ...]  # 1 / limit**power
 
     @classmethod
-    def of(cls, powers: tuple[int, int], limits: Sequence[Limit], weights: Mapping[str, float]) -> "Powers":
+    def of(cls, powers: tuple[int, int], limits: Sequence[ObjectiveLimit], weights: Mapping[str, float]) -> "Powers":
         """Read the power of each limit from the weights. Raises ValueError where one is too large."""
         energy, cycles, factors = float(powers[0]), float(powers[1]), list[Factor]()
         for limit in limits:

@@ -20,8 +20,8 @@ import numpy as np
 
 from ...mapping import Bools, Ints, Numbers
 from ...runtime import Deadline, no_deadline
+from .context_combinations import context_combinations, summed
 from .contexts import Prefixes, Range, with_count
-from .meetings import meetings, summed
 
 CLASS_STEPS, ROWS_A_STEP = 60, 8  # steps of a class of increments: for itself, and for so many rows one
 
@@ -135,7 +135,7 @@ class RankView:
     def sizes(self) -> Numbers:
         """Sum of the lengths of the tiles of all steps: of every child, or distinct ones when shared."""
         total: Numbers = np.zeros(self.n, self.numbers)
-        for met in meetings([[part.contexts(part.c)] for part in self.parts], self.rows):
+        for met in context_combinations([[part.contexts(part.c)] for part in self.parts], self.rows):
             view = self._at(met.combination)
             for parts in product(*met.ranges):
                 words = met.times.astype(self.numbers) * view._distinct(parts) * view.length([p.last for p in parts])
@@ -166,7 +166,7 @@ class RankView:
             contexts[moving] = [part.contexts(level + 1, moved=True)]
         choices = prod(len(own) for own in contexts)
         found: Numbers = np.zeros((3, choices * self.n), self.numbers)
-        for met in meetings(contexts, self.rows):
+        for met in context_combinations(contexts, self.rows):
             increment = _Increment(self._at(met.combination), moving, step[met.combination])
             where = met.choice * self.n + met.combination
             sums = increment.overlap(met.times.astype(self.numbers), met.ranges)

@@ -30,10 +30,10 @@ class Delivery:
     shape: list[Box]  # of the words, from that corner
 
     @classmethod
-    def of(cls, numbers: Ints, offsets: Ints, news: list[Box]) -> Self:
-        """The first element gets `news`, the others the same at their `offsets`."""
-        corner = [min(box[rank][0] for box in news) for rank in range(offsets.shape[1])]
-        shape = [tuple((low - at, high - at) for (low, high), at in zip(box, corner, strict=True)) for box in news]
+    def of(cls, numbers: Ints, offsets: Ints, new_boxes: list[Box]) -> Self:
+        """The first element gets `new_boxes`, the others the same at their `offsets`."""
+        corner = [min(box[rank][0] for box in new_boxes) for rank in range(offsets.shape[1])]
+        shape = [tuple((low - at, high - at) for (low, high), at in zip(box, corner, strict=True)) for box in new_boxes]
         return cls(numbers, np.array(corner, np.int64) + offsets, sorted(shape))
 
     def linked(self, before: "Delivery | None", block: Block) -> Bools:
@@ -128,9 +128,9 @@ class Walk:
     def _memory(self, block: int, times: float) -> Boxes:
         """Run all loops of a block. Returns what its memory has to be given anew, each time for `times`."""
         self._temporal(block, self.nest.ends[block], times)
-        return self._news(self.at_memory[block], self.nest.ends[block])
+        return self._new_boxes(self.at_memory[block], self.nest.ends[block])
 
-    def _news(self, seen: Seen, number: int) -> Boxes:
+    def _new_boxes(self, seen: Seen, number: int) -> Boxes:
         box = self._box(number)
         seen.most = max(seen.most, words(box))
         before, seen.box = seen.box, box
@@ -193,18 +193,18 @@ class Walk:
             self.index[number] = 0
         numbers, offsets = self._elements(block)
         if block:
-            news = self._memory(block - 1, times)
+            new_boxes = self._memory(block - 1, times)
         else:
-            news = [self.nest.box(self.tensor, self.start, [0] * len(self.start))]
+            new_boxes = [self.nest.box(self.tensor, self.start, [0] * len(self.start))]
             for element in numbers.tolist():
                 self.computes[element] += times
-        size = sum(map(words, news))
+        size = sum(map(words, new_boxes))
         if size:
             alone = served(offsets, size)
             movement = self.movements[block]
             linked = np.zeros(len(numbers), bool)
             if self.rules.links:
-                now = Delivery.of(numbers, offsets, news)
+                now = Delivery.of(numbers, offsets, new_boxes)
                 linked = now.linked(self._before.get(block), self.nest.blocks[block])
                 self._before[block] = now
             passed = served(offsets[~linked], size)
@@ -215,7 +215,7 @@ class Walk:
                 movement.accesses[key] += accesses * times
         elif self.rules.links:
             self._before.pop(block, None)
-        self._news(self.at_array[block], end)
+        self._new_boxes(self.at_array[block], end)
 
     def _elements(self, block: int) -> tuple[Ints, Ints]:
         """The elements in use: their numbers # (element,), and how far each is from the first # (element, rank)."""

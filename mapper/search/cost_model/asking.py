@@ -21,7 +21,7 @@ from ..outcome import REFUSED, UNANSWERED, Answer, Ended, Outcome
 from ..recorder import Recorder, Scores, Stop
 from ..recording import Recording
 from ..rounds import Rounds
-from ..strategy import Task, Watch
+from ..strategy import Observers, Task
 from .calling import OPTION, Calls
 from .faults import command_of, model_name
 from .nests import nest_keys
@@ -35,13 +35,13 @@ class ModelFailedError(Exception):
     """The cost model's answers are no use any more; the message says why."""
 
 
-def ask(task: Task, watch: Watch, rounds: Rounds, stop: Stop) -> Outcome:
+def ask(task: Task, observers: Observers, rounds: Rounds, stop: Stop) -> Outcome:
     """Ask the task's cost model about the mappings of `rounds`, until a rule, their end or Ctrl-C ends the search.
 
     Goes on from the answers in `watch.part`. Raises InputError where the command cannot be started.
     """
-    search = Asking(task, watch, rounds if task.start is None else _begun(task.start, rounds), stop)
-    if watch.part and (state := watch.part.load()):
+    search = Asking(task, observers, rounds if task.start is None else _begun(task.start, rounds), stop)
+    if observers.part and (state := observers.part.load()):
         search.restore(state)
     search.run()
     return search.outcome()
@@ -56,8 +56,8 @@ def _begun(start: MappingBatch, rounds: Rounds) -> Rounds:
 class Asking(Recording):
     """A running search with a cost model."""
 
-    def __init__(self, task: Task, watch: Watch, rounds: Rounds, stop: Stop) -> None:
-        super().__init__(Recorder(stop), watch)
+    def __init__(self, task: Task, observers: Observers, rounds: Rounds, stop: Stop) -> None:
+        super().__init__(Recorder(stop), observers)
         self.task, self.rounds = task, rounds
         self.best: MappingBatch | None = None
         self.failure = ""
@@ -76,8 +76,8 @@ class Asking(Recording):
         except ModelFailedError as error:
             self.failure = str(error)
             self._stop(Ended.MODEL_FAILED, spent + time.monotonic() - before)
-        if self.recorder.statistics.interrupted and self.watch.part:
-            self.watch.part.save(self.state())
+        if self.recorder.statistics.interrupted and self.observers.part:
+            self.observers.part.save(self.state())
 
     def outcome(self) -> Outcome:
         """Return the best mapping by the cost model, with its value."""
@@ -173,8 +173,8 @@ class Asking(Recording):
         self.recorder.record(scores, seconds)
         if self.recorder.where == (number, 0):
             self.best = one
-        if self.watch.answered and reason != UNANSWERED:
-            self.watch.answered(one, value)
+        if self.observers.answered and reason != UNANSWERED:
+            self.observers.answered(one, value)
         going = self.go_on()
         self._silent = self._silent + 1 if reason == UNANSWERED else 0
         return going
@@ -197,8 +197,8 @@ class Asking(Recording):
         """End the search for that reason, and save the state."""
         self.recorder.statistics.stop(reason)
         self.recorder.statistics.seconds = seconds
-        if self.watch.part:
-            self.watch.part.save(self.state())
+        if self.observers.part:
+            self.observers.part.save(self.state())
 
 
 def _model(options: SearchOptions) -> LineProcesses | Calls:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from ...mapping import Floats
 from ...mapspace import LazyBatch, Mapspace
-from ...problem import CostOptions
-from ..recorder import Scores, ToBeat
+from ...problem import Charges
+from ..recorder import RecordThreshold, Scores
 from ..score import ScoringTask
 
 
@@ -49,8 +49,8 @@ class EngineLine(Protocol):
     def missing(self) -> list[str]:
         """List the packages to install, in the user's words."""
 
-    def space_faults(self, space: Mapspace, costs: CostOptions) -> list[str]:
+    def space_faults(self, space: Mapspace, costs: Charges) -> list[str]:
         """List why it cannot evaluate the mappings of `space`, in the user's words."""
 
-    def score(self, task: ScoringTask, chunks: Sequence[int], known: ToBeat) -> list[Scores]:
+    def score(self, task: ScoringTask, chunks: Sequence[int], known: RecordThreshold) -> list[Scores]:
         """Score each of `chunks`: the mappings that may improve on `known`."""

@@ -19,7 +19,7 @@ from ...mapping import Bools, Floats, Ints
 from ...mapspace import LazyBatch, Mapspace
 from ...model import count, evaluate, least_counts, rate, validity
 from ...model.nests import NestAnalysis
-from ...problem import CostOptions, Objective
+from ...problem import Charges, Objective
 
 BLOCK = 8192  # mappings evaluated at once: their arrays stay in cache, and calls cost little beside them
 SMALL_BLOCK = 1024  # where bounds have left few mappings: a block is padded
@@ -33,7 +33,7 @@ class JaxEngine:
         self,
         space: Mapspace,
         table: EnergyTable,
-        costs: CostOptions,
+        costs: Charges,
         objectives: tuple[Objective, ...],
         block: int,
     ) -> None:
@@ -142,7 +142,7 @@ def _rows(draw: LazyBatch) -> Ints:
 
 @lru_cache(maxsize=MOST_ENGINES)
 def jax_engine(
-    space: Mapspace, table: EnergyTable, costs: CostOptions, objectives: tuple[Objective, ...], block: int
+    space: Mapspace, table: EnergyTable, costs: Charges, objectives: tuple[Objective, ...], block: int
 ) -> JaxEngine:
     """Return the engine of a mapspace, cached in this process with its compiled functions."""
     return JaxEngine(space, table, costs, objectives, block)

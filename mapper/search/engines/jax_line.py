@@ -6,9 +6,9 @@ from math import prod
 
 from ...mapspace import LISTED, LazyBatch, Mapspace
 from ...model.nests import outside
-from ...problem import CostOptions
+from ...problem import Charges
 from ..proposer import CHUNK
-from ..recorder import Scores, ToBeat
+from ..recorder import RecordThreshold, Scores
 from ..score import ScoringTask
 from .prefilter import Prefilter
 
@@ -27,7 +27,7 @@ class JaxLine:
             return ["jax is not installed: pip install 'ruby-map[jax]' brings it; numpy does without"]
         return []
 
-    def space_faults(self, space: Mapspace, costs: CostOptions) -> list[str]:
+    def space_faults(self, space: Mapspace, costs: Charges) -> list[str]:
         """List features that it does not support, and tables that would be too large."""
         faults, layer = [], f"{space.workload.name} on {space.arch.name}"
         if costs.network:
@@ -46,7 +46,7 @@ class JaxLine:
             faults.append(f"needs tables of all chains of a window, at most {MOST_PAIRS:,}: {layer} has {most:,}")
         return [f"jax {message}; or use numpy" for message in faults]
 
-    def score(self, task: ScoringTask, chunks: Sequence[int], known: ToBeat) -> list[Scores]:
+    def score(self, task: ScoringTask, chunks: Sequence[int], known: RecordThreshold) -> list[Scores]:
         """Score each of `chunks`: the mappings that may improve on `known`."""
         screened = prefilter(task).screen(_batches(task, chunks), known, chunks[0] * CHUNK)
         return [

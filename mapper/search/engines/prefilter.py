@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...mapping import Floats, Ints, covered, uncovered_by_earlier
+from ...mapping import Floats, Ints, dominated, uncovered_by_earlier
 from ...mapspace import LazyBatch, Mapspace
 from ...problem import Objective
 from ..pruning import Pruning
-from ..recorder import ToBeat
+from ..recorder import RecordThreshold
 from ..values import Valuation, may_precede
 from .engine import Engine, Sight
 
@@ -40,7 +40,7 @@ class Prefilter:
     valuation: Valuation
     pruning: Pruning | None = None
 
-    def screen(self, draws: Iterable[LazyBatch], known: ToBeat, seen: int) -> list[Prefiltered]:
+    def screen(self, draws: Iterable[LazyBatch], known: RecordThreshold, seen: int) -> list[Prefiltered]:
         """Select from each of `draws` the mappings that may improve on `known` and on the draws before it.
 
         `seen` is the number of mappings before them.
@@ -61,7 +61,7 @@ class Prefilter:
         rank, block = self.valuation, SMALL_BLOCK if self.pruning else BLOCK
         return jax_engine(self.space, rank.table, rank.costs, rank.columns, block)
 
-    def _first(self, sight: Sight, known: ToBeat) -> tuple[NDArray[np.int8], Ints]:
+    def _first(self, sight: Sight, known: RecordThreshold) -> tuple[NDArray[np.int8], Ints]:
         """Return the reason codes, and the valid mappings whose cycles leave room to improve on `known`."""
         reasons = sight.reasons()
         left = np.flatnonzero(reasons == 0)
@@ -69,7 +69,7 @@ class Prefilter:
             left = left[self.pruning.first_sight(sight.cycles()[left], known)]
         return reasons, left
 
-    def _values(self, engine: Engine, draw: LazyBatch, known: ToBeat, seen: int) -> Floats:
+    def _values(self, engine: Engine, draw: LazyBatch, known: RecordThreshold, seen: int) -> Floats:
         """Evaluate with NumPy the mappings that could be recorded; inf for the others. # (mapping, objective)"""
         values = np.full((len(draw), len(self.valuation.columns)), np.inf)
         left = np.arange(len(draw))
@@ -93,7 +93,9 @@ def _ahead[T](items: Iterable[T]) -> Iterator[T]:
     yield from waiting
 
 
-def may_improve(least: Floats, most: Floats, objectives: Sequence[Objective], several: int, known: ToBeat) -> Ints:
+def may_improve(
+    least: Floats, most: Floats, objectives: Sequence[Objective], several: int, known: RecordThreshold
+) -> Ints:
     """Select the mappings that could be recorded: those not surely beaten by `known` or by an earlier mapping.
 
     Their values are at `least` and at `most` these, which may be off by SLACK # (mapping, objective); the first
@@ -105,7 +107,7 @@ def may_improve(least: Floats, most: Floats, objectives: Sequence[Objective], se
     promising &= low[:, 0] < before if several == 1 else low[:, 0] <= before
     if several < len(objectives):
         low, high = low[:, several:], high[:, several:]
-        open_ = np.flatnonzero(~covered(low, known.front))
+        open_ = np.flatnonzero(~dominated(low, known.front))
         promising[open_[uncovered_by_earlier(low[open_], high[open_])]] = True
     return np.flatnonzero(promising)
 

@@ -21,23 +21,25 @@ from ..options import Configurable, SearchOptions
 from ..outcome import Ended, Outcome
 from ..proposer import random_batch
 from ..recorder import Recorder, Stop
-from ..recording import Keeping
+from ..recording import RetainingSearch
 from ..rounds import Rounds
-from ..strategy import Task, Watch, goes_on
-from .grounds import Grounds
+from ..strategy import Observers, Task, is_unfinished
 from .population import Generation, Population, Sizes
-from .populations import SETTLED, Populations
+from .population_spaces import PopulationSpaces
+from .populations import IDLE_POPULATIONS, Populations
 
 SMALL = Sizes(32, 32)  # an answer may take seconds
-NO_VICTORY = f"an evolution ends after {SETTLED} populations in a row that bring nothing: leave this out or use random"
+NO_VICTORY = (
+    f"an evolution ends after {IDLE_POPULATIONS} populations in a row that bring nothing: leave this out or use random"
+)
 
 
 def evolved_by_answers(task: Task) -> Rounds:
     """Evolve populations by the values that come back, until new ones bring nothing."""
-    grounds = Grounds(task.towards(front=()))
-    every, best = Populations(grounds), inf
+    inputs = PopulationSpaces(task.towards(front=()))
+    every, best = Populations(inputs), inf
     while not every.settled:
-        population = Population(grounds, every.number, SMALL)
+        population = Population(inputs, every.number, SMALL)
         while not population.over:
             some = population.propose()
             values = yield some.batch(task.space)
@@ -80,24 +82,24 @@ class Evolution(Configurable):
         """Return a batch drawn at random, as its first mappings are before they are made to fit."""
         return random_batch(task.space, task.options.seed, 0).arranged()
 
-    def run(self, task: Task, watch: Watch) -> Outcome:
+    def run(self, task: Task, observers: Observers) -> Outcome:
         """Evolve populations until a rule, Ctrl-C or populations that bring nothing end the search."""
-        running, part = Evolving(task, watch), watch.part
+        running, part = Evolving(task, observers), observers.part
         if part and (state := part.load()):
             running.restore(state)
-            if not goes_on(state, task.options.limits, part):
+            if not is_unfinished(state, task.options.limits, part):
                 return running.outcome()
             running.recorder.statistics.ended = ()
         running.run()
         return running.outcome()
 
 
-class Evolving(Keeping):
+class Evolving(RetainingSearch):
     """A running evolution."""
 
-    def __init__(self, task: Task, watch: Watch) -> None:
-        super().__init__(task, Recorder(Evolution().stop(task.options)), watch)
-        self.populations = Populations(Grounds(task))
+    def __init__(self, task: Task, observers: Observers) -> None:
+        super().__init__(task, Recorder(Evolution().stop(task.options)), observers)
+        self.populations = Populations(PopulationSpaces(task))
 
     def run(self) -> None:
         """Evolve and record, until the search ends."""
@@ -116,7 +118,7 @@ class Evolving(Keeping):
             every.end_if_over(self.recorder.best)
         if every.settled:
             return
-        elsewhere = in_order(evolved, Grounds(self.task), count(every.number), jobs, 1, learnt=self._left)
+        elsewhere = in_order(evolved, PopulationSpaces(self.task), count(every.number), jobs, 1, learnt=self._left)
         with closing(elsewhere) as found:
             for generations in found:
                 for generation in generations:
@@ -147,11 +149,11 @@ class Evolving(Keeping):
         self.populations.restore(state)
 
 
-def evolved(grounds: Grounds, numbers: Sequence[int], seconds: float) -> list[list[Generation]]:
+def evolved(inputs: PopulationSpaces, numbers: Sequence[int], seconds: float) -> list[list[Generation]]:
     """Evolve the populations of these numbers, each for so many seconds at most."""
     every = []
     for number in numbers:
-        population, ends = Population(grounds, number), time.monotonic() + seconds
+        population, ends = Population(inputs, number), time.monotonic() + seconds
         every.append([population.generation(0)])
         while not population.over and time.monotonic() < ends:
             every[-1].append(population.generation(0))

@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 
 from ...mapping import Floats, Ints, frontier
 from ...model import validity
-from ..recorder import Scores, ToBeat
-from ..variation import TIE, Ground, Individuals, ranked_apart
-from .grounds import Grounds
+from ..recorder import RecordThreshold, Scores
+from ..variation import TIE, Individuals, MappingSampler, ranked_apart
+from .population_spaces import PopulationSpaces
 
 DRAWN = 4  # generations of drawn mappings at most, unless none is valid
 DRAWN_ROUNDS = 64  # of repair of a drawn mapping
 ROUNDS = 4  # of repair of a child
 IDLE = 30  # generations without improvement that end a population
-SETTLED = 8  # the same in a smaller mapspace, from which it goes on to the larger
+IDLE_GENERATIONS = 8  # the same in a smaller mapspace, from which it goes on to the larger
 
 
 class Scored(NamedTuple):
@@ -57,7 +57,7 @@ class Generation:
 class Population:
     """The survivors so far. Its random stream depends on the seed and its number alone."""
 
-    grounds: Grounds
+    inputs: PopulationSpaces
     number: int
     sizes: Sizes = field(default_factory=lambda: SIZES)
     stage: int = 0  # which mapspace it is in
@@ -70,17 +70,17 @@ class Population:
     rng: np.random.Generator = field(init=False)
 
     def __post_init__(self) -> None:
-        seed = np.random.SeedSequence(self.grounds.task.options.seed, spawn_key=(self.number,))
+        seed = np.random.SeedSequence(self.inputs.task.options.seed, spawn_key=(self.number,))
         self.rng = np.random.default_rng(seed)
-        self.survivors = self._ground.drawn(self.rng, 0)
+        self.survivors = self._sampler.drawn(self.rng, 0)
         self.values = np.empty((0, len(self.aims)))
         if len(self._given):
-            self.stage = len(self.grounds.spaces) - 1  # a smaller mapspace may not have them
+            self.stage = len(self.inputs.spaces) - 1  # a smaller mapspace may not have them
 
     @property
     def _given(self) -> Individuals:
         """The mappings that the search begins with: they join the first mappings of the first population."""
-        start = self.grounds.task.start
+        start = self.inputs.task.start
         if start is None or self.number or self.drawn:
             return self.survivors.take(slice(0))
         return Individuals(start.factors, start.order, start.keep)
@@ -88,25 +88,25 @@ class Population:
     @property
     def aims(self) -> tuple[str, ...]:
         """What it minimises: the objectives; where a front is asked for, every other population one of its axes."""
-        goal = self.grounds.task.goal
+        goal = self.inputs.task.goal
         every = dict.fromkeys([goal.objectives, *((axis,) for axis in goal.front)])
         return list(every)[self.number % len(every)]
 
     @property
     def over(self) -> bool:
         """Whether it no longer improves."""
-        return self.stage == len(self.grounds.spaces) - 1 and self.idle >= IDLE
+        return self.stage == len(self.inputs.spaces) - 1 and self.idle >= IDLE
 
     @property
-    def _ground(self) -> Ground:
-        return self.grounds.spaces[self.stage]
+    def _sampler(self) -> MappingSampler:
+        return self.inputs.spaces[self.stage]
 
     def generation(self, chunk: int) -> Generation:
         """Make generation `chunk` of the search, and let the best of it and of the survivors survive."""
         some = self.propose()
         scored = self._score(some)
         self.settle(some, scored.aims)
-        axes = scored.axes if self.grounds.task.goal.front else None
+        axes = scored.axes if self.inputs.task.goal.front else None
         scores = Scores.of(chunk, scored.reasons, scored.objectives, axes)
         self.best = min([self.best, *map(tuple, scores.values[-1:].tolist())])
         if axes is not None:
@@ -121,36 +121,36 @@ class Population:
         self._survive(some, values)
         improved = bool(len(self.values)) and (not before or self.values[0, 0] < before[0][0] * (1 - TIE))
         self.idle = 0 if improved else self.idle + 1
-        if self.idle >= SETTLED and self.stage < len(self.grounds.spaces) - 1:
+        if self.idle >= IDLE_GENERATIONS and self.stage < len(self.inputs.spaces) - 1:
             self.stage, self.idle = self.stage + 1, 0
 
     def propose(self) -> Individuals:
         """Make the mappings of a generation: drawn at random, and made to fit, until there are enough survivors; then
         children. Others drawn at random take the places of those that could not be repaired."""
         given = self._given
-        ground, few = self._ground, len(self.values) < self.sizes.survivors and self.drawn < DRAWN
+        sampler, few = self._sampler, len(self.values) < self.sizes.survivors and self.drawn < DRAWN
         if few or not len(self.values):
             self.drawn += 1
-            some, rounds = ground.drawn(self.rng, self.sizes.children), DRAWN_ROUNDS
+            some, rounds = sampler.drawn(self.rng, self.sizes.children), DRAWN_ROUNDS
         else:
-            some, rounds = ground.variation.children(self.survivors, self.rng, self.sizes.children), ROUNDS
-        fit = ground.repair.fitted(some, self.rng, rounds)
-        others = ground.drawn(self.rng, self.sizes.children - len(fit))
+            some, rounds = sampler.variation.children(self.survivors, self.rng, self.sizes.children), ROUNDS
+        fit = sampler.repair.fitted(some, self.rng, rounds)
+        others = sampler.drawn(self.rng, self.sizes.children - len(fit))
         return Individuals.joined([given, fit, others]).take(slice(self.sizes.children))
 
     def _score(self, some: Individuals) -> Scored:
         """Evaluate mappings, without those that can neither survive nor extend the front."""
-        task, n = self.grounds.task, len(some)
-        goal, batch = task.goal, self._ground.repair.batch(some)
+        task, n = self.inputs.task, len(some)
+        goal, batch = task.goal, self._sampler.repair.batch(some)
         reasons = validity(batch)
         left = np.flatnonzero(reasons == 0)
         if task.options.prune and len(left) and len(self.values) == self.sizes.survivors:
-            known = ToBeat(tuple(self.values[-1].tolist()), self.front)
-            left = left[self.grounds.pruning(self.aims).hopeful(batch.take(left), known, 0)]
+            known = RecordThreshold(tuple(self.values[-1].tolist()), self.front)
+            left = left[self.inputs.pruning(self.aims).hopeful(batch.take(left), known, 0)]
         names, several = (*goal.objectives, *goal.front), len(goal.objectives)
         values = np.full((n, len(names)), np.inf)
         if len(left):
-            values[left] = task.valuation.values(batch.take(left), ToBeat(self.best, self.front))
+            values[left] = task.valuation.values(batch.take(left), RecordThreshold(self.best, self.front))
         aims = values[:, [names.index(name) for name in self.aims]]
         return Scored(reasons, values[:, :several], values[:, several:], aims)
 
@@ -179,9 +179,9 @@ class Population:
         }
 
     @classmethod
-    def of_plain(cls, grounds: Grounds, state: Mapping[str, Any]) -> "Population":
+    def of_plain(cls, inputs: PopulationSpaces, state: Mapping[str, Any]) -> "Population":
         """Read the values of `plain`."""
-        own = cls(grounds, state["number"], SIZES, state["stage"], state["drawn"], state["idle"])
+        own = cls(inputs, state["number"], SIZES, state["stage"], state["drawn"], state["idle"])
         own.values = np.array(state["values"]).reshape(-1, len(own.aims))
         if len(own.values):
             own.survivors = Individuals.of_plain(state["survivors"])

@@ -6,17 +6,17 @@ from math import inf
 from typing import Any
 
 from ..variation import TIE
-from .grounds import Grounds
 from .population import Generation, Population
+from .population_spaces import PopulationSpaces
 
-SETTLED = 4  # populations in a row without improvement that end an evolution
+IDLE_POPULATIONS = 4  # populations in a row without improvement that end an evolution
 
 
 @dataclass(eq=False)
 class Populations:
     """The population that evolves, and what those before it brought."""
 
-    grounds: Grounds
+    inputs: PopulationSpaces
     number: int = 0  # of the population that evolves, or of the next
     lows: list[float] = field(default_factory=list)  # the best value after each population
     current: Population | None = None
@@ -24,13 +24,13 @@ class Populations:
     @property
     def settled(self) -> bool:
         """Whether the last populations brought nothing."""
-        before = self.lows[-1 - SETTLED :]
-        return self.current is None and len(before) > SETTLED and before[-1] >= before[0] * (1 - TIE)
+        before = self.lows[-1 - IDLE_POPULATIONS :]
+        return self.current is None and len(before) > IDLE_POPULATIONS and before[-1] >= before[0] * (1 - TIE)
 
     def generation(self, chunk: int) -> Generation:
         """Make generation `chunk` of the search, of this population or the next."""
         if self.current is None:
-            self.current = Population(self.grounds, self.number)
+            self.current = Population(self.inputs, self.number)
         return self.current.generation(chunk)
 
     def end_if_over(self, best: float) -> None:
@@ -55,4 +55,4 @@ class Populations:
         """Go on from the values of `plain`."""
         self.number, self.lows = state["number"], [inf if low is None else low for low in state["lows"]]
         if state["population"] is not None:
-            self.current = Population.of_plain(self.grounds, state["population"])
+            self.current = Population.of_plain(self.inputs, state["population"])

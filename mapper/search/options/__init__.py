@@ -1,16 +1,16 @@
 """What a search is asked for: its options, its effort, and settings of its own."""
 
-from .budget import Mark, Share, read_budget, spend
+from .budget import BudgetMark, LayerShare, read_budget, spend
 from .options import GIVE_UP, NUMBERS, WHOLE, SearchOptions, read_patience
 from .settings import Configurable, setting
 
 __all__ = [
     "Configurable",
     "GIVE_UP",
-    "Mark",
+    "BudgetMark",
     "NUMBERS",
     "SearchOptions",
-    "Share",
+    "LayerShare",
     "WHOLE",
     "read_budget",
     "read_patience",

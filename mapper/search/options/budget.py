@@ -40,7 +40,7 @@ def read_budget(text: str) -> Budget:
     return budget
 
 
-class Mark(NamedTuple):
+class BudgetMark(NamedTuple):
     """A layer's best energy and cycles after it had seen a number of mappings."""
 
     seen: int
@@ -49,14 +49,14 @@ class Mark(NamedTuple):
 
 
 @dataclass(eq=False)
-class Share:
+class LayerShare:
     """A layer's share of a budget of mappings, and its progress within it."""
 
     number: int
     count: int  # occurrences
     target: int = 0  # mappings granted so far
     ended: int | None = None  # mappings after which the search ended by itself
-    marks: list[Mark] = field(default_factory=list)  # ascending; after a resumption some may be beyond the target
+    marks: list[BudgetMark] = field(default_factory=list)  # ascending; after a resumption some may be beyond the target
 
     @property
     def over(self) -> bool:
@@ -69,13 +69,17 @@ class Share:
         return self.target if self.ended is None else min(self.target, self.ended)
 
     @property
-    def reached(self) -> list[Mark]:
+    def reached(self) -> list[BudgetMark]:
         """The marks up to the target."""
         return [mark for mark in self.marks if mark.seen <= self.target]
 
 
 def spend(
-    shares: Sequence[Share], samples: int, chunk: int, objective: str, bring: Callable[[Sequence[Share]], bool]
+    shares: Sequence[LayerShare],
+    samples: int,
+    chunk: int,
+    objective: str,
+    bring: Callable[[Sequence[LayerShare]], bool],
 ) -> None:
     """Grant `samples` mappings, in multiples of `chunk`, until all are used or all layers are over.
 
@@ -92,7 +96,7 @@ def spend(
         some = deal(shares, samples - sum(share.used for share in shares), chunk, objective)
 
 
-def deal(shares: Sequence[Share], samples: int, chunk: int, objective: str) -> list[Share]:
+def deal(shares: Sequence[LayerShare], samples: int, chunk: int, objective: str) -> list[LayerShare]:
     """Grant `samples` more mappings to layers that are not over, by raising their targets. Returns these shares."""
     # a search cannot go on after part of a chunk
     left = [share for share in shares if not share.over and share.target % chunk == 0]
@@ -107,7 +111,7 @@ def deal(shares: Sequence[Share], samples: int, chunk: int, objective: str) -> l
     return [share for share in shares if share.number in got]
 
 
-def weights(shares: Sequence[Share], objective: str) -> dict[int, float]:
+def weights(shares: Sequence[LayerShare], objective: str) -> dict[int, float]:
     """Compute the weight of each layer: the relative change of the network's objective per relative change of its own.
 
     A layer without a valid mapping gets the largest weight of the others.

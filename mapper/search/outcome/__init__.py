@@ -1,7 +1,7 @@
 """What a search found: its best, what is proven of it, and how it ended."""
 
 from .coverage import Coverage
-from .ended import MOST_CHAINS, MOST_KEPT, MOST_NAMED, MOST_SKETCHED, STEPS_A_ROW, Ended
+from .ended import MOST_CHAINS, MOST_COARSE, MOST_KEPT, MOST_NAMED, STEPS_A_ROW, Ended
 from .evidence import Evidence, FrontProof, Point, Proven, StageProof, reach
 from .outcome import Answer, Outcome
 from .statistics import REFUSED, UNANSWERED, Statistics
@@ -15,7 +15,7 @@ __all__ = [
     "MOST_CHAINS",
     "MOST_KEPT",
     "MOST_NAMED",
-    "MOST_SKETCHED",
+    "MOST_COARSE",
     "Outcome",
     "Point",
     "Proven",

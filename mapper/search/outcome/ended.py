@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 MOST_CHAINS = 300_000  # chain combinations of one group of dims that a proof divides
-MOST_SKETCHED = 50_000_000  # the same that a sketch weighs; with more, only the ideal bounds are known
+MOST_COARSE = 50_000_000  # the same that a coarse bound weighs; with more, only the ideal bounds are known
 STEPS_A_ROW = 5  # of chains, for a bound of each choice: where the steps are too few for it no proof begins
 MOST_NAMED = 2_000_000  # the same that a certificate has numbers of
 MOST_KEPT = 2**14  # choices of kept tensors that are listed; to bound one takes some hundredths of a second
@@ -40,7 +40,7 @@ class Ended(StrEnum):
     INEXACT = "no proof: figures of this layer may pass 2^53, where they are rounded"
     SYSTOLIC = "no proof: the cycles of a systolic array depend on loop orders, which proofs do not compare by cycles"
     TOO_MANY_CHAINS = f"no proof: more than {MOST_CHAINS:,} chains of one dim or window"
-    TOO_MANY_SKETCHED = f"no proof: more than {MOST_SKETCHED:,} chains of one dim or window"
+    TOO_MANY_COARSE = f"no proof: more than {MOST_COARSE:,} chains of one dim or window"
     TOO_SHORT = "no proof: too little effort or time for so many chains and choices of what is kept"
     TOO_MANY_NAMED = f"no proof with a certificate: more than {MOST_NAMED:,} chains of one dim or window"
     TOO_MANY_CHOICES = f"no proof: more than {MOST_KEPT:,} choices of the levels that keep a tensor"

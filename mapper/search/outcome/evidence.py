@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...certificate import Layer
-from ...mapping import Floats, staircase
+from ...certificate import LayerProof
+from ...mapping import Floats, pareto_rows
 from ...problem import ROUNDING
 from .coverage import Coverage
 
@@ -41,7 +41,7 @@ class FrontProof:
         """Make a proof from any corners, without those above another."""
         cycles, energy_pj = np.array(corners, np.float64).reshape(-1, 2).T
         assert not np.isnan(cycles + energy_pj).any(), "a corner that is no number would prove everything"
-        rows = staircase(cycles, energy_pj)
+        rows = pareto_rows(cycles, energy_pj)
         return cls(tuple(zip(cycles[rows].tolist(), energy_pj[rows].tolist(), strict=True)))
 
     def energy_pj(self, cycles: float) -> float:
@@ -77,7 +77,7 @@ class Evidence:
     front: FrontProof | None = None  # about mappings beside the front; None: nothing is proven
     coverage: Coverage | None = None  # of all combinations of chains, where a search tried to prove
     stages: tuple[StageProof, ...] = ()  # by each of several objectives; while a proof runs, those it has closed
-    certificate: Layer | None = None  # of the proof, where asked for
+    certificate: LayerProof | None = None  # of the proof, where asked for
 
 
 class Proven:
@@ -111,6 +111,6 @@ class Proven:
         return self.evidence.stages
 
     @property
-    def certificate(self) -> Layer | None:
+    def certificate(self) -> LayerProof | None:
         """The certificate of the proof, where asked for."""
         return self.evidence.certificate

@@ -40,7 +40,7 @@ class Variation:
         """Make `n` children of `parents`, the best first; of two drawn at random the better becomes a parent."""
         first, second = (rng.integers(0, len(parents), (2, n)).min(axis=0) for _ in range(2))
         crossed = rng.random(n) < CROSSED
-        some = self._crossed(parents, first, second, crossed, rng)
+        some = self._crossover(parents, first, second, crossed, rng)
         number = np.where(crossed, rng.integers(0, 2, n), np.minimum(1 + rng.poisson(1, n), MOST_MUTATIONS))
         self.mutate(some, number, rng)
         return replace(some, keep=self._kept(parents, first, rng))
@@ -65,7 +65,7 @@ class Variation:
             self.change_chains(some.bounds, np.flatnonzero(kind < CHAINS), rng)
             self.swap_loops(some.order, np.flatnonzero((kind >= CHAINS) & (kind < 1)), rng)
 
-    def _crossed(
+    def _crossover(
         self, parents: Individuals, first: Ints, second: Ints, crossed: Bools, rng: np.random.Generator
     ) -> Individuals:
         """Give each child the genes of its first parent; of those `crossed`, some of the second: chains of dims,

@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 
 from ...mapping import Bools, ChainTable, Ints, MappingBatch, unique_rows
-from ...mapspace import SAFE, Mapspace, Shared, divisors
+from ...mapspace import SAFE, Mapspace, SharedLimit, divisors
 from ...model.nests import NestAnalysis, TileSizes
 from .individuals import Individuals
 
@@ -158,7 +158,7 @@ def _outside(high: Ints) -> Ints:
     return np.array([[min(prod(own[:slot]), int(SAFE)) for own in high.T.tolist()] for slot in range(len(high))])
 
 
-def _limiting(shared: Shared) -> bool:
+def _limiting(shared: SharedLimit) -> bool:
     """Whether bounds can be over a shared limit; others only tell how many distinct orders there are."""
     return shared.kind == "product" or bool(shared.more) or shared.most < len(shared.members)
 
@@ -222,7 +222,7 @@ class _ChainList:
         return self.places[at]
 
 
-def _amount(shared: Shared, bounds: Ints) -> Ints:
+def _amount(shared: SharedLimit, bounds: Ints) -> Ints:
     """Compute what the dims share at a slot. # (individual,)"""
     own = bounds[:, shared.slots][:, :, sorted(shared.members)]
     amount: Ints = own.prod(axis=(1, 2)) if shared.kind == "product" else (own > 1).sum(axis=(1, 2))

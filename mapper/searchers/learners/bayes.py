@@ -15,7 +15,7 @@ from ...search.options import setting
 from ...search.variation import Individuals
 from .candidates import around
 from .embedding import EMBEDDINGS, embedded
-from .learner import Learner, Lesson
+from .learner import Learner, LearnerState
 from .packages import missing_package, one_thread
 
 
@@ -95,13 +95,13 @@ class Bayes(Learner):
         return missing_package("scikit-learn", "sklearn", "learn")
 
     @override
-    def chosen(self, lesson: Lesson) -> tuple[Individuals, Any]:
+    def chosen(self, state: LearnerState) -> tuple[Individuals, Any]:
         """Fit the process, and choose a batch among candidates around the best and drawn ones."""
-        history = lesson.history
-        some = around(lesson.ground, lesson.rng, history, self.candidates, self.parents)
+        history = state.history
+        some = around(state.sampler, state.rng, history, self.candidates, self.parents)
         if not len(some):
             return some, None
-        places = embedded(lesson.space, Individuals.joined([history.some, some]), self.orders)
+        places = embedded(state.space, Individuals.joined([history.some, some]), self.orders)
         known, new = places[: len(history)], places[len(history) :]
-        belief = posterior(known, history.targets, new, int(lesson.rng.integers(2**31)))
+        belief = posterior(known, history.targets, new, int(state.rng.integers(2**31)))
         return some.take(batch_by_lies(belief, self.batch)), None

@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from ...mapspace import Mapspace
-from ...search.variation import Ground, Individuals
+from ...search.variation import Individuals, MappingSampler
 from .history import History, no_individuals
 from .nests import Keys, fresh, keys_of
 
@@ -16,9 +16,9 @@ ROUNDS = 4  # of repair of a changed mapping
 
 
 @lru_cache(maxsize=4)
-def ground_of(space: Mapspace) -> Ground:
+def sampler_of(space: Mapspace) -> MappingSampler:
     """Return the ground of a mapspace, made once in a process as its tables take time."""
-    return Ground(space)
+    return MappingSampler(space)
 
 
 def new_ones(space: Mapspace, parts: Sequence[Individuals], seen: Keys) -> Individuals:
@@ -30,20 +30,20 @@ def new_ones(space: Mapspace, parts: Sequence[Individuals], seen: Keys) -> Indiv
     return some.take(fresh(keys_of(space, some), seen))
 
 
-def drawn(ground: Ground, rng: np.random.Generator, n: int, seen: Keys) -> Individuals:
+def drawn(sampler: MappingSampler, rng: np.random.Generator, n: int, seen: Keys) -> Individuals:
     """Draw at most `n` new valid mappings; fewer where they are hard to find."""
-    found = no_individuals(ground.space)
+    found = no_individuals(sampler.space)
     for _ in range(TRIES if n else 0):
-        fit = ground.repair.fitted(ground.drawn(rng, n), rng, DRAWN_ROUNDS)
-        found = new_ones(ground.space, [found, fit.take(rng.permutation(len(fit)))], seen)
+        fit = sampler.repair.fitted(sampler.drawn(rng, n), rng, DRAWN_ROUNDS)
+        found = new_ones(sampler.space, [found, fit.take(rng.permutation(len(fit)))], seen)
         if len(found) >= n:
             break
     return found.take(slice(n))
 
 
-def around(ground: Ground, rng: np.random.Generator, history: History, n: int, parents: int) -> Individuals:
+def around(sampler: MappingSampler, rng: np.random.Generator, history: History, n: int, parents: int) -> Individuals:
     """Make at most `n` new valid candidates: half of them children of the best `parents`, the others drawn."""
-    children = ground.variation.children(history.best(parents), rng, n // 2)
-    children = new_ones(ground.space, [ground.repair.fitted(children, rng, ROUNDS)], history.seen)
-    seen = np.concatenate([history.seen, keys_of(ground.space, children)])
-    return Individuals.joined([children, drawn(ground, rng, n - len(children), seen)])
+    children = sampler.variation.children(history.best(parents), rng, n // 2)
+    children = new_ones(sampler.space, [sampler.repair.fitted(children, rng, ROUNDS)], history.seen)
+    seen = np.concatenate([history.seen, keys_of(sampler.space, children)])
+    return Individuals.joined([children, drawn(sampler, rng, n - len(children), seen)])

@@ -14,10 +14,10 @@ import numpy as np
 from ...mapping import Bools, Floats, Ints, unique_rows
 from ...mapspace import Mapspace
 from ...search.options import setting
-from ...search.variation import Ground, Individuals
+from ...search.variation import Individuals, MappingSampler
 from .candidates import ROUNDS, new_ones
 from .embedding import embedded
-from .learner import Learner, Lesson
+from .learner import Learner, LearnerState
 from .nests import loops_in_order
 from .packages import missing_package
 from .relations import Relations
@@ -37,7 +37,12 @@ class Annealed:
 
 
 def anneal(
-    ground: Ground, chains: Individuals, energy: Energy, rng: np.random.Generator, steps: int, temperature: float
+    sampler: MappingSampler,
+    chains: Individuals,
+    energy: Energy,
+    rng: np.random.Generator,
+    steps: int,
+    temperature: float,
 ) -> Annealed:
     """Anneal chains side by side, from `temperature` linearly to 0, in units of the energy.
 
@@ -46,7 +51,7 @@ def anneal(
     current = energy(chains)
     tried, energies = [chains], [current]
     for step in range(steps):
-        moved, of = ground.repair.fitted_each(ground.variation.neighbours(chains, rng), rng, ROUNDS)
+        moved, of = sampler.repair.fitted_each(sampler.variation.neighbours(chains, rng), rng, ROUNDS)
         if not len(moved):
             continue
         new = energy(moved)
@@ -171,12 +176,12 @@ class Gbt(Learner):
         return missing_package("xgboost", "xgboost", "trees")
 
     @override
-    def chosen(self, lesson: Lesson) -> tuple[Individuals, Any]:
+    def chosen(self, state: LearnerState) -> tuple[Individuals, Any]:
         """Fit the trees, anneal, and choose a diverse batch; the rest is drawn. The chains persist."""
-        history, space, features = lesson.history, lesson.space, self._features(lesson.space)
+        history, space, features = state.history, state.space, self._features(state.space)
         ranking = learnt(features(history.some), history.ranks, prior=self.prior, rounds=self.trees)
         found = anneal(
-            lesson.ground, self._chains(lesson), lambda some: ranking.of(features(some)), lesson.rng, self.steps,
+            state.sampler, self._chains(state), lambda some: ranking.of(features(some)), state.rng, self.steps,
             self.temperature,
         )  # fmt: skip
         order = np.argsort(found.energies, kind="stable")
@@ -192,9 +197,9 @@ class Gbt(Learner):
             return lambda some: embedded(space, some, "scores")
         return Relations(space).of
 
-    def _chains(self, lesson: Lesson) -> Individuals:
+    def _chains(self, state: LearnerState) -> Individuals:
         """Return the chains of the generation before; at first mappings of the history, the newest first."""
-        if lesson.own is not None:
-            return Individuals.of_plain(lesson.own)
-        newest = lesson.history.some.take(np.arange(len(lesson.history))[::-1])
+        if state.own is not None:
+            return Individuals.of_plain(state.own)
+        newest = state.history.some.take(np.arange(len(state.history))[::-1])
         return newest.take(np.arange(self.chains) % len(newest))

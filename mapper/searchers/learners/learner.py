@@ -16,8 +16,8 @@ from ...mapping import MappingBatch
 from ...mapspace import Mapspace
 from ...search import CHUNK, Scored, random_batch
 from ...search.options import Configurable, SearchOptions, setting
-from ...search.variation import Ground, Individuals
-from .candidates import drawn, ground_of, new_ones
+from ...search.variation import Individuals, MappingSampler
+from .candidates import drawn, new_ones, sampler_of
 from .history import History, no_individuals
 from .nests import keys_of
 
@@ -26,17 +26,17 @@ ENOUGH = 4  # mappings with a cost, from which a model is learnt
 
 
 @dataclass(frozen=True, eq=False)
-class Lesson:
+class LearnerState:
     """What a generation learns from: the mapspace, the history, its random stream, what the last one left."""
 
-    ground: Ground
+    sampler: MappingSampler
     history: History
     rng: np.random.Generator
     own: Any  # plain values of the learner
 
     @property
     def space(self) -> Mapspace:
-        return self.ground.space
+        return self.sampler.space
 
 
 @dataclass(frozen=True)
@@ -51,15 +51,15 @@ class Learner(Configurable, ABC):
     generation = 1
 
     @abstractmethod
-    def chosen(self, lesson: Lesson) -> tuple[Individuals, Any]:
+    def chosen(self, state: LearnerState) -> tuple[Individuals, Any]:
         """Choose at most `batch` mappings, and return plain values for the next generation.
 
         Some may be seen or equal; drawn ones take their places.
         """
 
-    def first(self, lesson: Lesson) -> tuple[Individuals, Any]:
+    def first(self, state: LearnerState) -> tuple[Individuals, Any]:
         """Choose mappings before any is scored: none, so that all are drawn."""
-        return no_individuals(lesson.space), None
+        return no_individuals(state.space), None
 
     def chunks(self, space: Mapspace, options: SearchOptions) -> Iterable[int]:
         """Count chunks without end."""
@@ -70,9 +70,9 @@ class Learner(Configurable, ABC):
 
     def begin(self, space: Mapspace, seed: int) -> Memory:
         """Make the memory of the first generation."""
-        lesson = Lesson(ground_of(space), History.empty(space), _stream(seed, 0), None)
-        some, own = self.first(lesson)
-        return self._memory(seed, 0, lesson, some, own)
+        state = LearnerState(sampler_of(space), History.empty(space), _stream(seed, 0), None)
+        some, own = self.first(state)
+        return self._memory(seed, 0, state, some, own)
 
     def propose(self, space: Mapspace, seed: int, memory: Memory, chunk: int) -> MappingBatch:
         """Propose the batch in the memory.
@@ -97,18 +97,18 @@ class Learner(Configurable, ABC):
                 some, values = some.take(new), values[new]
             history = history.with_more(space, some, values, self.points)
         number = memory["generation"] + 1
-        lesson = Lesson(ground_of(space), history, _stream(memory["seed"], number), memory["own"])
+        state = LearnerState(sampler_of(space), history, _stream(memory["seed"], number), memory["own"])
         some, own = no_individuals(space), memory["own"]
         if len(history.seen) > len(before.seen) and history.accepted.sum() >= ENOUGH:
-            some, own = self.chosen(lesson)
-        return self._memory(memory["seed"], number, lesson, some, own)
+            some, own = self.chosen(state)
+        return self._memory(memory["seed"], number, state, some, own)
 
-    def _memory(self, seed: int, number: int, lesson: Lesson, some: Individuals, own: Any) -> Memory:
+    def _memory(self, seed: int, number: int, state: LearnerState, some: Individuals, own: Any) -> Memory:
         """Make the memory of generation `number`, with a batch of new ones of `some` and of drawn mappings."""
-        space, history = lesson.space, lesson.history
+        space, history = state.space, state.history
         some = new_ones(space, [some], history.seen).take(slice(self.batch))
         seen = np.concatenate([history.seen, keys_of(space, some)])
-        some = Individuals.joined([some, drawn(lesson.ground, lesson.rng, self.batch - len(some), seen)])
+        some = Individuals.joined([some, drawn(state.sampler, state.rng, self.batch - len(some), seen)])
         return {
             "seed": seed,
             "generation": number,

@@ -9,8 +9,8 @@ from ...mapping import Floats
 from ...mapspace import Mapspace
 from ...model import evaluate
 from ...search import Task
-from ...search.variation import Ground, Individuals
-from .candidates import drawn, ground_of
+from ...search.variation import Individuals, MappingSampler
+from .candidates import drawn, sampler_of
 from .embedding import keeps, order_scores
 from .history import log_targets
 from .nests import flat
@@ -55,8 +55,8 @@ def samples(task: Task, rng: np.random.Generator, n: int, layers: int) -> tuple[
     """
     inputs, targets = [], []
     for space in [task.space, *similar(task.space, rng, layers)]:
-        ground = ground_of(space) if space is task.space else Ground(space)
-        some = drawn(ground, rng, -(-n // (layers + 1)), NEVER)
+        sampler = sampler_of(space) if space is task.space else MappingSampler(space)
+        some = drawn(sampler, rng, -(-n // (layers + 1)), NEVER)
         if len(some):
             costs = evaluate(some.batch(space), task.table, task.charges)
             inputs.append(Columns(space).inputs(some))

@@ -12,10 +12,10 @@ from ...mapping import Bools, Floats, Ints
 from ...mapspace import Mapspace, Order
 from ...search import Task
 from ...search.options import setting
-from ...search.variation import Ground, Individuals
+from ...search.variation import Individuals, MappingSampler
 from .candidates import ROUNDS, drawn, new_ones
 from .history import no_individuals
-from .learner import ENOUGH, Learner, Lesson
+from .learner import ENOUGH, Learner, LearnerState
 from .neural_net import NeuralNet, trained
 from .packages import missing_package, one_thread
 from .samples import Columns, samples
@@ -40,24 +40,29 @@ class Descended:
 
 
 def descend(
-    ground: Ground, network: NeuralNet, starts: Individuals, rng: np.random.Generator, steps: int, rate: float
+    sampler: MappingSampler,
+    neural_net: NeuralNet,
+    starts: Individuals,
+    rng: np.random.Generator,
+    steps: int,
+    rate: float,
 ) -> Descended:
     """Descend from each of `starts`.
 
     A step moves the bound or score with the steepest gradient by up to `rate`, a bound in log2, and all others in
     proportion. Its length is drawn, so that a descent whose step could not be repaired takes another.
     """
-    columns, open_ = Columns(ground.space), ground.repair.high > 1
+    columns, open_ = Columns(sampler.space), sampler.repair.high > 1
     points = mappings = columns.inputs(starts)
-    tried, predicted, descents = [starts], [network.of(points)], [np.arange(len(starts))]
+    tried, predicted, descents = [starts], [neural_net.of(points)], [np.arange(len(starts))]
     for step in range(1, steps + 1):
         length = rate * (1 - rng.random((len(points), 1)))
-        points = _moved(columns, open_, points, network.gradient(points), length)
-        near, of = ground.repair.fitted_each(_nearest(columns, open_, points, starts), rng, ROUNDS)
+        points = _moved(columns, open_, points, neural_net.gradient(points), length)
+        near, of = sampler.repair.fitted_each(_nearest(columns, open_, points, starts), rng, ROUNDS)
         before, mappings = mappings, mappings.copy()
         mappings[of] = columns.inputs(near)
         tried.append(near)
-        predicted.append(network.of(mappings[of]))
+        predicted.append(neural_net.of(mappings[of]))
         descents.append(of)
         if step % PROJECTED == 0:
             points = mappings
@@ -138,45 +143,45 @@ class Surrogate(Learner):
         return replace(self, task=task)
 
     @override
-    def first(self, lesson: Lesson) -> tuple[Individuals, Any]:
+    def first(self, state: LearnerState) -> tuple[Individuals, Any]:
         """Train on samples, where there are any, and choose by them."""
-        none = no_individuals(lesson.space), None
+        none = no_individuals(state.space), None
         if self.task is None or not self.pretrain:
             return none
-        inputs, targets = samples(self.task, lesson.rng, self.pretrain, self.layers)
+        inputs, targets = samples(self.task, state.rng, self.pretrain, self.layers)
         if len(targets) < ENOUGH:
             return none
         with one_thread():
-            network = trained(inputs, targets, self.epochs, _seed(lesson), (self.width, self.width))
-            return self._by(network, lesson), network.plain()
+            neural_net = trained(inputs, targets, self.epochs, _seed(state), (self.width, self.width))
+            return self._by(neural_net, state), neural_net.plain()
 
     @override
-    def chosen(self, lesson: Lesson) -> tuple[Individuals, Any]:
+    def chosen(self, state: LearnerState) -> tuple[Individuals, Any]:
         """Refine the network, and choose by it."""
         with one_thread():
-            network = self._refined(lesson)
-            return self._by(network, lesson), network.plain()
+            neural_net = self._refined(state)
+            return self._by(neural_net, state), neural_net.plain()
 
-    def _refined(self, lesson: Lesson) -> NeuralNet:
+    def _refined(self, state: LearnerState) -> NeuralNet:
         """Train the network of the generation before on the history; a new one where there is none."""
-        inputs, targets = Columns(lesson.space).inputs(lesson.history.some), lesson.history.targets
-        if lesson.own is None:
-            return trained(inputs, targets, self.epochs, _seed(lesson), (self.width, self.width))
-        before = NeuralNet.of_plain(lesson.own)
+        inputs, targets = Columns(state.space).inputs(state.history.some), state.history.targets
+        if state.own is None:
+            return trained(inputs, targets, self.epochs, _seed(state), (self.width, self.width))
+        before = NeuralNet.of_plain(state.own)
         shift = float(np.median(targets - before.of(inputs)))
-        return trained(inputs, targets - shift, self.refine, _seed(lesson), before)
+        return trained(inputs, targets - shift, self.refine, _seed(state), before)
 
-    def _by(self, network: NeuralNet, lesson: Lesson) -> Individuals:
+    def _by(self, neural_net: NeuralNet, state: LearnerState) -> Individuals:
         """Choose the mappings that descents find best."""
-        best = lesson.history.best(self.starts // 2)
-        others = drawn(lesson.ground, lesson.rng, self.starts - len(best), lesson.history.seen)
+        best = state.history.best(self.starts // 2)
+        others = drawn(state.sampler, state.rng, self.starts - len(best), state.history.seen)
         starts = Individuals.joined([best, others])
         if not len(starts):
             return starts
-        found = descend(lesson.ground, network, starts, lesson.rng, self.steps, self.rate)
-        tried = new_ones(lesson.space, [found.in_turn()], lesson.history.seen)
+        found = descend(state.sampler, neural_net, starts, state.rng, self.steps, self.rate)
+        tried = new_ones(state.space, [found.in_turn()], state.history.seen)
         return tried.take(slice(round(self.batch * (1 - self.explore))))
 
 
-def _seed(lesson: Lesson) -> int:
-    return int(lesson.rng.integers(2**31))
+def _seed(state: LearnerState) -> int:
+    return int(state.rng.integers(2**31))

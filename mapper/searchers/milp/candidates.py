@@ -9,8 +9,8 @@ from ...mapping import Bools, Ints, MappingBatch, unique_rows
 from ...mapspace import sorted_placement
 from ...model import validity
 from ...proof import best_orders
-from ...search import Scores, Task, ToBeat
-from ...search.variation import Ground, Individuals
+from ...search import RecordThreshold, Scores, Task
+from ...search.variation import Individuals, MappingSampler
 from .roundings import raised
 
 REPAIRS = 64  # bounds halved of one mapping at most
@@ -18,11 +18,11 @@ COPIES = 16  # of a solution that does not fit: each is repaired in a way of its
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class ScoredCandidates:
     """Some mappings with their scores, and those that a record may name."""
 
     scores: Scores
-    some: Individuals
+    individuals: Individuals
     named: Ints  # places in `some`
 
 
@@ -31,11 +31,11 @@ class Candidates:
 
     def __init__(self, task: Task) -> None:
         self.task, self.space = task, task.space
-        self._repair = Ground(task.space).repair
+        self._repair = MappingSampler(task.space).repair
         orders = self.space.orders.levels
         self._order = np.array([[*o.outermost, *o.idle, *o.free, *o.innermost] for o in orders], np.int8)
 
-    def found(self, bounds: Ints, keep: Bools, chunk: int) -> Found | None:
+    def found(self, bounds: Ints, keep: Bools, chunk: int) -> ScoredCandidates | None:
         """Make and score the mappings of a solution # (slot, dim), and of it with axes filled; None where none can be
         made to fit."""
         some = self._fitted(self._individuals(raised(self.space, bounds), keep))
@@ -46,7 +46,7 @@ class Candidates:
         batch = self._arranged(some, keep)
         scores = self._scores(batch, chunk)
         ordered = Individuals(batch.factors, batch.order, batch.keep)
-        return Found(scores, ordered, np.union1d(scores.records, scores.candidates))
+        return ScoredCandidates(scores, ordered, np.union1d(scores.records, scores.candidates))
 
     def _individuals(self, bounds: Ints, keep: Bools) -> Individuals:
         n = len(bounds)
@@ -71,6 +71,6 @@ class Candidates:
         values, points = (np.full((len(batch), len(names)), np.inf) for names in (goal.objectives, goal.front))
         valid = np.flatnonzero(reasons == 0)
         if len(valid):
-            found, several = self.task.valuation.values(batch.take(valid), ToBeat()), len(goal.objectives)
+            found, several = self.task.valuation.values(batch.take(valid), RecordThreshold()), len(goal.objectives)
             values[valid], points[valid] = found[:, :several], found[:, several:]
         return Scores.of(chunk, reasons, values, points if goal.front else None)

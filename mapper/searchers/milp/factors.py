@@ -8,7 +8,7 @@ import numpy as np
 
 from ....workloads import Tensor
 from ...mapping import Bools, Floats, Ints
-from ...mapspace import Mapspace, Shared
+from ...mapspace import Mapspace, SharedLimit
 from .log_sums import LogSum, Product, Window
 from .programme import Form, Programme, total
 
@@ -141,7 +141,7 @@ class Factors:
                 form = total(self.bound[slot][d] for slot in rule.slots)
                 self.programme.require(form, log(rule.lo), log(rule.hi))
 
-    def _share(self, shared: Shared) -> None:
+    def _share(self, shared: SharedLimit) -> None:
         """Keep to a limit on all dims: the product of their bounds, or how many are over 1."""
         places = [(slot, d) for slot in shared.slots for d in sorted(shared.members)]
         if shared.kind == "product":

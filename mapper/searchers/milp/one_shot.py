@@ -18,10 +18,10 @@ import numpy as np
 from ....workloads import Fault, Tensor, option_fault
 from ...mapping import Bools, MappingBatch
 from ...mapspace import Mapspace
-from ...search import Keeping, Recorder, Stop, Task, Watch, goes_on, random_batch
+from ...search import Observers, Recorder, RetainingSearch, Stop, Task, is_unfinished, random_batch
 from ...search.options import Configurable, SearchOptions, setting
 from ...search.outcome import Ended, Outcome
-from .candidates import Candidates, Found
+from .candidates import Candidates, ScoredCandidates
 from .roundings import rounded_up
 from .rounds import Rounds
 
@@ -117,24 +117,24 @@ class OneShot(Configurable):
         """Return a batch drawn at random: where no programme has a solution, it shows why."""
         return random_batch(task.space, task.options.seed, 0).arranged()
 
-    def run(self, task: Task, watch: Watch) -> Outcome:
+    def run(self, task: Task, observers: Observers) -> Outcome:
         """Solve programme after programme, until all are solved, or a rule or Ctrl-C ends the search.
 
         A search that was interrupted starts again: it takes seconds, and has nothing to learn from.
         """
-        running, part = Solving(self, task, watch), watch.part
-        if part and (state := part.load()) and not goes_on(state, task.options.limits, part):
+        running, part = Solving(self, task, observers), observers.part
+        if part and (state := part.load()) and not is_unfinished(state, task.options.limits, part):
             running.restore(state)
         else:
             running.run()
         return running.outcome()
 
 
-class Solving(Keeping):
+class Solving(RetainingSearch):
     """A running search by programmes."""
 
-    def __init__(self, strategy: OneShot, task: Task, watch: Watch) -> None:
-        super().__init__(task, Recorder(strategy.stop(task.options)), watch)
+    def __init__(self, strategy: OneShot, task: Task, observers: Observers) -> None:
+        super().__init__(task, Recorder(strategy.stop(task.options)), observers)
         self.strategy = strategy
         self.candidates = Candidates(task)
         self.cut_off = False  # whether time was up for a solution
@@ -155,7 +155,7 @@ class Solving(Keeping):
                 return False
         return True
 
-    def _solutions(self, began: float) -> Iterator[Found | None]:
+    def _solutions(self, began: float) -> Iterator[ScoredCandidates | None]:
         """Yield the mappings that each solution of each programme leads to; None: it has none in time."""
         space = self.task.space
         exact = [[size] for size in space.workload.sizes]
@@ -180,8 +180,8 @@ class Solving(Keeping):
         if limit is not None and time.monotonic() - began >= limit and not statistics.ended:
             statistics.stop(Ended.TIME_LIMIT)
 
-    def _take(self, found: Found, began: float) -> None:
+    def _take(self, found: ScoredCandidates, began: float) -> None:
         """Record some mappings."""
         self.recorder.record(found.scores, time.monotonic() - began)
-        new = {place: found.some.take(slice(place, place + 1)) for place in found.named.tolist()}
+        new = {place: found.individuals.take(slice(place, place + 1)) for place in found.named.tolist()}
         self.keep(found.scores.chunk, new)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 from math import inf, log
 
-from ...bounds import Charge, charges, flows
+from ...bounds import MovementCost, charges, flows
 from ...mapping import Bools, Floats, Ints
 from ...search import Task
 from .factors import Factors
@@ -50,10 +50,10 @@ class Traffic:
         a, b = (max(power, TIE) for power in powers)
         return self.energy_pj * a + self.cycles * b
 
-    def _products(self, some: Sequence[Charge]) -> list[Product]:
+    def _products(self, some: Sequence[MovementCost]) -> list[Product]:
         return [self._product(charge) for charge in some if charge.pj > 0]
 
-    def _product(self, charge: Charge) -> Product:
+    def _product(self, charge: MovementCost) -> Product:
         """Return the figure of a charge: its words times pJ, or cycles of the busiest instance."""
         factors, outside, v = self.factors, range(charge.child), self.space.workload.tensors.index(charge.tensor)
         relevant, others = self._dims(v)

@@ -12,7 +12,7 @@ CHUNK = 4096  # mappings drawn at once
 TRIES = 500  # chunks without a valid mapping, until there are taken to be none
 
 
-def drawn(arch: Architecture, workload: Workload, mapspace: Preset, number: int, seed: int = 0) -> MappingBatch:
+def draw_valid(arch: Architecture, workload: Workload, mapspace: Preset, number: int, seed: int = 0) -> MappingBatch:
     """Draw `number` valid mappings, each uniformly among all valid ones; none where none of two million is valid.
 
     Raises InputError as the mapspace does.

@@ -17,7 +17,7 @@ SIDE_BY_SIDE = 8  # multiply-and-adds that a core has under way: a latency of 4 
 
 
 @dataclass(frozen=True, eq=False)
-class Effort:
+class ProgramCounts:
     """The counts of one program."""
 
     nest: Nest

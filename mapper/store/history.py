@@ -5,20 +5,20 @@ from dataclasses import asdict, dataclass
 from typing import Self, override
 
 from ..problem import Json
-from .rows import Held, HeldProof
+from .rows import StoredMapping, StoredProof
 
 
 @dataclass(frozen=True)
-class Known:
+class StoreHistory:
     """Where the mapping of a result comes from, and what a store held about its problem before the search."""
 
     origin: str  # of the mapping: the name of a strategy, hand...
     since: str  # when the store first had it; empty: this search found it
     number: int  # of mappings that the search could begin with
-    proof: HeldProof | None  # of the same mapspace
+    proof: StoredProof | None  # of the same mapspace
 
     @classmethod
-    def of(cls, strategy: str, answer: Held | None, number: int, proof: HeldProof | None) -> Self:
+    def of(cls, strategy: str, answer: StoredMapping | None, number: int, proof: StoredProof | None) -> Self:
         """Tell the origin of an answer that the store held, or of one of its own search."""
         if answer is None:
             return cls(strategy, "", number, proof)
@@ -46,7 +46,7 @@ class Known:
         return {"origin": self.origin, "store": {"known": self.number, "since": self.since or None, "proof": proof}}
 
 
-def known_line(layers: Sequence[tuple[str, Known | None]]) -> str:
+def known_line(layers: Sequence[tuple[str, StoreHistory | None]]) -> str:
     """Say which layers of a network have mappings that a store held; empty without a store. `layers`: with names."""
     told = [(name, known) for name, known in layers if known is not None]
     if not told:

@@ -17,7 +17,7 @@ AT_ONCE = 1 << 20  # contexts times combinations: their columns fit in memory, a
 
 
 @dataclass(frozen=True, eq=False)
-class Meeting:
+class ContextCombinations:
     """A kind of context of each dim in one combination, an entry for each that occurs."""
 
     choice: Ints  # (entry,) of one alternative per dim, the first dim's changing slowest
@@ -26,9 +26,9 @@ class Meeting:
     ranges: list[list[Range]]  # per dim those of the context; where one has fewer, others of no coordinates # (entry,)
 
 
-def meetings(
+def context_combinations(
     contexts: Sequence[Sequence[tuple[Context, ...]]], rows: Sequence[Ints], at_once: int = AT_ONCE
-) -> Iterator[Meeting]:
+) -> Iterator[ContextCombinations]:
     """Where contexts meet, in blocks of combinations.
 
     contexts: per dim the contexts of each alternative; rows: per dim the chain of each combination. # (combination,)
@@ -74,7 +74,7 @@ class _Kinds:
         )
 
 
-def _meeting(kinds: Sequence[_Kinds], start: int) -> Meeting:
+def _meeting(kinds: Sequence[_Kinds], start: int) -> ContextCombinations:
     times = kinds[0].times
     for kind in kinds[1:]:
         times = times[..., None, :] * kind.times
@@ -85,7 +85,7 @@ def _meeting(kinds: Sequence[_Kinds], start: int) -> Meeting:
     ranges = [
         [_picked(part, which, combination) for part in kind.ranges] for kind, which in zip(kinds, met, strict=True)
     ]
-    return Meeting(choice, start + combination, times[(*met, combination)], ranges)
+    return ContextCombinations(choice, start + combination, times[(*met, combination)], ranges)
 
 
 def _range(ranges: Sequence[Range], i: int) -> Range:

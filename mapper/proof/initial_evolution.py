@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from ..model import evaluate, least_counts
-from ..search.evolution import SIZES, Generation, Grounds, Populations
+from ..search.evolution import SIZES, Generation, Populations, PopulationSpaces
 from .leaves import LeafEvaluator
 
 FIRST_LOOK = 8  # generations before a proof: more of them cost more time than better incumbents save,
@@ -27,7 +27,7 @@ class Evolver:
 
     @cached_property
     def _populations(self) -> Populations:
-        return Populations(Grounds(self.leaves.task))
+        return Populations(PopulationSpaces(self.leaves.task))
 
     @property
     def settled(self) -> bool:
@@ -84,11 +84,11 @@ class Evolver:
             if len(flagged):  # whose figures may be too high
                 some = batch.take(flagged)
                 least = evaluate(some, task.table, task.charges, least_counts(some, costs.counts.take(flagged)))
-                for i in flagged[incumbents.merit(least.energy_pj, least.cycles) < incumbents.cutoff].tolist():
+                for i in flagged[incumbents.bound_value(least.energy_pj, least.cycles) < incumbents.cutoff].tolist():
                     self.leaves.offer(batch.take([i]))
 
 
-def first_look(evolver: Evolver, limit: float | None, tell: Callable[[], float]) -> None:
+def initial_evolution(evolver: Evolver, limit: float | None, tell: Callable[[], float]) -> None:
     """Evolve for a short while before a proof, for FIRST_SHARE of the `limit` at most, in seconds.
 
     `tell` reports progress and returns the seconds since the beginning.

@@ -12,8 +12,8 @@ from ruby_map.mapper.exploration import evaluate
 from ruby_map.mapper.mapping import read_mapping
 from ruby_map.mapper.model.counts import count
 from ruby_map.mapper.model.timeloop_rules import Rules, TimeloopNest, timeloop_counts
-from ruby_map.mapper.report.beside import beside, beside_json, beside_text
-from ruby_map.mapper.report.beside.explanation import KNOWN, Explanation
+from ruby_map.mapper.report.timeloop import beside_json, beside_text, compare_with_timeloop
+from ruby_map.mapper.report.timeloop.explanation import KNOWN, Explanation
 from ruby_map.workloads import InputError, Tensor, Term, Workload, parse_yaml
 
 from ..model.test_golden import CASES, GOLDEN, TIMELOOP_DIFFERS, expected, mapped
@@ -72,7 +72,7 @@ def compared(tmp_path_factory):
         path.write_text(text)
         batch = mapped(name)
         table = energy_table(batch.arch, ert=GOLDEN / name / "ert.yaml")
-        return beside(replace(evaluate(batch.arch, batch.workload, batch, table=table), **changes), path)
+        return compare_with_timeloop(replace(evaluate(batch.arch, batch.workload, batch, table=table), **changes), path)
 
     own = cache(lambda name: run(name, statistics(name)))
     return lambda name, text=None, **changes: (

@@ -120,7 +120,7 @@ CHOICES = 4  # of kept tensors in what is drawn together
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
+class MappingSampler:
     """A mapspace with what draws, varies and repairs its mappings."""
 
     space: Mapspace
@@ -159,6 +159,6 @@ class Ground:
 
 
 @lru_cache(maxsize=2)
-def ground_of(space: Mapspace) -> Ground:
+def sampler_of(space: Mapspace) -> MappingSampler:
     """Return the ground of a mapspace, made once in a process: its tables take time."""
-    return Ground(space)
+    return MappingSampler(space)

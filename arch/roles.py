@@ -7,7 +7,7 @@ from ..workloads import Fault, InputError
 from .spec import AXIS_CODES, LEVEL_CODES, Architecture, Storage
 
 
-def with_codes(arch: Architecture, codes: Mapping[str, str]) -> Architecture:
+def with_roles(arch: Architecture, codes: Mapping[str, str]) -> Architecture:
     """Return `arch` with what its levels and axes, by name, become in a program. Raises InputError with every fault."""
     faults = []
     levels = {level.name for level in arch.levels}

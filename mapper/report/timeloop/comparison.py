@@ -60,7 +60,7 @@ class Beside:
     too_large: str  # why nothing could be explained, else empty
 
 
-def beside(result: Result, path: Path) -> Beside:
+def compare_with_timeloop(result: Result, path: Path) -> Beside:
     """Compare the costs of a mapping with what Timeloop states of it in the file at `path`.
 
     Raises InputError where that is none of Timeloop's statistics, or they are of another machine or layer, or the

@@ -9,7 +9,7 @@ from .presets import Preset, remainders
 INSIDE: tuple[Preset, ...] = ("ruby-s", "pfm")  # ruby-s has all of pfm, and its optimum mostly comes near that of ruby
 
 
-def smaller(space: Mapspace) -> Mapspace | None:
+def sub_mapspace(space: Mapspace) -> Mapspace | None:
     """Make the mapspace of ruby-s or pfm inside `space`, with even placement, ready to draw from.
 
     None where there is none, or it is empty. That of ruby-s has one only if a memory has uneven placement: else it is

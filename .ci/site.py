@@ -40,7 +40,7 @@ OFFERED = {  # of the page of the API, by module
     "ruby_map.mapper.search.options": ("SearchOptions",),
     "ruby_map.mapper.report": ("Result", "NetworkResult", "Why", "result_json"),
     "ruby_map.mapper.sweeps": ("sweep", "SweepResult"),
-    "ruby_map.mapper.problem": ("CostOptions", "Problem", "Goal"),
+    "ruby_map.mapper.problem": ("Charges", "Problem", "Goal"),
     "ruby_map.arch": ("load_arch", "Architecture", "Storage", "Axis"),
     "ruby_map.workloads": ("load_workload", "shaped", "Workload", "Network", "Tensor", "InputError", "Fault"),
     "ruby_map.energy": ("energy_table", "EnergyTable"),

@@ -40,11 +40,11 @@ class _Overlay:
     def put(self, target: dict[str, Any], key: str, to: Keys, source: Keys, value: Any) -> None:
         """Sets `key` of `target`, the mapping at `to`, to `value`, which stands at `source` in the upper document."""
         target[key] = value
-        there = (*to, key)
-        self.places = {path: place for path, place in self.places.items() if path[: len(there)] != there}
+        destination = (*to, key)
+        self.places = {path: place for path, place in self.places.items() if path[: len(destination)] != destination}
         for path, place in self.over.places.items():
             if path[: len(source)] == source:
-                self.places[there + path[len(source) :]] = place
+                self.places[destination + path[len(source) :]] = place
 
     def mapping(self, key: str) -> None:
         """Replaces the entries of the mapping under `key` one by one."""

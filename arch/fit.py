@@ -21,9 +21,9 @@ def check_fit(arch: Architecture, workload: Workload, source: str, documents: Se
     the `documents` that the architecture was read from.
     """
     known = sorted({*workload.dims, *SHAPE_DIMS})
-    misfits = (*_tensor_faults(arch, workload), *_dim_faults(arch, known), *_factor_faults(arch, workload))
-    if misfits:
-        raise InputError(_fault(misfit, source, documents) for misfit in misfits)
+    conflicts = (*_tensor_faults(arch, workload), *_dim_faults(arch, known), *_factor_faults(arch, workload))
+    if conflicts:
+        raise InputError(_fault(conflict, source, documents) for conflict in conflicts)
 
 
 def _fault(misfit: Misfit, source: str, documents: Sequence[Document]) -> Fault:
@@ -32,8 +32,9 @@ def _fault(misfit: Misfit, source: str, documents: Sequence[Document]) -> Fault:
     for document in documents:
         own = isinstance(document.data, dict) and isinstance(document.data.get("levels"), list)
         for at in _own_places(document, place) if own else _timeloop_places(document, place):
-            found = [path for path in document.mentions(at, word) if path[-1] != "name"]  # an axis may be called X, too
-            path = min(found, key=lambda path: "factors" not in path, default=(*at, "name"))
+            # an axis may be called X, too
+            mentions = [path for path in document.mentions(at, word) if path[-1] != "name"]
+            path = min(mentions, key=lambda path: "factors" not in path, default=(*at, "name"))
             return Fault(*document.place(path), place, message)
     return Fault(source, None, place, message)
 

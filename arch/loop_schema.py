@@ -47,12 +47,12 @@ def least(rules: tuple[FactorRule, ...], dim: str) -> int:
 
 def _contradiction(rules: tuple[FactorRule, ...], dim: str) -> str:
     """The fault of the rules on `dim`; empty where they agree."""
-    mine = [rule for rule in rules if rule.dim == dim]
-    text = " and ".join(map(str, mine))
-    if len({rule.op for rule in mine}) < len(mine):
+    dim_rules = [rule for rule in rules if rule.dim == dim]
+    text = " and ".join(map(str, dim_rules))
+    if len({rule.op for rule in dim_rules}) < len(dim_rules):
         return f"at most one rule of a kind for a dim, got {text}"
-    most = min((rule.value or 1 for rule in mine if rule.op == "<="), default=None)
-    exact = next((rule.value for rule in mine if rule.op == "="), None)
+    most = min((rule.value or 1 for rule in dim_rules if rule.op == "<="), default=None)
+    exact = next((rule.value for rule in dim_rules if rule.op == "="), None)
     if exact is not None and exact < least(rules, dim) or most is not None and most < least(rules, dim):
         return f"{text} leave no value for {dim}"
     return ""

@@ -254,15 +254,15 @@ class Architecture:
             return None
         level = self._only_level({level for _, level, _ in axes})
         rows, columns = ([(s, axis.size) for s, _, axis in axes if axis.mesh == mesh] for mesh in "YX")
-        slots = [tuple(s for s, _ in some) for some in (rows, columns)]
+        slots = [tuple(s for s, _ in group) for group in (rows, columns)]
         doubled = any(axis.double_buffered for _, _, axis in axes)
         return SystolicArray(level, prod(n for _, n in rows), prod(n for _, n in columns), slots[0], slots[1], doubled)
 
     def _only_level(self, levels: set[int]) -> int:
         """The level above all systolic axes. Raises ValueError where there are several."""
-        level, *others = sorted(levels)
-        if others:
-            names = ", ".join(self.levels[each].of_memory for each in (level, *others))
+        level, *other_levels = sorted(levels)
+        if other_levels:
+            names = ", ".join(self.levels[index].of_memory for index in (level, *other_levels))
             raise ValueError(f"systolic axes of {self.name} stand below several levels: {names}")
         return level
 
@@ -272,7 +272,7 @@ class Architecture:
         first = [
             i for i, level in enumerate(self.levels) if not (i and level.memory == self.levels[i - 1].memory != "")
         ]
-        return tuple(range(here, after) for here, after in zip(first, [*first[1:], len(self.levels)], strict=True))
+        return tuple(range(start, after) for start, after in zip(first, [*first[1:], len(self.levels)], strict=True))
 
     def instances(self, level: int) -> int:
         """Instances of storage level `level`; of the compute units for level == len(levels)."""

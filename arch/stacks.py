@@ -14,7 +14,7 @@ def stacked(arch: Architecture, workload: Workload) -> Architecture:
     """
     if not any(level.placement == "uneven" for level in arch.levels):
         return arch
-    return replace(arch, levels=tuple(each for level in arch.levels for each in _stack(level, workload)))
+    return replace(arch, levels=tuple(member for level in arch.levels for member in _stack(level, workload)))
 
 
 def _stack(level: Storage, workload: Workload) -> list[Storage]:

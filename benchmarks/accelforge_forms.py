@@ -61,8 +61,8 @@ def _axis(axis: Axis) -> dict[str, Any]:
     dims = axis.constraint.dims
     spatial: dict[str, Any] = {"name": axis.name, "fanout": axis.size}
     if dims is not None:
-        others = "~(" + " | ".join(dim.lower() for dim in dims) + ")"
-        spatial["loop_bounds"] = [{"expression": others, "operator": "==", "value": 1}]
+        other_dims = "~(" + " | ".join(dim.lower() for dim in dims) + ")"
+        spatial["loop_bounds"] = [{"expression": other_dims, "operator": "==", "value": 1}]
     return spatial
 
 

@@ -36,13 +36,14 @@ def mapped(path: Path, objective: str, imperfect: bool) -> dict[str, Any]:
     spec.mapper.explore_imperfect_temporal_loops = imperfect
     spec.mapper.explore_imperfect_spatial_loops = imperfect
     start = process_time()
-    found = map_workload_to_arch(spec, print_progress=False, eval_in_detail=False)  # no picture, which takes graphviz
+    # no picture, which takes graphviz
+    mappings = map_workload_to_arch(spec, print_progress=False, eval_in_detail=False)
     seconds = process_time() - start
-    best = found.data["Total<SEP>mapping"].iloc[0]
+    best = mappings.data["Total<SEP>mapping"].iloc[0]
     nodes = [plain for node in best().nodes if (plain := as_plain(node))]
     spec.model.metrics, spec.mapping = spec.mapper.info_metrics, best(_for_model=True)
-    again = evaluate_mapping(spec, flattened_arches=found.flattened_arches, evaluated_specs=found.evaluated_specs)
-    minimized = float(found.data[MINIMIZED[objective]].iloc[0])
+    again = evaluate_mapping(spec, flattened_arches=mappings.flattened_arches, evaluated_specs=mappings.evaluated_specs)
+    minimized = float(mappings.data[MINIMIZED[objective]].iloc[0])
     return {**figures(again), "minimized": minimized, "seconds": seconds, "nodes": nodes}
 
 
@@ -89,12 +90,12 @@ def main() -> None:
     af.set_n_parallel_jobs(1)
     with redirect_stdout(sys.stderr):
         if args.evaluate:
-            found = evaluated(args.spec)
+            result = evaluated(args.spec)
         else:
             compile_everything(args.imperfect)
             setitimer(ITIMER_PROF, args.limit)  # AccelForge lifts limits that the system has for a process
-            found = mapped(args.spec, args.objective, args.imperfect)
-    sys.stdout.write(json.dumps(found) + "\n")
+            result = mapped(args.spec, args.objective, args.imperfect)
+    sys.stdout.write(json.dumps(result) + "\n")
 
 
 if __name__ == "__main__":

@@ -34,11 +34,11 @@ BUSY = "while True: sum(i * i for i in range(100_000))"
 @contextmanager
 def busy(number: int) -> Iterator[None]:
     """Keep so many processes busy."""
-    others = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(number)]
+    processes = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(number)]
     try:
         yield
     finally:
-        for other in others:
+        for other in processes:
             other.kill()
             other.wait()
 

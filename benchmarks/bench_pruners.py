@@ -52,26 +52,26 @@ def pruner_effects(task: Task, utilization: float) -> list[Effect]:
         "all": Pruners(utilization, dram=True, reuse=True),
     }
     valid, least = 0, np.inf
-    left, best = dict.fromkeys(every, 0), dict.fromkeys(every, np.inf)
+    remaining, best = dict.fromkeys(every, 0), dict.fromkeys(every, np.inf)
     for batch in task.space.batches():
         values = _values(task, batch)
         valid, least = valid + int(np.isfinite(values).sum()), min(least, float(values.min()))
         for name, pruners in every.items():
             own = values[pruners.left(sampler_of(task.space), batch)]
-            left[name], best[name] = left[name] + len(own), min(best[name], float(own.min(initial=np.inf)))
+            remaining[name], best[name] = remaining[name] + len(own), min(best[name], float(own.min(initial=np.inf)))
     if not valid:
         return []
-    return [Effect(name, 1 - left[name] / valid, _ratio(best[name], least)) for name in every]
+    return [Effect(name, 1 - remaining[name] / valid, _ratio(best[name], least)) for name in every]
 
 
 def _values(task: Task, batch: MappingBatch) -> Floats:
     """Compute the first objective; inf where invalid. # (mapping,)"""
     values = np.full(len(batch), np.inf)
-    some = np.flatnonzero(validity(batch) == 0)
-    if len(some):
-        found = evaluate(batch.take(some), task.table, task.charges)
-        values[some] = task.objective.of(found)
-        for i in some[~found.exact].tolist():
+    valid_rows = np.flatnonzero(validity(batch) == 0)
+    if len(valid_rows):
+        costs = evaluate(batch.take(valid_rows), task.table, task.charges)
+        values[valid_rows] = task.objective.of(costs)
+        for i in valid_rows[~costs.exact].tolist():
             one = batch.take([i])
             values[i] = task.objective.of(evaluate(one, task.table, task.charges, recount(one)))[0]
     return values

@@ -89,8 +89,8 @@ def measure(arch: Architecture, sizes: tuple[int, ...], preset: str, distinct: b
     space.at(numbers)
     times.append(perf_counter())
     build, first, _, index, at = np.diff(times)
-    each = (build, first, min(nexts), index, at, min(evaluations))
-    return [size, *(f"{1e3 * seconds:.1f}" for seconds in each), f"{min(nexts) / min(evaluations):.2f}"]
+    durations = (build, first, min(nexts), index, at, min(evaluations))
+    return [size, *(f"{1e3 * seconds:.1f}" for seconds in durations), f"{min(nexts) / min(evaluations):.2f}"]
 
 
 def main() -> None:

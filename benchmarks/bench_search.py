@@ -62,9 +62,9 @@ def timed_score(
 ) -> list[tuple[Scores, int, float, float]]:
     """Each chunk's scores, the process that made them, its share of the CPU-seconds that took, and all used so far."""
     began = process_time()
-    found = score(problem, chunks, known)
-    each = (process_time() - began) / len(chunks)
-    return [(scores, os.getpid(), each, began + each * done) for done, scores in enumerate(found, 1)]
+    results = score(problem, chunks, known)
+    share = (process_time() - began) / len(chunks)
+    return [(scores, os.getpid(), share, began + share * done) for done, scores in enumerate(results, 1)]
 
 
 def yardstick(seconds: float = 0.5) -> float:
@@ -125,16 +125,16 @@ def rows(options: argparse.Namespace) -> Iterator[dict[str, object]]:
             score(problem, [0], RecordThreshold())
             compile_s, before = process_time() - began, yardstick()
             get_reusable_executor().shutdown()  # it replaces workers that grow by 300 MB, as by the first use of JAX
-            found = measure(problem, jobs, options.chunks)
+            figures = measure(problem, jobs, options.chunks)
             fixed = (before + yardstick()) / 2
-            numpy_rate = found["cpu"] if engine == options.engines[0] else numpy_rate
+            numpy_rate = figures["cpu"] if engine == options.engines[0] else numpy_rate
             yield {
                 "arch": options.arch, "workload": options.workload, "mapspace": name, "workers": jobs, "pruning": prune,
                 "engine": engine, "chunks": options.chunks, "compile_s": round(compile_s, 2),
-                "start_s": round(found["start_s"], 2), "wall_per_s": round(found["wall"]),
-                "cpu_per_s": round(found["cpu"]), "numpy": round(found["cpu"] / numpy_rate, 2),
-                "scoring": round(found["scoring"], 3), "fixed_M_per_s": round(fixed, 1),
-                "ratio": round(found["cpu"] / fixed / 1e6, 6), "load": round(os.getloadavg()[0], 1),
+                "start_s": round(figures["start_s"], 2), "wall_per_s": round(figures["wall"]),
+                "cpu_per_s": round(figures["cpu"]), "numpy": round(figures["cpu"] / numpy_rate, 2),
+                "scoring": round(figures["scoring"], 3), "fixed_M_per_s": round(fixed, 1),
+                "ratio": round(figures["cpu"] / fixed / 1e6, 6), "load": round(os.getloadavg()[0], 1),
             }  # fmt: skip
 
 

@@ -24,18 +24,18 @@ DATE = "2030-01-01T00:00:00Z"
 
 def rows(problem: Problem, number: int) -> list[StoredMapping]:
     """Draw valid mappings, with costs as a batch has them."""
-    space, found = Mapspace(problem.arch, problem.workload, "ruby"), dict[str, StoredMapping]()
+    space, mappings = Mapspace(problem.arch, problem.workload, "ruby"), dict[str, StoredMapping]()
     rng = np.random.default_rng(0)
-    while len(found) < number:
+    while len(mappings) < number:
         batch = space.sample(rng, 8192)
         batch = batch.take(np.flatnonzero(validity(batch) == 0))
         costs = evaluate(batch, problem.energies, problem.charges)
         for mapping, energy, cycles in zip(plain_mappings(batch), costs.energy_pj, costs.cycles, strict=True):
             key, figures = key_of(mapping), (float(energy), int(cycles))
-            found[key] = StoredMapping(
+            mappings[key] = StoredMapping(
                 key, mapping, problem.goal.values(*figures), *figures, DATE, (Origin(DATE, "random", "ruby"),)
             )
-    return list(found.values())[:number]
+    return list(mappings.values())[:number]
 
 
 def timed(what: str, began: float) -> float:

@@ -87,11 +87,11 @@ def ours(case: Case, limit: float, *names: str) -> tuple[Result, list[str]]:
 def theirs(case: Case) -> list[str]:
     """Let AccelForge map the layer: what its mapper minimized, its model's value, our count, cycles, CPU-seconds."""
     flags = ["--objective", case.objective, *(["--imperfect"] if case.mapspace == "ruby" else [])]
-    found = accelforge(case, (), flags)
-    if isinstance(found, str):
-        return [found, "-", "-", "-", "-"]
-    values = [case.written(found["minimized"]), case.written(case.value(found["energy_pj"], found["cycles"]))]
-    return [*values, counted(case, found["nodes"]), f"{found['cycles']:,.0f}", f"{found['seconds']:.1f}"]
+    outcome = accelforge(case, (), flags)
+    if isinstance(outcome, str):
+        return [outcome, "-", "-", "-", "-"]
+    values = [case.written(outcome["minimized"]), case.written(case.value(outcome["energy_pj"], outcome["cycles"]))]
+    return [*values, counted(case, outcome["nodes"]), f"{outcome['cycles']:,.0f}", f"{outcome['seconds']:.1f}"]
 
 
 def counted(case: Case, nodes: Sequence[Node]) -> str:
@@ -108,8 +108,8 @@ def counted(case: Case, nodes: Sequence[Node]) -> str:
 def by_them(case: Case, result: Result) -> str:
     """The value of our best mapping by AccelForge's count."""
     assert result.batch is not None
-    found = accelforge(case, as_nodes(result.batch), ["--evaluate"])
-    return found if isinstance(found, str) else case.written(case.value(found["energy_pj"], found["cycles"]))
+    outcome = accelforge(case, as_nodes(result.batch), ["--evaluate"])
+    return outcome if isinstance(outcome, str) else case.written(case.value(outcome["energy_pj"], outcome["cycles"]))
 
 
 def accelforge(case: Case, nodes: Sequence[Node], flags: Sequence[str]) -> dict[str, Any] | str:
@@ -138,7 +138,7 @@ def rows(cases: Sequence[str], layers: Sequence[str], limit: float, beside: bool
             case = Case(arch, LAYERS[name], mapspace, objective)
             other = theirs(case) if beside else ["-"] * 5
             (one, row), (both, more) = (ours(case, limit, *names) for names in (("RF",), ("GLB", "RF")))
-            best = min(one, both, key=lambda found: case.value(found.energy_pj, found.cycles))
+            best = min(one, both, key=lambda result: case.value(result.energy_pj, result.cycles))
             yield [name, mapspace, objective, *other, *row, *more, by_them(case, best) if beside else "-"]
 
 

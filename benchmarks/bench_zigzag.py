@@ -52,7 +52,7 @@ def mapped(workload: Workload, kind: str, lpf: int, order: Sequence[Any] = ()) -
         for name, path in paths.items():
             path.write_text(yaml.safe_dump(files[name], sort_keys=False))
         start = process_time()
-        *_, found = get_hardware_performance_zigzag(
+        *_, results = get_hardware_performance_zigzag(
             str(paths["layer"]),
             str(paths["hardware"]),
             str(paths["mapping"]),
@@ -63,7 +63,7 @@ def mapped(workload: Workload, kind: str, lpf: int, order: Sequence[Any] = ()) -
             loma_show_progress_bar=False,
         )
         seconds = process_time() - start
-    ((_, layers),) = found  # the sum, and each layer with what came of its search
+    ((_, layers),) = results  # the sum, and each layer with what came of its search
     return layers[0][0], seconds
 
 
@@ -150,9 +150,9 @@ def main() -> None:
     levels, table = stacked(arch, workload), stacked_table(energy_table(arch), stacked(arch, workload))
     columns: dict[str, list[float]] = {}
     for kind in ("uneven", "even"):
-        found, seconds = mapped(workload, kind, args.lpf)
-        columns[f"ZigZag {kind}"] = theirs(found)
-        costs = evaluate(as_batch(as_plain(found), levels, workload), table)
+        mapping, seconds = mapped(workload, kind, args.lpf)
+        columns[f"ZigZag {kind}"] = theirs(mapping)
+        costs = evaluate(as_batch(as_plain(mapping), levels, workload), table)
         columns[f"the same by our count, {kind}"] = ours(costs, levels, workload)
         sys.stdout.write(f"ZigZag {kind}: {seconds:.1f} CPU-seconds\n")
     for kind in ("even", "uneven"):

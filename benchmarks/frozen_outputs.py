@@ -62,11 +62,11 @@ CHANGING = [  # what two runs of one checkout may differ in
 def inputs(texts: dict[str, str], more: Path | None, folder: Path) -> None:
     """Write what the commands read, from this checkout, whichever is recorded."""
     own = f"{Path(__file__).stem}*"
-    some = shutil.ignore_patterns("results", "__pycache__", "answers", "*.ipynb", "*.md", "bench_*", own)
+    ignored = shutil.ignore_patterns("results", "__pycache__", "answers", "*.ipynb", "*.md", "bench_*", own)
     for source, name in FOLDERS.items():
-        shutil.copytree(HERE.parent / source, folder / name, ignore=some)
+        shutil.copytree(HERE.parent / source, folder / name, ignore=ignored)
     if more is not None:
-        shutil.copytree(more, folder / "more", ignore=some)
+        shutil.copytree(more, folder / "more", ignore=ignored)
     for name, text in texts.items():
         (folder / name).write_text(text + "\n")
 
@@ -118,9 +118,9 @@ def rows(path: Path) -> Iterator[str]:
         for name, made in database.execute("SELECT name, sql FROM sqlite_master ORDER BY name").fetchall():
             yield str(made)
             if str(made).startswith("CREATE TABLE"):
-                found = database.execute(f'SELECT * FROM "{name}"')
-                columns = [column for column, *_ in found.description]
-                for row in found:
+                cursor = database.execute(f'SELECT * FROM "{name}"')
+                columns = [column for column, *_ in cursor.description]
+                for row in cursor:
                     cells = zip(columns, row, strict=True)
                     yield " | ".join(plain(cell) for column, cell in cells if column != "checksum")
 
@@ -165,8 +165,8 @@ def differing(name: str, folders: list[Path]) -> list[str]:
         return [f"not in {missing[0]}"]
     one, two = (content(folder / name, json.loads((folder / RECORD).read_text())) for folder in folders)
     pairs = enumerate(zip_longest(one, two, fillvalue=""), 1)
-    told = [f"line {number}: {clipped(a, b)}\n        and {clipped(b, a)}" for number, (a, b) in pairs if a != b]
-    return told or ([] if len(one) == len(two) else [f"{len(one)} and {len(two)} lines"])
+    lines = [f"line {number}: {clipped(a, b)}\n        and {clipped(b, a)}" for number, (a, b) in pairs if a != b]
+    return lines or ([] if len(one) == len(two) else [f"{len(one)} and {len(two)} lines"])
 
 
 def clipped(line: str, other: str) -> str:
@@ -178,12 +178,12 @@ def clipped(line: str, other: str) -> str:
 def compare(options: argparse.Namespace) -> int:
     """Print each file that differs, with its first lines that do; 1 if there is one."""
     folders = [options.out1, options.out2]
-    files = {str(path.relative_to(each)) for each in folders for path in each.rglob("*") if path.is_file()} - {RECORD}
+    files = {str(path.relative_to(root)) for root in folders for path in root.rglob("*") if path.is_file()} - {RECORD}
     different = 0
     for name in sorted(files):
-        if told := differing(name, folders):
+        if lines := differing(name, folders):
             different += 1
-            print(name, *(f"    {line}" for line in told[:SHOWN]), sep="\n")  # noqa: T201
+            print(name, *(f"    {line}" for line in lines[:SHOWN]), sep="\n")  # noqa: T201
     print(f"{len(files)} files, {different} differ")  # noqa: T201
     return int(different > 0)
 

@@ -52,11 +52,13 @@ def compound_classes(arch: Architecture) -> Classes:
 def _class(arch: Architecture, component: Component, known: Mapping[str, str], like: Mapping[str, str]) -> str:
     name = component.cls.lower()
     cls = known.get(name)
-    alike = next((part for part in like if part in name), None)
-    if cls is None and alike:
-        cls = like[alike]
-        told = f"{arch.name}: {component.name}: class {component.cls} is estimated as {cls}; an ERT has its own figures"
-        warnings.warn(told, EnergyWarning, stacklevel=2)
+    matching_part = next((part for part in like if part in name), None)
+    if cls is None and matching_part:
+        cls = like[matching_part]
+        message = (
+            f"{arch.name}: {component.name}: class {component.cls} is estimated as {cls}; an ERT has its own figures"
+        )
+        warnings.warn(message, EnergyWarning, stacklevel=2)
     if cls is None:
         rule = f"for a built-in estimate the class must be one of {', '.join(dict.fromkeys(known.values()))}"
         compounds = compound_classes(arch)

@@ -107,19 +107,21 @@ def measured(options: argparse.Namespace) -> Result:
     chosen = QUICK if options.quick else {"resnet50": (), "deepbench": SELECTION}
     searches = 2 if options.quick else SEARCHES
     studies = {name: Study(name, layers_of(name, only), arrays, searches) for name, only in chosen.items()}
-    found = run(
+    outcomes = run(
         [task for study in studies.values() for task in study.every()], options.out, "array_sweep", options.jobs
     )
     results: Result = {}
     for name, study in studies.items():
-        area, proven = study.edp(found, 0)
-        every = [together(found, study.tasks(a, m, 0), study.layers.values()).proven for a in arrays for m in MAPSPACES]
+        area, proven = study.edp(outcomes, 0)
+        every = [
+            together(outcomes, study.tasks(a, m, 0), study.layers.values()).proven for a in arrays for m in MAPSPACES
+        ]
         results[name] = {
             "layers": list(study.layers),
             "area_um2": area.tolist(),
             "certified": [int(np.sum(every)), int(np.size(every))],
             "proven": judged(area, proven),
-            "in total": judged(area, study.edp(found, searches)[1]),
+            "in total": judged(area, study.edp(outcomes, searches)[1]),
         }
 
     tell("\n".join(report(results)))
@@ -128,9 +130,9 @@ def measured(options: argparse.Namespace) -> Result:
 
 def draw(result: Result, *panels) -> None:  # type: ignore[no-untyped-def]
     """A column for each network: the frontiers, and what Ruby-S saves."""
-    for column, (name, told) in enumerate(result["networks"].items()):
-        draw_frontier(panels[column], name, told, result["arrays"])
-        draw_saved(panels[2 + column], told, result["arrays"])
+    for column, (name, outcome) in enumerate(result["networks"].items()):
+        draw_frontier(panels[column], name, outcome, result["arrays"])
+        draw_saved(panels[2 + column], outcome, result["arrays"])
     panels[0].legend(fontsize=7, frameon=False)
     panels[2].legend(fontsize=7, frameon=False, ncols=2, loc="lower left", bbox_to_anchor=(-0.02, 1))
 
@@ -141,10 +143,10 @@ def report(results: Result) -> list[str]:
         "| network | search | against | mean | most | mean on the frontier | frontier: Ruby-S on |",
         "|---" * 7 + "|",
     ]
-    for network, told in results.items():
-        sure, every = told["certified"]
+    for network, outcome in results.items():
+        sure, every = outcome["certified"]
         for reading in ("proven", "in total"):
-            one = told[reading]
+            one = outcome[reading]
             arrays, share = one["arrays_on_frontier"][0], one["ruby_s_share_of_them"][0]
             search = f"proven, {sure:,} of {every:,}" if reading == "proven" else "3000 in total"
             for against, saved in one["saved_against"].items():

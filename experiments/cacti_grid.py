@@ -51,15 +51,15 @@ def main(
         rows.writerow([*SIZES, *FIGURES])
         for point in wanted:
             try:
-                told = memory(point)
+                figures = memory(point)
             except InputError as error:
                 typer.echo(f"{point}: {error}", err=True)
                 continue
             sizes = (point.tech_nm, point.capacity_bytes, point.width_bits, point.ports, point.banks)
-            rows.writerow([*sizes, *(f"{getattr(told, name):.6g}" for name in FIGURES)])
+            rows.writerow([*sizes, *(f"{getattr(figures, name):.6g}" for name in FIGURES)])
             file.flush()
             if known := grid().get(point):
-                ratios = (getattr(told, name) / getattr(known, name) for name in FIGURES)
+                ratios = (getattr(figures, name) / getattr(known, name) for name in FIGURES)
                 worst = max(worst, *(abs(ratio - 1) for ratio in ratios))
     typer.echo(f"{len(wanted)} points asked for; the shipped figures of those in the grid are within {worst:.2%}")
 

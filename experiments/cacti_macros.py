@@ -41,11 +41,11 @@ def pairs(larger: int, wider: int) -> Iterator[tuple[Sram, Figures, Figures]]:
 def errors(larger: int, wider: int) -> dict[str, list[float]]:
     """The relative errors of the closed form, by figure, smallest first."""
     found: dict[str, list[float]] = {name: [] for name in FIGURES}
-    for point, known, told in pairs(larger, wider):
+    for point, known, actual in pairs(larger, wider):
         made = of_macros(known, point.tech_nm, point.ports, point.width_bits, larger, wider)
         for name in FIGURES:
-            found[name].append(abs(getattr(made, name) / getattr(told, name) - 1))
-    return {name: sorted(each) for name, each in found.items()}
+            found[name].append(abs(getattr(made, name) / getattr(actual, name) - 1))
+    return {name: sorted(figure_errors) for name, figure_errors in found.items()}
 
 
 def fitted() -> tuple[dict[float, float], float]:

@@ -36,9 +36,9 @@ def rows(domains: Result, results: Result) -> list[str]:
     """A table: the mean over the layers of each domain, by objective and search, and the layers' extremes."""
     names = list(domains["edp"]["proven"])
     lines = [f"| searched for | search | {' | '.join(names)} | from | to |", "|---" * (len(names) + 4) + "|"]
-    for objective, told in domains.items():
+    for objective, readings in domains.items():
         sure, every = results[objective]["proven"]["certified"]
-        for reading, means_of in told.items():
+        for reading, means_of in readings.items():
             search = f"proven, {sure} of {every}" if reading == "proven" else f"3000 {reading}"
             cells = [f"{means_of[name]['mean']:.3f}" for name in names]
             ends = [f"{means_of['all'][end]:.3f}" for end in ("least", "most")]
@@ -58,11 +58,11 @@ def measured(options: argparse.Namespace) -> Result:
     names = [layer.removeprefix(NETWORK + "/") for layer in layers]
     searches = {objective: 2 if options.quick else many for objective, many in SEARCHES.items()}
     tasks = {objective: pairs(MACHINE, layers, many, objective=objective) for objective, many in searches.items()}
-    found = run(flat(tasks.values()), options.out, NETWORK, options.jobs)
-    results = {objective: compare(found, own, layers.values()) for objective, own in tasks.items()}
+    outcomes = run(flat(tasks.values()), options.out, NETWORK, options.jobs)
+    results = {objective: compare(outcomes, own, layers.values()) for objective, own in tasks.items()}
     domains = {
-        objective: {reading: means(names, one["layers"]) for reading, one in told.items()}
-        for objective, told in results.items()
+        objective: {reading: means(names, one["layers"]) for reading, one in readings.items()}
+        for objective, readings in results.items()
     }
     tell("\n".join(rows(domains, results)))
 
@@ -77,8 +77,12 @@ def measured(options: argparse.Namespace) -> Result:
 
 def draw(result: Result, *panels) -> None:  # type: ignore[no-untyped-def]
     """Draw a panel for each objective, the layers side by side: there are too many for rows."""
-    told = result["ruby_s_over_pfm"]
-    draw_columns(panels, result["layers"], {"searched for EDP": told["edp"], "searched for latency": told["delay"]})
+    by_objective = result["ruby_s_over_pfm"]
+    draw_columns(
+        panels,
+        result["layers"],
+        {"searched for EDP": by_objective["edp"], "searched for latency": by_objective["delay"]},
+    )
     panels[0].set_ylabel("EDP of Ruby-S / EDP of PFM", fontsize=9)
     panels[1].set_ylabel("cycles of Ruby-S / cycles of PFM", fontsize=9)
 

@@ -68,11 +68,11 @@ def _measured(store: Store, table: Table, case: Case) -> bool:
     if stands(store.line_of(table.name, case), case):
         return True
     try:
-        found = alone(table.measure, case)
+        measurement = alone(table.measure, case)
     except Exception:  # told at once and at the end; the next run tries it again
         traceback.print_exc()
         return False
-    store.append(table.name, case, found)
+    store.append(table.name, case, measurement)
     tell(f"{table.name}: {', '.join(str(value) for value in case.values())}")
     return True
 
@@ -87,8 +87,8 @@ def summary(store: Store, tables: list[Table], size: Size) -> tuple[Result, str]
         lines = [line for line in every if line is not None]
         rows = table.rows(lines, known)
         result["tables"][table.name] = {"measured": len(lines), "of": len(every), "rows": rows}
-        left = f"\nMeasured so far: {len(lines)} of {len(every)}.\n" if len(lines) < len(every) else ""
-        texts.append(table.markdown(rows) + left)
+        note = f"\nMeasured so far: {len(lines)} of {len(every)}.\n" if len(lines) < len(every) else ""
+        texts.append(table.markdown(rows) + note)
     return result, "\n".join(texts)
 
 

@@ -91,11 +91,11 @@ def designs(repository: Path) -> Iterator[Design]:
             mapping = arch if "mapping" in keys[arch] and "mapper" not in keys[arch] else None
             yield Design(repository, arch, None, mapping, (), sparse)
             continue
-        near = {role: sorted(found, key=lambda path: distance(arch, path)) for role, found in by_role.items()}
+        near = {role: sorted(paths, key=lambda path: distance(arch, path)) for role, paths in by_role.items()}
         problem = next(iter(near.get("problem", [])), None)
         if problem is None:
             continue
-        close = {role: [path for path in found if beside(arch, path, role)] for role, found in near.items()}
+        close = {role: [path for path in paths if beside(arch, path, role)] for role, paths in near.items()}
         mapper = tuple(close.get("mapper", [])[:1])
         sparse = sparse or "densit" in problem.read_text(errors="replace")
         own_mapping = [arch] if "mapping" in keys[arch] else close.get("mapping", [])
@@ -135,8 +135,8 @@ def main() -> None:
     given = arguments(__doc__ or "", more=options)
     extra = ("--ignore-sparsity",) if given.ignore_sparsity else ()
     clones = [clone for clone in sorted(given.folder.iterdir()) if clone.is_dir()]
-    found = [replace(design, extra=extra) for clone in clones for design in designs(clone)]
-    rows = Parallel(n_jobs=2)(delayed(outcome)(design) for design in found)
+    all_designs = [replace(design, extra=extra) for clone in clones for design in designs(clone)]
+    rows = Parallel(n_jobs=2)(delayed(outcome)(design) for design in all_designs)
     table = defaultdict[str, Counter[str]](Counter)
     for row in rows:
         table[f"{row['repository']}, {row['kind']}"][row["outcome"]] += 1

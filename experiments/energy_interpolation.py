@@ -82,8 +82,8 @@ def measured() -> Iterator[dict[str, object]]:
     memory = cacti_memory("energy_interpolation")
     for off, points in POINTS.items():
         for point in points:
-            told = memory(point)
-            figures = {figure: f"{getattr(told, figure):.6g}" for figure in FIGURES}
+            measurement = memory(point)
+            figures = {figure: f"{getattr(measurement, figure):.6g}" for figure in FIGURES}
             yield {"off": off} | {name: f"{getattr(point, name):.10g}" for name in SIZES} | figures
 
 
@@ -91,17 +91,17 @@ def recorded(path: Path = RECORDED) -> list[tuple[str, Sram, dict[str, float]]]:
     """What is off the grid, the memory, and CACTI's figures, from a file that this script wrote."""
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    found = []
+    records = []
     for row in rows:
         node, capacity, width, ports, banks = (float(row[name]) for name in SIZES)
         point = Sram(node, capacity, width, int(ports), int(banks))
-        found.append((row["off"], point, {figure: float(row[figure]) for figure in FIGURES}))
-    return found
+        records.append((row["off"], point, {figure: float(row[figure]) for figure in FIGURES}))
+    return records
 
 
 def errors(rows: Iterable[tuple[str, Sram, dict[str, float]]], off: str, figure: str) -> list[float]:
     """Relative errors of the interpolation for the points whose `off` this is, the smallest first, without sign."""
-    return sorted(abs(interpolated(point)[figure] / told[figure] - 1) for what, point, told in rows if what == off)
+    return sorted(abs(interpolated(point)[figure] / actual[figure] - 1) for what, point, actual in rows if what == off)
 
 
 def table(rows: list[tuple[str, Sram, dict[str, float]]]) -> list[str]:
@@ -110,8 +110,8 @@ def table(rows: list[tuple[str, Sram, dict[str, float]]]) -> list[str]:
     for off in POINTS:
         cells = []
         for figure in FIGURES:
-            found = errors(rows, off, figure)
-            cells.append(f"{100 * statistics.median(found):.1f}, {100 * found[-1]:.1f}")
+            relative_errors = errors(rows, off, figure)
+            cells.append(f"{100 * statistics.median(relative_errors):.1f}, {100 * relative_errors[-1]:.1f}")
         lines.append(f"| {off} ({len(POINTS[off])}) | {' | '.join(cells)} |")
     return lines
 

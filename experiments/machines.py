@@ -65,9 +65,9 @@ def searched(machine: str, model: str, seconds: int, layers: int | None) -> dict
     network = load_workload(model)
     assert isinstance(network, Network)
     network = replace(network, layers=network.layers[:layers])
-    found = explore(machine, network, "ruby-s", SearchOptions(budget=f"{seconds}s"))
-    assert isinstance(found, NetworkResult)
-    result = row(machine, model, found)
+    network_result = explore(machine, network, "ruby-s", SearchOptions(budget=f"{seconds}s"))
+    assert isinstance(network_result, NetworkResult)
+    result = row(machine, model, network_result)
     tell(f"{machine}, {model}: {result['certified']} of {result['layers']} layers certified, "
          f"{result['utilization']:.1%} utilisation")  # fmt: skip
     return result
@@ -75,7 +75,7 @@ def searched(machine: str, model: str, seconds: int, layers: int | None) -> dict
 
 def chip(layers: list[str], seconds: int) -> dict[str, dict[str, float]]:
     """The best mappings of AlexNet on a machine of the chip's sizes, beside what is published."""
-    machine, found = parse_arch(parse_yaml(CHIP, "eyeriss_chip")), {}
+    machine, by_layer = parse_arch(parse_yaml(CHIP, "eyeriss_chip")), {}
     for name in layers:
         layer = load_workload(f"alexnet/{name}")
         assert isinstance(layer, Workload)
@@ -86,7 +86,7 @@ def chip(layers: list[str], seconds: int) -> dict[str, dict[str, float]]:
         counts = result.valid_costs.counts
         words = [float((counts.reads + counts.fills + counts.updates)[0, level].sum()) for level in (0, 1)]
         elements, buffer, dram = PUBLISHED[name]
-        found[name] = {
+        by_layer[name] = {
             "macs": result.macs,
             "elements": elements,
             "our_elements": int(counts.instances[0, -1]),
@@ -96,15 +96,15 @@ def chip(layers: list[str], seconds: int) -> dict[str, dict[str, float]]:
             "dram_mb": dram,
             "our_dram_mb": words[0] * WORD_BYTES / 1e6,
         }
-    return found
+    return by_layer
 
 
 def draw(result: dict[str, Any], left: Any, right: Any) -> None:
     """Draw the utilisation by machine and network, and the chip's bytes beside ours."""
     rows, beside = result["rows"], result["chip"]
-    machines, models = (list(dict.fromkeys(each[key] for each in rows)) for key in ("machine", "model"))
+    machines, models = (list(dict.fromkeys(run[key] for run in rows)) for key in ("machine", "model"))
     for number, model in enumerate(models):
-        used = [each["utilization"] for each in rows if each["model"] == model]
+        used = [run["utilization"] for run in rows if run["model"] == model]
         places = [at + (number - 1) * 0.26 for at in range(len(machines))]
         left.barh(
             places, used, height=0.24, color=PALETTE[number], hatch=HATCHES[number], edgecolor="white", label=model

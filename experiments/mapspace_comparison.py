@@ -114,33 +114,33 @@ def draws(space: Mapspace, table: EnergyTable, rng: np.random.Generator, *, vali
         parts = [fits[start : start + COUNTED] for start in range(0, len(fits), COUNTED)]
         edp = np.concatenate([evaluate(batch.take(part), table).edp for part in parts])
         if not valid:
-            edp, found = np.full(DRAWN, np.inf), edp
-            edp[fits] = found
+            edp, valid_edp = np.full(DRAWN, np.inf), edp
+            edp[fits] = valid_edp
         yield edp
 
 
 def trace(space: Mapspace, table: EnergyTable, runs: int, samples: int, seed: list[int], *, valid: bool) -> np.ndarray:
     """EDP of the best mapping so far. # (run, sample)"""
-    found, wanted = [], runs * samples
+    edps, wanted = [], runs * samples
     for edp in draws(space, table, np.random.default_rng(seed), valid=valid):
-        found.append(edp)
+        edps.append(edp)
         wanted -= len(edp)
         if wanted <= 0:
             break
-    return np.minimum.accumulate(np.concatenate(found)[: runs * samples].reshape(runs, samples), axis=1)
+    return np.minimum.accumulate(np.concatenate(edps)[: runs * samples].reshape(runs, samples), axis=1)
 
 
 def compare(panel: str, number: int, setup: Setup, samples: int, seed: int) -> dict[str, Result]:
     """For each mapspace: its size, the mean trace where MARKS are, its end in all runs, and where it beats PFM."""
     arch, work = problem(panel, setup)
-    table, found, means = energy_table(arch), {}, {}
+    table, outcomes, means = energy_table(arch), {}, {}
     for which, preset in enumerate(PRESETS):
         space = Mapspace(arch, work, preset)
         stream = [seed, ord(panel), number, which]
         runs_edp = trace(space, table, setup.runs, samples, stream, valid=setup.valid)
         means[preset] = mean = runs_edp.mean(axis=0)
         ahead = np.flatnonzero(mean >= means["pfm"])  # the samples at which it is not ahead of PFM
-        found[preset] = {
+        outcomes[preset] = {
             "mappings": space.size.total,
             "valid_mappings": valid_mappings(space),
             "mean": [
@@ -150,19 +150,19 @@ def compare(panel: str, number: int, setup: Setup, samples: int, seed: int) -> d
             "standard_error": float(runs_edp[:, -1].std() / setup.runs**0.5),
             "ahead_of_pfm_after": int(ahead[-1]) + 1 if len(ahead) and ahead[-1] + 1 < samples else None,
         }
-    return found
+    return outcomes
 
 
 def optima(panel: str, setup: Setup) -> dict[str, float]:
     """The certified least EDP of each mapspace."""
     arch, work = problem(panel, setup)
-    found = {}
+    least_edps = {}
     for preset in PRESETS:
         result = explore(arch, work, preset, SearchOptions(strategy="optimal"))
         assert isinstance(result, Found)
         assert result.optimal, f"{panel} {preset}: not proven"
-        found[preset] = result.edp
-    return found
+        least_edps[preset] = result.edp
+    return least_edps
 
 
 def below(found: dict[str, Result], lower: str, higher: str) -> str:
@@ -239,9 +239,9 @@ def compare_all(
 def main() -> None:
     options = arguments(__doc__, seed=1)
     result = recorded(__file__, options) or measured(options)
-    found, best = result["setups"]["base"], result["optimum"]["base"]
+    outcomes, best = result["setups"]["base"], result["optimum"]["base"]
     grid = (1, 1) if options.quick else (2, 2)
-    save(__file__, options.out, result, lambda *every: draw(every, found, best), grid, (8, 6))
+    save(__file__, options.out, result, lambda *every: draw(every, outcomes, best), grid, (8, 6))
 
 
 def measured(options: argparse.Namespace) -> Result:
@@ -250,14 +250,14 @@ def measured(options: argparse.Namespace) -> Result:
     if options.quick:
         panels, samples = "a", 200
         setups = {"base": replace(SETUPS["base"], runs=3)}
-    found = compare_all(setups, panels, samples, options.seed)
+    outcomes = compare_all(setups, panels, samples, options.seed)
     best = {name: {panel: optima(panel, setups[name]) for panel in panels} for name in PROVEN if name in setups}
     for name, by_panel in best.items():
         for panel, edp in by_panel.items():
             tell(f"{panel} optimum, {name}: " + ", ".join(f"{preset} {value:.4g}" for preset, value in edp.items()))
-    said = {name: {panel: held(panel, one) for panel, one in by_panel.items()} for name, by_panel in found.items()}
+    said = {name: {panel: held(panel, one) for panel, one in by_panel.items()} for name, by_panel in outcomes.items()}
     result = {"seed": options.seed, "samples": samples, "marks": [mark for mark in MARKS if mark <= samples]}
-    return result | {"statements": said, "optimum": best, "setups": found}
+    return result | {"statements": said, "optimum": best, "setups": outcomes}
 
 
 if __name__ == "__main__":

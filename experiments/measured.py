@@ -74,9 +74,9 @@ Row = dict[str, Any]
 
 def main() -> None:
     options = arguments(__doc__, seed=1)
-    found = recorded(__file__, options) or measured(options)
+    result = recorded(__file__, options) or measured(options)
     shape = (1, 2) if options.quick else (3, 3)
-    save(__file__, options.out, found, partial(draw, found), shape, (8, 3.5) if options.quick else (10, 9.5))
+    save(__file__, options.out, result, partial(draw, result), shape, (8, 3.5) if options.quick else (10, 9.5))
 
 
 def measured(options: argparse.Namespace) -> dict[str, Any]:
@@ -98,8 +98,8 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
     os.environ["CFLAGS"] = f"{FLAGS} -DSECONDS={0 if options.quick else 0.5}"
     found["optima"] = {name: optima(one_core(arch), layer, seconds) for name, layer in layers.items()}
     for name, text in list(texts.items())[: 1 if options.quick else None]:
-        others = [sample for other, rows in runs.items() if other != name for sample in rows["samples"]]
-        weights = found["seconds"] if options.quick else fitted(others, options.seed)  # ten runs may lack a term
+        other_samples = [sample for other, rows in runs.items() if other != name for sample in rows["samples"]]
+        weights = found["seconds"] if options.quick else fitted(other_samples, options.seed)  # ten runs may lack a term
         found["optima"][name]["fastest"] = fastest(machine, weights, {"name": "layer", **text}, max(seconds, 8.0))
     products = {"64": (64, 40, 30)} if options.quick else PRODUCTS
     found["products"] = {name: product(arch, machine, sizes, seconds) for name, sizes in products.items()}
@@ -161,8 +161,8 @@ def judged(name: str, runs: dict[str, dict[str, Any]], seed: int) -> Row:
     order = np.random.default_rng(seed).permutation(len(samples))
     own, held = order[::2], order[1::2]
     inside = np.array(predictions([samples[i] for i in held], fitted([samples[i] for i in own], seed)))
-    others = [sample for other, rows in runs.items() if other != name for sample in rows["samples"]]
-    across = np.array(predictions(samples, fitted(others, seed)))
+    other_samples = [sample for other, rows in runs.items() if other != name for sample in rows["samples"]]
+    across = np.array(predictions(samples, fitted(other_samples, seed)))
     return {
         "cycles": rank(runs[name]["cycles"], measured),
         "held_out": rank(inside, measured[held]),
@@ -176,8 +176,8 @@ def judged(name: str, runs: dict[str, dict[str, Any]], seed: int) -> Row:
 
 
 def rank(one, other) -> float:  # type: ignore[no-untyped-def]
-    found = float(spearmanr(one, other).statistic)
-    return 0.0 if np.isnan(found) else found  # where all are equal
+    correlation = float(spearmanr(one, other).statistic)
+    return 0.0 if np.isnan(correlation) else correlation  # where all are equal
 
 
 def optima(arch: Architecture, layer: Workload, seconds: float) -> Row:
@@ -221,7 +221,7 @@ def fastest(machine: Processor, weights: dict[str, float], layer: Row, seconds: 
 def product(arch: Architecture, machine: Processor, sizes: tuple[int, int, int], seconds: float) -> Row:
     """Run a product on one thread and on all, beside NumPy."""
     m, n, k = sizes
-    layer, found = shaped("matmul", M=m, N=n, K=k), Row()
+    layer, by_threads = shaped("matmul", M=m, N=n, K=k), Row()
     for threads in sorted({1, machine.cores}):
         one = arch if threads > 1 else one_core(arch)
         row: Row = {"blas_gflops": blas(m, n, k, threads)}
@@ -230,9 +230,9 @@ def product(arch: Architecture, machine: Processor, sizes: tuple[int, int, int],
             assert isinstance(best, Result)
             assert best.batch is not None
             row[mapspace] = run(Nest.of(best.batch)).gflops
-        found[str(threads)] = row
+        by_threads[str(threads)] = row
         tell(f"{m}x{n}x{k}, {threads} threads: " + ", ".join(f"{name} {value:.1f}" for name, value in row.items()))
-    return found
+    return by_threads
 
 
 def blas(m: int, n: int, k: int, threads: int) -> float:

@@ -113,15 +113,15 @@ def against(new: Searches, old: Searches) -> Json:
 def proven_against(new: Searches, old: Searches) -> Json:
     """The same of certified optima: how many are, and the interval that is certain where some are not."""
     low, high = new.lower_bound[:, 0] / old.layers[:, 0], new.layers[:, 0] / old.lower_bound[:, 0]
-    told = against(new, old) | {
+    comparison = against(new, old) | {
         "certified": [int((new.proven & old.proven).sum()), len(new.counts)],
         "layers_within": np.stack([low, high], axis=1).tolist(),
         "utilization": {"new": new.utilization[:, 0].tolist(), "old": old.utilization[:, 0].tolist()},
     }
     if new.objective != "edp":
-        return told
+        return comparison
     within = (new.least_network_edp / old.network("edp")[0], new.network("edp")[0] / old.least_network_edp)
-    return told | {"network_edp_within": [float(figure) for figure in within]}
+    return comparison | {"network_edp_within": [float(figure) for figure in within]}
 
 
 def pairs(
@@ -149,12 +149,12 @@ def compare(found: dict[Task, Json], tasks: Tasks, counts: Iterable[int]) -> dic
     counts = list(counts)
     runs = {space: readings(together(found, own, counts)) for space, own in tasks["random"].items()}
     best = {space: together(found, own, counts) for space, own in tasks["proven"].items()}
-    told = {reading: against(runs["ruby-s"][reading], runs["pfm"][reading]) for reading in runs["pfm"]}
-    for reading, one in told.items():
+    comparisons = {reading: against(runs["ruby-s"][reading], runs["pfm"][reading]) for reading in runs["pfm"]}
+    for reading, one in comparisons.items():
         one["over_optimum"] = {
             space: spread((runs[space][reading].layers / best[space].layers).mean(axis=0)) for space in SPACES
         }
-    return told | {"proven": proven_against(best["ruby-s"], best["pfm"])}
+    return comparisons | {"proven": proven_against(best["ruby-s"], best["pfm"])}
 
 
 HEAD = """| machine | search | EDP | energy | cycles | EDP, mean of the layers | EDP, worst layer |
@@ -178,11 +178,11 @@ def rows(name: str, told: dict[str, Json]) -> list[str]:
 
 def report(script: str, out: Path, result: Json) -> None:
     """Print, draw and save Ruby-S over PFM of ResNet-50's layers (with counts) on two machines."""
-    told = {machine.removesuffix(".yaml"): one for machine, one in result["ruby_s_over_pfm"].items()}
-    tell("\n".join([HEAD, *(row for name, one in told.items() for row in rows(name, one))]))
+    by_machine = {machine.removesuffix(".yaml"): one for machine, one in result["ruby_s_over_pfm"].items()}
+    tell("\n".join([HEAD, *(row for name, one in by_machine.items() for row in rows(name, one))]))
 
     def draw(*panels: "Axes") -> None:
-        draw_layers(panels, shown_names(result["layers"]), told)
+        draw_layers(panels, shown_names(result["layers"]), by_machine)
         for axes in panels:
             axes.set_xlabel("EDP of Ruby-S / EDP of PFM", fontsize=9)
 

@@ -50,17 +50,17 @@ def prove(case: Case) -> dict[str, Any]:
     """The optimum as far as it is proven, with what that took."""
     began, cpu = time.monotonic(), time.process_time()
     options = SearchOptions(strategy="optimal", time_limit=case.limit)
-    found = explore(case.arch, case.layer, case.mapspace, options)
-    assert isinstance(found, Result)
+    result = explore(case.arch, case.layer, case.mapspace, options)
+    assert isinstance(result, Result)
     return {
         "arch": case.arch,
         "layer": case.layer,
         "mapspace": case.mapspace,
         "limit_seconds": case.limit,
-        "edp": found.edp if found.found else None,
-        "lower_bound": found.lower_bound,
-        "optimal": found.optimal,
-        "gap": found.gap,
+        "edp": result.edp if result.found else None,
+        "lower_bound": result.lower_bound,
+        "optimal": result.optimal,
+        "gap": result.gap,
         "cpu_seconds": time.process_time() - cpu,
         "seconds": time.monotonic() - began,
         "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
@@ -75,7 +75,7 @@ def random_edps(case: Case) -> list[float]:
         )
         for seed in range(case.seeds)
     ]
-    return [found.edp for found in every if found.found]
+    return [result.edp for result in every if result.found]
 
 
 def both(case: Case) -> dict[str, Any]:
@@ -93,17 +93,17 @@ def run(cases: Iterable[Case], store: Path) -> list[dict[str, Any]]:
     lines = store.read_text(encoding="utf-8").splitlines(keepends=True) if store.exists() else []
     lines = [line for line in lines if line.endswith("\n")]  # a killed run may leave half a line
     store.write_text("".join(lines), encoding="utf-8")
-    known = {_question(Case(*case)): found for case, found in map(json.loads, lines)}
+    known = {_question(Case(*case)): outcome for case, outcome in map(json.loads, lines)}
     every = []
     for case in cases:
-        found = known.get(_question(case))
-        if found is None or not (found["optimal"] or found["limit_seconds"] >= case.limit):
+        outcome = known.get(_question(case))
+        if outcome is None or not (outcome["optimal"] or outcome["limit_seconds"] >= case.limit):
             with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-                found = known[_question(case)] = pool.submit(both, case).result()
+                outcome = known[_question(case)] = pool.submit(both, case).result()
             with store.open("a", encoding="utf-8") as file:
-                file.write(json.dumps([case, found]) + "\n")
-        every.append(found)
-        report(case, found)
+                file.write(json.dumps([case, outcome]) + "\n")
+        every.append(outcome)
+        report(case, outcome)
     return every
 
 
@@ -137,9 +137,9 @@ def sampled(many: int) -> list[Case]:
     """So many combinations of machine, layer and mapspace of the library, evenly spread, those that go together."""
     every = library_workloads().items()
     names = [f"{name}/{layer}" if layer else name for name, layers in every for layer in layers or ("",)]
-    found = list(product(sorted(library_archs()), names, LIMIT))
-    some = found[:: len(found) // many | 1][:many]
-    return [Case(*one, LIBRARY_LIMIT, 1) for one in some if fits(*one[:2])]
+    combinations = list(product(sorted(library_archs()), names, LIMIT))
+    sample = combinations[:: len(combinations) // many | 1][:many]
+    return [Case(*one, LIBRARY_LIMIT, 1) for one in sample if fits(*one[:2])]
 
 
 def fits(arch: str, name: str) -> bool:
@@ -156,18 +156,18 @@ def summary(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """By machine and mapspace: how many are proven, times, memory, the largest gap, and how far random search is."""
     rows = []
     for arch, mapspace in dict.fromkeys((one["arch"], one["mapspace"]) for one in runs):
-        mine = [one for one in runs if (one["arch"], one["mapspace"]) == (arch, mapspace)]
-        over = [median(one["random"]) / one["edp"] for one in mine if one["random"] and one["optimal"]]
+        group = [one for one in runs if (one["arch"], one["mapspace"]) == (arch, mapspace)]
+        over = [median(one["random"]) / one["edp"] for one in group if one["random"] and one["optimal"]]
         rows.append(
             {
                 "arch": arch,
                 "mapspace": mapspace,
-                "layers": len(mine),
-                "proven": sum(one["optimal"] for one in mine),
-                "median_cpu_seconds": median(one["cpu_seconds"] for one in mine),
-                "most_cpu_seconds": max(one["cpu_seconds"] for one in mine),
-                "most_mb": max(one["peak_mb"] for one in mine),
-                "largest_gap": max(1.0 if one["gap"] is None else one["gap"] for one in mine),
+                "layers": len(group),
+                "proven": sum(one["optimal"] for one in group),
+                "median_cpu_seconds": median(one["cpu_seconds"] for one in group),
+                "most_cpu_seconds": max(one["cpu_seconds"] for one in group),
+                "most_mb": max(one["peak_mb"] for one in group),
+                "largest_gap": max(1.0 if one["gap"] is None else one["gap"] for one in group),
                 "random_over_optimum": {"median": median(over), "most": max(over)} if over else None,
             }
         )
@@ -209,18 +209,18 @@ def draw(result: dict[str, Any], *panels: Any) -> None:
     machines = list(dict.fromkeys(row["arch"] for row in result["summary"]))
     for axes, machine in zip(panels, machines, strict=True):
         for number, mapspace in enumerate(LIMIT):
-            mine = [one for one in result["runs"] if (one["arch"], one["mapspace"]) == (machine, mapspace)]
-            mine = [one for one in mine if one["random"] and one["edp"]]
+            group = [one for one in result["runs"] if (one["arch"], one["mapspace"]) == (machine, mapspace)]
+            group = [one for one in group if one["random"] and one["edp"]]
             for proven in (True, False):
-                some = [one for one in mine if one["optimal"] is proven]
+                subset = [one for one in group if one["optimal"] is proven]
                 axes.plot(
-                    [one["cpu_seconds"] for one in some],
-                    [median(one["random"]) / one["edp"] for one in some],
+                    [one["cpu_seconds"] for one in subset],
+                    [median(one["random"]) / one["edp"] for one in subset],
                     MARKERS[number],
                     color=PALETTE[number],
                     fillstyle="full" if proven else "none",
                     markersize=5,
-                    label=mapspace if proven and mine else None,
+                    label=mapspace if proven and group else None,
                 )
         axes.axhline(1, color="0.7", linewidth=0.8, zorder=0)
         axes.set(xscale="log", yscale="log", xlabel="CPU-seconds (hollow: not proven in time)")

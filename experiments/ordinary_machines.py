@@ -39,15 +39,15 @@ def measure(case: Case) -> Json:
     workload = shaped("matmul", "vocabulary", M=152_064, K=3_584, N=1) if layer == VOCABULARY else load_workload(layer)
     options, cpu, began = SearchOptions(effort=case["effort"]), time.process_time(), time.monotonic()
     try:
-        found = explore(str(HERE / f"ordinary_machines/{case['machine']}.yaml"), workload, "ruby-s", options)
+        result = explore(str(HERE / f"ordinary_machines/{case['machine']}.yaml"), workload, "ruby-s", options)
     except InputError as refused:
         return {"answers": [], "refused": str(refused)}
-    assert isinstance(found, Result)
+    assert isinstance(result, Result)
     return {
         "answers": [],
-        "edp": found.edp if found.found else None,
-        "gap": found.own_gap if found.found else None,
-        "utilization": found.utilization if found.found else None,
+        "edp": result.edp if result.found else None,
+        "gap": result.own_gap if result.found else None,
+        "utilization": result.utilization if result.found else None,
         "cpu_seconds": time.process_time() - cpu,
         "seconds": time.monotonic() - began,
         "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
@@ -73,9 +73,9 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _run(store: Store, case: Case) -> None:
-    found = alone(measure, case)
-    store.append(TABLE, case, found)
-    tell(f"{case['machine']}, {case['layer']}: {_cell(found)}")
+    outcome = alone(measure, case)
+    store.append(TABLE, case, outcome)
+    tell(f"{case['machine']}, {case['layer']}: {_cell(outcome)}")
 
 
 def _cell(row: Json) -> str:

@@ -39,16 +39,16 @@ def measured(options: argparse.Namespace) -> Result:
 
     def best(size: int, preset: str, pad: bool) -> Found:
         work = replace(vector, name=f"rank1_{size}", sizes=(size,))
-        found = explore(arch, work, preset, everything, pad=pad, table=table)
-        assert isinstance(found, Found)
-        return found
+        result = explore(arch, work, preset, everything, pad=pad, table=table)
+        assert isinstance(result, Found)
+        return result
 
-    found = {name: [best(size, preset, pad) for size in sizes] for name, (preset, pad) in CURVES.items()}
+    curves = {name: [best(size, preset, pad) for size in sizes] for name, (preset, pad) in CURVES.items()}
     edp, cycles = (
-        {name: [getattr(one, of) for one in results] for name, results in found.items()} for of in ("edp", "cycles")
+        {name: [getattr(one, of) for one in results] for name, results in curves.items()} for of in ("edp", "cycles")
     )
     ratio = {name: [a / b for a, b in zip(values, edp["ruby-s"], strict=True)] for name, values in edp.items()}
-    zeros = [one.workload.ineffectual_macs / one.macs for one in found["pfm + pad"]]
+    zeros = [one.workload.ineffectual_macs / one.macs for one in curves["pfm + pad"]]
     for size in NAMED:
         at = sizes.index(size)
         shown = ", ".join(f"{name} {cycles[name][at]:g} cycles, EDP x {ratio[name][at]:.3f}" for name in CURVES)

@@ -28,8 +28,8 @@ def measured(options: argparse.Namespace) -> Result:
     layers = layers_of(NETWORK, QUICK if options.quick else ())
     machines = {name: 2 if options.quick else many for name, many in MACHINES.items()}
     tasks = {machine: pairs(machine, layers, many) for machine, many in machines.items()}
-    found = run(flat(tasks.values()), options.out, "resnet50_eyeriss", options.jobs)
-    results = {machine: compare(found, own, layers.values()) for machine, own in tasks.items()}
+    outcomes = run(flat(tasks.values()), options.out, "resnet50_eyeriss", options.jobs)
+    results = {machine: compare(outcomes, own, layers.values()) for machine, own in tasks.items()}
     return {"network": NETWORK, "layers": layers, "searches": machines, "ruby_s_over_pfm": results}
 
 

@@ -32,8 +32,8 @@ def measured(options: argparse.Namespace) -> Result:
     layers = layers_of(NETWORK, QUICK if options.quick else ())
     searches = 2 if options.quick else SEARCHES
     tasks = {name: pairs(machine, layers, searches, variables) for name, (machine, variables) in MACHINES.items()}
-    found = run(flat(tasks.values()), options.out, "resnet50_simba", options.jobs)
-    results = {name: compare(found, own, layers.values()) for name, own in tasks.items()}
+    outcomes = run(flat(tasks.values()), options.out, "resnet50_simba", options.jobs)
+    results = {name: compare(outcomes, own, layers.values()) for name, own in tasks.items()}
     return {"network": NETWORK, "layers": layers, "searches": searches, "ruby_s_over_pfm": results}
 
 

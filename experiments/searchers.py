@@ -101,9 +101,9 @@ def _cases(options: argparse.Namespace, names: Sequence[str]) -> Iterator[Case]:
 def prove(case: Case) -> Json:
     """The certified optimum, or the best found and the bound when time is up."""
     machine, workload, mapspace = case["machine"], case["workload"], case["mapspace"]
-    found = explore(spec(machine), workload, mapspace, SearchOptions(strategy="optimal", time_limit=case["limit"]))
-    assert isinstance(found, Found)
-    return {"answers": [answer(machine, workload, mapspace, found)]}
+    result = explore(spec(machine), workload, mapspace, SearchOptions(strategy="optimal", time_limit=case["limit"]))
+    assert isinstance(result, Found)
+    return {"answers": [answer(machine, workload, mapspace, result)]}
 
 
 def run(case: Case) -> Json:
@@ -123,10 +123,10 @@ def run(case: Case) -> Json:
 
     machine, workload, mapspace = case["machine"], case["workload"], case["mapspace"]
     options = SearchOptions(strategy=case["search"], seed=case["seed"], victory=None, time_limit=60 * case["seconds"])
-    found = explore(spec(machine), workload, mapspace, options, progress=watch)
-    assert isinstance(found, Found)
+    result = explore(spec(machine), workload, mapspace, options, progress=watch)
+    assert isinstance(result, Found)
     best = trace[-1][2] if trace else None
-    statistics = found.statistics
+    statistics = result.statistics
     return {
         "answers": [vars(Answer(machine, workload, mapspace, best, None, False))],
         "trace": trace, "mappings": statistics.evaluated, "valid": statistics.valid, "ended": statistics.stopped_by,
@@ -140,17 +140,17 @@ def summary(lines: Sequence[Line], known: Known) -> Result:
     """By machine, mapspace and search: EDP over the best known at each mark, 25 %, median and 75 % of all runs."""
     table = []
     for key in dict.fromkeys((line["case"]["machine"], line["case"]["mapspace"]) for line in lines):
-        here = [line for line in lines if (line["case"]["machine"], line["case"]["mapspace"]) == key]
-        problems = {line["case"]["workload"] for line in here}
-        certified = sum(any(each.optimal for each in known.answers[key[0], work]
-                            if each.mapspace == key[1]) for work in problems)  # fmt: skip
+        group = [line for line in lines if (line["case"]["machine"], line["case"]["mapspace"]) == key]
+        problems = {line["case"]["workload"] for line in group}
+        certified = sum(any(known_answer.optimal for known_answer in known.answers[key[0], work]
+                            if known_answer.mapspace == key[1]) for work in problems)  # fmt: skip
         row = {"machine": key[0], "mapspace": key[1], "layers": len(problems), "certified": certified, "searches": []}
-        for name in dict.fromkeys(line["case"]["search"] for line in here):
-            mine = [line for line in here if line["case"]["search"] == name]
+        for name in dict.fromkeys(line["case"]["search"] for line in group):
+            runs = [line for line in group if line["case"]["search"] == name]
             row["searches"].append({
-                "search": name, "runs": len(mine),
-                "seconds": {str(mark): _spread(mine, known, 0, mark) for mark in MARKS},
-                "mappings": {str(mark): _spread(mine, known, 1, mark) for mark in MAPPINGS},
+                "search": name, "runs": len(runs),
+                "seconds": {str(mark): _spread(runs, known, 0, mark) for mark in MARKS},
+                "mappings": {str(mark): _spread(runs, known, 1, mark) for mark in MAPPINGS},
             })  # fmt: skip
         table.append(row)
     names = list(dict.fromkeys(line["case"]["search"] for line in lines))
@@ -163,7 +163,7 @@ def summary(lines: Sequence[Line], known: Known) -> Result:
 
 def _at(line: Line, known: Known, column: int, mark: float) -> float:
     """The best EDP of a run at a mark (CPU-seconds or mappings) over the best known; inf before the first."""
-    best = min((each[2] for each in line["found"]["trace"] if each[column] <= mark), default=None)
+    best = min((point[2] for point in line["found"]["trace"] if point[column] <= mark), default=None)
     return known.over_best(line["case"], best)
 
 
@@ -176,7 +176,7 @@ def _spread(lines: Sequence[Line], known: Known, column: int, mark: float) -> li
         _quantile(values, share) if values[-1] == inf else float(cut)
         for share, cut in zip((0.25, 0.5, 0.75), _cuts(values), strict=True)
     )
-    return [None if each == inf else each for each in (low, middle, high)]
+    return [None if quantile == inf else quantile for quantile in (low, middle, high)]
 
 
 def _cuts(values: Sequence[float]) -> list[float]:
@@ -190,12 +190,12 @@ def _quantile(values: Sequence[float], share: float) -> float:
 
 def _curve(lines: Sequence[Line], known: Known, machine: str, name: str) -> list[tuple[float, list[float | None]]]:
     """CPU-seconds, and the spread of all runs of a search on a machine."""
-    mine = [line for line in lines if (line["case"]["machine"], line["case"]["search"]) == (machine, name)]
-    if not mine:
+    runs = [line for line in lines if (line["case"]["machine"], line["case"]["search"]) == (machine, name)]
+    if not runs:
         return []
     times = [round(0.1 * 100 ** (i / 40), 4) for i in range(41)]
-    last = max(line["case"]["seconds"] for line in mine)
-    return [(time, _spread(mine, known, 0, time)) for time in times if time <= last]
+    last = max(line["case"]["seconds"] for line in runs)
+    return [(time, _spread(runs, known, 0, time)) for time in times if time <= last]
 
 
 def markdown(result: Result) -> str:
@@ -205,9 +205,9 @@ def markdown(result: Result) -> str:
         rows = [["machine", "mapspace", "certified", "search", *(head.format(mark) for mark in marks)]]
         rows.append(["---"] * len(rows[0]))
         rows += [
-            [shown(row["machine"]), row["mapspace"], f"{row['certified']} of {row['layers']}", each["search"],
-             *(_cell(each[unit][str(mark)]) for mark in marks)]
-            for row in result["table"] for each in row["searches"]
+            [shown(row["machine"]), row["mapspace"], f"{row['certified']} of {row['layers']}", search["search"],
+             *(_cell(search[unit][str(mark)]) for mark in marks)]
+            for row in result["table"] for search in row["searches"]
         ]  # fmt: skip
         parts.append("\n".join(f"| {' | '.join(cells)} |" for cells in rows) + "\n")
     return "\n".join(parts)
@@ -220,24 +220,24 @@ def _cell(spread: Sequence[float | None]) -> str:
 
 def _draw(axes, result: Result) -> None:  # type: ignore[no-untyped-def]
     """A panel for each machine: the median over all runs, with the middle half of them as a band."""
-    for each, (machine, curves) in zip(axes, result["curves"].items(), strict=False):
+    for panel, (machine, curves) in zip(axes, result["curves"].items(), strict=False):
         for number, (name, points) in enumerate(curves.items()):
             known = [(time, *spread) for time, spread in points if None not in spread]
             if not known:
                 continue
             times, low, middle, high = zip(*known, strict=True)
             colour, line = PALETTE[number % len(PALETTE)], LINES[(number + number // len(PALETTE)) % len(LINES)]
-            each.plot(times, middle, line, color=colour, linewidth=2.6 if name == "evolve" else 1.4, label=name)
-            each.fill_between(times, low, high, color=colour, alpha=0.12, linewidth=0)
-        each.set(xscale="log", yscale="log", xlabel="CPU-seconds", ylabel="EDP / best known")
-        for axis in (each.xaxis, each.yaxis):
+            panel.plot(times, middle, line, color=colour, linewidth=2.6 if name == "evolve" else 1.4, label=name)
+            panel.fill_between(times, low, high, color=colour, alpha=0.12, linewidth=0)
+        panel.set(xscale="log", yscale="log", xlabel="CPU-seconds", ylabel="EDP / best known")
+        for axis in (panel.xaxis, panel.yaxis):
             axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
             axis.set_major_formatter("{x:g}")
             axis.set_minor_formatter(NullFormatter())
-        each.set_title(shown(machine), fontsize=10, loc="left")
-        each.legend(fontsize=7, frameon=False, ncols=2)
-    for each in axes[len(result["curves"]) :]:
-        each.set_visible(False)
+        panel.set_title(shown(machine), fontsize=10, loc="left")
+        panel.legend(fontsize=7, frameon=False, ncols=2)
+    for panel in axes[len(result["curves"]) :]:
+        panel.set_visible(False)
 
 
 if __name__ == "__main__":

@@ -51,9 +51,9 @@ def jobs_option(parser: argparse.ArgumentParser) -> None:
 
 def layers_of(network: str, quick: Iterable[str] = ()) -> dict[str, int]:
     """The layers of a network of the library, all or those of `quick`, with their counts."""
-    found, only = load_workload(network), set(quick)
-    assert isinstance(found, Network)
-    return {f"{network}/{layer.name}": count for layer, count in found.layers if not only or layer.name in only}
+    loaded, only = load_workload(network), set(quick)
+    assert isinstance(loaded, Network)
+    return {f"{network}/{layer.name}": count for layer, count in loaded.layers if not only or layer.name in only}
 
 
 def edition() -> str:
@@ -82,8 +82,8 @@ def search(task: Task) -> Json:
         for seed in range(task.searches)
     ]
     every = every or [SearchOptions("optimal", task.objective, time_limit=PROOF_SECONDS)]
-    found = [explore(arch, task.layer, mapspace, options, pad=bool(pad), table=table) for options in every]
-    results = [one for one in found if isinstance(one, Result) and one.found]
+    outcomes = [explore(arch, task.layer, mapspace, options, pad=bool(pad), table=table) for options in every]
+    results = [one for one in outcomes if isinstance(one, Result) and one.found]
     if len(results) < len(every):
         raise RuntimeError(f"no valid mapping of {task.layer} on {task.machine} {task.variables}, {task.mapspace}")
     return {name: [getattr(one, name) for one in results] for name in COLUMNS} | {"area_um2": results[0].area_um2}
@@ -101,8 +101,8 @@ def run(tasks: Iterable[Task], out: Path, name: str, jobs: int = 2) -> dict[Task
     missing = [key for key in keys if key not in known]
     with path.open("a", encoding="utf-8") as file:
         results = Parallel(n_jobs=jobs, return_as="generator")(delayed(search)(keys[key]) for key in missing)
-        for key, found in zip(missing, results, strict=True):
-            file.write(json.dumps([key, found]) + "\n")
+        for key, outcome in zip(missing, results, strict=True):
+            file.write(json.dumps([key, outcome]) + "\n")
             file.flush()
-            known[key] = found
+            known[key] = outcome
     return {task: known[key] for key, task in keys.items()}

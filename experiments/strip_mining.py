@@ -66,10 +66,10 @@ def dearer(table: EnergyTable, factor: float) -> EnergyTable:
 def best(arch: str, preset: str, factor: float = 1.0) -> Found:
     """The mapping with the least EDP, proven."""
     table = dearer(energy_table(machine(arch)), factor)
-    found = explore(machine(arch), LAYER, preset, SearchOptions(strategy="optimal"), table=table)
-    assert isinstance(found, Found)
-    assert found.optimal, f"{arch} {preset}: not proven"
-    return found
+    result = explore(machine(arch), LAYER, preset, SearchOptions(strategy="optimal"), table=table)
+    assert isinstance(result, Found)
+    assert result.optimal, f"{arch} {preset}: not proven"
+    return result
 
 
 def groups(found: Found) -> int:
@@ -113,11 +113,11 @@ def searched(arch: str, preset: str, seeds: int, rules: dict[str, int]) -> dict[
 
 def by_buffer_energy(factors: tuple[float, ...]) -> list[Result]:
     """Ruby-S against the best strip-mined mapping if words of the global buffer cost more."""
-    found = []
+    ratios = []
     for factor in factors:
         ours, hand = (best(arch, "ruby-s", factor) for arch in (MACHINES["whole filters"], ROWS))
-        found.append({"factor": factor, "energy": ours.energy_pj / hand.energy_pj, "edp": ours.edp / hand.edp})
-    return found
+        ratios.append({"factor": factor, "energy": ours.energy_pj / hand.energy_pj, "edp": ours.edp / hand.edp})
+    return ratios
 
 
 def show(name: str, one: Result, hand: Result) -> None:
@@ -169,9 +169,9 @@ def draw_edp(axes, designs: dict[str, Result], random: dict[str, dict[str, list[
     axes.barh(rows(axes, designs, named=False), [one["edp"] / hand for one in designs.values()], 0.6, color=PALETTE[2])
     for row, name in enumerate(designs):
         axes.text(0.03, row, f"{designs[name]['edp'] / hand:.2f}", color="white", va="center", fontsize=8)
-        for shift, (rule, found) in zip((-0.15, 0.15), random.get(name, {}).items(), strict=False):
+        for shift, (rule, edps) in zip((-0.15, 0.15), random.get(name, {}).items(), strict=False):
             colour, label = ("black", PALETTE[5])[shift > 0], f"random, {rule}" if name == next(iter(random)) else None
-            at = [edp / hand for edp in found]
+            at = [edp / hand for edp in edps]
             axes.plot(at, [row + shift] * len(at), "|", color=colour, markersize=8, markeredgewidth=0.9, label=label)
     axes.axvline(1, color="0.5", linewidth=0.8)
     axes.set_xlabel("EDP / EDP by hand (bars: proven best)", fontsize=8)
@@ -199,13 +199,13 @@ def measured(options: argparse.Namespace) -> Result:
     names = {f"{preset}, {name}": (arch, preset) for name, arch in machines for preset in ("pfm", "ruby-s")}
     designs = {"by hand": figures(evaluate(ROWS, LAYER, HERE / "strip_mining.mapping.yaml"))}
     designs |= {name: figures(best(arch, preset)) for name, (arch, preset) in names.items()}
-    others = {"whole_rows": figures(best(ROWS, "ruby-s")), "row_by_row": figures(best(ROW_BY_ROW, "ruby-s"))}
+    other_designs = {"whole_rows": figures(best(ROWS, "ruby-s")), "row_by_row": figures(best(ROW_BY_ROW, "ruby-s"))}
     random = {name: searched(arch, preset, seeds, rules) for name, (arch, preset) in names.items()}
     buffer = by_buffer_energy(factors)
-    for name, one in (designs | others).items():
+    for name, one in (designs | other_designs).items():
         show(name, one, designs["by hand"])
-    for name, found in random.items():
-        for rule, edp in found.items():
+    for name, by_rule in random.items():
+        for rule, edp in by_rule.items():
             ratios = np.array(edp) / designs[name]["edp"]
             spread = f"{ratios.min():.2f} to {ratios.max():.2f} x the best, mean {ratios.mean():.2f}"
             won = sum(one < designs["by hand"]["edp"] for one in edp)
@@ -215,7 +215,7 @@ def measured(options: argparse.Namespace) -> Result:
         tell(f"energy of {BUFFER} x {one['factor']:g}: Ruby-S, whole filters, to whole rows: {less}")
 
     result: Result = {"layer": LAYER, "geometry": GEOMETRY, "paper": PAPER, "designs": designs, "random": random}
-    return result | others | {"buffer_energy": buffer}
+    return result | other_designs | {"buffer_energy": buffer}
 
 
 if __name__ == "__main__":

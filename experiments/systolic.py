@@ -76,8 +76,8 @@ def main() -> None:
         parser.add_argument("--scalesim", metavar="PYTHON", help="an interpreter that has SCALE-Sim 3")
 
     options = arguments(__doc__, more=scalesim)
-    found = recorded(__file__, options) or measured(options)
-    save(__file__, options.out, found, partial(draw, found), size=(7, 3 if options.quick else 6))
+    result = recorded(__file__, options) or measured(options)
+    save(__file__, options.out, result, partial(draw, result), size=(7, 3 if options.quick else 6))
 
 
 def measured(options: Any) -> dict[str, Any]:
@@ -87,9 +87,9 @@ def measured(options: Any) -> dict[str, Any]:
         known = SMALL if options.quick else {name: TRIAL if not name else load_workload(name) for name in names}
         products = [Product.of(name or "trial", known[name]) for name in names]  # type: ignore[arg-type]
         rows += compared(r, c, products, options)
-    found = {"rows": rows, "equal": sum(row["rtl"] == row["model"] for row in rows), "layers": len(rows)}
+    result = {"rows": rows, "equal": sum(row["rtl"] == row["model"] for row in rows), "layers": len(rows)}
     write_tables(options.out, rows)
-    return found | {"simulator": next(iter(reversed(simulators())), None)}
+    return result | {"simulator": next(iter(reversed(simulators())), None)}
 
 
 def draw(found: dict[str, Any], axes) -> None:  # type: ignore[no-untyped-def]
@@ -112,21 +112,21 @@ def compared(r: int, c: int, products: Sequence[Product], options: Any) -> list[
     """The cycles of some layers on one array: Verilog, SCALE-Sim and the model."""
     arch, rows = load_arch(str(FILE), {"rows": r, "columns": c}), list[Row]()
     said = {
-        name: [count for each in products for count in scalesim(options.scalesim, r, c, name, [each])]
+        name: [count for product in products for count in scalesim(options.scalesim, r, c, name, [product])]
         for name in DATAFLOWS
     }  # one layer at a time, as it keeps all that it has simulated
     with tempfile.TemporaryDirectory() as folder:
-        found = simulators()
-        array = Rtl.of(r, c, Path(folder), found[0] if options.quick else found[-1]) if found else None
-        for i, each in enumerate(products):
-            ours, steps = weight_stationary(arch, each)
-            row: Row = {"layer": each.name, "rows": r, "columns": c, "m": each.m, "n": each.n, "k": each.k}
-            row |= {"steps": steps, "rtl": array and computed(array, each), "scalesim": said["ws"][i], "model": ours}
-            row["found"] = searched(arch, each, 2_000 if options.quick else 40_000)
+        available = simulators()
+        array = Rtl.of(r, c, Path(folder), available[0] if options.quick else available[-1]) if available else None
+        for i, product in enumerate(products):
+            ours, steps = weight_stationary(arch, product)
+            row: Row = {"layer": product.name, "rows": r, "columns": c, "m": product.m, "n": product.n, "k": product.k}
+            row |= {"steps": steps, "rtl": array and computed(array, product), "scalesim": said["ws"][i], "model": ours}
+            row["found"] = searched(arch, product, 2_000 if options.quick else 40_000)
             for name in ("is", "os"):
-                row |= {f"scalesim_{name}": said[name][i], f"model_{name}": stationary(arch, each, name)}
+                row |= {f"scalesim_{name}": said[name][i], f"model_{name}": stationary(arch, product, name)}
             rows.append(row)
-            tell(f"{r}x{c} {each.name}: RTL {row['rtl']}, SCALE-Sim {row['scalesim']}, model {ours}")
+            tell(f"{r}x{c} {product.name}: RTL {row['rtl']}, SCALE-Sim {row['scalesim']}, model {ours}")
     return rows
 
 
@@ -174,8 +174,8 @@ def stationary(arch: Architecture, each: Product, name: str) -> int:
 def without_rules(level: Any, tensor: str) -> Any:
     """A level whose axes take any dim, and whose registers hold a tensor."""
     fanout = tuple(replace(axis, constraint=type(axis.constraint)()) for axis in level.fanout)
-    others = frozenset(DATAFLOWS.values()) - {tensor}
-    kept = {"keep": frozenset({tensor}), "bypass": others} if level.name == "register" else {}
+    other_tensors = frozenset(DATAFLOWS.values()) - {tensor}
+    kept = {"keep": frozenset({tensor}), "bypass": other_tensors} if level.name == "register" else {}
     return replace(level, fanout=fanout, **kept)
 
 
@@ -195,7 +195,7 @@ def cycles_of(
     named = [layer.dims.index(dim) for dim in (*outer, *inner)]
     order = [*(d for d in range(len(layer.dims)) if d not in named), *named]
     keep = np.ones((1, 3, len(layer.tensors)), bool)
-    keep[0, 2] = [each.name == tensor for each in layer.tensors]
+    keep[0, 2] = [layer_tensor.name == tensor for layer_tensor in layer.tensors]
     batch = MappingBatch.of(arch, layer, factors, np.array([[order] * 3], np.int8), keep)
     result = evaluate(arch, layer, batch)
     assert result.fill_drain is not None
@@ -206,9 +206,9 @@ def cycles_of(
 def searched(arch: Architecture, each: Product, samples: int) -> int:
     """The fewest cycles that an evolution of so many mappings finds."""
     options = SearchOptions(strategy="evolve", objective="delay", samples=samples, seed=1)
-    found = explore(arch, each.layer, "ruby-s", options, im2col=True)
-    assert isinstance(found, Result)
-    return found.cycles
+    result = explore(arch, each.layer, "ruby-s", options, im2col=True)
+    assert isinstance(result, Result)
+    return result.cycles
 
 
 CONFIG = """[general]
@@ -256,7 +256,7 @@ def scalesim(python: str | None, r: int, c: int, dataflow: str, products: Sequen
         return [None] * len(products)
     with tempfile.TemporaryDirectory() as folder:
         at = Path(folder)
-        lines = [",".join(map(str, (f"layer{i}", *topology(each), "1:1", ""))) for i, each in enumerate(products)]
+        lines = [",".join(map(str, (f"layer{i}", *topology(product), "1:1", ""))) for i, product in enumerate(products)]
         layouts = [f"layer{i},1," for i in range(len(products))]
         (at / "scale.cfg").write_text(CONFIG.format(rows=r, columns=c, dataflow=dataflow))
         (at / "layers.csv").write_text("\n".join(["name,h,w,r,s,c,m,stride,sparsity,", *lines, ""]))

@@ -82,12 +82,12 @@ def measured(options: argparse.Namespace) -> Result:
         lines = list(_lines(path))
         least = _optimum(lines, machine, layer, preset)
         if not any(_covers(line, kind, machine, layer, preset, seed, limit, least) for line in lines):
-            found = (
+            outcome = (
                 proof(machine, layer, preset, seed, limit)
                 if kind == "proof"
                 else search(machine, layer, preset, seed, limit, least)
             )
-            _append(path, found | {"kind": kind, "machine": machine, "layer": layer, "preset": preset, "seed": seed})
+            _append(path, outcome | {"kind": kind, "machine": machine, "layer": layer, "preset": preset, "seed": seed})
     result = summary(list(_lines(path)), problems)
     for row in result["table"]:
         said = ", ".join(f"{mark:g} s: x{at['median']:.3f} ({at['least']:.3f} to {at['most']:.3f})"
@@ -133,19 +133,21 @@ def search(machine: str, layer: str, preset: str, seed: int, seconds: float, lea
 def proof(machine: str, layer: str, preset: str, seed: int, seconds: float) -> Line:
     """The best mapping with a proof, or the best found and its gap when time is up."""
     options = SearchOptions(strategy="optimal", time_limit=seconds, seed=seed)
-    found = explore(machine, f"resnet50/{layer}", preset, options)
-    assert isinstance(found, Found)
-    return {"seconds": seconds, "edp": found.edp, "optimal": found.optimal, "gap": found.gap}
+    result = explore(machine, f"resnet50/{layer}", preset, options)
+    assert isinstance(result, Found)
+    return {"seconds": seconds, "edp": result.edp, "optimal": result.optimal, "gap": result.gap}
 
 
 def summary(lines: list[Line], problems: list[tuple[str, str, str]]) -> Result:
     """What was run, and per problem the EDP at each mark, of the searches that reached it, over its reference."""
     table = []
     for machine, layer, preset in problems:
-        mine = [line for line in lines if (line["machine"], line["layer"], line["preset"]) == (machine, layer, preset)]
-        searches = [line for line in mine if line["kind"] == "search" and line["trace"]]
-        least = _optimum(mine, machine, layer, preset)
-        proofs = [line for line in mine if line["kind"] == "proof"]
+        problem_lines = [
+            line for line in lines if (line["machine"], line["layer"], line["preset"]) == (machine, layer, preset)
+        ]
+        searches = [line for line in problem_lines if line["kind"] == "search" and line["trace"]]
+        least = _optimum(problem_lines, machine, layer, preset)
+        proofs = [line for line in problem_lines if line["kind"] == "proof"]
         if not searches:
             continue
         seen = [line["edp"] for line in proofs] + [line["trace"][-1][1] for line in searches]
@@ -207,14 +209,14 @@ def _quartiles(values: list[float]) -> list[float]:
 
 def _draw(axes, result: Result) -> None:  # type: ignore[no-untyped-def]
     """Draw a panel per machine: the median of each mapspace, the middle half of the runs as a band."""
-    for each, (machine, curves) in zip(axes, result["curves"].items(), strict=True):
+    for panel, (machine, curves) in zip(axes, result["curves"].items(), strict=True):
         for number, (preset, points) in enumerate(curves.items()):
             times, low, middle, high = zip(*points, strict=True)
-            each.plot(times, middle, LINES[number], color=PALETTE[number], label=f"{preset}: median, middle half")
-            each.fill_between(times, low, high, color=PALETTE[number], alpha=0.15, linewidth=0)
-        each.set(xscale="log", xlabel="CPU-seconds", ylabel="EDP / best known")
-        each.set_title(machine, fontsize=10, loc="left")
-        each.legend(fontsize=8, frameon=False)
+            panel.plot(times, middle, LINES[number], color=PALETTE[number], label=f"{preset}: median, middle half")
+            panel.fill_between(times, low, high, color=PALETTE[number], alpha=0.15, linewidth=0)
+        panel.set(xscale="log", xlabel="CPU-seconds", ylabel="EDP / best known")
+        panel.set_title(machine, fontsize=10, loc="left")
+        panel.legend(fontsize=8, frameon=False)
 
 
 def _at(line: Line, mark: float) -> float:
@@ -224,8 +226,8 @@ def _at(line: Line, mark: float) -> float:
 
 def _at_mark(searches: Iterable[Line], mark: float, least: float) -> list[float]:
     """The best EDPs after `mark` CPU-seconds of the searches that went on for so long; none if one had none yet."""
-    some = [line for line in searches if _lasts(line, mark, least)]
-    return [_at(line, mark) for line in some] if all(line["trace"][0][0] <= mark for line in some) else []
+    lasting = [line for line in searches if _lasts(line, mark, least)]
+    return [_at(line, mark) for line in lasting] if all(line["trace"][0][0] <= mark for line in lasting) else []
 
 
 def _lasts(line: Line, mark: float, least: float) -> bool:

@@ -20,9 +20,9 @@ PRESETS = ("pfm", "ruby-s", "ruby-t", "ruby")
 
 def best(preset: str) -> Result:
     """The fastest of all mappings."""
-    found = explore(ARCH, WORKLOAD, preset, SearchOptions(strategy="exhaustive", objective="delay"))
-    assert isinstance(found, Result)
-    return found
+    result = explore(ARCH, WORKLOAD, preset, SearchOptions(strategy="exhaustive", objective="delay"))
+    assert isinstance(result, Result)
+    return result
 
 
 def main() -> None:

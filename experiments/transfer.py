@@ -61,7 +61,7 @@ def measured(options: argparse.Namespace) -> Result:
     layers = distinct(networks)
     references = {name: reference(arch, layer, mappings) for name, layer in layers.items()}
     most = 1 if options.quick else 10
-    some = list(layers)[:: max(1, len(layers) // most)][:most]
+    layer_names = list(layers)[:: max(1, len(layers) // most)][:most]
     over = zero_shot(arch, layers, references)
     rows = {name: _spread(list(choose(over, layers))) for name, choose in CHOICES.items()}
     result: Result = {
@@ -70,7 +70,7 @@ def measured(options: argparse.Namespace) -> Result:
         "zero_shot": rows,
         "tokens": {f"{a} to {b}": tokens(arch, a, b, mappings) for a, b in ((128, 256), (256, 128))},
         "arrays": arrays(layers, references, mappings, 2 if options.quick else 12),
-        "begun": begun(arch, layers, references, some, MARKS),
+        "begun": begun(arch, layers, references, layer_names, MARKS),
         "begun_hard": hard(options.quick),
     }  # fmt: skip
     tell(markdown(result))
@@ -98,32 +98,32 @@ def layer_class(layer: Workload) -> str:
 
 def distinct(networks: Sequence[str]) -> Layers:
     """The layers of networks, those of equal shape in a network once."""
-    found = {}
+    by_name = {}
     for network in networks:
         layers = layers_of(load_workload(network))
-        found |= {f"{network}/{layers[group[0]].name}": layers[group[0]] for group in equal_layers(layers)}
-    return found
+        by_name |= {f"{network}/{layers[group[0]].name}": layers[group[0]] for group in equal_layers(layers)}
+    return by_name
 
 
 def reference(arch: Architecture, layer: Workload, mappings: int) -> Found:
     """The best mapping of a short search of the layer."""
-    found = explore(arch, layer, MAPSPACE, SearchOptions(strategy="evolve", samples=mappings))
-    assert isinstance(found, Found)
-    assert found.found
-    return found
+    result = explore(arch, layer, MAPSPACE, SearchOptions(strategy="evolve", samples=mappings))
+    assert isinstance(result, Found)
+    assert result.found
+    return result
 
 
 def transferred(arch: Architecture, layer: Workload, sources: Mapping[str, Found]) -> dict[str, float]:
     """The EDP of each source's mapping, adapted; inf where none came of it."""
     space = Mapspace(arch, layer, MAPSPACE)  # type: ignore[arg-type]
-    sampler, table, found = MappingSampler(space), energy_table(arch), {}
+    sampler, table, edps = MappingSampler(space), energy_table(arch), {}
     for name, source in sources.items():
         assert source.batch is not None
         outline = read_outline(Document(name, write_mapping(source.batch), {}), arch, layer)
         near = adapted(sampler, [outline])
         batch = together([near, widened(sampler, near)])
-        found[name] = float(evaluate(batch, table).edp.min()) if len(batch) else inf
-    return found
+        edps[name] = float(evaluate(batch, table).edp.min()) if len(batch) else inf
+    return edps
 
 
 def zero_shot(arch: Architecture, layers: Layers, references: Mapping[str, Found]) -> dict[str, dict[str, float]]:
@@ -152,8 +152,8 @@ def any_of_class(over: Over, layers: Layers) -> Iterator[float]:
 def nearest(over: Over, layers: Layers) -> Iterator[float]:
     """The source nearest in the logarithms of sizes, of those with the same dims."""
     for name, row in _others(over):
-        mine = dict(zip(layers[name].dims, layers[name].sizes, strict=True))
-        far = {source: _distance(mine, layers[source]) for source in row}
+        own_sizes = dict(zip(layers[name].dims, layers[name].sizes, strict=True))
+        far = {source: _distance(own_sizes, layers[source]) for source in row}
         if far and min(far.values()) < inf:
             yield row[min(far, key=far.__getitem__)]
 
@@ -207,18 +207,18 @@ def tokens(arch: Architecture, there: int, here: int, mappings: int) -> dict[str
 
 def arrays(layers: Layers, references: Mapping[str, Found], mappings: int, most: int) -> dict[str, list[float]]:
     """The mappings of the 14 x 12 array on arrays of other sizes: the same layer's, and the best of the pool."""
-    found = {}
-    some = list(layers)[:: max(1, len(layers) // most)][:most]
+    ratios = {}
+    layer_names = list(layers)[:: max(1, len(layers) // most)][:most]
     for columns, rows in ARRAYS:
         arch = load_arch(MACHINE, {"columns": columns, "rows": rows})
         own, pool = [], []
-        for name in some:
+        for name in layer_names:
             least = reference(arch, layers[name], mappings).edp
             edp = transferred(arch, layers[name], references)
             own.append(edp[name] / least)
             pool.append(min(edp.values()) / least)
-        found[f"{columns} x {rows}"] = [_middle(own), _middle(pool)]
-    return found
+        ratios[f"{columns} x {rows}"] = [_middle(own), _middle(pool)]
+    return ratios
 
 
 def hard(quick: bool) -> dict[str, Result]:
@@ -240,16 +240,18 @@ def begun(
     """How far a search is after some CPU-seconds, from nothing and from other networks; adapting is included."""
     traces: dict[str, list[list[tuple[float, float]]]] = {"from nothing": [], "from other networks": []}
     for name in names:
-        pool = [found for source, found in references.items() if source.split("/")[0] != name.split("/")[0]]
-        documents = tuple(Document("pool", write_mapping(found.batch), {}) for found in pool if found.batch is not None)
+        pool = [result for source, result in references.items() if source.split("/")[0] != name.split("/")[0]]
+        documents = tuple(
+            Document("pool", write_mapping(result.batch), {}) for result in pool if result.batch is not None
+        )
         for how, start in (("from nothing", None), ("from other networks", StartMappings(documents))):
             traces[how].append(_trace(arch, layers[name], start, references[name].edp, marks[-1]))
     return {
         how: {
-            "over": [[mark, _spread([_at(trace, mark) for trace in each])["50"]] for mark in marks],
-            "near": _spread([next((used for used, value in trace if value <= NEAR), inf) for trace in each])["50"],
+            "over": [[mark, _spread([_at(trace, mark) for trace in runs])["50"]] for mark in marks],
+            "near": _spread([next((used for used, value in trace if value <= NEAR), inf) for trace in runs])["50"],
         }
-        for how, each in traces.items()
+        for how, runs in traces.items()
     }
 
 
@@ -287,9 +289,9 @@ def _finite(value: float) -> float | None:
 
 
 def _middle(values: Sequence[float]) -> float:
-    found = _spread(values)["50"]
-    assert found is not None
-    return found
+    median = _spread(values)["50"]
+    assert median is not None
+    return median
 
 
 def markdown(result: Result) -> str:
@@ -298,14 +300,14 @@ def markdown(result: Result) -> str:
     for name, spread in result["zero_shot"].items():
         lines.append(f"| {name} | " + " | ".join(_cell(spread[str(share)]) for share in SHARES) + " |")
     lines += ["", f"lost: {result['lost']} of {result['pairs']} pairs", ""]
-    for name, each in result["tokens"].items():
-        lines.append(f"BERT {name}: " + ", ".join(f"{layer} {ratio:.3f}" for layer, ratio in each.items()))
+    for name, ratios in result["tokens"].items():
+        lines.append(f"BERT {name}: " + ", ".join(f"{layer} {ratio:.3f}" for layer, ratio in ratios.items()))
     for name, (own, pool) in result["arrays"].items():
         lines.append(f"array {name}: the layer's own mapping {own:.3f}, best of the pool {pool:.3f}")
     for key, machine in (("begun", MACHINE), ("begun_hard", HARD.stem)):
-        for name, each in result[key].items():
-            said = ", ".join(f"{mark:g} s {_cell(value)}" for mark, value in each["over"])
-            lines.append(f"{machine}, {name}: {said}; 5 % after {_cell(each['near'])} s")
+        for name, progress in result[key].items():
+            said = ", ".join(f"{mark:g} s {_cell(value)}" for mark, value in progress["over"])
+            lines.append(f"{machine}, {name}: {said}; 5 % after {_cell(progress['near'])} s")
     return "\n".join(lines) + "\n"
 
 
@@ -322,8 +324,8 @@ def _draw(axes, result: Result) -> None:  # type: ignore[no-untyped-def]
     shot.set(yscale="log", xlabel="share of layers [%]", ylabel="EDP / search of the layer itself")
     shot.set_title("adapted, without a search", fontsize=10, loc="left")
     for search, key, machine in zip(searches, ("begun", "begun_hard"), (MACHINE, HARD.stem), strict=True):
-        for number, (name, each) in enumerate(result[key].items()):
-            known = [(mark, value) for mark, value in each["over"] if value is not None]
+        for number, (name, progress) in enumerate(result[key].items()):
+            known = [(mark, value) for mark, value in progress["over"] if value is not None]
             if known:
                 curve(search, number, name, *(list(column) for column in zip(*known, strict=True)))
         search.set(xlabel="CPU-seconds", ylabel="EDP / reference (median)")
@@ -331,8 +333,8 @@ def _draw(axes, result: Result) -> None:  # type: ignore[no-untyped-def]
     shot.yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2)))
     shot.yaxis.set_major_formatter("{x:g}")
     shot.yaxis.set_minor_formatter(NullFormatter())
-    for each in axes:
-        each.legend(fontsize=8, frameon=False)
+    for panel in axes:
+        panel.legend(fontsize=8, frameon=False)
 
 
 if __name__ == "__main__":

@@ -113,7 +113,7 @@ MUTANTS = [
     Mutant(
         "a front keeps what another mapping beats",
         "mapper/proof/incumbents.py",
-        "stay = ~covered(np.stack([self.cycles, self.energy_pj]).T, [(cycles, energy_pj)])",
+        "stay = ~dominated(np.stack([self.cycles, self.energy_pj]).T, [(cycles, energy_pj)])",
         "stay = np.ones(len(self.cycles), bool)",
     ),
     Mutant(

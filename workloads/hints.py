@@ -64,12 +64,12 @@ def with_unit(text: str, key: str) -> str:
     >>> with_unit("64KB", "capacity_bytes"), with_unit("64KB", "capacity_bits"), with_unit("16b", "width_bits")
     ('; write 64 * 1024', '; write 64 * 1024 * 8', '; write 16')
     """
-    found = _QUANTITY.fullmatch(text.strip()) if len(text) <= MAX_LENGTH else None
-    if not found or not (found[2] or found[4]):
+    match = _QUANTITY.fullmatch(text.strip()) if len(text) <= MAX_LENGTH else None
+    if not match or not (match[2] or match[4]):
         return ""
-    number, prefix, unit = found[1], found[2].lower(), found[4]
+    number, prefix, unit = match[1], match[2].lower(), match[4]
     value = " * ".join([number, *["1024"] * " kmgt".index(prefix or " ")])
-    in_bits = unit.lower().startswith("bit") or (unit == "b" and not found[2].islower())  # many write kb for kilobytes
+    in_bits = unit.lower().startswith("bit") or (unit == "b" and not match[2].islower())  # many write kb for kilobytes
     in_bytes = bool(unit) and not in_bits
     if key.endswith("_bytes"):
         return f"; write {value}{' / 8' if in_bits else ''}"

@@ -80,9 +80,9 @@ def _layer(document: Document, at: Keys, default_name: str, counted: bool = Fals
     if workload is None:
         raise InputError(document.fault(at + path, message) for path, message in faults)
     ours = Path(document.source).parent == LIBRARY  # which has layers of 16 groups of 16 channels, and means them
-    if isinstance(layer, ShapedLayer) and document.places and not ours and (told := all_channels(layer.sizes)):
+    if isinstance(layer, ShapedLayer) and document.places and not ours and (hint := all_channels(layer.sizes)):
         place = ":".join(str(part) for part in document.place((*at, "sizes")) if part is not None)
-        warnings.warn(f"{place}: {told}", InputWarning, stacklevel=2)
+        warnings.warn(f"{place}: {hint}", InputWarning, stacklevel=2)
     return workload, getattr(layer, "count", 1)
 
 

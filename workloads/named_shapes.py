@@ -84,12 +84,12 @@ def transposed_sizes(shape: Shape, sizes: Mapping[str, int], stride: tuple[int, 
     as the layer is published; the strides must divide them (`transposed_faults`), as phases with unlike filters or
     outputs are no single loop nest.
     """
-    found = dict(sizes)
+    plain_sizes = dict(sizes)
     for (output, window), step in zip(shape.transposed, stride, strict=False):  # none where it is not transposed
-        found["M"] *= step
-        found[output] //= step
-        found[window] //= step
-    return found
+        plain_sizes["M"] *= step
+        plain_sizes[output] //= step
+        plain_sizes[window] //= step
+    return plain_sizes
 
 
 def transposed_faults(shape: Shape, sizes: Mapping[str, int], stride: tuple[int, ...]) -> Iterator[tuple[str, str]]:

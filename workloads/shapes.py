@@ -108,10 +108,10 @@ def _window_steps(layer: ShapedLayer, shape: Shape) -> dict[str, tuple[object, o
 
     def step(given: object, axis: str) -> object:
         given = 1 if given is None else given
-        each = list(given) if isinstance(given, list | tuple) else [given]
-        if len(each) == 1:
-            return each[0]
-        return each[shape.windows.index(axis)] if len(each) == len(shape.windows) else None
+        per_axis = list(given) if isinstance(given, list | tuple) else [given]
+        if len(per_axis) == 1:
+            return per_axis[0]
+        return per_axis[shape.windows.index(axis)] if len(per_axis) == len(shape.windows) else None
 
     axes = {"P": "h", "Q": "w"}
     return {
@@ -204,17 +204,20 @@ def _tensor_faults(layer: ExplicitLayer, tensor: str) -> Iterator[Located]:
         yield path, "at least one rank is expected; write a scalar as a dim of size 1"
     seen: set[str] = set()
     for index, rank in enumerate(_ranks(layer, tensor)):
-        here = (*path, index)
+        rank_path = (*path, index)
         if isinstance(rank, ValueError):
-            yield here, str(rank)
+            yield rank_path, str(rank)
             continue
         for term in rank:
             if term.dim in seen:
-                yield here, f"the dim {term.dim} is used twice in {tensor}; a dim may index a tensor once"
+                yield rank_path, f"the dim {term.dim} is used twice in {tensor}; a dim may index a tensor once"
             seen.add(term.dim)
         if section.output and (len(rank) > 1 or rank[0].coef > 1):
             text = section.projection[index]
-            yield here, f"a rank of the output must be a single dim, so that partial sums have one place; got {text!r}"
+            yield (
+                rank_path,
+                f"a rank of the output must be a single dim, so that partial sums have one place; got {text!r}",
+            )
 
 
 def _layer_faults(layer: ExplicitLayer) -> Iterator[Located]:

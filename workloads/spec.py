@@ -143,7 +143,11 @@ class Network:
     @override
     def __repr__(self) -> str:
         """The fields; without edges the text of before there were any, by which sweeps on disk know networks."""
-        shown = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "edges" or self.edges}
+        shown = {
+            attribute.name: getattr(self, attribute.name)
+            for attribute in fields(self)
+            if attribute.name != "edges" or self.edges
+        }
         return f"Network({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
     def inputs_of(self, consumer: str) -> tuple[Edge, ...]:

@@ -145,8 +145,8 @@ def _nearly(name: str) -> str:
 
 def _one_letter_off(own: str, name: str) -> bool:
     """Whether one letter of a word of five or more is another, not the first."""
-    alike = len(own) == len(name) >= 5 and own[0] == name[0]
-    return alike and sum(a != b for a, b in zip(own, name, strict=True)) == 1
+    comparable = len(own) == len(name) >= 5 and own[0] == name[0]
+    return comparable and sum(a != b for a, b in zip(own, name, strict=True)) == 1
 
 
 def _hashable(value: Any) -> object:

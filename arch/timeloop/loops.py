@@ -75,14 +75,14 @@ def _some_split(scope: Scope, path: Keys, base: LoopConstraint, axes: tuple[Axis
         scope.reader.fault(path, "with meshX and meshY a split must say on which of them each dim goes")
         return (base,) * len(axes)
     if len(ways) > 1:
-        told = ", ".join(f"{dim} on {axis.mesh}" for dim, axis in ways[0].items())
-        scope.reader.warn(path, f"has no split: {told}, of {len(ways)} ways; Timeloop tries all of them")
-    found = []
+        split = ", ".join(f"{dim} on {axis.mesh}" for dim, axis in ways[0].items())
+        scope.reader.warn(path, f"has no split: {split}, of {len(ways)} ways; Timeloop tries all of them")
+    constraints = []
     for axis in axes:
-        here = [rule for rule in base.factors if ways[0].get(rule.dim, axis) is axis]
+        own_rules = [rule for rule in base.factors if ways[0].get(rule.dim, axis) is axis]
         away = [FactorRule(dim, "=", 1) for dim, on in ways[0].items() if on is not axis]
-        found.append(replace(base, factors=(*here, *away)))
-    return tuple(found)
+        constraints.append(replace(base, factors=(*own_rules, *away)))
+    return tuple(constraints)
 
 
 def _fitting(dims: Collection[str], least: Mapping[str, int], axes: tuple[Axis, ...]) -> Iterator[dict[str, Axis]]:

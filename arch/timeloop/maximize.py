@@ -27,28 +27,28 @@ def maximized(
     workload = scope.needed((*asking[0], GREEDY[0])) if asking else None
     if workload is None:
         return {}
-    left = _left(scope, workload, [*loops, *lists])
+    remaining = _left(scope, workload, [*loops, *lists])
     spatial = [path for path in asking if loops[path] is not None]
     temporal = [path for path in asking if loops[path] is None]
-    found = {}
+    factors = {}
     for path in (*reversed(spatial), *reversed(temporal)):
         capacity = scope.reader.integer((*path, GREEDY[1])) or loops[path]
         if capacity is None:
             scope.reader.fault(path, f"{GREEDY[0]} of temporal loops needs {GREEDY[1]}")
         else:
-            found[path] = tuple(_factors(scope, path, workload, left, capacity))
-    return found
+            factors[path] = tuple(_factors(scope, path, workload, remaining, capacity))
+    return factors
 
 
 def _left(scope: Scope, workload: Workload, paths: Sequence[Keys]) -> dict[str, int]:
     """What the factors at `paths` leave of the size of each dim."""
-    left = dict(zip(workload.dims, workload.sizes, strict=True))
+    remaining = dict(zip(workload.dims, workload.sizes, strict=True))
     for path in paths:
         rules, _ = factor_rules(scope, path, scope.reader.mapping(path))
         for rule in rules:
-            if rule.op == "=" and rule.dim in left:
-                left[rule.dim] = -(-left[rule.dim] // (rule.value or workload.size(rule.dim)))
-    return left
+            if rule.op == "=" and rule.dim in remaining:
+                remaining[rule.dim] = -(-remaining[rule.dim] // (rule.value or workload.size(rule.dim)))
+    return remaining
 
 
 def _factors(scope: Scope, path: Keys, workload: Workload, left: dict[str, int], capacity: int) -> list[FactorRule]:

@@ -100,7 +100,7 @@ def axis_entry(axis: Axis, workload: Workload) -> Entry:
 def kept_entry(level: Storage, workload: Workload) -> Entry:
     """The tensors that a level must keep and those that pass it by."""
     names = [tensor.name for tensor in workload.tensors]
-    keep, bypass = ([name for name in names if name in some] for some in (level.keep, level.bypass))
+    keep, bypass = ([name for name in names if name in selection] for selection in (level.keep, level.bypass))
     return {"keep": keep, "bypass": bypass} if keep or bypass else {}
 
 

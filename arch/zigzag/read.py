@@ -94,23 +94,23 @@ def read_zigzag_mapping(document: Document, entry: str = "default") -> dict[str,
     if not isinstance(document.data, list):
         raise InputError(document.fault((), "a list of mappings is expected, each with a name"))
     faults: list[Fault] = []
-    found: dict[str, Spread] | None = None
+    selected: dict[str, Spread] | None = None
     for index in range(len(document.data)):
         try:
             mapping = check(document, _Mapping, (index,))
             spreads = _spreads(document, (index, "spatial_mapping"), mapping.spatial_mapping or {})
-            found = spreads if mapping.name == entry else found
+            selected = spreads if mapping.name == entry else selected
         except InputError as error:
             faults += error.faults
-    if not faults and found is None:
+    if not faults and selected is None:
         faults.append(document.fault((), f"no mapping named {entry} is there"))
-    if faults or found is None:
+    if faults or selected is None:
         raise InputError(faults)
-    return found
+    return selected
 
 
 def _spreads(document: Document, at: Keys, spatial: Mapping[str, tuple[str, ...]]) -> dict[str, Spread]:
-    found, faults = {}, []
+    spreads, faults = {}, []
     for dimension, texts in spatial.items():
         dims: list[str] = []
         factors = []
@@ -124,10 +124,10 @@ def _spreads(document: Document, at: Keys, spatial: Mapping[str, tuple[str, ...]
                 continue
             dims += DIMS[name]
             factors += [f"{dim}<={size}" for dim in DIMS[name]]
-        found[dimension] = Spread(tuple(dict.fromkeys(dims)), tuple(factors))
+        spreads[dimension] = Spread(tuple(dict.fromkeys(dims)), tuple(factors))
     if faults:
         raise InputError(faults)
-    return found
+    return spreads
 
 
 def read_zigzag_accelerator(document: Document, spreads: Mapping[str, Spread] | None = None) -> dict[str, Any]:
@@ -156,8 +156,8 @@ def read_zigzag_accelerator(document: Document, spreads: Mapping[str, Spread] | 
         raise InputError(faults)
     whole = prod(array.values())
     axes = {name: _axis(name, size, at, (spreads or {}).get(name)) for at, (name, size) in enumerate(array.items())}
-    for level, here, further in zip(levels, served, [*served[1:], set()], strict=True):
-        if fanout := [axes[name] for name in array if name in here - further and whole > 1]:
+    for level, level_dims, further in zip(levels, served, [*served[1:], set()], strict=True):
+        if fanout := [axes[name] for name in array if name in level_dims - further and whole > 1]:
             level["fanout"] = fanout
     compute = _compute(word, accelerator.operational_array.unit_energy)
     return {"name": accelerator.name, "levels": levels, "compute": compute}
@@ -174,7 +174,7 @@ def _outer_first(memories: Mapping[str, _Memory], array: Mapping[str, int]) -> l
     """The memories with their names, those that more of the array shares first; of equals the later in the file."""
     shared = {name: prod(array[d] for d in memory.served_dimensions) for name, memory in memories.items()}
     inner_first = enumerate(memories.items())
-    return [each for _, each in sorted(inner_first, key=lambda pair: (-shared[pair[1][0]], -pair[0]))]
+    return [named_memory for _, named_memory in sorted(inner_first, key=lambda pair: (-shared[pair[1][0]], -pair[0]))]
 
 
 def _compute(word: int, energy: float | None) -> dict[str, Any]:
@@ -211,7 +211,7 @@ def _memory_faults(document: Document, name: str, memory: _Memory, array: _Array
 
 def _outermost_faults(document: Document, name: str, memory: _Memory, array: _Array) -> Iterable[Fault]:
     """What the outermost memory lacks to hold and serve all."""
-    missing = [each for each in OPERANDS if each not in memory.operands]
+    missing = [operand for operand in OPERANDS if operand not in memory.operands]
     if missing:
         rule = f"the outermost memory must hold all operands, {name} lacks {', '.join(missing)}"
         yield document.fault(("memories", name, "operands"), rule)
@@ -255,12 +255,12 @@ def _level(name: str, memory: _Memory, outermost: bool, copies: int, word: int) 
 
 def _bandwidths(memory: _Memory, word: int) -> dict[str, Any]:
     """The keys of a level for what all its ports move in a cycle, in words; without a key where some have no limit."""
-    found = {}
+    bandwidths = {}
     for key, kind in (("read_bandwidth", "read"), ("write_bandwidth", "write")):
         ports = [port for port in memory.ports if port.type in (kind, "read_write")]
         if ports and all(_limited(port, memory) for port in ports):
-            found[key] = sum(port.bandwidth_max for port in ports) / word
-    return found
+            bandwidths[key] = sum(port.bandwidth_max for port in ports) / word
+    return bandwidths
 
 
 def _energy(memory: _Memory, copies: int) -> dict[str, Any]:

@@ -16,23 +16,23 @@ Energies = Mapping[str, tuple[float, float, float]]  # by level: pJ of a read, w
 def _faults(arch: Architecture, energies: Energies, kept: Mapping[str, Collection[str]]) -> list[str]:
     """What ZigZag's files cannot say."""
     axes = [axis for level in arch.levels for axis in level.fanout]
-    found = [f"{len(axes)} axes, its mapping files know {MOST_AXES}"] if len(axes) > MOST_AXES else []
-    found += [f"{level.name}: systolic axes" for level in arch.levels if any(axis.systolic for axis in level.fanout)]
-    found += [f"{axis.name}: two axes of one name" for axis in axes if [a.name for a in axes].count(axis.name) > 1]
-    found += [f"{level.of_memory}: uneven placement" for level in arch.levels if level.placement == "uneven"]
+    faults = [f"{len(axes)} axes, its mapping files know {MOST_AXES}"] if len(axes) > MOST_AXES else []
+    faults += [f"{level.name}: systolic axes" for level in arch.levels if any(axis.systolic for axis in level.fanout)]
+    faults += [f"{axis.name}: two axes of one name" for axis in axes if [a.name for a in axes].count(axis.name) > 1]
+    faults += [f"{level.of_memory}: uneven placement" for level in arch.levels if level.placement == "uneven"]
     for level in arch.levels:
         _, write, update = energies[level.name]
         if write != update and "Outputs" in kept[level.name]:
-            found.append(
+            faults.append(
                 f"{level.name}: a write of {write:g} pJ and an update of {update:g} pJ, which have one cost there"
             )
-        found += _bandwidth_faults(level, arch.compute)
-    return found
+        faults += _bandwidth_faults(level, arch.compute)
+    return faults
 
 
 def _bandwidth_faults(level: Storage, compute: Compute) -> Iterator[str]:
     """Bandwidths that are no whole bits of a port, or in other words than the MAC units have."""
-    for bandwidth in {each for each in (level.read_bandwidth, level.write_bandwidth) if each is not None}:
+    for bandwidth in {limit for limit in (level.read_bandwidth, level.write_bandwidth) if limit is not None}:
         if level.word_bits != compute.word_bits:
             rule = f"those of {compute.name} have {compute.word_bits}"
             yield f"{level.name}: a bandwidth in words of {level.word_bits} bits, {rule}"

@@ -54,11 +54,11 @@ def measure(case: Case) -> Json:
 
     machine, workload, mapspace = case["machine"], case["workload"], case["mapspace"]
     options = SearchOptions(strategy="evolve", seed=case["seed"])
-    found = explore(spec(machine), spec(workload), mapspace, options, progress=watch)
-    assert isinstance(found, Result)
-    assert found.found
-    own = Answer(machine, workload, mapspace, found.edp, None, False)
-    return {"answers": [vars(own)], "trace": trace, "mappings": found.statistics.evaluated}
+    result = explore(spec(machine), spec(workload), mapspace, options, progress=watch)
+    assert isinstance(result, Result)
+    assert result.found
+    own = Answer(machine, workload, mapspace, result.edp, None, False)
+    return {"answers": [vars(own)], "trace": trace, "mappings": result.statistics.evaluated}
 
 
 def rows(lines: Sequence[Line], known: Known) -> list[Row]:
@@ -67,21 +67,21 @@ def rows(lines: Sequence[Line], known: Known) -> list[Row]:
     A layer's figure is the median over seeds, None where that has no mapping yet. `above_ruby_s`: runs of ruby that end
     above the run of ruby-s with the same seed, of how many, and the largest ratio.
     """
-    found = []
+    table = []
     runs = {_key(line["case"]): line for line in lines}
     for machine, mapspace in dict.fromkeys(key[:2] for key in runs):
-        mine = [line for key, line in runs.items() if key[:2] == (machine, mapspace)]
-        marks = [mark for mark in MARKS if mark <= mine[0]["case"]["seconds"]]
-        at = {mark: _layers_at(mine, mark, known) for mark in marks}
-        pairs = [(line, runs.get((machine, "ruby-s", *_key(line["case"])[2:]))) for line in mine if mapspace == "ruby"]
+        group = [line for key, line in runs.items() if key[:2] == (machine, mapspace)]
+        marks = [mark for mark in MARKS if mark <= group[0]["case"]["seconds"]]
+        at = {mark: _layers_at(group, mark, known) for mark in marks}
+        pairs = [(line, runs.get((machine, "ruby-s", *_key(line["case"])[2:]))) for line in group if mapspace == "ruby"]
         ratios = [at_end(one) / at_end(other) for one, other in pairs if other is not None]
-        found.append({
+        table.append({
             "machine": machine, "mapspace": mapspace,
-            "layers": len(at[marks[0]]), "runs": len(mine),
+            "layers": len(at[marks[0]]), "runs": len(group),
             "over_best": {str(mark): _finite([median(of), max(of)]) for mark, of in at.items()},
             "above_ruby_s": [sum(ratio > 1 + ROUNDING for ratio in ratios), len(ratios), max(ratios, default=None)],
         })  # fmt: skip
-    return found
+    return table
 
 
 def at_end(line: Line) -> float:

@@ -45,13 +45,13 @@ def measure(case: Case) -> Json:
     workload = read_timeloop_problem(read_yaml(folder / "problem.yaml"))
     table = energy_table(arch, ert=folder / "ert.yaml")
     theirs = json.loads((folder / "expected.json").read_text())["timeloop"]
-    found = explore(arch, workload, case["mapspace"], SearchOptions(time_limit=case["time_limit"]), table=table)
-    assert isinstance(found, Result)
+    result = explore(arch, workload, case["mapspace"], SearchOptions(time_limit=case["time_limit"]), table=table)
+    assert isinstance(result, Result)
     return {
-        "answers": [answer(case["layer"].split("_")[1], case["layer"], case["mapspace"], found)],
+        "answers": [answer(case["layer"].split("_")[1], case["layer"], case["mapspace"], result)],
         "timeloop_edp": theirs["energy_pj"] * theirs["cycles"],
         "same_mapping_edp": evaluate(arch, workload, folder / "mapping.yaml", table=table).edp,
-        "seconds": found.statistics.seconds,
+        "seconds": result.statistics.seconds,
     }
 
 
@@ -59,10 +59,10 @@ def rows(lines: Sequence[Line], known: Known) -> list[Row]:
     """A row for each layer, with what was found in each mapspace."""
     by_layer: dict[str, Row] = {}
     for line in lines:
-        found = line["found"]
+        outcome = line["found"]
         row = by_layer.setdefault(line["case"]["layer"], {"layer": line["case"]["layer"]})
-        row |= {name: found[name] for name in ("timeloop_edp", "same_mapping_edp")}
-        own = Answer(**found["answers"][0])
+        row |= {name: outcome[name] for name in ("timeloop_edp", "same_mapping_edp")}
+        own = Answer(**outcome["answers"][0])
         row[own.mapspace] = {"edp": own.edp, "gap": own.gap, "above": (own.edp or 0.0) > row["timeloop_edp"]}
     return list(by_layer.values())
 

@@ -47,13 +47,13 @@ class Known:
 
     def __init__(self, answers: Iterable[Answer]) -> None:
         self.answers: dict[tuple[str, str], list[Answer]] = {}
-        for each in answers:
-            self.answers.setdefault((each.machine, each.workload), []).append(each)
+        for known_answer in answers:
+            self.answers.setdefault((known_answer.machine, known_answer.workload), []).append(known_answer)
 
     def best(self, machine: str, workload: str, mapspace: str) -> float:
         """The least EDP known of the mapspace's mappings, those of the mapspaces inside it too; inf without any."""
         inside = self._inside(machine, workload, mapspace)
-        return min((each.edp for each in inside if each.edp is not None), default=inf)
+        return min((known_answer.edp for known_answer in inside if known_answer.edp is not None), default=inf)
 
     def over_best(self, answer: Json, edp: float | None) -> float:
         """An EDP over the least known of the problem that `answer` (or a case) names; inf without an EDP."""
@@ -62,15 +62,17 @@ class Known:
 
     def contradictions(self) -> list[str]:
         """Lower bounds above a mapping that is in the mapspace: then a proof is wrong."""
-        found = []
+        contradictions = []
         for (machine, workload), answers in self.answers.items():
-            for each in answers:
-                best = self.best(machine, workload, each.mapspace)
-                if each.lower_bound is not None and best < each.lower_bound * (1 - ROUNDING):
-                    where = f"{machine} {workload} {each.mapspace}"
-                    found.append(f"{where}: an EDP of {best:.6g} is below the bound {each.lower_bound:.6g}")
-        return found
+            for known_answer in answers:
+                best = self.best(machine, workload, known_answer.mapspace)
+                if known_answer.lower_bound is not None and best < known_answer.lower_bound * (1 - ROUNDING):
+                    where = f"{machine} {workload} {known_answer.mapspace}"
+                    contradictions.append(
+                        f"{where}: an EDP of {best:.6g} is below the bound {known_answer.lower_bound:.6g}"
+                    )
+        return contradictions
 
     def _inside(self, machine: str, workload: str, mapspace: str) -> list[Answer]:
         every = self.answers.get((machine, workload), [])
-        return [each for each in every if each.mapspace in INSIDE[mapspace]]
+        return [known_answer for known_answer in every if known_answer.mapspace in INSIDE[mapspace]]

@@ -29,9 +29,9 @@ PROGRAM = "from ruby_map.mapper.commands.entry import ruby_map; ruby_map()"
 
 def cases(size: Size) -> list[Case]:
     """Each problem with each limit."""
-    some, limits = ([("eyeriss_like", "resnet50/fc", "ruby-s")], SECONDS[:1]) if size.quick else (HARD, SECONDS)
+    problems, limits = ([("eyeriss_like", "resnet50/fc", "ruby-s")], SECONDS[:1]) if size.quick else (HARD, SECONDS)
     names = ("machine", "workload", "mapspace")
-    return [dict(zip(names, each, strict=True)) | {"time_limit": limit} for each in some for limit in limits]
+    return [dict(zip(names, problem, strict=True)) | {"time_limit": limit} for problem in problems for limit in limits]
 
 
 def measure(case: Case) -> Json:
@@ -47,9 +47,9 @@ def measure(case: Case) -> Json:
         if process.returncode:
             raise RuntimeError(f"ruby-map {' '.join(words)} ended with status {process.returncode}")
         out.seek(0)
-        told = json.loads(out.read())
-    own = Answer(machine, workload, mapspace, told["edp"], told.get("lower_bound"), told.get("optimal", False))
-    searched = told["search"]["seconds"]
+        report = json.loads(out.read())
+    own = Answer(machine, workload, mapspace, report["edp"], report.get("lower_bound"), report.get("optimal", False))
+    searched = report["search"]["seconds"]
     return {
         "answers": [vars(own)],
         "search_seconds": searched,
@@ -67,7 +67,7 @@ def rows(lines: Sequence[Line], known: Known) -> list[Row]:
         own = line["found"] | {"gap": Answer(**line["found"]["answers"][0]).gap}
         problem = tuple(line["case"][name] for name in names)
         by_problem.setdefault(problem, {})[str(line["case"]["time_limit"])] = own
-    return [dict(zip(names, problem, strict=True)) | {"limits": found} for problem, found in by_problem.items()]
+    return [dict(zip(names, problem, strict=True)) | {"limits": limits} for problem, limits in by_problem.items()]
 
 
 def _cell(row: Row, limit: float) -> str:

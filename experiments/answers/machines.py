@@ -30,19 +30,19 @@ def cases(size: Size) -> list[Case]:
     if size.quick:
         return [proofs.proof_case(ARRAYS[1], VECTOR, MAPSPACE, 2.0)]
     free = [("eyeriss_like_free", f"resnet50/{layer}") for layer in LAYERS]
-    return [proofs.proof_case(*each, MAPSPACE, size.limit) for each in [*free, *product(ARRAYS, KERNELS)]]
+    return [proofs.proof_case(*problem, MAPSPACE, size.limit) for problem in [*free, *product(ARRAYS, KERNELS)]]
 
 
 def measure(case: Case) -> Json:
     """The proof of the least EDP; of the vector's product also the bound of its delay over the compulsory traffic."""
-    found = proofs.measure(case)
+    proof = proofs.measure(case)
     if case["workload"] == VECTOR:
         options = SearchOptions(strategy="optimal", objective="delay", time_limit=case["limit"])
         delay = explore(spec(case["machine"]), spec(case["workload"]), case["mapspace"], options)
         assert isinstance(delay, Result)
         bound = 0.0 if delay.lower_bound is None else delay.lower_bound
-        found["delay_bound_over_traffic"] = bound / traffic_cycles(case["machine"], case["workload"])
-    return found
+        proof["delay_bound_over_traffic"] = bound / traffic_cycles(case["machine"], case["workload"])
+    return proof
 
 
 def traffic_cycles(machine: str, layer: str) -> float:

@@ -36,29 +36,33 @@ def measure(case: Case) -> Json:
     """One exploration of the network; `seconds` are those of the clock, reading the files included."""
     machine, network, mapspace = case["machine"], case["network"], case["mapspace"]
     options, began = SearchOptions(time_limit=case["time_limit"], jobs=case["jobs"]), time.monotonic()
-    found = explore(spec(machine), spec(network), mapspace, options)
+    result = explore(spec(machine), spec(network), mapspace, options)
     seconds = time.monotonic() - began
-    assert isinstance(found, NetworkResult)
-    answers = [answer(machine, f"{network}/{layer.workload.name}", mapspace, layer) for layer, _ in found.layers]
-    proven = {"edp": found.edp if found.found else None, "lower_bound": found.lower_bound, "gap": found.gap}
-    return {"answers": answers, "seconds": seconds, "network": proven | {"optimal": found.optimal}}
+    assert isinstance(result, NetworkResult)
+    answers = [answer(machine, f"{network}/{layer.workload.name}", mapspace, layer) for layer, _ in result.layers]
+    proven = {"edp": result.edp if result.found else None, "lower_bound": result.lower_bound, "gap": result.gap}
+    return {"answers": answers, "seconds": seconds, "network": proven | {"optimal": result.optimal}}
 
 
 def rows(lines: Sequence[Line], known: Known) -> list[Row]:
     """A row for each network: layers certified, their distance to the best known, and what stays open."""
-    found = []
+    table = []
     for line in lines:
-        answers = [Answer(**each) for each in line["found"]["answers"]]
-        over = [known.over_best(vars(each), each.edp) for each in answers]
-        still = {each.workload.split("/")[1]: each.gap for each in answers if not each.optimal}
-        found.append(
+        answers = [Answer(**figures) for figures in line["found"]["answers"]]
+        over = [known.over_best(vars(layer_answer), layer_answer.edp) for layer_answer in answers]
+        still = {
+            layer_answer.workload.split("/")[1]: layer_answer.gap
+            for layer_answer in answers
+            if not layer_answer.optimal
+        }
+        table.append(
             line["case"]
             | line["found"]["network"]
             | {"layers": len(answers), "certified": len(answers) - len(still), "open": still}
             | {"median_over_best": median(over), "worst_over_best": max(over)}
             | {"seconds": line["found"]["seconds"]}
         )
-    return found
+    return table
 
 
 TABLE = Table(

@@ -30,31 +30,31 @@ def proof_case(machine: str, workload: str, mapspace: str, limit: float) -> Case
 def measure(case: Case) -> Json:
     """The proof, with CPU seconds and the peak of the process's memory."""
     machine, workload, mapspace = case["machine"], case["workload"], case["mapspace"]
-    found = proven(Proof(spec(machine), spec(workload), mapspace, case["limit"], 0))
-    own = Answer(machine, workload, mapspace, found["edp"], found["lower_bound"], found["optimal"])
-    return {"answers": [vars(own)], **{name: found[name] for name in ("cpu_seconds", "seconds", "peak_mb")}}
+    proof = proven(Proof(spec(machine), spec(workload), mapspace, case["limit"], 0))
+    own = Answer(machine, workload, mapspace, proof["edp"], proof["lower_bound"], proof["optimal"])
+    return {"answers": [vars(own)], **{name: proof[name] for name in ("cpu_seconds", "seconds", "peak_mb")}}
 
 
 def rows(lines: Sequence[Line], known: Known) -> list[Row]:
     """A row for each machine and mapspace; times and memory of the proofs that are closed."""
-    found = []
+    table = []
     groups: dict[tuple[str, str], list[Json]] = {}
     for line in lines:
         groups.setdefault((line["case"]["machine"], line["case"]["mapspace"]), []).append(line["found"])
-    for (machine, mapspace), mine in groups.items():
-        each = [(one, Answer(**one["answers"][0])) for one in mine]
-        closed = [one for one, own in each if own.optimal]
+    for (machine, mapspace), group in groups.items():
+        pairs = [(one, Answer(**one["answers"][0])) for one in group]
+        closed = [one for one, own in pairs if own.optimal]
         seconds, memory = ([one[name] for one in closed] for name in ("cpu_seconds", "peak_mb"))
-        found.append({
-            "machine": machine, "mapspace": mapspace, "layers": len(each), "certified": len(closed),
+        table.append({
+            "machine": machine, "mapspace": mapspace, "layers": len(pairs), "certified": len(closed),
             "median_cpu_seconds": median(seconds) if closed else None,
             "most_cpu_seconds": max(seconds) if closed else None,
             "median_mb": median(memory) if closed else None,
             "most_mb": max(memory) if closed else None,
-            "most_mb_of_all": max(one["peak_mb"] for one in mine),
-            "open": {own.workload.split("/")[1]: own.gap for _, own in each if not own.optimal},
+            "most_mb_of_all": max(one["peak_mb"] for one in group),
+            "open": {own.workload.split("/")[1]: own.gap for _, own in pairs if not own.optimal},
         })  # fmt: skip
-    return found
+    return table
 
 
 def _figures(row: Row, names: tuple[str, ...], text: str, unit: float = 1.0) -> str:

@@ -57,24 +57,24 @@ def measure(case: Case) -> Json:
     """The default search."""
     machine, workload, mapspace = case["machine"], case["workload"], case["mapspace"]
     options = SearchOptions(time_limit=case["time_limit"])
-    found = explore(spec(machine), spec(workload), mapspace, options)
-    assert isinstance(found, Result)
-    return {"answers": [answer(machine, workload, mapspace, found)], "seconds": found.statistics.seconds}
+    result = explore(spec(machine), spec(workload), mapspace, options)
+    assert isinstance(result, Result)
+    return {"answers": [answer(machine, workload, mapspace, result)], "seconds": result.statistics.seconds}
 
 
 def rows(lines: Sequence[Line], known: Known) -> list[Row]:
     """A row for each layer and mapspace; `above` says that the default search found nothing as good as Timeloop's."""
-    found = []
+    table = []
     for line in lines:
         own = Answer(**line["found"]["answers"][0])
         layer = own.workload.split("/")[1]
         recorded = BEST[layer, own.mapspace]
-        found.append({
+        table.append({
             "layer": layer, "mapspace": own.mapspace, "timeloop": recorded._asdict(),
             "edp": own.edp, "gap": own.gap, "seconds": line["found"]["seconds"],
             "above": own.edp is None or own.edp > recorded.mapper,
         })  # fmt: skip
-    return found
+    return table
 
 
 def _recorded(row: Row) -> str:

@@ -31,25 +31,29 @@ def cases(size: Size) -> list[Case]:
 
 def rows(lines: Sequence[Line], known: Known) -> list[Row]:
     """A row for each network on an uneven machine: layers certified, EDP over that of even, what is open."""
-    found = []
+    table = []
     for line in lines:
         if line["case"]["machine"] not in PAIRS:
             continue
         even = PAIRS[line["case"]["machine"]]
-        answers = [Answer(**each) for each in line["found"]["answers"]]
-        every = {each.workload.split("/")[1]: _ratio(each, known, even) for each in answers}
+        answers = [Answer(**figures) for figures in line["found"]["answers"]]
+        every = {layer_answer.workload.split("/")[1]: _ratio(layer_answer, known, even) for layer_answer in answers}
         ratios = {layer: ratio for layer, ratio in every.items() if ratio is not None}
         if not ratios:
             continue  # nothing is known of even placement yet
         best = min(ratios, key=ratios.__getitem__)
-        still = {each.workload.split("/")[1]: each.gap for each in answers if not each.optimal}
-        found.append(
+        still = {
+            layer_answer.workload.split("/")[1]: layer_answer.gap
+            for layer_answer in answers
+            if not layer_answer.optimal
+        }
+        table.append(
             line["case"]
             | {"layers": len(answers), "certified": len(answers) - len(still), "open": still}
             | {"median": median(ratios.values()), "least": ratios[best], "of": best}
             | {"seconds": line["found"]["seconds"]}
         )
-    return found
+    return table
 
 
 def _ratio(found: Answer, known: Known, even: str) -> float | None:

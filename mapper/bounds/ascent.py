@@ -61,9 +61,9 @@ class Ascent:
         for step in range(STEPS + 1):
             if step % CHECK == 0:
                 weights = self._weights()
-                here = self._value(weights, self._look(weights))
-                if here > value:
-                    best, value = weights, here
+                bound = self._value(weights, self._look(weights))
+                if bound > value:
+                    best, value = weights, bound
                 self._gather()
             share = step / STEPS
             sharp = SHARP[0] ** (1 - share) * SHARP[1] ** share

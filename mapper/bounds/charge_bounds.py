@@ -40,8 +40,8 @@ class ChargeBound:
 
     def every(self) -> list[Product]:
         """List all its products: for all loop orders, and for innermost loops."""
-        any_order = (each for level in self.any_order for each in level)
-        return [self.always, *any_order, *(each for level in self.innermost for each in level.values())]
+        any_order = (product for level in self.any_order for product in level)
+        return [self.always, *any_order, *(product for level in self.innermost for product in level.values())]
 
     def energy(self, value: Value, n: int) -> tuple[Floats, list[tuple[int, int, Floats]]]:
         """The least energy in any order # (set,), for `n` sets of chains, and what innermost loops add to it.
@@ -52,24 +52,24 @@ class ChargeBound:
         at = np.full(n, -1)
         reached = np.zeros(n)
         for level in reversed(range(len(self.any_order))):
-            words = reduce(np.maximum, (value(each) for each in self.any_order[level]), np.zeros(n))
+            words = reduce(np.maximum, (value(product) for product in self.any_order[level]), np.zeros(n))
             at = np.where(words > reached, level, at)
             reached = np.maximum(reached, words)
         least = np.maximum(least, reached)
         first = 1.0 / value(self.first) if self.first is not None else np.zeros(n)
-        each = charge.pj - charge.first_pj + self.wires(value, n)
+        word_pj = charge.pj - charge.first_pj + self.wires(value, n)
 
         def energy(words: Floats) -> Floats:
-            found = charge.first_pj * np.maximum(words - first, 0.0) if charge.first_pj else np.zeros(n)
-            return found + np.multiply(each, words, out=np.zeros(n), where=each > 0)  # words may be infinite
+            again_pj = charge.first_pj * np.maximum(words - first, 0.0) if charge.first_pj else np.zeros(n)
+            return again_pj + np.multiply(word_pj, words, out=np.zeros(n), where=word_pj > 0)  # words may be infinite
 
         lowest, additions = energy(least), []
         for level, by_dim in enumerate(self.innermost):
-            here = at == level
-            if here.any():
+            at_level = at == level
+            if at_level.any():
                 for d, product in by_dim.items():
                     more = energy(np.maximum(value(product), least)) - lowest
-                    additions.append((level, d, np.where(here, more, 0.0)))
+                    additions.append((level, d, np.where(at_level, more, 0.0)))
         return lowest, additions
 
     def wires(self, value: Value, n: int) -> Floats:
@@ -166,17 +166,17 @@ def _words(
     level of its cut."""
 
     def column(group: DimGroup) -> Floats:
-        found = 1.0 / _share(charge, group)
+        moved_words = 1.0 / _share(charge, group)
         for d in group.dims:
             if group.workload.dims[d] not in charge.tensor.dims:
-                found = found * group.contexts(charge, d, cuts[d])
+                moved_words = moved_words * group.contexts(charge, d, cuts[d])
         for rank in group.ranks(charge.tensor):
             words = group.words(charge, rank)
-            found = found * (words.again(cuts) if rank is changing else words.once(cuts))
+            moved_words = moved_words * (words.again(cuts) if rank is changing else words.once(cuts))
         if loop in group.rows:
             assert loop is not None
             temporal = [s for s, slot in enumerate(group.arch.slots) if not slot.spatial]
-            found = np.where(group.repeats(loop, temporal[cuts[loop]]), found, np.inf)
-        return found
+            moved_words = np.where(group.repeats(loop, temporal[cuts[loop]]), moved_words, np.inf)
+        return moved_words
 
     return products.of(column)

@@ -66,7 +66,7 @@ def charges(
 def _hop_pj(arch: Architecture, costs: Charges, tensor: Tensor, level: int) -> float:
     """Energy of one hop of a word in the array below a level; 0 where there is none."""
     storage = arch.levels[level]
-    if not costs.network or storage.instances_below == 1:
+    if not costs.has_interconnect or storage.instances_below == 1:
         return 0.0
     return costs.word_hop_pj(storage.bits(tensor.name, tensor.word_bits))
 
@@ -94,8 +94,8 @@ def flows(arch: Architecture, workload: Workload, keep: Bools, costs: Charges | 
     rates = [(level.read_bandwidth, level.write_bandwidth) for level in arch.levels]
     names = [level.of_memory for level in arch.levels]
     return [
-        Flow(f"{names[level]}.{kind}", tuple(some), stacks[level], kind == "reads", rate)
-        for (level, kind), some in found.items()
+        Flow(f"{names[level]}.{kind}", tuple(flow_charges), stacks[level], kind == "reads", rate)
+        for (level, kind), flow_charges in found.items()
         if (rate := rates[level][kind == "writes"]) is not None
     ]
 

@@ -82,10 +82,10 @@ class DimGroup:
 
     def bound(self, slot: int) -> Ints:
         """The product of the dims' bounds at a slot."""
-        found = np.ones(len(self), np.int64)
+        product = np.ones(len(self), np.int64)
         for d, rows in self.rows.items():
-            found = found * self.tables[d].bounds[rows, slot]
-        return found
+            product = product * self.tables[d].bounds[rows, slot]
+        return product
 
     def loops(self, slot: int) -> Ints:
         """How many of the dims have a loop at a slot."""
@@ -120,7 +120,7 @@ class DimGroup:
 
     def tile(self, tensor: Tensor, level: int) -> Floats:
         """Words of the largest tile along this group's ranks."""
-        found = np.ones(len(self))
+        words = np.ones(len(self))
         for rank in self.ranks(tensor):
             length = np.ones(len(self))
             for term in rank:
@@ -128,8 +128,8 @@ class DimGroup:
                 if d in self.rows:
                     extent = np.minimum(self.view(d, level, 0, 0).tile, self.tables[d].size)
                     length = length + term.coef * (extent[self.rows[d]] - 1)
-            found = found * length
-        return found
+            words = words * length
+        return words
 
     def ranks(self, tensor: Tensor) -> list[Rank]:
         """The ranks of `tensor` that the dims appear in."""
@@ -155,10 +155,10 @@ class DimGroup:
         self.__dict__.pop("blocks", None)
 
     def _product(self, column: Callable[[int], Ints]) -> Floats:
-        found = np.ones(len(self))
+        product = np.ones(len(self))
         for d, rows in self.rows.items():
-            found = found * column(d)[rows]
-        return found
+            product = product * column(d)[rows]
+        return product
 
 
 class RankWords:
@@ -225,7 +225,7 @@ class RankWords:
         return self._overlaps[key]
 
     def _best(self, words: Callable[[RankView], Floats]) -> Floats:
-        found = np.zeros(len(self.group))
+        best = np.zeros(len(self.group))
         for view, holds in self._views:
-            found = np.maximum(found, np.where(holds, words(view), 0.0))
-        return found
+            best = np.maximum(best, np.where(holds, words(view), 0.0))
+        return best

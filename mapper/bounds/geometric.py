@@ -49,8 +49,8 @@ class Factors:
 
     def constant_with(self, again: Sequence[float]) -> float:
         """The constant for other rows: words per distinct word, at least, of each of `rewritten`."""
-        costs = [(weight, term.cost(mine), term.cost(term.again))
-                 for term, mine in zip(self.rewritten, again, strict=True)
+        costs = [(weight, term.cost(ratio), term.cost(term.again))
+                 for term, ratio in zip(self.rewritten, again, strict=True)
                  if (weight := self.weights[term.name])]  # what counts nothing may cost nothing  # fmt: skip
         with np.errstate(divide="ignore"):
             return self.constant + float(sum(w * (np.log(new) - np.log(old)) for w, new, old in costs))
@@ -73,7 +73,7 @@ class Geometric:
         """The best bound found for the mappings with chains from `rows` of each group."""
         problem, rewritten = self._problem(rows)
         if self.powers[0] and not problem.terms:  # nothing is known to cost anything
-            return Factors(0.0, tuple(np.ones(len(mine)) for mine in rows))
+            return Factors(0.0, tuple(np.ones(len(group_rows)) for group_rows in rows))
         weights, value = Ascent(problem, self.powers, self.known, self._check).run()
         named = dict(zip(problem.names, weights.tolist(), strict=True))
         self.known |= named
@@ -90,7 +90,8 @@ class Geometric:
         numbers = np.array([product for product, _ in pairs]).T
         shares = [weight for _, weight in pairs]
         return tuple(
-            np.bincount(mine, shares, len(columns)) for mine, columns in zip(numbers, self.relaxed.columns, strict=True)
+            np.bincount(group_numbers, shares, len(columns))
+            for group_numbers, columns in zip(numbers, self.relaxed.columns, strict=True)
         )
 
     @property
@@ -115,8 +116,8 @@ class Geometric:
         names, times, products, owners, rewritten = zip(*terms, *limits, *spans, cycles, strict=True)
         logs, places = self._logs(rows, products)
         numbers = np.array([*flows, -1])
-        others = [(0, 0)] * (len(terms) + len(limits) - len(within)), [(0, 0)] * len(numbers)
-        powers = np.array([*others[0], *(limit.objective.powers for limit in within), *others[1]], float)
+        padding = [(0, 0)] * (len(terms) + len(limits) - len(within)), [(0, 0)] * len(numbers)
+        powers = np.array([*padding[0], *(limit.objective.powers for limit in within), *padding[1]], float)
         problem = AscentProblem(
             list(names),
             list(products),
@@ -135,13 +136,13 @@ class Geometric:
         """Take the logarithms of the columns in `products`: per group # (column used, row), and where each product has
         its column # (product, group)."""
         logs, places = list[Floats](), np.zeros((len(products), len(rows)), np.int64)
-        for g, mine in enumerate(rows):
+        for g, group_rows in enumerate(rows):
             used, places[:, g] = np.unique([product[g] if product else -1 for product in products], return_inverse=True)
-            logs.append(np.zeros((len(used), len(mine))))
+            logs.append(np.zeros((len(used), len(group_rows))))
             for row, c in zip(logs[g], used.tolist(), strict=True):
-                self._check(1 + len(mine) // ROWS_A_STEP)
+                self._check(1 + len(group_rows) // ROWS_A_STEP)
                 if c >= 0:
-                    np.log(self.relaxed.columns[g][c][mine], out=row)
+                    np.log(self.relaxed.columns[g][c][group_rows], out=row)
         return logs, places
 
     def _spans(self, rows: Sequence[Ints]) -> tuple[list[Term], list[int]]:
@@ -152,9 +153,9 @@ class Geometric:
         spans, flows, owner = list[Term](), list[int](), 0
         for number, (flow, charges) in enumerate(self.relaxed.flows):
             for bound in charges:
-                found = self._of_charge(bound, owner, rows, f"{flow}:")
-                spans, owner = [*spans, *found], owner + 1
-                flows += [number] * len(found)
+                terms = self._of_charge(bound, owner, rows, f"{flow}:")
+                spans, owner = [*spans, *terms], owner + 1
+                flows += [number] * len(terms)
         return spans, flows
 
     def _terms(self, rows: Sequence[Ints]) -> list[Term]:
@@ -163,13 +164,13 @@ class Geometric:
         Products that are 0 for some of the rows say nothing and are left out.
         """
         relaxed = self.relaxed
-        found = [Term("compute", relaxed.compute_pj, (), 0), Term("leak", relaxed.leak_pj, relaxed.cycles, 1)]
-        found = [term for term in found if term.times > 0]
-        found += [
+        terms = [Term("compute", relaxed.compute_pj, (), 0), Term("leak", relaxed.leak_pj, relaxed.cycles, 1)]
+        terms = [term for term in terms if term.times > 0]
+        terms += [
             term for owner, bound in enumerate(relaxed.charges, 2) for term in self._of_charge(bound, owner, rows)
         ]
         wires = enumerate(relaxed.charges, 2 + len(relaxed.charges))
-        return found + [term for owner, bound in wires for term in self._of_wires(bound, owner, rows)]
+        return terms + [term for owner, bound in wires for term in self._of_wires(bound, owner, rows)]
 
     def _of_charge(self, bound: ChargeBound, owner: int, rows: Sequence[Ints], prefix: str = "") -> list[Term]:
         """The terms of a charge that say anything."""
@@ -199,9 +200,9 @@ class Geometric:
         """The least of a product, or of it and another together."""
         self._check(4 + sum(map(len, rows)) // ROWS_A_STEP)
         least = 1.0
-        for g, mine in enumerate(rows):
-            column = self.relaxed.columns[g][product[g]][mine] if product else np.ones(len(mine))
+        for g, group_rows in enumerate(rows):
+            column = self.relaxed.columns[g][product[g]][group_rows] if product else np.ones(len(group_rows))
             if other is not None:
-                column = column * self.relaxed.columns[g][other[g]][mine]
+                column = column * self.relaxed.columns[g][other[g]][group_rows]
             least *= float(column.min())
         return least

@@ -51,4 +51,4 @@ class Products:
     def times(self, one: Product, other: Product) -> Product:
         """The product of two products, in columns of its own."""
         pairs = zip(self.columns, one, other, strict=True)
-        return tuple(self._add(g, mine[i] * mine[j]) for g, (mine, i, j) in enumerate(pairs))
+        return tuple(self._add(g, columns[i] * columns[j]) for g, (columns, i, j) in enumerate(pairs))

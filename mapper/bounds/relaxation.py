@@ -92,10 +92,10 @@ class Relaxation:
             for level, d, more in additions:
                 extra[level][d] += more
         for level, by_dim in enumerate(extra):
-            if by_dim and any(each.any() for each in by_dim.values()):
+            if by_dim and any(extra_pj.any() for extra_pj in by_dim.values()):
                 least = np.where(np.isinf(value(self.still[level])), np.inf, 0.0)
-                for d, each in by_dim.items():
-                    least = np.minimum(least, np.where(np.isinf(value(self.loops[level][d])), np.inf, each))
+                for d, extra_pj in by_dim.items():
+                    least = np.minimum(least, np.where(np.isinf(value(self.loops[level][d])), np.inf, extra_pj))
                 energy += least
         return Bound(energy, cycles, self._possible(value, n))
 
@@ -112,11 +112,11 @@ class Relaxation:
         def value(ids: Product) -> Floats:
             return np.array([np.prod([self.columns[g][column].min() for g, column in enumerate(ids)])])
 
-        cycles, found = float(value(self.cycles)[0]), np.zeros(len(self.workload.tensors))
-        found[0] = self.compute_pj + self.leak_pj * cycles
+        cycles, energies = float(value(self.cycles)[0]), np.zeros(len(self.workload.tensors))
+        energies[0] = self.compute_pj + self.leak_pj * cycles
         for charge in self.charges:
-            found[self.workload.tensors.index(charge.charge.tensor)] += charge.energy(value, 1)[0][0]
-        return cycles, found
+            energies[self.workload.tensors.index(charge.charge.tensor)] += charge.energy(value, 1)[0][0]
+        return cycles, energies
 
     def shares(self, pick: Pick) -> list[tuple[Product, float]]:
         """Of one mapping: each product with its weight, energies by their share in the total."""
@@ -124,7 +124,7 @@ class Relaxation:
         def value(ids: Product) -> float:
             return float(np.prod([pick(g, column)[0] for g, column in enumerate(ids)]))
 
-        found = [(self.cycles, 2.0)]  # tried: the weights that opened the fewest nodes
+        weighted_products = [(self.cycles, 2.0)]  # tried: the weights that opened the fewest nodes
         total = self.compute_pj
         energies = []
         for bound in self.charges:
@@ -133,13 +133,15 @@ class Relaxation:
             pj = bound.charge.pj + float(bound.wires(lambda ids: np.array([value(ids)]), 1)[0])
             energies.append((products, pj * words))
             total += pj * words
-        found += [(product, energy / (total or 1.0)) for products, energy in energies for product in products]
-        found += [(spread, 1.0) for _, _, _, spread, _ in self.axes]
+        weighted_products += [
+            (product, energy / (total or 1.0)) for products, energy in energies for product in products
+        ]
+        weighted_products += [(spread, 1.0) for _, _, _, spread, _ in self.axes]
         steps = value(self.cycles)
         for charge in (charge for _, flow in self.flows for charge in flow):
             for _, product in charge.terms():
-                found.append((product, 2.0 * min(1.0, charge.charge.pj * value(product) / steps)))
-        return found
+                weighted_products.append((product, 2.0 * min(1.0, charge.charge.pj * value(product) / steps)))
+        return weighted_products
 
     def _limits(self) -> None:
         """What fits: tiles in capacities, bounds on axes, loops at levels."""

@@ -75,34 +75,34 @@ def word_pj(batch: Mappings, charge: MovementCost) -> Floats:
 
 def hops_bound(products: Products, tensor: Tensor, level: int) -> Hops:
     """The bound for the array below `level`, its columns added to `products`."""
-    found = _Array(products, tensor, level)
+    array = _Array(products, tensor, level)
     climbs = None
-    if found.height > 1:
-        means = mean_distances(found.arch, level)
+    if array.height > 1:
+        means = mean_distances(array.arch, level)
         climbs = Climbs(
-            (found.height - 1) / 2,
+            (array.height - 1) / 2,
             means,
-            distance_of_unlike_cells(found.height),
-            products.of(lambda g: (~found.stacked(g)).astype(float)),
-            products.of(lambda g: 1.0 / found.bound(g, "Y", found.every)),
-            products.of(lambda g: 1.0 / found.bound(g, "Y", found.own)),
-            found.reach("Y", 0.0),
+            distance_of_unlike_cells(array.height),
+            products.of(lambda g: (~array.stacked(g)).astype(float)),
+            products.of(lambda g: 1.0 / array.bound(g, "Y", array.every)),
+            products.of(lambda g: 1.0 / array.bound(g, "Y", array.own)),
+            array.reach("Y", 0.0),
         )
-    return Hops(found.reach("X", 0.5), products.of(found.across), climbs)
+    return Hops(array.reach("X", 0.5), products.of(array.across), climbs)
 
 
 def shares(products: Products, tensor: Tensor, level: int) -> Iterator[tuple[str, float, Product]]:
     """Products that the hops of a word are not below, each: a name, what the product is multiplied by, the product."""
-    found = _Array(products, tensor, level)
-    if found.height == 1:
+    array = _Array(products, tensor, level)
+    if array.height == 1:
         return
-    mean, unlike = mean_distances(found.arch, level)[-1], distance_of_unlike_cells(found.height)
+    mean, unlike = mean_distances(array.arch, level)[-1], distance_of_unlike_cells(array.height)
     less = min(1.0, unlike / mean)
-    yield "columns", mean, products.of(lambda g: found.across(g) * np.where(found.stacked(g), less, 1.0))
-    yield "middle", (found.height - 1) / 2, products.of(lambda g: found.across(g) / found.bound(g, "Y", found.own))
-    together = np.arange(1, found.height + 1)  # rows of a cell
+    yield "columns", mean, products.of(lambda g: array.across(g) * np.where(array.stacked(g), less, 1.0))
+    yield "middle", (array.height - 1) / 2, products.of(lambda g: array.across(g) / array.bound(g, "Y", array.own))
+    together = np.arange(1, array.height + 1)  # rows of a cell
     of_each = float((np.maximum(min(mean, unlike), together - 1) / together).min())
-    yield "rows", of_each, products.of(lambda g: found.across(g) * found.bound(g, "Y", found.every - found.own))
+    yield "rows", of_each, products.of(lambda g: array.across(g) * array.bound(g, "Y", array.every - array.own))
 
 
 def mean_distances(arch: Architecture, level: int) -> Floats:
@@ -125,8 +125,8 @@ def mean_distances(arch: Architecture, level: int) -> Floats:
 
 def distance_of_unlike_cells(height: int) -> float:
     """The least mean distance from the middle of any number of rows, row 0 among them."""
-    others = np.sort(np.abs(np.arange(1, height) - (height - 1) / 2))
-    total = np.append(0.0, others.cumsum()) + (height - 1) / 2
+    distances = np.sort(np.abs(np.arange(1, height) - (height - 1) / 2))
+    total = np.append(0.0, distances.cumsum()) + (height - 1) / 2
     return float((total / np.arange(1, height + 1)).min())
 
 
@@ -147,15 +147,15 @@ class _Array:
 
     def bound(self, group: DimGroup, mesh: str, dims: frozenset[int]) -> Floats:
         """The product of the bounds of some dims along X or Y. # (combination,)"""
-        found = np.ones(len(group))
+        product = np.ones(len(group))
         for s in self.slots[mesh]:
             for d in dims & set(group.dims):
-                found = found * group.tables[d].bounds[group.rows[d], s]
-        return found
+                product = product * group.tables[d].bounds[group.rows[d], s]
+        return product
 
     def reach(self, mesh: str, of_own: float) -> tuple[Reach, ...]:
         """How far the dims reach along X or Y; those of the tensor count by `of_own`."""
-        found = []
+        reaches = []
         for i, s in enumerate(self.slots[mesh]):
             pitch = prod(self.sizes[inner] for inner in self.slots[mesh][i + 1 :])
             inside: tuple[Product, ...] = ()
@@ -165,37 +165,37 @@ class _Array:
                 bound = self.products.of(lambda g, s=s, d=d: self._of_dim(g, s, d))  # type: ignore[misc]
                 step = pitch * (of_own if d in self.own else 1.0)
                 if step:
-                    found.append((step, bound, inside))
+                    reaches.append((step, bound, inside))
                 inside = (*inside, bound)
-        return tuple(found)
+        return tuple(reaches)
 
     def _of_dim(self, group: DimGroup, s: int, d: int) -> Floats:
         return group.tables[d].bounds[group.rows[d], s].astype(float) if d in group.rows else np.ones(len(group))
 
     def across(self, group: DimGroup) -> Floats:
         """The columns of a group of places, on average. # (combination,)"""
-        found = self.bound(group, "X", self.every - self.own)
+        columns = self.bound(group, "X", self.every - self.own)
         dims = [term.dim for rank in self.tensor.ranks for term in rank]
         if len(set(dims)) < len(dims):  # a dim of several ranks: no more is known
-            return found
+            return columns
         for rank in group.ranks(self.tensor):
-            found = found * self._diagonals(group, rank)
-        return found
+            columns = columns * self._diagonals(group, rank)
+        return columns
 
     def _diagonals(self, group: DimGroup, rank: Rank) -> Floats:
         """Places of a rank's dims over different tiles, where two of its dims are spread; else 1. # (combination,)"""
         terms = [(self.workload.dims.index(term.dim), term.coef) for term in rank]
         terms = [(d, coef) for d, coef in terms if d in group.rows]
         spread = {d: self._places(group, d) for d, _ in terms}
-        number = sum((each > 1 for each in spread.values()), np.zeros(len(group), np.int64))
-        found = np.ones(len(group))
+        number = sum((places > 1 for places in spread.values()), np.zeros(len(group), np.int64))
+        ratios = np.ones(len(group))
         for i, (d, a) in enumerate(terms):
             for e, b in terms[i + 1 :]:
                 steps = [coef * group.tables[f].strides[group.rows[f], self.inmost] for f, coef in ((d, a), (e, b))]
                 tiles = distinct_sums(spread[d], spread[e], *steps)
                 both = (spread[d] > 1) & (spread[e] > 1) & (number == 2) & ~self.stacked(group)
-                found = np.where(both, spread[d] * spread[e] / tiles, found)
-        return found
+                ratios = np.where(both, spread[d] * spread[e] / tiles, ratios)
+        return ratios
 
     def _places(self, group: DimGroup, d: int) -> Ints:
         return self.bound(group, "X", frozenset({d})).astype(np.int64) * self.bound(group, "Y", frozenset({d})).astype(
@@ -204,15 +204,15 @@ class _Array:
 
     def stacked(self, group: DimGroup) -> Bools:
         """Where several dims of one rank are spread along Y, so that the cells of a column may differ in size."""
-        found = np.zeros(len(group), bool)
+        stacked = np.zeros(len(group), bool)
         for rank in group.ranks(self.tensor):
             dims = {self.workload.dims.index(term.dim) for term in rank} & set(group.dims)
-            found |= sum((self.bound(group, "Y", frozenset({d})) > 1 for d in dims), np.zeros(len(group), int)) > 1
-        return found
+            stacked |= sum((self.bound(group, "Y", frozenset({d})) > 1 for d in dims), np.zeros(len(group), int)) > 1
+        return stacked
 
 
 def _reached(steps: Sequence[Reach], value: Value, n: int) -> Floats:
     total = np.zeros(n)
     for step, bound, inside in steps:
-        total = total + step * (value(bound) - 1.0) * prod((value(each) for each in inside), start=np.ones(n))
+        total = total + step * (value(bound) - 1.0) * prod((value(inner) for inner in inside), start=np.ones(n))
     return total

@@ -86,9 +86,9 @@ class CacheLines:
     def _fits(self, place: int, cache: Cache) -> bool:
         """Whether the tiles at `place` find room: among all lines, and in the sets that their addresses fall into."""
         rows = [self._rows(v, place) for v in range(len(self.plan.nest.relevant))]
-        if sum(each.lines(cache.line) for each in rows) > cache.ways * cache.sets:
+        if sum(tile_rows.lines(cache.line) for tile_rows in rows) > cache.ways * cache.sets:
             return False
-        return cache.sets == 1 or sum(each.crowded(cache) for each in rows) <= cache.ways
+        return cache.sets == 1 or sum(tile_rows.crowded(cache) for tile_rows in rows) <= cache.ways
 
     def _rows(self, v: int, place: int) -> Rows:
         """A tile of a tensor in memory: packed where it is copied, else rows of its array."""

@@ -47,9 +47,9 @@ def _remainder_faults(nest: Nest) -> Iterator[Fault]:
     for d, (dim, size) in enumerate(zip(workload.dims, workload.sizes, strict=True)):
         bounds = [loop.bound for loop in nest.loops if loop.dim == d]
         if prod(bounds) != size:
-            told = f"the loops over {dim} run {' x '.join(map(str, bounds))} steps, its size is {size}"
+            detail = f"the loops over {dim} run {' x '.join(map(str, bounds))} steps, its size is {size}"
             rule = "exo writes perfect mappings alone (--mapspace pfm finds some)"
-            yield Fault(workload.name, None, dim, f"{rule}; {told}")
+            yield Fault(workload.name, None, dim, f"{rule}; {detail}")
 
 
 def _parallel(nest: Nest) -> int | None:
@@ -84,7 +84,11 @@ def _schedule(nest: Nest, kind: DataType) -> str:
     """The text of schedule.py."""
     plain = Plain(nest)
     steps = [f"layer = {step}" for step in _steps(plain)]
-    used = [each for each in ("divide_loop", "parallelize_loop", "reorder_loops") if f"{each}(" in "".join(steps)]
+    used = [
+        operation
+        for operation in ("divide_loop", "parallelize_loop", "reorder_loops")
+        if f"{operation}(" in "".join(steps)
+    ]
     lines = [
         f'"""{title(nest, kind)}, as a schedule for Exo.',
         "",
@@ -131,7 +135,7 @@ def _plain(plain: Plain, kind: DataType) -> Iterator[str]:
 
 def _steps(plain: Plain) -> Iterator[str]:
     """The steps of a schedule: each loop in turn is divided from the rest of its dim, and moved outside all rests."""
-    nest, left = plain.nest, plain.dims
+    nest, remaining = plain.nest, plain.dims
     names = []
     for place, loop in enumerate(nest.loops):
         rest = plain.loops[loop.dim]
@@ -139,11 +143,11 @@ def _steps(plain: Plain) -> Iterator[str]:
         names.append(rest if last else f"{rest}_{place}")
         if not last:
             yield f'divide_loop(layer, "{rest}", {loop.stride}, ["{names[-1]}", "{rest}"], perfect=True)'
-        at = left.index(loop.dim)
-        for outside in reversed(left[:at]):
+        at = remaining.index(loop.dim)
+        for outside in reversed(remaining[:at]):
             yield f'reorder_loops(layer, "{plain.loops[outside]} {names[-1]}")'
         if last:
-            left = left[:at] + left[at + 1 :]
+            remaining = remaining[:at] + remaining[at + 1 :]
     threads = _parallel(nest)
     if threads is not None:
         yield f'parallelize_loop(layer, "{names[threads]}")'

@@ -85,8 +85,8 @@ def _rounded(value: float) -> float:
 
 
 def _line(text: str, key: str) -> str:
-    found = re.search(rf"^{key}\s*:\s*(.*)$", text, re.MULTILINE)
-    return found[1].strip() if found else ""
+    match = re.search(rf"^{key}\s*:\s*(.*)$", text, re.MULTILINE)
+    return match[1].strip() if match else ""
 
 
 def _siblings(cpus: Path, number: int) -> str:
@@ -108,24 +108,24 @@ def _told(path: Path) -> int:
 
 def _caches(cpus: Path) -> Sequence[Cache]:
     """The caches of the first processor that hold data."""
-    found, threads = [], _number(_siblings(cpus, 0))
+    caches, threads = [], _number(_siblings(cpus, 0))
     for folder in sorted((cpus / "cpu0/cache").glob("index*")):
-        told = {
+        attributes = {
             name: (folder / name).read_text().strip() for name in ("level", "type", "size") if (folder / name).exists()
         }
-        size = re.fullmatch(r"([1-9]\d*)([KMG]?)", told.get("size", ""))
-        if told.get("type") in ("Data", "Unified") and size and told.get("level"):
+        size = re.fullmatch(r"([1-9]\d*)([KMG]?)", attributes.get("size", ""))
+        if attributes.get("type") in ("Data", "Unified") and size and attributes.get("level"):
             shared = folder / "shared_cpu_list"
-            found.append(
+            caches.append(
                 Cache(
-                    f"L{told['level']}",
+                    f"L{attributes['level']}",
                     int(size[1]) * UNITS.get(size[2], 1),
                     _told(folder / "coherency_line_size") or 64,
                     -(-_number(shared.read_text()) // threads) if shared.exists() else 1,
                     _told(folder / "ways_of_associativity"),
                 )
             )
-    return found
+    return caches
 
 
 def _number(cpus: str) -> int:

@@ -81,8 +81,8 @@ class Nest:
 
     def visits(self, place: int, dims: Iterable[int] | None = None) -> int:
         """How often a program comes to `place`: of each dim, or of `dims`, the size over the tile, rounded up."""
-        some = range(len(self.workload.dims)) if dims is None else dims
-        return prod(ceil(self.workload.sizes[d] / self.tile(d, place)) for d in some)
+        counted_dims = range(len(self.workload.dims)) if dims is None else dims
+        return prod(ceil(self.workload.sizes[d] / self.tile(d, place)) for d in counted_dims)
 
     def levels(self, code: str) -> list[int]:
         """The levels that become `code`: buffer, registers."""

@@ -91,10 +91,10 @@ def _free(names: Iterable[str], ending: str, used: Iterable[str]) -> list[str]:
     >>> _free(["M", "int", "M_1", "p", "_m"], "Loop", ["M"])
     ['MLoop', 'intLoop', 'M_1Loop', 'pLoop', 'a_m']
     """
-    found, used = list[str](), set(used)
+    free_names, used = list[str](), set(used)
     for name in names:
         name = f"a{name}" if name.startswith(("_", "v_")) else name  # no ending makes such a name free
-        while name in chain(found, used) or _TAKEN.fullmatch(name):
+        while name in chain(free_names, used) or _TAKEN.fullmatch(name):
             name += ending
-        found.append(name)
-    return found
+        free_names.append(name)
+    return free_names

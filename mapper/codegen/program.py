@@ -164,5 +164,5 @@ def memory_faults(workload: Workload, kind: DataType, buffer_bytes: int = 0) -> 
     } | {"buffers": buffer_bytes, "NumPy's check": _check_bytes(workload)}
     if sum(sizes.values()) <= have / 2:
         return []
-    told = ", ".join(f"{name} {size / 2**30:,.3g} GiB" for name, size in sizes.items() if size)
-    return [Fault(workload.name, None, "", f"too large to run in {have / 2**30:.3g} GiB of memory: {told}")]
+    listing = ", ".join(f"{name} {size / 2**30:,.3g} GiB" for name, size in sizes.items() if size)
+    return [Fault(workload.name, None, "", f"too large to run in {have / 2**30:.3g} GiB of memory: {listing}")]

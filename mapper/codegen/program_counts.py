@@ -38,7 +38,7 @@ class ProgramCounts:
                 gathered += words
             else:
                 loads += vectors
-        found = {
+        counts = {
             "statement": float(prod(self._chunks.get(d, size) for d, size in enumerate(self.nest.workload.sizes))),
             "iteration": float(sum(self.nest.visits(place) for place in range(1, plan.tile + 1))),
             "load": loads,
@@ -52,8 +52,8 @@ class ProgramCounts:
         for stack in self.nest.arch.stacks:  # of uneven placement: one memory
             level = self.nest.arch.levels[stack[0]]
             if level.capacity_bits is not None and level.code != "registers":
-                found[f"{level.of_memory} line"] = caches.fetched(level)
-        return found
+                counts[f"{level.of_memory} line"] = caches.fetched(level)
+        return counts
 
     @cached_property
     def _plan(self) -> Plan:
@@ -128,15 +128,17 @@ class ProgramCounts:
             loop = nest.loops[plan.lanes]
             vectors[loop.dim] = ceil(vectors[loop.dim] / loop.bound) * loop.bound.bit_count()
         sums = prod(number for d, number in vectors.items() if d in relevant)
-        each = prod(vectors.values()) / sums  # additions to one sum, in one visit
-        alone = plan.sums < plan.tile or each > 1
+        additions = prod(vectors.values()) / sums  # additions to one sum, in one visit
+        alone = plan.sums < plan.tile or additions > 1
         again = next((i for i in range(plan.sums - 1, -1, -1) if nest.loops[i].dim not in relevant), None)
         stored = 0.0
         if again is not None:
             between = self.nest.visits(plan.sums) / self.nest.visits(again + 1) * sums
             stored = self.nest.visits(again + 1) * max(0.0, 1 - between / SIDE_BY_SIDE)
         return {
-            "wait for a sum": self.nest.visits(plan.tile) * each * max(0.0, 1 - sums / SIDE_BY_SIDE) if alone else 0.0,
+            "wait for a sum": self.nest.visits(plan.tile) * additions * max(0.0, 1 - sums / SIDE_BY_SIDE)
+            if alone
+            else 0.0,
             "wait for a store": stored,
             "statement without register": self.nest.visits(plan.tile) * prod(vectors.values()) * self._spilled(sums),
         }

@@ -35,11 +35,13 @@ def changed(before: MappingBatch, workload: Workload, texts: Sequence[str]) -> M
     faults, made = list[Fault](), dict[tuple[str, ...], str]()  # by address, the text that decides it
     new = list[Transform]()
     for text in texts:
-        for each in collect(faults, lambda text=text: read_change(text, before.arch, before=before)) or []:  # type: ignore[misc]
-            if each.address in made:
-                faults.append(_fault(text, f'a second change of what "{made[each.address]}" sets; keep one of them'))
-            made.setdefault(each.address, text)
-            new.append(each)
+        for transform in collect(faults, lambda text=text: read_change(text, before.arch, before=before)) or []:  # type: ignore[misc]
+            if transform.address in made:
+                faults.append(
+                    _fault(text, f'a second change of what "{made[transform.address]}" sets; keep one of them')
+                )
+            made.setdefault(transform.address, text)
+            new.append(transform)
     if faults:
         raise InputError(faults)
     transforms = transforms_of(before, workload).replaced(*new)
@@ -60,18 +62,18 @@ def fixed_by(arch: Architecture, workloads: Sequence[Workload], texts: Sequence[
 
     Raises InputError with every fault.
     """
-    faults, found = list[Fault](), list[Decision]()
+    faults, decisions = list[Fault](), list[Decision]()
     for text in texts:
-        for each, tell in collect(faults, lambda text=text: _decided(arch, text)) or []:  # type: ignore[misc]
-            first = next((other for other in found if other[0].address == each.address), None)
+        for transform, tell in collect(faults, lambda text=text: _decided(arch, text)) or []:  # type: ignore[misc]
+            first = next((other for other in decisions if other[0].address == transform.address), None)
             if first is None:
-                found.append((each, tell))
+                decisions.append((transform, tell))
             else:
-                faults.append(tell(Fault("", None, "", f"a second decision of {_at(each)}: keep one of them")))
+                faults.append(tell(Fault("", None, "", f"a second decision of {_at(transform)}: keep one of them")))
     try:
-        machine = fixed(arch, workloads, Transforms(transforms=tuple(each for each, _ in found)))
+        machine = fixed(arch, workloads, Transforms(transforms=tuple(transform for transform, _ in decisions)))
     except InputError as error:
-        faults += [_by_source(fault, found) for fault in error.faults]
+        faults += [_by_source(fault, decisions) for fault in error.faults]
     if faults:
         raise InputError(dict.fromkeys(faults))
     return machine
@@ -83,11 +85,13 @@ def _decided(arch: Architecture, text: str) -> list[Decision]:
         document = read_yaml(Path(text))
         own = read_transforms(document).transforms
         return [
-            (each, lambda fault, i=i: document.fault((ROOT, i, *fault.keys[2:]), fault.message))  # type: ignore[misc]
-            for i, each in enumerate(own)
+            (transform, lambda fault, i=i: document.fault((ROOT, i, *fault.keys[2:]), fault.message))  # type: ignore[misc]
+            for i, transform in enumerate(own)
         ]
     name = f'fix "{text}"'
-    return [(each, lambda fault: option_fault(name, fault.message)) for each in read_change(text, arch, "fix")]
+    return [
+        (transform, lambda fault: option_fault(name, fault.message)) for transform in read_change(text, arch, "fix")
+    ]
 
 
 def _at(each: Transform) -> str:
@@ -123,16 +127,18 @@ def read_change(
     if name not in targets:
         known = near(name, targets) or f"; known: {', '.join(targets)}"
         raise InputError(_fault(text, f'unknown level or axis "{name}"{known}', option))
-    found, faults = list[Transform](), list[Fault]()
+    transforms, faults = list[Transform](), list[Fault]()
     for key, _, value in entries:
         try:
-            each = _entry(targets[name], key, value)
-            found.append(_whole(each, before) if before is not None and isinstance(each, Reorder) else each)
+            transform = _entry(targets[name], key, value)
+            transforms.append(
+                _whole(transform, before) if before is not None and isinstance(transform, Reorder) else transform
+            )
         except ValueError as error:
             faults.append(_fault(text, str(error), option))
     if faults:
         raise InputError(faults)
-    return found
+    return transforms
 
 
 def with_them(before: MappingBatch, after: MappingBatch) -> list[str]:

@@ -46,10 +46,10 @@ def _files(incomplete: str) -> Iterator[str]:
     """The folders and the files in YAML that begin so, as they are written."""
     folder, slash, start = incomplete.rpartition("/")
     try:
-        found = sorted(Path(folder + slash).iterdir())
+        paths = sorted(Path(folder + slash).iterdir())
     except OSError:
         return
-    for path in found:
+    for path in paths:
         if path.name.startswith(start) and (start or not path.name.startswith(".")):
             if path.is_dir():
                 yield f"{folder}{slash}{path.name}/"

@@ -74,7 +74,9 @@ def start_mappings(request: MapRequest) -> StartMappings | None:
     """Read the mappings to begin with, if any. Raises InputError with every fault."""
     faults = list[Fault]()
     names = collect(faults, lambda: level_names(request.level_names))
-    found = collect(faults, lambda: StartMappings.read(request.start_from, names or {})) if request.start_from else None
+    mappings = (
+        collect(faults, lambda: StartMappings.read(request.start_from, names or {})) if request.start_from else None
+    )
     if request.start_from and request.size:
         faults.append(option_fault("start-from", "needs a search; leave out --size"))
     if request.transfer_only:
@@ -84,7 +86,7 @@ def start_mappings(request: MapRequest) -> StartMappings | None:
     faults += [option_fault(name.replace("_", "-"), "goes with --start-from") for name in alone]
     if faults:
         raise InputError(faults)
-    return found
+    return mappings
 
 
 def costs(request: MapRequest) -> Charges:
@@ -98,7 +100,7 @@ def _for_delay(given: Collection[str], options: SearchOptions, chosen: bool, fau
     if not chosen and options.cost_model is None:  # whose answers are minimised otherwise
         options = replace(options, objective="delay")
     for name, listed in (("objective", options.objectives if chosen else ()), ("front", options.axes)):
-        if any(OBJECTIVES[each].powers[0] for each in listed if each in OBJECTIVES):
+        if any(OBJECTIVES[objective].powers[0] for objective in listed if objective in OBJECTIVES):
             got = ", ".join(listed)
             faults.append(option_fault(name, f"energies are not known (--no-energy), delay is; got {got}"))
     return options

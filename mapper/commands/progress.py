@@ -53,9 +53,9 @@ def line(layer: Workload, recorder: Recorder) -> list[Part]:
     parts.append(Part(f", {seen.rate:,.0f}/s", 2))
     if recorder.pruned:  # shown here alone: it depends on the number of processes
         parts.append(Part(f" ({recorder.pruned / recorder.bounded:.1%} of the valid ruled out by a bound)", 1))
-    left = f", ended by: {seen.stopped_by}" if seen.ended else f", {remaining(recorder)}"
-    short = re.sub("the best possible at most", "gap", re.sub(" below, [0-9,]+ sets open", "", left))
-    return [*parts, Part(left, short=short)]
+    ending = f", ended by: {seen.stopped_by}" if seen.ended else f", {remaining(recorder)}"
+    short = re.sub("the best possible at most", "gap", re.sub(" below, [0-9,]+ sets open", "", ending))
+    return [*parts, Part(ending, short=short)]
 
 
 def text_of(parts: Iterable[Part]) -> str:
@@ -96,21 +96,21 @@ def remaining(recorder: Recorder) -> str:
     if recorder.proven:
         seconds = recorder.expected_seconds
         return recorder.proven + ("" if seconds is None else f", {seconds:.0f} s left")
-    left = []
+    allowances = []
     if stop.effort.mappings is not None:
         n = max(stop.effort.mappings - seen.evaluated, 0)
-        left.append((n / max(seen.rate, 1e-9), f"{n:,} mappings left"))
+        allowances.append((n / max(seen.rate, 1e-9), f"{n:,} mappings left"))
     if stop.samples is not None:
         n = stop.samples - seen.evaluated
-        left.append((n / max(seen.rate, 1e-9), f"{n:,} samples left"))
+        allowances.append((n / max(seen.rate, 1e-9), f"{n:,} samples left"))
     if stop.time_limit is not None:
         seconds = max(stop.time_limit - seen.seconds, 0.0)
-        left.append((seconds, f"{seconds:.0f} s left"))
+        allowances.append((seconds, f"{seconds:.0f} s left"))
     if stop.victory is not None:
         n = stop.victory - recorder.since
         pace = seen.rate * seen.valid / max(seen.evaluated, 1)  # valid mappings per second
-        left.append((n / max(pace, 1e-9), f"{n:,} valid to victory"))
-    return min(left)[1] if left else "no end set"
+        allowances.append((n / max(pace, 1e-9), f"{n:,} valid to victory"))
+    return min(allowances)[1] if allowances else "no end set"
 
 
 class Progressing:

@@ -60,10 +60,10 @@ def run(request: CheckRequest) -> int:
 
 def _verified(certificate: Certificate, machine: Architecture, layer: Workload, table: EnergyTable) -> Verified:
     """Verify the proof about a layer. Raises Refused."""
-    mine = [proof for proof in certificate.layers if proof.workload == layer.name]
-    if len(mine) != 1:
-        raise Refused("it is spoken of more than once" if mine else "nothing is said of it")
-    return verify(mine[0], machine, layer, table)
+    proofs = [proof for proof in certificate.layers if proof.workload == layer.name]
+    if len(proofs) != 1:
+        raise Refused("it is spoken of more than once" if proofs else "nothing is said of it")
+    return verify(proofs[0], machine, layer, table)
 
 
 def _applied(facts: Verified) -> dict[str, object]:

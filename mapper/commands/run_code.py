@@ -103,9 +103,9 @@ def _mapped(request: CodeRequest, arch: Architecture, layer: Workload, roles: di
         read = list(request.template), request.ignore_sparsity
         times = Question(request.arch, request.workload, more, request.placement, roles, request.dtype, *read)
         options = replace(options, cost_model=tuple(times.command))
-    found = explore(arch, layer, request.mapspace, options, table=table)
-    assert isinstance(found, Result)
-    return found
+    result = explore(arch, layer, request.mapspace, options, table=table)
+    assert isinstance(result, Result)
+    return result
 
 
 def _checked(request: CodeRequest) -> dict[str, str]:

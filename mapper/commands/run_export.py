@@ -70,14 +70,14 @@ def _same_widths(arch: Architecture, layer: Workload) -> None:
 def _zigzag(arch: Architecture, layer: Workload, batch: MappingBatch | None) -> Documents:
     """ZigZag's files: the machine with its energies, the layer, and how a mapping spreads it."""
     table, tensors = energy_table(arch), layer.tensors
-    energies = {each.name: (each.read_pj, each.write_pj, each.update_pj) for each in table.levels}
+    energies = {level.name: (level.read_pj, level.write_pj, level.update_pj) for level in table.levels}
     kept = {
         level.name: [t.name for v, t in enumerate(tensors) if _keeps(batch, i, v, level, t.name)]
         for i, level in enumerate(arch.levels)
     }
     axes = [(slot.axis.name, s) for s, slot in enumerate(arch.slots) if slot.axis]
     bounds = {} if batch is None else {name: batch.factors[0, s].tolist() for name, s in axes}
-    spread = {name: dict(zip(layer.dims, each, strict=True)) for name, each in bounds.items()}
+    spread = {name: dict(zip(layer.dims, axis_bounds, strict=True)) for name, axis_bounds in bounds.items()}
     return {
         "accelerator.yaml": write_zigzag_accelerator(arch, energies, table.compute.mac_pj(layer), kept),
         "workload.yaml": write_zigzag_workload(layer, _widths(arch, layer, kept)),

@@ -71,13 +71,13 @@ def _check(request: MachineRequest) -> None:
 
 
 def _measured(request: MachineRequest) -> str:
-    found, name = described(vector_bytes=request.vector_bytes), request.name
+    processor, name = described(vector_bytes=request.vector_bytes), request.name
     try:
-        parse_arch(parse_yaml(machine_yaml(found, name), "the machine"))  # before seconds are spent
+        parse_arch(parse_yaml(machine_yaml(processor, name), "the machine"))  # before seconds are spent
     except InputError:
         rule = f"a name has letters, digits, _ and -, and begins with a letter; got {name}"
         raise InputError(option_fault("name", rule)) from None
-    return machine_yaml(measured_machine(found), name)
+    return machine_yaml(measured_machine(processor), name)
 
 
 def _calibrated(request: MachineRequest) -> str:

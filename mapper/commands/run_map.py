@@ -95,17 +95,17 @@ class Job:
         `prove` writes the certificate, if asked for, or returns why there is none.
         """
         interrupted, faults = result.statistics.interrupted, list[Fault]()
-        some = result.some_found
+        any_found = result.some_found
         collect(faults, lambda: self._print(result))
         printed = not faults
-        if checkpoint and (some or not interrupted):
-            collect(faults, lambda: _keep(result, some, checkpoint))
+        if checkpoint and (any_found or not interrupted):
+            collect(faults, lambda: _keep(result, any_found, checkpoint))
         if printed and not self.request.as_json:
             collect(faults, lambda: print_result(_time()))
         if why := collect(faults, prove):
             print_message(why)
         if interrupted:
-            print_message(_interrupted(result, some, checkpoint))
+            print_message(_interrupted(result, any_found, checkpoint))
         failure = result.answer.failure if isinstance(result, Result) and result.answer else ""
         if failure:
             print_message(failure)

@@ -88,8 +88,8 @@ def _clashes(request: ModelRequest) -> list[Fault]:
             "prints one mapping as it is, in YAML and nothing else",
         ),
     }
-    found = [Fault(name, None, "", rule) for name, (wrong, rule) in rules.items() if wrong]
-    return found + (energy_clashes(request.given) if request.no_energy else [])
+    faults = [Fault(name, None, "", rule) for name, (wrong, rule) in rules.items() if wrong]
+    return faults + (energy_clashes(request.given) if request.no_energy else [])
 
 
 def _show_changes(before: Result, layer: Workload, costs: Charges, request: ModelRequest) -> int:
@@ -159,7 +159,7 @@ def _model_json(result: Result, batch: MappingBatch, request: ModelRequest) -> J
         values["predicted_seconds"] = time[0]
     if request.simulated:
         assert result.costs is not None
-        wires = result.costs.options.network
+        wires = result.costs.options.has_interconnect
         values["simulated"] = comparison_json(*_simulated(result, batch), wires=wires)
     if request.explained:
         values["explanation"] = _explanation(batch, request).splitlines()
@@ -171,7 +171,7 @@ def _model_json(result: Result, batch: MappingBatch, request: ModelRequest) -> J
 def _model_text(result: Result, batch: MappingBatch, request: ModelRequest) -> str:
     """Format the result, and the additions of the request, as text."""
     assert result.costs is not None
-    wires = result.costs.options.network
+    wires = result.costs.options.has_interconnect
     counts = comparison(*_simulated(result, batch), wires=wires) if request.simulated else ""
     parts = [str(result)]
     if time := _predicted(result, batch):

@@ -73,16 +73,16 @@ def run(request: ReportRequest) -> int:
 
     Exit status: 0 done, 2 bad input.
     """
-    found = matched(_read(request))
-    page = None if request.out is None else page_html(found)
+    comparison = matched(_read(request))
+    page = None if request.out is None else page_html(comparison)
     if request.files is not None:
-        write_files(found, request.files, request.forms or FORMATS, force=request.force)
+        write_files(comparison, request.files, request.forms or FORMATS, force=request.force)
     if request.out is not None and page is not None:
         write_whole(request.out, page)
     if request.as_json:
-        echo_json(comparison_json(found))
+        echo_json(comparison_json(comparison))
     else:
-        print_result(comparison_text(found))
+        print_result(comparison_text(comparison))
     for path in (request.out, request.files):
         if path is not None:
             print_message(f"written: {path}")

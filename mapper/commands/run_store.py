@@ -106,9 +106,12 @@ def _best(store: Store, request: StoreRequest) -> int:
     answer = Answer(problem.goal.model, row.values[0]) if problem.goal.answered else None
     result = replace(result, problem=problem, search=Searched(), answer=answer)
     if request.as_json:
-        told = {"problem": entry.digest, "origin": row.origins[0].name, "date": row.date}
-        more = {"origins": [asdict(each) for each in row.origins], "proofs": [asdict(each) for each in entry.proofs]}
-        echo_json(result_json(result) | told | more)
+        identity = {"problem": entry.digest, "origin": row.origins[0].name, "date": row.date}
+        more = {
+            "origins": [asdict(origin) for origin in row.origins],
+            "proofs": [asdict(proof) for proof in entry.proofs],
+        }
+        echo_json(result_json(result) | identity | more)
         return FOUND
     lines = [f"{origin.date}  found: {origin}" for origin in row.origins]
     lines += [f"{proof.date}  said to be proven by {proof.origin}: {_proven(proof)}" for proof in entry.proofs]
@@ -120,13 +123,13 @@ def _best(store: Store, request: StoreRequest) -> int:
 def _chosen(store: Store, request: StoreRequest) -> Entry:
     """Return the one problem that the request names. Raises InputError where it names none or several."""
     every = store.problems(request.arch, request.workload, request.objective)
-    found = [entry for entry in every if entry.digest.startswith(request.what)]
-    if len(found) == 1:
-        return found[0]
-    if not found:
+    matches = [entry for entry in every if entry.digest.startswith(request.what)]
+    if len(matches) == 1:
+        return matches[0]
+    if not matches:
         raise InputError(option_fault("best", "no problem of the store is so named: `list` shows all"))
-    some = ", ".join(f"{entry.digest[:SHOWN]} ({entry.title} on {entry.arch})" for entry in found[:8])
-    raise InputError(option_fault("best", f"{len(found)} problems are so named, say which: {some}"))
+    choices = ", ".join(f"{entry.digest[:SHOWN]} ({entry.title} on {entry.arch})" for entry in matches[:8])
+    raise InputError(option_fault("best", f"{len(matches)} problems are so named, say which: {choices}"))
 
 
 def _export(store: Store, request: StoreRequest) -> int:

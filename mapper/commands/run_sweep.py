@@ -54,16 +54,16 @@ def _tell(result: SweepResult, out: Path | None) -> None:
 
 def _reasons(result: SweepResult, status: str, out: Path | None) -> Iterator[str]:
     """Yield the reasons of a status: a line for each of the first designs and messages, then how many are left."""
-    alike = Counter(
+    counts = Counter(
         (result.plan.point(number).design, outcome.message)
         for number, outcome in result.outcomes.items()
         if outcome.status == status
     )
-    for (design, message), times in list(alike.items())[:SHOWN]:
+    for (design, message), times in list(counts.items())[:SHOWN]:
         values = ", ".join(f"{name} {value}" for name, value in result.values[design].items())
         points = f"{times} of {result.plan.per_design} points of design {design}" + (f" ({values})" if values else "")
         yield f"{points}: {message}"
-    more = sum(list(alike.values())[SHOWN:])
+    more = sum(list(counts.values())[SHOWN:])
     if more:
         yield f"{more:,} more points" + (f", see {out / 'results.csv'}" if out else "; with --out each is recorded")
 
@@ -89,9 +89,9 @@ class _Pace:
         """Format how many points are done, how many failed, and the seconds left."""
         if self.before < 0:
             self.before = step.done - 1  # by earlier runs
-        left = (step.points - step.done) * (time.monotonic() - self.began) / (step.done - self.before)
+        remaining = (step.points - step.done) * (time.monotonic() - self.began) / (step.done - self.before)
         bad = f", {step.failed:,} failed" if step.failed else ""
-        return f"{step.done:,} of {step.points:,} points{bad}, about {left:,.0f} s left"
+        return f"{step.done:,} of {step.points:,} points{bad}, about {remaining:,.0f} s left"
 
 
 def _point_line(step: SweepProgress) -> str:

@@ -104,7 +104,7 @@ def energies(
     try:
         return energy_table(machine, *reference_tables(spec, more, ert, art), engine)
     except InputError as error:
-        documents = [each for each in arch_documents(spec, more) if each is not None]
+        documents = [document for document in arch_documents(spec, more) if document is not None]
         raise InputError(_placed(fault, machine, documents) for fault in error.faults) from None
 
 

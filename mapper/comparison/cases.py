@@ -133,18 +133,20 @@ def matched(folders: Sequence[Results]) -> Matched:
     mapspace of two searches, need not be equal. Layers match by name and MACs. Raises InputError where no case, or no
     layer of the cases, is in both.
     """
-    told = _telling(folders)
-    keys = [dict(_keyed(folder.cases, told)) for folder in folders]
+    names = _telling(folders)
+    keys = [dict(_keyed(folder.cases, names)) for folder in folders]
     shared = {key: None for key in keys[0] if all(key in other for other in keys)}  # in the order of the first
-    left = [_label(key, letter) for letter, own in zip("AB", keys, strict=False) for key in own if key not in shared]
+    left_out = [
+        _label(key, letter) for letter, own in zip("AB", keys, strict=False) for key in own if key not in shared
+    ]
     if not shared:
-        rule = f"no point of one folder is in the other: {'; '.join(left[:6])}"
+        rule = f"no point of one folder is in the other: {'; '.join(left_out[:6])}"
         raise InputError(Fault(str(folders[-1].path), None, "", rule))
     pairs = tuple(_pair(_label(key), tuple(own[key] for own in keys)) for key in shared)
     if all(pair.found and not pair.layers for pair in pairs):
         what = "; ".join(pairs[0].left_out[:6])
         raise InputError(Fault(str(folders[-1].path), None, "", f"no layer of one folder is in the other: {what}"))
-    return Matched(tuple(folders), pairs, tuple(left))
+    return Matched(tuple(folders), pairs, tuple(left_out))
 
 
 Key = tuple[tuple[str, str], ...]  # names and values
@@ -185,13 +187,13 @@ def _pair(label: str, sides: tuple[Case, ...]) -> CasePair:
         return CasePair(label, sides, (), ())
     layers = [dict(_named(case.result.each())) for case in sides if case.result is not None]
     shared = {key: None for key in layers[0] if all(key in own for own in layers)}
-    left = [
+    left_out = [
         f"{letter}: {name} ({macs:,} MACs)"
         for letter, own in zip("AB", layers, strict=False)
         for name, macs, _, _ in (key for key in own if key not in shared)
     ]
     pairs = tuple(LayerPair(_layer_name(key[0], key[3], key[2]), tuple(own[key] for own in layers)) for key in shared)
-    return CasePair(label, sides, pairs, tuple(left))
+    return CasePair(label, sides, pairs, tuple(left_out))
 
 
 def _layer_name(name: str, number: int, count: int) -> str:

@@ -82,17 +82,17 @@ def write_files(found: Matched, folder: Path, formats: Collection[str], *, force
 def comparison_text(found: Matched) -> str:
     """Tell the comparison to a reader: in what the sides differ, totals, parts of the energy, layers."""
     differing = [f"{name}: {' | '.join(values)}" for name, values, differs in properties(found) if differs]
-    left = [f"left out, {one}" for one in left_out(found)]
-    left = left if len(left) <= ROWS else [*left[:ROWS], f"left out, and {len(left) - ROWS:,} more"]
-    parts = [title_of(found), *differing, *left, *summary(found)]
+    omitted = [f"left out, {one}" for one in left_out(found)]
+    omitted = omitted if len(omitted) <= ROWS else [*omitted[:ROWS], f"left out, and {len(omitted) - ROWS:,} more"]
+    parts = [title_of(found), *differing, *omitted, *summary(found)]
     tables = [_cut(table) for table in _tables(found, case_table, verdict_table, part_table, layer_table)]
     return "\n\n".join(["\n".join(part for part in parts if part), *tables])
 
 
 def _cut(table: Table) -> str:
     """A table as text, of a long one the first rows."""
-    left = len(table.rows) - ROWS
-    more = f"\n... and {left:,} more rows: --files and --json have all" if left > 0 else ""
+    remaining = len(table.rows) - ROWS
+    more = f"\n... and {remaining:,} more rows: --files and --json have all" if remaining > 0 else ""
     return f"{table.first(ROWS).text()}{more}"
 
 
@@ -118,12 +118,12 @@ def _mean_json(whole: Overall | None) -> Json | None:
 
 def _case_json(pair: CasePair) -> Json:
     case = pair.sides[0]
-    told = {"workload": case.workload, "mapspace": case.mapspace or None, "parameters": dict(case.parameters)}
+    identity = {"workload": case.workload, "mapspace": case.mapspace or None, "parameters": dict(case.parameters)}
     sides = pair.parts
     names = dict.fromkeys(name for side in sides for name in side)
     return {
         "case": pair.label,
-        **told,
+        **identity,
         "found": [one.found for one in pair.sides],
         **_figures([one.result for one in pair.sides], pair.alike),
         "parts_pj": {name: _sides([side.get(name) for side in sides]) for name in names},

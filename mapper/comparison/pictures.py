@@ -194,7 +194,7 @@ def _stacked(
 
 def _part_names(values: Sequence[Sequence[Parts]]) -> list[str]:
     """The names of all parts, as they come, but those of MAC units and of leakage last."""
-    names = list(dict.fromkeys(name for each in values for side in each for name in side))
+    names = list(dict.fromkeys(name for row in values for side in row for name in side))
     last = [name for name in names if name in (MACS, LEAKAGE)]
     return [name for name in names if name not in last] + last
 

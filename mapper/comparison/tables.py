@@ -92,24 +92,24 @@ def count_table(found: Matched) -> Table:
     layers = list(_layers(found))
     columns = _word_columns([layer for _, layer in layers])
     rows = [(pair.label, layer.name, *row) for pair, layer in layers for row in _word_rows(layer, columns, every=True)]
-    told = [Column(name) for name in ("case", "layer", "level", "tensor")]
+    key_columns = [Column(name) for name in ("case", "layer", "level", "tensor")]
     title = "words by level and tensor, one occurrence of each layer"
-    return told_apart("counts", title, [*told, *sided(list(columns.values()), found.letters)], rows)
+    return told_apart("counts", title, [*key_columns, *sided(list(columns.values()), found.letters)], rows)
 
 
 def layer_counts(layer: LayerPair, letters: str) -> Table:
     """The same of one layer; of two sides the rows whose words differ."""
     columns = _word_columns([layer])
     rows = tuple(tuple(row) for row in _word_rows(layer, columns, every=len(letters) == 1))
-    told = (Column("level"), Column("tensor"), *sided(list(columns.values()), letters))
-    return Table("counts", "words that differ" if len(letters) > 1 else "words", told, rows)
+    shown_columns = (Column("level"), Column("tensor"), *sided(list(columns.values()), letters))
+    return Table("counts", "words that differ" if len(letters) > 1 else "words", shown_columns, rows)
 
 
 def _word_columns(layers: Sequence[LayerPair]) -> dict[str, Column]:
     """The columns by the figure they show; one of energy where energies are known."""
     columns = {name: Column(name, "words", ",.0f") for name in WORDS}
     known = [_of_place(layer, place, "energy_pj") for layer in layers for place in _places(layer)]
-    if energies := [energy for each in known for energy in each if energy is not None]:
+    if energies := [energy for sides in known for energy in sides if energy is not None]:
         columns["energy_pj"] = energy_column("energy", max(energies))
     return columns
 
@@ -120,7 +120,7 @@ def _word_rows(layer: LayerPair, columns: Mapping[str, Column], every: bool) -> 
         values = {name: _of_place(layer, place, name) for name in columns}
         if every or any(len(set(values[name])) > 1 for name in WORDS):
             figures = (values_of(column, values[name]) for name, column in columns.items())
-            yield [*place, *(one for each in figures for one in each)]
+            yield [*place, *(one for cells in figures for one in cells)]
 
 
 def _figures(results: Sequence[Stored]) -> list[_Figure]:

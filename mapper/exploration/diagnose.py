@@ -50,8 +50,8 @@ def _use(space: Mapspace, batch: MappingBatch, index: int, holders: dict[int, li
     slot = space.arch.slots[index]
     assert slot.axis is not None
     used = prod(batch.factors[0, index].tolist())
-    here = ", ".join(space.workload.dims[d] for d, places in holders.items() if index in places)
-    return f"{slot.axis.name} uses {used} of {slot.axis.size} (can hold {here or 'no dim of this layer'})"
+    dims = ", ".join(space.workload.dims[d] for d, places in holders.items() if index in places)
+    return f"{slot.axis.name} uses {used} of {slot.axis.size} (can hold {dims or 'no dim of this layer'})"
 
 
 def _groups(space: Mapspace) -> set[int]:
@@ -72,9 +72,9 @@ def hint(batch: MappingBatch, longer: str) -> str:
     reasons = validity(batch)
     valid, lines = int((reasons == 0).sum()), []
     if valid and valid < len(batch):  # the search ended before it saw them
-        some = f"{valid:,} of {len(batch):,} mappings looked at {'are' if valid > 1 else 'is'} valid"
+        valid_text = f"{valid:,} of {len(batch):,} mappings looked at {'are' if valid > 1 else 'is'} valid"
         first = int(np.flatnonzero(reasons == 0)[0]) + 1
-        lines.append(f"{some}, the first of them number {first:,}: search longer ({longer})")
+        lines.append(f"{valid_text}, the first of them number {first:,}: search longer ({longer})")
     for code in sorted(set(reasons.tolist()) - {0}, key=lambda code: -int((reasons == code).sum())):
         share = float((reasons == code).mean())
         failed = batch.take(np.flatnonzero(reasons == code))

@@ -17,15 +17,15 @@ def draw_valid(arch: Architecture, workload: Workload, mapspace: Preset, number:
 
     Raises InputError as the mapspace does.
     """
-    space, rng, found = Mapspace(arch, workload, mapspace), np.random.default_rng(seed), list[MappingBatch]()
+    space, rng, batches = Mapspace(arch, workload, mapspace), np.random.default_rng(seed), list[MappingBatch]()
     missing, empty = number, 0
     while missing and empty < TRIES:
         batch = space.sample(rng, CHUNK)
         valid = np.flatnonzero(validity(batch) == 0)[:missing]
         empty = 0 if len(valid) else empty + 1
-        found.append(batch.take(valid))
+        batches.append(batch.take(valid))
         missing -= len(valid)
     factors, order, keep = (
-        np.concatenate([getattr(batch, name) for batch in found]) for name in ("factors", "order", "keep")
+        np.concatenate([getattr(batch, name) for batch in batches]) for name in ("factors", "order", "keep")
     )
     return MappingBatch.of(space.arch, workload, factors, order, keep)

@@ -57,22 +57,22 @@ def used_up(left: Effort) -> bool:
 def prove_sums(study: Study, request: SumRequest) -> SumResult:
     """Prove least sums of a layer, one slope after the other, until its effort is used up or it is told to stop."""
     whole, sums, mapped = request.whole, list[ProvenSum](), list[Mapped]()
-    part, left, began = StoppableState(whole), request.left, time.monotonic()
+    part, effort, began = StoppableState(whole), request.left, time.monotonic()
     for slope in request.slopes:
-        steps = None if left.steps is None else left.steps - sum(each.steps for each in sums)
-        seconds = None if left.seconds is None else left.seconds - (time.monotonic() - began)
+        steps = None if effort.steps is None else effort.steps - sum(proof.steps for proof in sums)
+        seconds = None if effort.seconds is None else effort.seconds - (time.monotonic() - began)
         now = Effort(None, steps, seconds)
         if part.stop.exists() or used_up(now) or (sums and not sums[-1].closed):
             break
         space = prepared(study, whole.number)
         task = study.task(whole.number, space, replace(whole.options, effort=now, time_limit=None))
-        start = min((*request.known, *mapped), key=lambda each: sum_pj(each, slope)).batch
-        found = least_sum(task, slope, start, Observers(None, part))
-        assert found.best is not None, "it began with a mapping"
-        assert found.lower_bound is not None, "a proof has a bound"
-        mapped.append(Mapped.of(task.problem, found.best.own()))
-        place = space.index(found.best)[0]
-        sums.append(ProvenSum(slope, found.lower_bound, found.optimal, place, found.statistics.plain()))
+        start = min((*request.known, *mapped), key=lambda mapping: sum_pj(mapping, slope)).batch
+        result = least_sum(task, slope, start, Observers(None, part))
+        assert result.best is not None, "it began with a mapping"
+        assert result.lower_bound is not None, "a proof has a bound"
+        mapped.append(Mapped.of(task.problem, result.best.own()))
+        place = space.index(result.best)[0]
+        sums.append(ProvenSum(slope, result.lower_bound, result.optimal, place, result.statistics.plain()))
     return left_behind(SumResult(whole.number, tuple(sums), tuple(mapped)), part)
 
 
@@ -88,11 +88,11 @@ class LayerSums:
 
     @property
     def seconds(self) -> float:
-        return self.result.statistics.seconds + sum(each.seconds for each in self.sums)
+        return self.result.statistics.seconds + sum(proof.seconds for proof in self.sums)
 
     @property
     def steps(self) -> int:
-        return self.result.statistics.steps + sum(each.steps for each in self.sums)
+        return self.result.statistics.steps + sum(proof.steps for proof in self.sums)
 
     @property
     def needs(self) -> LayerBounds:
@@ -101,19 +101,19 @@ class LayerSums:
 
     @property
     def least_sums(self) -> tuple[LeastSum, ...]:
-        return tuple(LeastSum(each.slope, each.least_pj) for each in sorted(self.sums))
+        return tuple(LeastSum(proof.slope, proof.least_pj) for proof in sorted(self.sums))
 
     @property
     def points(self) -> list[Point]:
-        return [point(each) for each in self.mapped]
+        return [point(mapping) for mapping in self.mapped]
 
     def add(self, sums: Iterable[ProvenSum], mapped: Iterable[Mapped]) -> None:
         """Add proofs and the mappings that they found."""
-        for each in sums:
-            self.sums = [other for other in self.sums if other.slope != each.slope] + [each]
-            self.over |= not each.closed
+        for proof in sums:
+            self.sums = [other for other in self.sums if other.slope != proof.slope] + [proof]
+            self.over |= not proof.closed
         known = set(self.points)
-        self.mapped += [each for each in mapped if point(each) not in known]
+        self.mapped += [mapping for mapping in mapped if point(mapping) not in known]
 
     def wanted(self, slope: float) -> float | None:
         """Choose the slope to prove next, so that its bound at `slope` rises most; None where nothing is left to prove.
@@ -121,19 +121,19 @@ class LayerSums:
         Between two proven slopes with different mappings it is the slope where both have the same sum: if no mapping
         has less there, all between is proven.
         """
-        known = min(sum_pj(each, slope) for each in self.mapped)
+        known = min(sum_pj(mapping, slope) for mapping in self.mapped)
         if self.over or self._bound(slope) >= known * (1 - SLACK):
             return None
         nearest = self._nearest(slope)
-        return next((each for each in (nearest, slope) if not self._proven(each)), None)
+        return next((candidate for candidate in (nearest, slope) if not self._proven(candidate)), None)
 
     def _nearest(self, slope: float) -> float:
         """Choose a slope between the two proven ones beside `slope`, or a step beyond the only one; or it itself."""
-        below = max((each.slope for each in self.sums if each.slope <= slope), default=None)
-        above = min((each.slope for each in self.sums if each.slope >= slope), default=None)
+        below = max((proof.slope for proof in self.sums if proof.slope <= slope), default=None)
+        above = min((proof.slope for proof in self.sums if proof.slope >= slope), default=None)
         if below is not None and above is not None:
-            best = (min(self.mapped, key=lambda each: sum_pj(each, end)) for end in (below, above))  # noqa: B023
-            between = crossing(*(point(each) for each in best))
+            best = (min(self.mapped, key=lambda mapping: sum_pj(mapping, end)) for end in (below, above))  # noqa: B023
+            between = crossing(*(point(mapping) for mapping in best))
             return slope if between is None or not below < between < above else between
         if below is not None:
             return max(slope, below * FARTHER)
@@ -143,8 +143,8 @@ class LayerSums:
     def statistics(self) -> Statistics:
         """The sums over the search and the proofs; the reason for the end is that of the search."""
         whole = replace(self.result.statistics, invalid=dict(self.result.statistics.invalid), seconds=self.seconds)
-        for each in self.sums:
-            whole.add(Statistics.of_plain(each.statistics))
+        for proof in self.sums:
+            whole.add(Statistics.of_plain(proof.statistics))
         return whole
 
     def with_mapping(self, number: int) -> Result:
@@ -163,17 +163,17 @@ class LayerSums:
         return float(self.needs.least_sums(np.array([slope]))[0])
 
     def _proven(self, slope: float) -> bool:
-        return any(abs(each.slope - slope) <= ROUNDING * slope for each in self.sums)
+        return any(abs(proof.slope - slope) <= ROUNDING * slope for proof in self.sums)
 
 
 def known_of(study: Study, run: Run, result: Result, count: int) -> LayerSums:
     """Collect what is known of a layer: its mapping first, those of its front, and what an earlier run proved."""
     problem = study.problems[run.number]
-    batches = [result.batch, *(each.batch for each in result.front)]
+    batches = [result.batch, *(member.batch for member in result.front)]
     layer = LayerSums(result, count, [])
     layer.add((), (Mapped.of(problem, batch) for batch in batches if batch is not None))
     if run.sums:
         space = prepared(study, run.number)
-        layer.add(run.sums, (Mapped.of(problem, space[each.best].own()) for each in run.sums))
+        layer.add(run.sums, (Mapped.of(problem, space[proof.best].own()) for proof in run.sums))
         layer.over = bool(study.options.budget) and layer.over  # a share that is used up stays so
     return layer

@@ -32,14 +32,14 @@ def load(
     `more` are Timeloop files (constraints, variables...) to read together with the file `arch`.
     """
     faults: list[Fault] = []
-    others: list[Fault] = []
-    work = collect(others, lambda: _workload(workload))
+    workload_faults: list[Fault] = []
+    work = collect(workload_faults, lambda: _workload(workload))
     machine = collect(faults, lambda: _arch(arch, _common(work), more))
     if machine is None and work is None and (swapped := _swapped(arch, workload)):
         raise InputError(swapped)
     if work is None and _kind(workload) == "mapping":
-        others = [Fault(str(workload), None, "", _IS_MAPPING)]
-    faults += others
+        workload_faults = [Fault(str(workload), None, "", _IS_MAPPING)]
+    faults += workload_faults
     if machine is None or work is None:
         raise InputError(dict.fromkeys(faults))  # a file may be both inputs
     machine = _of_all_layers(machine, arch, work, more)
@@ -59,12 +59,12 @@ def _of_all_layers(
     if isinstance(arch, Architecture) or isinstance(work, Workload):
         return machine
     spec, layers = os.fspath(arch), layers_of(work)
-    for document in [each for each in arch_documents(spec, more) if each is not None]:
+    for document in [document for document in arch_documents(spec, more) if document is not None]:
         for keys in document.mentions((), "maximize_dims"):
             layers = [layers[numbers[0]] for numbers in equal_layers(layers)]
             made = [load_arch(spec, workload=layer, more=more) for layer in layers]
-            if others := [layer.name for layer, one in zip(layers, made, strict=True) if one != made[0]]:
-                rule = f"has other factors for {others[0]} than for {layers[0].name}, but a network has one machine"
+            if differing := [layer.name for layer, one in zip(layers, made, strict=True) if one != made[0]]:
+                rule = f"has other factors for {differing[0]} than for {layers[0].name}, but a network has one machine"
                 raise InputError(document.fault(keys, f"{rule}; search the layers one by one, as NETWORK/LAYER"))
             return made[0]
     return machine
@@ -78,7 +78,7 @@ def _check_fit(
     except InputError:
         if isinstance(arch, Architecture):
             raise
-        documents = (with_base(each) for each in arch_documents(os.fspath(arch), more) if each is not None)
+        documents = (with_base(document) for document in arch_documents(os.fspath(arch), more) if document is not None)
         check_fit(machine, layer, source, list(documents))  # with the lines, which are looked up only now
 
 

@@ -76,7 +76,7 @@ def _improved(result: Result, best: MappingBatch | None, task: Task) -> Result:
             break
     if not value < before * (1 - ROUNDING):
         return result
-    front = exact_front(task.problem, [*(each.batch for each in result.front), best]) if result.axes else ()
+    front = exact_front(task.problem, [*(member.batch for member in result.front), best]) if result.axes else ()
     return replace(result, mapped=mapped, before=(name, before), front=front, hint=idle_hint(task.space, mapped))
 
 

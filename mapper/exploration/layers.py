@@ -62,7 +62,7 @@ class Run:
     @property
     def more(self) -> State:
         """What the checkpoint has beside the state."""
-        return {name: list(each) for name, each in (("marks", self.marks), ("sums", self.sums)) if each}
+        return {name: list(records) for name, records in (("marks", self.marks), ("sums", self.sums)) if records}
 
     @property
     def evaluated(self) -> int:
@@ -100,7 +100,7 @@ class Layers:
         self.runs = [Run(number, part.load() if part else None) for number, part in enumerate(self.parts)]
         for run in self.runs:
             run.marks = [BudgetMark(*mark) for mark in (run.state or {}).get("marks", [])]
-            run.sums = [ProvenSum(*each) for each in (run.state or {}).get("sums", [])]
+            run.sums = [ProvenSum(*proof) for proof in (run.state or {}).get("sums", [])]
         self.interrupted = False
         self.ends: float | None = None  # when a budget of seconds is used up, by the monotonic clock
         self.spaces: dict[int, Mapspace] | None = None  # by number, made before the first search; those not used yet
@@ -134,8 +134,8 @@ class Layers:
             started = [other for other in self.runs if other.time_limit is not None and other.result is None]
             promised = sum(max(0.0, (other.time_limit or 0.0) - other.seconds) for other in started)
             waiting = sum(other.time_limit is None and other.result is None for other in self.runs)
-            left = max(LEAST, self.ends - time.monotonic() - promised)
-            run.time_limit = run.seconds + left * min(1.0, at_once / max(1, waiting))
+            remaining = max(LEAST, self.ends - time.monotonic() - promised)
+            run.time_limit = run.seconds + remaining * min(1.0, at_once / max(1, waiting))
 
     def is_late(self, run: Run) -> bool:
         """Whether a budget of seconds was used up before the search of a layer; its result then says so."""

@@ -158,13 +158,13 @@ class _Neighbours:
     @property
     def answer(self) -> Why:
         """What is known."""
-        left = [change.text for number, change in enumerate(self.study.changes) if number not in self.known]
+        untried = [change.text for number, change in enumerate(self.study.changes) if number not in self.known]
         return Why.of(
             self.result.workload.name,
             str(self.result.objective),
             (_value(self.result), self.result.gap),
             [self.known[number] for number in sorted(self.known)],
-            left,
+            untried,
         )
 
     def _search(self, number: int) -> bool:
@@ -174,11 +174,11 @@ class _Neighbours:
         except InputError as error:
             self._take(SliceResult(number, None, faults=tuple(error.faults)))
             return False
-        found = self.study.search(
+        result = self.study.search(
             number, space, self.study.options, lambda _, recorder: self._tell(number, recorder), None
         )
-        self._take(SliceResult(number, None, found))
-        return found.statistics.interrupted
+        self._take(SliceResult(number, None, result))
+        return result.statistics.interrupted
 
     def _requests(self, folder: str) -> Iterator[WholeRequest]:
         for number in range(len(self.study.changes)):

@@ -65,7 +65,7 @@ class _Together:
 
     def prove(self) -> None:
         """Prove least sums until the best choice is proven, or no layer has anything left to prove."""
-        slopes: tuple[float, ...] = tuple(self.slope * each for each in FIRST_SLOPES)
+        slopes: tuple[float, ...] = tuple(self.slope * factor for factor in FIRST_SLOPES)
         while not self.all.interrupted:
             self.chosen = best_choice([layer.count for layer in self.layers.values()],
                                       [layer.points for layer in self.layers.values()])  # fmt: skip
@@ -105,8 +105,8 @@ class _Together:
         """Choose the slopes to prove of each layer that has effort left."""
         wanted: dict[int, tuple[float, ...]] = {}
         for number, layer in self.layers.items():
-            some = dict.fromkeys(layer.wanted(slope) for slope in slopes)
-            own = tuple(slope for slope in some if slope is not None)
+            choices = dict.fromkeys(layer.wanted(slope) for slope in slopes)
+            own = tuple(slope for slope in choices if slope is not None)
             if own and not used_up(self._left(layer)):
                 wanted[number] = own
         return wanted
@@ -124,8 +124,8 @@ class _Together:
 
         def requests(folder: str) -> Iterator[SumRequest]:
             for number, slopes in wanted.items():
-                left, layer = self._left(self.layers[number]), self.layers[number]
-                yield SumRequest(WholeRequest(number, None, options, folder), left, slopes, tuple(layer.mapped))
+                effort, layer = self._left(self.layers[number]), self.layers[number]
+                yield SumRequest(WholeRequest(number, None, options, folder), effort, slopes, tuple(layer.mapped))
 
         def take(found: SumResult) -> None:
             layer, run = self.layers[found.number], self.all.runs[found.number]

@@ -142,8 +142,8 @@ def _rules(limits: _Limits) -> Iterator[Change]:
         for rule in slot.constraint.factors:
             # a rule that keeps a dim off an axis is dropped where the axis may hold the dim
             if rule.dim in _over_one(limits) and not (slot.axis is not None and _excludes(rule)):
-                others = tuple(other for other in slot.constraint.factors if other is not rule)
-                yield _loops(limits, slot, f"without {rule} at {slot.name}", factors=others)
+                kept_rules = tuple(other for other in slot.constraint.factors if other is not rule)
+                yield _loops(limits, slot, f"without {rule} at {slot.name}", factors=kept_rules)
 
 
 def _orders(limits: _Limits) -> Iterator[Change]:

@@ -25,7 +25,7 @@ def spend_budget(layers: Layers, counts: Sequence[int]) -> None:
         layers.ends = time.monotonic() + seconds - sum(run.seconds for run in layers.runs)
     elif samples is not None:
         shares = [_share(run, count) for run, count in zip(layers.runs, counts, strict=True)]
-        spend(shares, samples, CHUNK, options.objectives[0], lambda some: _bring(layers, some))
+        spend(shares, samples, CHUNK, options.objectives[0], lambda subset: _bring(layers, subset))
     if not layers.interrupted:
         search_layers(
             layers, [run for run in layers.runs if run.result is None]

@@ -24,8 +24,8 @@ from .time_slices import NoMapspaceError, SliceRequest, SliceResult, SliceState,
 
 def search_layers(layers: Layers, runs: Sequence[Run]) -> None:
     """Continue each search to its target or its own end, with a result; or until Ctrl-C. Raises InputError."""
-    left = _apart(layers, [run for run in runs if _unfinished(run)])
-    for run in left:
+    remaining = _apart(layers, [run for run in runs if _unfinished(run)])
+    for run in remaining:
         if not run.faults and not layers.interrupted and not layers.is_late(run):
             _together(layers, run)
 
@@ -83,12 +83,12 @@ def _space(layers: Layers, run: Run) -> Mapspace | None:
 
 def _turns(layers: Layers, runs: Sequence[Run]) -> list[Run]:
     """Search several layers at once, until fewer are left than processes; return those left."""
-    left, faults, jobs = list(runs), list[Fault](), layers.study.options.jobs
+    remaining, faults, jobs = list(runs), list[Fault](), layers.study.options.jobs
 
     def requests() -> Iterator[SliceRequest]:  # drawn whenever a worker is free
-        while not faults and (run := next((run for run in tuple(left) if not run.busy), None)):
+        while not faults and (run := next((run for run in tuple(remaining) if not run.busy), None)):
             if layers.is_late(run):
-                left.remove(run)
+                remaining.remove(run)
                 continue
             run.busy = True
             layers.grant(run)
@@ -101,13 +101,13 @@ def _turns(layers: Layers, runs: Sequence[Run]) -> list[Run]:
                 _take_faults(layers, turn, faults)
                 _take_turn(layers, run, turn)
                 if run.result:
-                    left.remove(run)
+                    remaining.remove(run)
                 run.busy = False
     except KeyboardInterrupt:
         layers.interrupted = True
     if faults:
         raise InputError(dict.fromkeys(faults))
-    return left
+    return remaining
 
 
 def _alone(layers: Layers, run: Run) -> SearchOptions:

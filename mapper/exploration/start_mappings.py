@@ -40,19 +40,23 @@ class StartMappings:
 
         Raises InputError with what cannot be read, and where a folder or a store has no mapping.
         """
-        faults, found = list[Fault](), list[Document]()
+        faults, documents = list[Fault](), list[Document]()
         for path in paths:
-            some = collect(faults, lambda path=path: list(_read(path)))  # type: ignore[misc]
-            if some == []:
+            path_documents = collect(faults, lambda path=path: list(_read(path)))  # type: ignore[misc]
+            if path_documents == []:
                 faults.append(option_fault("start-from", f"{path} has no mapping"))
-            found += some or []
+            documents += path_documents or []
         if faults:
             raise InputError(faults)
-        return cls(tuple(found), tuple((renamed or {}).items()))
+        return cls(tuple(documents), tuple((renamed or {}).items()))
 
     def fingerprint(self, results: Path) -> str:
         """A hash of the mappings and names but for those below a folder of results, which a run itself writes."""
-        own = [each.data for each in self.mappings if not Path(each.source).resolve().is_relative_to(results.resolve())]
+        own = [
+            document.data
+            for document in self.mappings
+            if not Path(document.source).resolve().is_relative_to(results.resolve())
+        ]
         text = repr((own, self.renamed))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -74,9 +78,11 @@ class StartMappings:
 
         Raises InputError where one is no mapping, with file and line.
         """
-        outlines = [read_outline(each, space.arch, space.workload, dict(self.renamed)) for each in self.mappings]
+        outlines = [
+            read_outline(document, space.arch, space.workload, dict(self.renamed)) for document in self.mappings
+        ]
         sampler = MappingSampler(space)
-        near = adapted(sampler, [each for each in outlines if each.common], seed)
+        near = adapted(sampler, [outline for outline in outlines if outline.common], seed)
         return together([near, widened(sampler, near, seed)]) if len(near) else None
 
     def with_starts(self, study: Study, only: bool) -> Study:
@@ -89,14 +95,14 @@ class StartMappings:
             except NoMapspaceError:  # the search says so
                 starts.append(None)
                 continue
-            some = [each for each in (task.start, self.start(task)) if each is not None]
-            starts.append(together(some) if some else None)
+            batches = [batch for batch in (task.start, self.start(task)) if batch is not None]
+            starts.append(together(batches) if batches else None)
         return replace(study, starts=tuple(starts), only_start=only)
 
     def _check_names(self, arch: Architecture) -> None:
         """Raise InputError for names that levels and axes here do not have."""
         known = [*(level.name for level in arch.levels), *(axis.name for level in arch.levels for axis in level.fanout)]
-        if faults := [unknown_choice("level-names", here, known) for _, here in self.renamed if here not in known]:
+        if faults := [unknown_choice("level-names", name, known) for _, name in self.renamed if name not in known]:
             raise InputError(faults)
 
 
@@ -108,13 +114,13 @@ def kept_in(checkpoint: Checkpoint, study: Study) -> Study:
     starts = list[MappingBatch | None]()
     for number, layer in enumerate(study.layers):
         before, own = checkpoint.starts_of(number), study.starts[number] if study.starts else None
-        here = [] if own is None else plain_mappings(own)
-        lost = [mapping for mapping in before if mapping not in here]
-        if len(lost + here) > len(before):
-            checkpoint.begin(number, lost + here)
+        own_mappings = [] if own is None else plain_mappings(own)
+        lost = [mapping for mapping in before if mapping not in own_mappings]
+        if len(lost + own_mappings) > len(before):
+            checkpoint.begin(number, lost + own_mappings)
         again = read_mappings(study.arch, layer, lost)[0] if lost else None
         starts.append(again if own is None else own if again is None else together([own, again]))
-    return replace(study, starts=tuple(starts)) if any(each is not None for each in starts) else study
+    return replace(study, starts=tuple(starts)) if any(start is not None for start in starts) else study
 
 
 def level_names(text: str) -> dict[str, str]:
@@ -151,8 +157,8 @@ def _begins(path: Path) -> bytes:
 def _held(path: Path) -> Iterator[Document]:
     """Yield the mappings of a store, of each problem the best; as many of each as may be tried in all."""
     with Store(path, new=False) as store:
-        each = max(1, MOST_TRIED // max(1, len(store.problems())))
-        for problem, rows in store.every(each):
+        limit = max(1, MOST_TRIED // max(1, len(store.problems())))
+        for problem, rows in store.every(limit):
             batch, _ = read_mappings(problem.arch, problem.workload, [row.mapping for row in rows])
             for i in range(len(batch)):
                 yield Document(f"{path}: {problem.workload.name}", write_mapping(batch.take([i])), {})

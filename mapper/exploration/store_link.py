@@ -46,7 +46,9 @@ class StoredLayers:
         self.answers: list[tuple[MappingBatch, float]] = []  # of a cost model, to be added
         self.added = time.monotonic()  # when others were
         store.file.check_writable()
-        self.layers = [StoredLayer(each, tuple(store.checked(each)), store.proofs(each)) for each in study.problems]
+        self.layers = [
+            StoredLayer(problem, tuple(store.checked(problem)), store.proofs(problem)) for problem in study.problems
+        ]
 
     @property
     def with_starts(self) -> Study:
@@ -59,7 +61,7 @@ class StoredLayers:
         return {number: self._with_origin(self.layers[number], result) for number, result in results.items()}
 
     def _with_origin(self, layer: StoredLayer, result: Result) -> Result:
-        proof = next((each for each in layer.proofs if each.remainders == result.remainders), None)
+        proof = next((stored for stored in layer.proofs if stored.remainders == result.remainders), None)
         answer = layer.held(result.batch)
         return replace(result, known=StoreHistory.of(str(result.strategy), answer, len(layer.rows), proof))
 
@@ -92,18 +94,18 @@ class StoredLayers:
 
     def _keep_answers(self) -> None:
         """Add the answers since the last time."""
-        found = MappingSource(self.study.options.strategy, self.study.mapspace)
+        source = MappingSource(self.study.options.strategy, self.study.mapspace)
         if self.answers and self.store.complete:
             batch = together([one for one, _ in self.answers])
-            self.store.add(self.layers[0].problem, batch, found, [value for _, value in self.answers])
+            self.store.add(self.layers[0].problem, batch, source, [value for _, value in self.answers])
         self.answers, self.added = [], time.monotonic()
 
     def _keep(self, layer: StoredLayer, result: Result, best: MappingBatch) -> None:
         """Add the mapping of a result and its front, unless they were held, and what is proven."""
         new = [batch for batch in (best, *(point.batch for point in result.front)) if layer.held(batch) is None]
-        found = MappingSource(str(result.strategy), str(result.mapspace), result.remainders)
+        source = MappingSource(str(result.strategy), str(result.mapspace), result.remainders)
         for batch in new:
-            self.store.add(layer.problem, batch, found)
+            self.store.add(layer.problem, batch, source)
         if result.lower_bound is not None:
-            proven = replace(found, lower_bound=result.lower_bound, optimal=result.optimal)
+            proven = replace(source, lower_bound=result.lower_bound, optimal=result.optimal)
             self.store.add(layer.problem, best.take([]), proven)

@@ -232,5 +232,5 @@ def prepared(study: Study, number: int) -> Mapspace:
 def with_own_tables(result: Result) -> Result:
     """Return the same with batches that have only their own chains, not all of the mapspace."""
     return replace(
-        result, mapped=result.mapped and result.mapped.own(), front=tuple(each.own() for each in result.front)
+        result, mapped=result.mapped and result.mapped.own(), front=tuple(member.own() for member in result.front)
     )

@@ -55,7 +55,7 @@ class Transfer:
             return []
         every = [entries for name in dict.fromkeys(one.name for one in group) for entries in self.others.get(name, ())]
         own = [self.own[layer.name]] if layer.name in self.own else []
-        batches = [read_mapping(Document("its mapping", each, {}), study.arch, layer) for each in own]
+        batches = [read_mapping(Document("its mapping", entries, {}), study.arch, layer) for entries in own]
         batches += self._best(task, every)
         return [Result(task.problem, Mapped.of(task.problem, batch)) for batch in batches]
 

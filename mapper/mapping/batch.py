@@ -112,7 +112,7 @@ class Mappings(ABC):
         Of a stack the levels that keep a tensor have one, and the last, whose loops there may be without any.
         """
         storage, after = self.arch.levels[level], self.arch.levels[level + 1 : level + 2]
-        last = not storage.memory or storage.memory not in [each.memory for each in after]
+        last = not storage.memory or storage.memory not in [next_level.memory for next_level in after]
         return last or bool(self.keep[0, level].any())
 
     @property
@@ -266,6 +266,6 @@ def unique_rows[Number: np.generic](rows: NDArray[Number]) -> tuple[NDArray[Numb
 
 def together(batches: Sequence[MappingBatch]) -> MappingBatch:
     """Make one batch of several of one mapspace, each with tables of its own."""
-    parts = ([getattr(each, name) for each in batches] for name in ("factors", "order", "keep"))
+    parts = ([getattr(batch, name) for batch in batches] for name in ("factors", "order", "keep"))
     factors, order, keep = map(np.concatenate, parts)
     return MappingBatch.of(batches[0].arch, batches[0].workload, factors, order, keep)

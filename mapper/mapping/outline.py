@@ -53,7 +53,9 @@ def _entry(reader: Reader, path: Keys) -> dict[str, Any]:
     """Read one entry of the list; an empty one where its type is none of ours."""
     reader.mapping(path)
     kind = TYPES.get(reader.text((*path, "type"), required=True) or "")
-    factors = [(each.dim, each.bound) for each in reader.factors((*path, "factors"))] if kind != "dataspace" else []
+    factors = (
+        [(factor.dim, factor.bound) for factor in reader.factors((*path, "factors"))] if kind != "dataspace" else []
+    )
     inner_first = reader.permutation((*path, "permutation"), [dim for dim, _ in factors])
     texts = {key: reader.text((*path, key), required=key == "target") for key in ("target", "tensor")}
     lists = {key: reader.words((*path, key)) for key in ("keep", "bypass")}
@@ -113,9 +115,9 @@ class _Outline:
         level = stack[-1]
         if len(stack) > 1 and tensor in self.tensors:
             level = next((at for at in stack if self.kept.keep[at, self.tensors.index(tensor)]), level)
-        told = self._inner_first[level]  # of an entry before, whose loops stand outside these
-        new = [dim for dim in entry["inner_first"] if dim in self.dims and dim not in told]
-        self._inner_first[level] = [*dict.fromkeys([*new, *told])]
+        earlier = self._inner_first[level]  # of an entry before, whose loops stand outside these
+        new = [dim for dim in entry["inner_first"] if dim in self.dims and dim not in earlier]
+        self._inner_first[level] = [*dict.fromkeys([*new, *earlier])]
         self._multiply(self.temporal[level], entry["factors"])
 
     def _spatial(self, entry: Mapping[str, Any], target: str) -> None:

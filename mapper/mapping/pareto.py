@@ -36,7 +36,7 @@ def frontier(points: Floats) -> Bools:
 def dominated(points: Floats, front: Front) -> Bools:
     """Mark the points that some point of `front` covers. # (point,)
 
-    >>> covered(np.array([[2.0, 2.0], [1.0, 4.0]]), [(1.0, 3.0), (2.0, 2.0)]).tolist()
+    >>> dominated(np.array([[2.0, 2.0], [1.0, 4.0]]), [(1.0, 3.0), (2.0, 2.0)]).tolist()
     [True, True]
     """
     marked = np.zeros(len(points), dtype=np.bool_)
@@ -55,18 +55,18 @@ def uncovered_by_earlier(low: Floats, high: Floats) -> Ints:
     Each is compared with the rows of this list alone: of exact points (`low` is `high`) that is enough, for what covers
     a covered point covers whatever that one would.
     """
-    left, rows = np.arange(len(low)), []
-    while left.size:
-        first, left = left[0], left[1:]
+    remaining, rows = np.arange(len(low)), []
+    while remaining.size:
+        first, remaining = remaining[0], remaining[1:]
         rows.append(first)
-        left = left[(low[left] < high[first]).any(axis=1)]
+        remaining = remaining[(low[remaining] < high[first]).any(axis=1)]
     return np.array(rows, np.int64)
 
 
 def pareto_rows(first: Floats, second: Floats) -> Ints:
     """The finite points of two axes that no other covers, of equals one: first ascending, second descending. # (row,)
 
-    >>> staircase(np.array([3.0, 1.0, 2.0, 2.0]), np.array([2.0, 3.0, 2.0, 4.0])).tolist()
+    >>> pareto_rows(np.array([3.0, 1.0, 2.0, 2.0]), np.array([2.0, 3.0, 2.0, 4.0])).tolist()
     [1, 2]
     """
     order = np.lexsort((second, first))

@@ -43,17 +43,17 @@ class Bounds:
             return self.reader.fault(
                 at, f"the factors of {dim} must make its size {size}, but {text} makes {total + 1}"
             )
-        left = size
+        remaining = size
         for slot in range(len(bounds) - 1, -1, -1):
-            if bounds[slot] > left and not explicit:
-                tiles = f"only {left} tiles are" if left > 1 else "one tile is"
+            if bounds[slot] > remaining and not explicit:
+                tiles = f"only {remaining} tiles are" if remaining > 1 else "one tile is"
                 return self.reader.fault(
                     self.where[slot, d],
                     f"the factors of {dim} must make its size {size}, but {text} is more: "
                     f"at {self.arch.slots[slot].name} {tiles} left for a bound of {bounds[slot]}",
                 )
-            bounds[slot] = min(bounds[slot], left)  # one tile is left outside: only the residual ever runs
-            left = -(-left // bounds[slot])
+            bounds[slot] = min(bounds[slot], remaining)  # one tile is left outside: only the residual ever runs
+            remaining = -(-remaining // bounds[slot])
         self.bounds[:, d] = bounds
         return None
 

@@ -145,5 +145,5 @@ def mapping_yaml(batch: MappingBatch) -> str:
 def _axis_target(arch: Architecture, axis: Axis, slot: int) -> str:
     """The name of an axis, or that of its slot where another axis or a memory has the same."""
     known = [arch.levels[stack[0]].of_memory for stack in arch.stacks]
-    known += [each.axis.name for each in arch.slots if each.axis]
+    known += [place.axis.name for place in arch.slots if place.axis]
     return axis.name if known.count(axis.name) == 1 else arch.slots[slot].name

@@ -54,8 +54,8 @@ def class_of(bounds: Ints, starts: Sequence[int]) -> Ints:
     """The smallest bound in the class of each of `bounds`."""
     if not starts:
         return bounds
-    each = np.array(starts)
-    smallest: Ints = each[np.searchsorted(each, bounds, side="right") - 1]
+    first_bounds = np.array(starts)
+    smallest: Ints = first_bounds[np.searchsorted(first_bounds, bounds, side="right") - 1]
     return smallest
 
 

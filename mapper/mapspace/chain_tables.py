@@ -27,7 +27,7 @@ class ChainTables:
     @cached_property
     def _listed(self) -> list[tuple[ChainTable, Ints] | None]:
         """Per dim, all its chains and the first row of each group; None where there are too many."""
-        return [None if each.total > LISTED else (every_chain(each), _first(each)) for each in self.spaces]
+        return [None if space.total > LISTED else (every_chain(space), _first(space)) for space in self.spaces]
 
     @property
     def shared(self) -> bool:

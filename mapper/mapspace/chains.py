@@ -142,9 +142,9 @@ class ChainSpace:
         """Per slot: the ways of all edges before each edge, edges listed tail by tail. # (outer tail * edge + 1,)"""
         tables = []
         for node in self._nodes:
-            each = _edge_counts(node).T.reshape(-1)
-            each = fitting(each, each.astype(float).sum())
-            tables.append(np.concatenate([each[:1] * 0, np.cumsum(each)]))
+            counts = _edge_counts(node).T.reshape(-1)
+            counts = fitting(counts, counts.astype(float).sum())
+            tables.append(np.concatenate([counts[:1] * 0, np.cumsum(counts)]))
         return tables
 
     def unrank(self, group: Ints, rank: BigInts) -> Ints:
@@ -226,8 +226,12 @@ def _node(values: Ints, steps: list[Steps], outer_values: Ints, outer_count: Big
     outer_count = fitting(outer_count, largest * float(ways.sum()))
     wide = WIDE if outer_count.dtype == object else 1
     within("counts", max(len(first), grid.size) * outer_count.shape[1] * wide, most)
-    each = ways[:, None] * outer_count[outer]
-    total = np.concatenate([each[:1] * 0, np.cumsum(each, axis=0)]) if len(each) else np.zeros((1, each.shape[1]), int)
+    edge_counts = ways[:, None] * outer_count[outer]
+    total = (
+        np.concatenate([edge_counts[:1] * 0, np.cumsum(edge_counts, axis=0)])
+        if len(edge_counts)
+        else np.zeros((1, edge_counts.shape[1]), int)
+    )
     count = (total[end] - total[start]).transpose(1, 0, 2)  # (state, label, outer tail)
     used = np.argwhere((count != 0).any(axis=0))  # (tail, 2)
     tail_of = np.full(count.shape[1:], -1, np.int64)

@@ -80,9 +80,9 @@ def limits(arch: Architecture, workload: Workload) -> tuple[Limit, ...]:
             text = f"a utilization of at least {slot.constraint.min_utilization:g} of {slot.name}"
             listed.append(Limit("utilization", index, text, least=slot.least))
     if arch.max_loops is not None:
-        first, *others = (index for index, slot in enumerate(arch.slots) if not slot.spatial)
+        first, *other_slots = (index for index, slot in enumerate(arch.slots) if not slot.spatial)
         text = f"at most {arch.max_loops} temporal loops"
-        listed.append(Limit("loops", first, text, hi=arch.max_loops, more=tuple(others)))
+        listed.append(Limit("loops", first, text, hi=arch.max_loops, more=tuple(other_slots)))
     return tuple(listed)
 
 
@@ -179,7 +179,7 @@ class Rules:
 
     def _loops(self, index: int) -> list[SharedLimit]:
         members, own = self.loops[index], self._of("loops", index)
-        shared = [each for limit in own if limit.more for each in self._loops_of_several(limit)]
+        shared = [shared_limit for limit in own if limit.more for shared_limit in self._loops_of_several(limit)]
         most = min((limit.hi for limit in own if limit.hi is not None and not limit.more), default=len(members))
         free = self.distinct[index] if self.distinct else frozenset[int]()
         if len(free) > 1 and free == members:

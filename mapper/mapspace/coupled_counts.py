@@ -43,8 +43,8 @@ class _Coordinate:
     def after(self, value: Ints, added: Ints) -> Ints:
         """What a group that adds `added` leaves of `value`; -1 where it does not fit. Both broadcast."""
         if self.kind == "room":
-            left = value // added
-            return np.where(left > 0, left, -1)
+            remaining = value // added
+            return np.where(remaining > 0, remaining, -1)
         if self.kind == "need":
             return -(-value // added)
         loops = value + added
@@ -71,10 +71,10 @@ class _Coordinate:
 
 
 def _coordinates(shared: Sequence[SharedLimit]) -> Iterator[_Coordinate]:
-    for each in shared:
-        yield _Coordinate("room" if each.kind == "product" else "loops", each)
-        if each.kind == "product" and each.least > 1:
-            yield _Coordinate("need", each)
+    for limit in shared:
+        yield _Coordinate("room" if limit.kind == "product" else "loops", limit)
+        if limit.kind == "product" and limit.least > 1:
+            yield _Coordinate("need", limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +99,10 @@ class CoupledCounts:
     ) -> None:
         self.spaces = tuple(spaces)
         self._coordinates = tuple(_coordinates(tuple(shared) or (SharedLimit("loops", 0, frozenset(), 0),)))
-        self._values = [[np.array([each.start]) for each in self._coordinates]]  # per dim and coordinate
+        self._values = [[np.array([coordinate.start]) for coordinate in self._coordinates]]  # per dim and coordinate
         self._moves: list[list[_Moves]] = []
         for dim, space in enumerate(self.spaces):
-            columns = [each.added(space, dim, sure) for each in self._coordinates]
+            columns = [coordinate.added(space, dim, sure) for coordinate in self._coordinates]
             self._follow(columns)
         self.shapes = [tuple(map(len, values)) for values in self._values]
         self.most_states = max(map(prod, self.shapes))
@@ -132,16 +132,16 @@ class CoupledCounts:
     def _follow(self, columns: Sequence[Ints]) -> None:
         """Add the moves of the next dim, whose groups add `columns` # (group,) each, and the values after it."""
         moves, after = [], []
-        for each, values, added in zip(self._coordinates, self._values[-1], columns, strict=True):
+        for coordinate, values, added in zip(self._coordinates, self._values[-1], columns, strict=True):
             labels, label = np.unique(added, return_inverse=True)
             if (quotients := len(labels) * len(values)) > MOST_FITS:
                 raise TooLargeError(f"needs {quotients:,} quotients of an axis, more than {MOST_FITS:,}")
-            left = each.after(values[None], labels[:, None])
-            onward = different(left[left >= 0])
-            there = np.searchsorted(onward, left)  # anything where a group does not fit
-            if each.kind != "loops":  # the more there is, the more groups fit
-                onward, there = onward[::-1], len(onward) - 1 - there
-            moves.append(_Moves(label, (left >= 0).sum(axis=1), there))
+            remaining = coordinate.after(values[None], labels[:, None])
+            onward = different(remaining[remaining >= 0])
+            places = np.searchsorted(onward, remaining)  # anything where a group does not fit
+            if coordinate.kind != "loops":  # the more there is, the more groups fit
+                onward, places = onward[::-1], len(onward) - 1 - places
+            moves.append(_Moves(label, (remaining >= 0).sum(axis=1), places))
             after.append(onward)
         self._moves.append(moves)
         self._values.append(after)
@@ -156,8 +156,8 @@ class CoupledCounts:
     def _last(self, fixed_orders: int) -> BigInts:
         """The weight of each final state: its number of loop orders, 0 where an axis is used too little."""
         weight = np.array(fixed_orders, dtype=object)
-        for each, values in zip(self._coordinates, self._values[-1], strict=True):
-            weight = weight[..., None] * np.array([each.orders(int(value)) for value in values], dtype=object)
+        for coordinate, values in zip(self._coordinates, self._values[-1], strict=True):
+            weight = weight[..., None] * np.array([coordinate.orders(int(value)) for value in values], dtype=object)
         return weight.reshape(-1)
 
     def moves(self, dim: int, groups: Ints | None = None) -> Iterator[tuple[Ints, Ints, Ints]]:
@@ -166,58 +166,58 @@ class CoupledCounts:
         By these `groups` # (place,): instead of the group, its place among them.
         """
         moves, (before, after) = self._moves[dim], self.shapes[dim : dim + 2]
-        label = np.stack([each.label if groups is None else each.label[groups] for each in moves])
-        fits = np.stack([each.fits[own] for each, own in zip(moves, label, strict=True)])  # (coordinate, group)
+        label = np.stack([move.label if groups is None else move.label[groups] for move in moves])
+        fits = np.stack([move.fits[own] for move, own in zip(moves, label, strict=True)])  # (coordinate, group)
         number = fits.prod(axis=0)
         ends, start = np.cumsum(number), 0
         while start < len(number):
             done = int(ends[start - 1]) if start else 0
             stop = max(start + 1, int(np.searchsorted(ends, done + CHUNK, side="right")))
             if number[start] >= MANY:
-                here, there = self._of_group(dim, label[:, start], fits[:, start])
-                yield np.full(len(here), start), here, there
+                state, next_state = self._of_group(dim, label[:, start], fits[:, start])
+                yield np.full(len(state), start), state, next_state
                 start += 1
                 continue
             large = np.flatnonzero(number[start:stop] >= MANY)
             stop = start + int(large[0]) if len(large) else stop
             group = np.repeat(np.arange(start, stop), number[start:stop])
             rest = np.arange(len(group)) - (ends - number)[group] + done
-            here, there, times, onward = 0 * rest, 0 * rest, 1, 1
+            state, next_state, times, onward = 0 * rest, 0 * rest, 1, 1
             for i in reversed(range(len(moves))):
                 if before[i] == after[i] == 1:
                     continue
                 rest, value = np.divmod(rest, fits[i, group])
-                here += times * value
-                there += onward * moves[i].there[label[i, group], value]
+                state += times * value
+                next_state += onward * moves[i].there[label[i, group], value]
                 times, onward = times * before[i], onward * after[i]
-            yield group, here, there
+            yield group, state, next_state
             start = stop
 
     def _of_group(self, dim: int, label: Ints, fits: Ints) -> tuple[Ints, Ints]:
         """The moves of a group with these labels # (coordinate,): the state before and after."""
-        here, there = np.zeros(1, np.int64), np.zeros(1, np.int64)
+        state, next_state = np.zeros(1, np.int64), np.zeros(1, np.int64)
         for i, (moves, most) in enumerate(zip(self._moves[dim], fits, strict=True)):
             if self.shapes[dim][i] == self.shapes[dim + 1][i] == 1:
                 continue
-            here = (here[:, None] * self.shapes[dim][i] + np.arange(most)).reshape(-1)
+            state = (state[:, None] * self.shapes[dim][i] + np.arange(most)).reshape(-1)
             onward = moves.there[label[i], :most]
-            there = (there[:, None] * self.shapes[dim + 1][i] + onward).reshape(-1)
-        return here, there
+            next_state = (next_state[:, None] * self.shapes[dim + 1][i] + onward).reshape(-1)
+        return state, next_state
 
     def _before(self, dim: int, after: BigInts) -> BigInts:
         """weights[dim] from weights[dim + 1]: sum over groups of chains * weights[dim + 1][state with the group].
 
         Groups that add the same to each coordinate lead to the same states: they are counted as one.
         """
-        kinds, alike = unique_rows(np.stack([moves.label for moves in self._moves[dim]], axis=1))
+        kinds, kind = unique_rows(np.stack([moves.label for moves in self._moves[dim]], axis=1))
         groups = np.zeros(len(kinds), np.int64)
-        groups[alike] = np.arange(len(alike))  # one of each kind
+        groups[kind] = np.arange(len(kind))  # one of each kind
         counts = np.zeros(len(groups), object)
-        np.add.at(counts, alike, self.counts(dim))
+        np.add.at(counts, kind, self.counts(dim))
         after = compact(after)
         after = fitting(after, float(after.max(initial=0)) * float(counts.sum()))
         counts = counts.astype(after.dtype)
         weight = np.zeros(prod(self.shapes[dim]), after.dtype)
-        for place, here, there in self.moves(dim, groups):
-            np.add.at(weight, here, counts[place] * after[there])
+        for place, state, next_state in self.moves(dim, groups):
+            np.add.at(weight, state, counts[place] * after[next_state])
         return weight

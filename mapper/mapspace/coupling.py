@@ -91,8 +91,8 @@ class Joint:
         place[states] = np.arange(len(states))
         leads_on = self._ways.weights[dim + 1] != 0
         choices, entries = [np.zeros((3, 0), np.int64)], 0
-        for group, here, flat in self._ways.moves(dim):
-            state = place[here]
+        for group, before, flat in self._ways.moves(dim):
+            state = place[before]
             possible = np.flatnonzero((state >= 0) & leads_on[flat])
             entries += len(possible)
             if entries > MOST_ENTRIES:

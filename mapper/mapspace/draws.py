@@ -80,20 +80,22 @@ class Draws:
         drawn = self._drawn(rng, n, alike=alike, part=own)
         if not self.axes or not n:
             return drawn
-        rounds, left, seen = [], n, 0
+        rounds, remaining, seen = [], n, 0
         while True:
             tables, rows, part = drawn
-            within = np.flatnonzero(self._within(tables, rows))[:left]
+            within = np.flatnonzero(self._within(tables, rows))[:remaining]
             rounds.append(_taken(self.tables, drawn, within))
-            left, seen = left - len(within), seen + len(rows)
-            if not left:
+            remaining, seen = remaining - len(within), seen + len(rows)
+            if not remaining:
                 return _joined(self.tables, rounds)
-            if left == n:
+            if remaining == n:
                 self._again(seen)
             elif seen > MOST_DRAWN:
-                found = np.arange(n - left)
-                return _taken(self.tables, _joined(self.tables, rounds), np.append(found, rng.choice(found, left)))
-            more = min(MOST_AT_ONCE, 16 + ceil(1.1 * left * seen / (1 + n - left)))
+                accepted = np.arange(n - remaining)
+                return _taken(
+                    self.tables, _joined(self.tables, rounds), np.append(accepted, rng.choice(accepted, remaining))
+                )
+            more = min(MOST_AT_ONCE, 16 + ceil(1.1 * remaining * seen / (1 + n - remaining)))
             drawn = self._drawn(rng, more, part=own)
 
     def _part(self, rng: np.random.Generator) -> int:
@@ -151,6 +153,6 @@ def different(rng: np.random.Generator, n: int, high: int, there: Callable[[Sequ
     """`n` numbers below `high` of which something is `there`, in random order; every set of n is equally likely."""
     numbers = dict[int, None]()
     while len(numbers) < n:
-        some = different_below(rng, high, min(n, high))
-        numbers.update((some[i], None) for i in np.flatnonzero(there(some)))
+        drawn = different_below(rng, high, min(n, high))
+        numbers.update((drawn[i], None) for i in np.flatnonzero(there(drawn)))
     return list(numbers)[:n]

@@ -29,7 +29,7 @@ def below(rng: np.random.Generator, high: BigInts) -> BigInts:
     """A uniform integer in 0..high-1 for each `high`, of any size."""
     if high.dtype != object:
         return rng.integers(0, high)
-    return np.array([_below(rng, int(each)) for each in high], dtype=object)
+    return np.array([_below(rng, int(limit)) for limit in high], dtype=object)
 
 
 def different_below(rng: np.random.Generator, high: int, n: int) -> list[int]:

@@ -32,9 +32,9 @@ class _Stack:
         listed = [
             sequence
             for number in range(len(must), len(may) + 1)
-            for some in combinations(may, number)
-            if must <= set(some)
-            for sequence in ([some] if even else permutations(some))
+            for subset in combinations(may, number)
+            if must <= set(subset)
+            for sequence in ([subset] if even else permutations(subset))
         ]
         options = np.zeros((len(listed), len(levels), tensors), bool)
         for option, sequence in zip(options, listed, strict=True):
@@ -58,14 +58,14 @@ class _Stack:
         by_pattern: dict[tuple[Levels, Levels], list[int]] = {}
         for i, option in enumerate(self.options):
             by_pattern.setdefault(self.pattern(option), []).append(i)
-        for (idle, needed), some in by_pattern.items():
-            yield idle, needed, type(self)(self.levels, self.options[some])
+        for (idle, needed), indices in by_pattern.items():
+            yield idle, needed, type(self)(self.levels, self.options[indices])
 
     def places(self, keep: Bools) -> BigInts:
         """Return the option of each mapping # (mapping, level, tensor) of all levels; -1 where it is none of these."""
         block = keep[:, self.levels.start : self.levels.stop]
-        alike = (block[:, None] == self.options[None]).all(axis=(2, 3))
-        return np.where(alike.any(axis=1), alike.argmax(axis=1), -1)
+        matches = (block[:, None] == self.options[None]).all(axis=(2, 3))
+        return np.where(matches.any(axis=1), matches.argmax(axis=1), -1)
 
 
 @dataclass(frozen=True)
@@ -142,14 +142,14 @@ class KeepChoices:
         """All choices, divided by the levels that have loops; without stacks it is one pattern."""
         if not self.stacks:
             return [Pattern(frozenset(), frozenset(), self)]
-        found = []
+        patterns = []
         for parts in product(*(stack.patterns() for stack in self.stacks)):
             idle = frozenset[int]().union(*(none for none, _, _ in parts))
-            needed = frozenset[int]().union(*(some for _, some, _ in parts))
-            found.append(
+            needed = frozenset[int]().union(*(used for _, used, _ in parts))
+            patterns.append(
                 Pattern(idle, needed, KeepChoices(self._arch, self._workload, [stack for _, _, stack in parts]))
             )
-        return found
+        return patterns
 
     def unrank(self, numbers: BigInts) -> Bools:
         """What the choices of these numbers keep. # (number, level, tensor)"""

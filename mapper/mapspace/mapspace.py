@@ -51,7 +51,7 @@ class Size:
     def of(cls, most: Sequence[int], least: Sequence[int], permutation: int, keep: KeepChoices) -> Self:
         """The size where each pattern of `keep` has so many combinations of chains and orders, at most and at least."""
         choices = [pattern.choices.number for pattern in keep.patterns]
-        totals = [sum(map(mul, each, choices)) for each in (most, least)]
+        totals = [sum(map(mul, counts, choices)) for counts in (most, least)]
         return cls(sum(most) // permutation, permutation, 1, keep.number, *totals)
 
     @property
@@ -206,13 +206,13 @@ class Mapspace:
         """`n` different numbers of mappings, every set of n equally likely, in random order."""
         if n > self.size.least:
             raise ValueError(f"the mapspace has {self.size} mappings; {n} different ones were asked for")
-        return different(rng, n, self.numbers, lambda some: self._draws.within(self._numbered(some)))
+        return different(rng, n, self.numbers, lambda numbers: self._draws.within(self._numbered(numbers)))
 
     # Tables of chains
 
     @cached_property
     def _draws(self) -> Draws:
-        axes = () if self.gapless else [each for each in self.rules.shared if each.kind == "product"]
+        axes = () if self.gapless else [limit for limit in self.rules.shared if limit.kind == "product"]
         return Draws(self.arch, self.workload, self._parts, self._tables, self.orders, self.keep_choices, axes)
 
     @cached_property

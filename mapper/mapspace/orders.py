@@ -131,7 +131,7 @@ class Orders:
 
     def draw(self, rng: np.random.Generator, n: int, over_one: Bools | None) -> Order:
         """The digits of `n` uniform orders, level by level. # (digit, mapping)"""
-        radices = [each for radix in self._radices(over_one) for each in radix]
+        radices = [limit for radix in self._radices(over_one) for limit in radix]
         digits = np.empty((len(radices), n), np.int8)
         for place, radix in enumerate(radices):
             # the same numbers, but for an array of limits they take four times as long
@@ -140,7 +140,7 @@ class Orders:
 
     def unrank(self, index: BigInts, over_one: Bools | None) -> Order:
         """The orders number `index`, level 0 the most significant. # (mapping, level, position)"""
-        n, radices = len(index), [each for radix in self._radices(over_one) for each in radix]
+        n, radices = len(index), [limit for radix in self._radices(over_one) for limit in radix]
         digits = np.zeros((len(radices), n), np.int8)
         for place in range(len(radices) - 1, -1, -1):
             index, digits[place] = divide(index, radices[place])
@@ -167,9 +167,9 @@ class Orders:
             if over_one is not None:
                 block = _units_as_in(base, block, over_one[:, level])
             place = (block[:, :, None] == base[:, None, :]).argmax(axis=2)  # (mapping, position)
-            for i, each in enumerate(radix):
+            for i, limit in enumerate(radix):
                 digit = place[:, i] - (place[:, :i] < place[:, i : i + 1]).sum(axis=1)
-                index = index * each + digit
+                index = index * limit + digit
         return index
 
     def _radices(self, over_one: Bools | None) -> list[Ints]:
@@ -199,7 +199,7 @@ class Orders:
         for level, orders in enumerate(self.levels):
             place = _places(list(islice(rest, len(orders.free))))
             if over_one is None:
-                free = [_nth(orders.free, each) for each in place]
+                free = [_nth(orders.free, position) for position in place]
             else:
                 base = self._base(level, n, over_one)
                 chosen = np.stack(place, axis=1) if place else np.empty((n, 0), np.int8)

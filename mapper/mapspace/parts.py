@@ -50,10 +50,10 @@ class Parts:
         if len(self.joints) == 1 or not len(numbers):
             return self._unrank(0, numbers)
         part = np.searchsorted(self._ends, numbers, side="right")
-        found = {
+        by_part = {
             p: self._unrank(p, numbers[part == p] - (self._ends[p - 1] if p else 0)) for p in np.unique(part).tolist()
         }
-        return _joined(part, found)
+        return _joined(part, by_part)
 
     def _unrank(self, part: int, numbers: BigInts) -> tuple[Ints, list[BigInts], BigInts, Bools]:
         rest, keep = divide(numbers, self.choices[part].number)
@@ -67,9 +67,9 @@ class Parts:
         part = self.part_of(keep)
         numbers = np.zeros(len(keep), dtype=object)
         for p in np.unique(part).tolist():
-            mine = np.flatnonzero(part == p)
-            own = self._rank(p, groups[mine], [rank[mine] for rank in ranks], order[mine], keep[mine])
-            numbers[mine] = own + (self._ends[p - 1] if p else 0)
+            rows = np.flatnonzero(part == p)
+            own = self._rank(p, groups[rows], [rank[rows] for rank in ranks], order[rows], keep[rows])
+            numbers[rows] = own + (self._ends[p - 1] if p else 0)
         return numbers
 
     def _rank(self, part: int, groups: Ints, ranks: Sequence[BigInts], order: BigInts, keep: Bools) -> BigInts:
@@ -103,12 +103,12 @@ class Parts:
         if part is not None:
             return self.joints[part].sample(rng, n), np.full(n, part)
         drawn = np.repeat(below(rng, np.full(1 if alike else n, self.total, dtype=self._ends.dtype)), n if alike else 1)
-        each = np.searchsorted(self._ends, drawn, side="right")
+        parts = np.searchsorted(self._ends, drawn, side="right")
         groups = np.empty((n, len(self.joints[0].spaces)), np.int64, order="F")
-        for p in np.unique(each).tolist():
-            mine = np.flatnonzero(each == p)
-            groups[mine] = self.joints[p].sample(rng, len(mine))
-        return groups, each
+        for p in np.unique(parts).tolist():
+            rows = np.flatnonzero(parts == p)
+            groups[rows] = self.joints[p].sample(rng, len(rows))
+        return groups, parts
 
     def sample_keep(self, rng: np.random.Generator, part: Ints, *, alike: bool = False) -> Bools:
         """What mappings of these parts keep # (mapping, level, tensor); `alike`: all the same."""
@@ -125,17 +125,17 @@ def _joined(
 ) -> tuple[Ints, list[BigInts], BigInts, Bools]:
     """Put what was found for each part in the places of its mappings."""
     dims = range(len(next(iter(found.values()))[1]))
-    ranks = [_placed(part, {p: each[1][d] for p, each in found.items()}) for d in dims]
-    groups = _placed(part, {p: each[0] for p, each in found.items()})
-    order = _placed(part, {p: each[2] for p, each in found.items()})
-    keep = _placed(part, {p: each[3] for p, each in found.items()})
+    ranks = [_placed(part, {p: result[1][d] for p, result in found.items()}) for d in dims]
+    groups = _placed(part, {p: result[0] for p, result in found.items()})
+    order = _placed(part, {p: result[2] for p, result in found.items()})
+    keep = _placed(part, {p: result[3] for p, result in found.items()})
     return groups, ranks, order, keep
 
 
 def _placed(part: Ints, found: dict[int, BigInts]) -> BigInts:
-    some = next(iter(found.values()))
-    wide = any(each.dtype == object for each in found.values())
-    whole = np.empty((len(part), *some.shape[1:]), object if wide else some.dtype)
-    for p, each in found.items():
-        whole[part == p] = each
+    first = next(iter(found.values()))
+    wide = any(block.dtype == object for block in found.values())
+    whole = np.empty((len(part), *first.shape[1:]), object if wide else first.dtype)
+    for p, block in found.items():
+        whole[part == p] = block
     return whole

@@ -46,8 +46,8 @@ def auto_preset(arch: Architecture, workload: Workload) -> tuple[tuple[bool, ...
         if slot.axis is None and (reason := _capacity_misfit(arch, workload, rules, index))
     }
     for slots in temporal_stacks(arch):  # alike: the first reason is that of all
-        found = [why[index] for index in slots if index in why]
-        why |= dict.fromkeys(slots, found[0]) if found else {}
+        stack_reasons = [why[index] for index in slots if index in why]
+        why |= dict.fromkeys(slots, stack_reasons[0]) if stack_reasons else {}
     chosen = tuple(_own(slot, index in why) for index, slot in enumerate(arch.slots))
     reasons = [f"{slot.name}: {why[i]}" for i, slot in enumerate(arch.slots) if chosen[i] and i in why]
     return chosen, "; ".join(dict.fromkeys(reasons)) or "perfect factors fit every axis and capacity"
@@ -81,13 +81,13 @@ def array_fill(rules: Rules) -> int:
     options = [_steps_on(axis, places, dims) for axis, (_, places) in enumerate(axes)]
     start = tuple(size for size, _ in dims)
     best = _greedily(start, options)
-    left, tried = {start: 1}, 0  # what is left of the dims, the most places used up to it
+    remaining, tried = {start: 1}, 0  # what is left of the dims, the most places used up to it
     for axis, own in enumerate(options):
-        tried, onward = tried + len(left) * len(own), prod(places for _, places in axes[axis + 1 :])
+        tried, onward = tried + len(remaining) * len(own), prod(places for _, places in axes[axis + 1 :])
         if best == most or tried > MOST_TILES:
             return most
-        left = _left_after(left, own, best, onward)
-    return max([best, *left.values()]) or 1
+        remaining = _left_after(remaining, own, best, onward)
+    return max([best, *remaining.values()]) or 1
 
 
 def _steps_on(axis: int, places: int, dims: Sequence[tuple[int, list[list[int]]]]) -> list[tuple[int, ...]]:
@@ -139,15 +139,15 @@ def _together(rules: Rules, axes: Sequence[tuple[int, int]]) -> list[tuple[int, 
     Dims that may go on the same axes, with any bound that an axis has places for, count as one, their product: its
     divisors are the products of theirs.
     """
-    alone, alike = list[tuple[int, list[list[int]]]](), dict[tuple[bool, ...], list[int]]()
+    alone, joined = list[tuple[int, list[list[int]]]](), dict[tuple[bool, ...], list[int]]()
     for dim, size in enumerate(rules.sizes):
         limits = [rules.bounds(slot, dim) for slot, _ in axes]
         free = tuple(most >= min(size, places) for (_, most), (_, places) in zip(limits, axes, strict=True))
         if all(own == (1, 1) or (any_bound and own[0] == 1) for own, any_bound in zip(limits, free, strict=True)):
-            alike.setdefault(free, []).append(size)
+            joined.setdefault(free, []).append(size)
         else:
             alone.append((size, [_between(size, *own) for own in limits]))
-    for free, sizes in alike.items():
+    for free, sizes in joined.items():
         most = [places if any_bound else 1 for any_bound, (_, places) in zip(free, axes, strict=True)]
         steps = [sorted(_products([_between(size, 1, places) for size in sizes], places)) for places in most]
         alone.append((prod(sizes), steps))

@@ -31,7 +31,7 @@ class Costs:
     level_cycles: Numbers  # (mapping, level) words / bandwidth of the busiest instance; 0 without a bandwidth
     compute_energy_pj: float
     leak_energy_pj: Floats  # (mapping,) 0 unless asked for
-    network_energy_pj: Floats  # (mapping, level, tensor) of the array below each level; 0 unless asked for
+    interconnect_energy_pj: Floats  # (mapping, level, tensor) of the array below each level; 0 unless asked for
     options: Charges
     exact: Bools  # (mapping,) whether all counts behind these figures are exact, those of the wires among them
 
@@ -64,20 +64,20 @@ def validity(batch: Mappings, nest: NestAnalysis | None = None) -> NDArray[np.in
         if least:
             idle = idle | (spread < least)
     reason = xp.zeros(len(batch), dtype=np.int8)
-    for name, found in (("utilization", idle), ("fanout", outside), ("capacity", overfull(nest))):  # the last one stays
-        reason = xp.where(found, xp.asarray(REASONS.index(name), dtype=np.int8), reason)
+    for name, fails in (("utilization", idle), ("fanout", outside), ("capacity", overfull(nest))):  # the last one stays
+        reason = xp.where(fails, xp.asarray(REASONS.index(name), dtype=np.int8), reason)
     reasons: NDArray[np.int8] = reason
     return reasons
 
 
 def overfull(nest: NestAnalysis) -> Bools:
     """Where the kept tiles of some memory do not fit. # (mapping,)"""
-    found, tiles = nest.no(), TileSizes(nest)
+    overflow, tiles = nest.no(), TileSizes(nest)
     for levels in nest.batch.arch.stacks:
         storage = nest.batch.arch.levels[levels[0]]
         if storage.capacity_bits is not None:
-            found = found | (tiles.memory_bits(levels) > storage.capacity_bits // storage.multiple_buffering)
-    return found
+            overflow = overflow | (tiles.memory_bits(levels) > storage.capacity_bits // storage.multiple_buffering)
+    return overflow
 
 
 def evaluate(
@@ -101,11 +101,11 @@ def evaluate(
     # one after the other, so that the batch's size does not change how sums round
     places = np.ndindex(len(arch.levels), len(workload.tensors))
     total = sum((energy[:, level, v] for level, v in places), compute + leak)
-    network, exact = xp.zeros_like(energy), counts.exact
-    if options.network:
+    interconnect_pj, exact = xp.zeros_like(energy), counts.exact
+    if options.has_interconnect:
         crossed = counts.crossings(nest)
-        network, exact = network_energies(batch, crossed.words, options), crossed.exact
-        total += network.sum(axis=(1, 2))
+        interconnect_pj, exact = interconnect_energies(batch, crossed.words, options), crossed.exact
+        total += interconnect_pj.sum(axis=(1, 2))
     units = arch.instances(len(arch.levels))
     return Costs(
         counts=counts,
@@ -116,7 +116,7 @@ def evaluate(
         level_cycles=level_cycles,
         compute_energy_pj=compute,
         leak_energy_pj=leak,
-        network_energy_pj=network,
+        interconnect_energy_pj=interconnect_pj,
         options=options,
         exact=exact,
     )
@@ -137,7 +137,7 @@ def level_energies(nest: NestAnalysis, counts: Counts, table: EnergyTable) -> Fl
     return nest.together(columns, len(batch.arch.levels), len(tensors))
 
 
-def network_energies(batch: Mappings, crossings: Numbers, options: Charges) -> Floats:
+def interconnect_energies(batch: Mappings, crossings: Numbers, options: Charges) -> Floats:
     """Energy of the wires in the array below each level, for the words that cross it. # (mapping, level, tensor)"""
     tensors = batch.workload.tensors
     pj = [[options.word_hop_pj(level.bits(t.name, t.word_bits)) for t in tensors] for level in batch.arch.levels]

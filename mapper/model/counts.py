@@ -75,25 +75,25 @@ def count(batch: Mappings, nest: NestAnalysis | None = None) -> Counts:
     """
     nest = nest or NestAnalysis(batch)
     levels, tensors, waits = nest.levels, len(batch.workload.tensors), fill_drain(nest)
-    found = _Columns(nest)
+    columns = _Columns(nest)
     for v, tensor in enumerate(batch.workload.tensors):
         for parent, child, where in keeper_pairs(batch.keep[:, :, v]):
             whole = len(where) == len(batch)
-            _add_pair(found.of(None if whole else where), tensor, v, parent, child)
-    reads, updates = (found.stacked(name, levels, tensors) for name in ("reads", "updates"))
-    inexact = found.inexact(levels, tensors)
+            _add_pair(columns.of(None if whole else where), tensor, v, parent, child)
+    reads, updates = (columns.stacked(name, levels, tensors) for name in ("reads", "updates"))
+    inexact = columns.inexact(levels, tensors)
     return Counts(
         cycles=nest.cycles() if batch.arch.systolic is None else nest.cycles() + waits,
         reads=reads,
-        fills=found.stacked("fills", levels, tensors),
+        fills=columns.stacked("fills", levels, tensors),
         updates=updates,
         instances=nest.instances(),
-        origin_reads=found.stacked("origin_reads", levels),
-        origin_writes=found.stacked("origin_writes", levels),
-        drains=found.stacked("drains", levels, tensors),
-        origin_drains=found.stacked("origin_drains", levels),
+        origin_reads=columns.stacked("origin_reads", levels),
+        origin_writes=columns.stacked("origin_writes", levels),
+        drains=columns.stacked("drains", levels, tensors),
+        origin_drains=columns.stacked("origin_drains", levels),
         inexact=inexact,
-        origin_inexact=found.stacked("origin_inexact", levels),
+        origin_inexact=columns.stacked("origin_inexact", levels),
         tiles=partial(kept_words, batch),  # of the batch alone: the analysis would live as long as its counts
         fill_drain=waits,
         crossings=partial(crossings, batch, reads, updates, exact=~inexact.any((1, 2))),
@@ -113,14 +113,14 @@ def least_counts(batch: Mappings, counts: Counts) -> Counts:
         for parent, child, pair in keeper_pairs(batch.keep[:, :, v]):
             # of arrays that are traced no value is known: there all mappings have the same pairs
             where = pair[counts.inexact[pair, parent, v]] if nest.xp is np else pair
-            some = _Columns(nest).of(None if len(where) == len(batch) else where)
-            read = DataMovement(some.nest, tensor, child, parent=parent)
+            columns = _Columns(nest).of(None if len(where) == len(batch) else where)
+            read = DataMovement(columns.nest, tensor, child, parent=parent)
             if not len(where) or not read.windows:
                 continue
-            flagged = some.spread(~read.exact())
-            reads[parent, v] = nest.xp.where(flagged, some.spread(read.least_words()), reads[parent, v])
+            flagged = columns.spread(~read.exact())
+            reads[parent, v] = nest.xp.where(flagged, columns.spread(read.least_words()), reads[parent, v])
             if batch.arch.levels[parent].limited:
-                least = some.spread(replace(read, origin=True).least_words())
+                least = columns.spread(replace(read, origin=True).least_words())
                 origin_reads[parent] = origin_reads[parent] + nest.xp.where(flagged, least, nest.zeros())
     bounded = nest.together([*reads.values()], *shape)
     return replace(

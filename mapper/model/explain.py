@@ -61,14 +61,14 @@ def explain(batch: MappingBatch, *, drain_reads: bool = False) -> list[Explanati
     """
     # tables of its own chains alone: those of a search have rows that other chains share where only a part is looked at
     batch = batch.own()
-    found = []
+    explanations = []
     for v, tensor in enumerate(batch.workload.tensors):
         drained: tuple[Term, ...] = ()  # of the parent: the words between it and the keeper outside it
         for parent, child, _ in keeper_pairs(batch.keep[:, :, v]):
             pair = _Pair(batch, tensor, parent, child)
-            found += list(pair.explanations(drained))
+            explanations += list(pair.explanations(drained))
             drained = pair.drained() if drain_reads else ()
-    return found
+    return explanations
 
 
 class _Pair:
@@ -149,8 +149,8 @@ class _Pair:
         everything = reduce(mul, numbers)
         total = everything
         for i, (coef, d) in enumerate(zip(view.coefs, rank.dims, strict=True)):
-            others = reduce(mul, [n for k, n in enumerate(numbers) if k != i], sympy.Integer(1))
-            total += coef * (self._size(d) - numbers[i]) * others
+            rest = reduce(mul, [n for k, n in enumerate(numbers) if k != i], sympy.Integer(1))
+            total += coef * (self._size(d) - numbers[i]) * rest
         return total
 
     def _distinct(self, level: int) -> Term:

@@ -46,24 +46,24 @@ def contexts(table: ChainTable, arch: Architecture) -> Contexts:
 def _times(slots: Sequence[LevelSlots]) -> Ints:
     """How many contexts of each kind there are at cuts 0 to the number of levels. # (kind, cut, chain)"""
     loose, tight = np.zeros_like(slots[0].bound), np.ones_like(slots[0].bound)
-    found = [(loose, tight)]
+    by_cut = [(loose, tight)]
     for level in slots:
         loose = loose * level.bound + tight * level.digit
         leaves = tight * (level.fanout_digit > 0)  # coordinate 0 is below the last path
         loose, tight = loose + leaves, tight - leaves
-        found.append((loose, tight))
-    return np.stack([np.stack(kind) for kind in zip(*found, strict=True)])
+        by_cut.append((loose, tight))
+    return np.stack([np.stack(kind) for kind in zip(*by_cut, strict=True)])
 
 
 def steps_inside(slots: Sequence[LevelSlots], boundary: int) -> Ints:
     """How many steps the loops between each cut and `boundary` have in a context of each kind. # (kind, cut, chain)"""
     loose = tight = np.ones_like(slots[0].bound)
-    found = [(loose, tight)] * (len(slots) + 1 - boundary)
+    by_cut = [(loose, tight)] * (len(slots) + 1 - boundary)
     for level in reversed(slots[:boundary]):
         tight = level.digit * loose + np.where(level.fanout_digit > 0, loose, tight)
         loose = loose * level.bound
-        found.append((loose, tight))
-    return np.stack([np.stack(kind) for kind in zip(*found[::-1], strict=True)])
+        by_cut.append((loose, tight))
+    return np.stack([np.stack(kind) for kind in zip(*by_cut[::-1], strict=True)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,9 +79,9 @@ class Folds:
         all folds but the last, into which nothing is loaded, of sums all but the first. # (mapping,)"""
         total = self._left(self._at(self.boundary, None), exchange)
         for level, d in self._joining():
-            others = self._at(level, d)
-            total = total + self._left([*others, self._kinds(d, level, level, None)], exchange)
-            total = total - self._left([*others, self._kinds(d, level + 1, level + 1, None)], exchange)
+            other_kinds = self._at(level, d)
+            total = total + self._left([*other_kinds, self._kinds(d, level, level, None)], exchange)
+            total = total - self._left([*other_kinds, self._kinds(d, level + 1, level + 1, None)], exchange)
         alone: Numbers = self.nest.xp.maximum(exchange - self.steps(last=not self.tensor.output), 0)
         return total - alone
 
@@ -91,8 +91,8 @@ class Folds:
         total = self.nest.product(take_rows(steps[self.boundary], self.nest.row(d)) for d, steps in columns.items())
         for level, d in self._joining():
             own = take_rows(columns[d][level] - columns[d][level + 1], self.nest.row(d))
-            others = [self._chosen(columns[e], level, e, d) for e in columns if e != d]
-            total = total + self.nest.product([own, *others])
+            other_steps = [self._chosen(columns[e], level, e, d) for e in columns if e != d]
+            total = total + self.nest.product([own, *other_steps])
         return total
 
     def _joining(self) -> Iterator[tuple[int, int]]:
@@ -114,8 +114,8 @@ class Folds:
 
     def _end(self, d: int, last: bool) -> Numbers:
         """The steps inside the first or the last context of dim d; 0 where it has several tiles. # (cut, chain)"""
-        found = contexts(self.nest.batch.tables[d], self.nest.batch.arch)
-        kind, steps = found.end(last), found.steps * self._single(d)
+        dim_contexts = contexts(self.nest.batch.tables[d], self.nest.batch.arch)
+        kind, steps = dim_contexts.end(last), dim_contexts.steps * self._single(d)
         inside: Numbers = np.where(kind == TIGHT, steps[TIGHT], steps[LOOSE]).astype(self.nest.numbers)
         return inside
 
@@ -127,9 +127,9 @@ class Folds:
     def _kinds(self, e: int, level: int, inner: int, moving: int | None) -> list[tuple[Numbers, Numbers]]:
         """How many contexts dim e has at cut `level`, or at `inner` where its loop stands outside that of `moving`, and
         the steps inside each, kind by kind; kinds that no chain tells apart are one. # (mapping,) each"""
-        found = contexts(self.nest.batch.tables[e], self.nest.batch.arch)
+        dim_contexts = contexts(self.nest.batch.tables[e], self.nest.batch.arch)
         cuts = [level, inner]
-        times, steps = (found.times * self._single(e))[:, cuts], found.steps[:, cuts]
+        times, steps = (dim_contexts.times * self._single(e))[:, cuts], dim_contexts.steps[:, cuts]
         if ((steps[LOOSE] == steps[TIGHT]) | (times == 0).any(axis=0)).all():
             steps = np.where(times[LOOSE] > 0, steps[LOOSE], steps[TIGHT])[None]
             times = times.sum(axis=0, keepdims=True)
@@ -153,8 +153,8 @@ class Folds:
         """Sum over all choices of a context per dim what is left of `exchange` beyond the steps inside. # (mapping,)"""
         one = self.nest.zeros() + 1
         classes = reduce(_crossed, dims, [(one, one)])
-        left = (times * self.nest.xp.maximum(exchange - steps, 0) for times, steps in classes)
-        return reduce(lambda total, more: total + more, left, self.nest.zeros())
+        excess = (times * self.nest.xp.maximum(exchange - steps, 0) for times, steps in classes)
+        return reduce(lambda total, more: total + more, excess, self.nest.zeros())
 
 
 def _crossed(

@@ -57,9 +57,9 @@ def hops(batch: Mappings, level: int, tensor: Tensor) -> Floats:
     rows = np.concatenate([bounds.reshape(len(batch), -1), steps], axis=1)
     distinct, which = unique_rows(rows)
     axes = _axes(batch.arch, level)
-    mine = [dim in tensor.dims for dim in batch.workload.dims]
-    found = [mean_hops(axes, _loops(row, len(slots), mine, ranks)) for row in distinct.tolist()]
-    return np.array(found)[which]
+    relevant = [dim in tensor.dims for dim in batch.workload.dims]
+    means = [mean_hops(axes, _loops(row, len(slots), relevant, ranks)) for row in distinct.tolist()]
+    return np.array(means)[which]
 
 
 def _axes(arch: Architecture, level: int) -> Axes:
@@ -74,7 +74,7 @@ def _loops(row: list[int], axes: int, mine: list[bool], ranks: list[dict[int, in
     A dim with a step of 0 shares no rank with another one here. `ranks`: coefficients by dim.
     """
     dims = len(mine)
-    steps, found = row[axes * dims :], []
+    steps, by_axis = row[axes * dims :], []
     for axis in reversed(range(axes)):
         loops: list[tuple[int, Moves]] = []
         for d, bound in enumerate(row[axis * dims : (axis + 1) * dims]):
@@ -88,8 +88,8 @@ def _loops(row: list[int], axes: int, mine: list[bool], ranks: list[dict[int, in
                 loops[-1] = (loops[-1][0] * bound, moves)
             else:
                 loops.append((bound, moves))
-        found.append(tuple(loops))
-    return tuple(reversed(found))
+        by_axis.append(tuple(loops))
+    return tuple(reversed(by_axis))
 
 
 @lru_cache(maxsize=1 << 16)
@@ -99,7 +99,7 @@ def mean_hops(axes: Axes, loops: Loops) -> float:
     Along an axis the iterations of the innermost loop are neighbours. The dims of an axis stand in the workload's
     order, the first innermost, as mappings are written.
     """
-    if any(prod(bound for bound, _ in each) > size for each, (_, size, _) in zip(loops, axes, strict=True)):
+    if any(prod(bound for bound, _ in axis_loops) > size for axis_loops, (_, size, _) in zip(loops, axes, strict=True)):
         return 0.0
     height = prod(size for along_x, size, _ in axes if not along_x)
     middle = (height - 1) / 2
@@ -124,12 +124,12 @@ Step = tuple[bool, int, Moves, int]  # of a loop: along X, bound, moves, places 
 
 
 def _steps(axes: Axes, loops: Loops) -> list[Step]:
-    found = []
+    steps = []
     for (along_x, _, pitch), axis in zip(axes, loops, strict=True):
         for bound, moves in axis:
-            found.append((along_x, bound, moves, pitch))
+            steps.append((along_x, bound, moves, pitch))
             pitch *= bound
-    return found
+    return steps
 
 
 def _reach(every: Sequence[Step], along_x: bool) -> tuple[int, int]:
@@ -140,11 +140,11 @@ def _reach(every: Sequence[Step], along_x: bool) -> tuple[int, int]:
 
 def _offsets(every: Sequence[Step], along_x: bool) -> Ints:
     """Where the places lie that need wholly other words, along one side. # (iteration,)"""
-    found = np.zeros(1, np.int64)
+    offsets = np.zeros(1, np.int64)
     for side, bound, moves, pitch in every:
         if side is along_x and moves is OTHER:
-            found = np.add.outer(np.arange(bound) * pitch, found).ravel()
-    return found
+            offsets = np.add.outer(np.arange(bound) * pitch, offsets).ravel()
+    return offsets
 
 
 def _places(moving: Sequence[Step]) -> tuple[Ints, Ints, Ints]:

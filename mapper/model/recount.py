@@ -50,9 +50,9 @@ def recount(batch: MappingBatch, known: Counts | None = None) -> Counts:
 def _crossings(batch: MappingBatch, reads: Numbers, updates: Numbers, nest: NestAnalysis | None = None) -> Crossings:
     """Words that cross the arrays, from exact reads and updates; of levels that they pass listed where flagged."""
     nest = nest or NestAnalysis(batch)
-    found = crossings(batch, reads, updates, nest, exact=np.ones(1, bool))
-    every = whole(found.words)
-    for passing in () if found.exact[0] else passings(batch):
+    crossed = crossings(batch, reads, updates, nest, exact=np.ones(1, bool))
+    every = whole(crossed.words)
+    for passing in () if crossed.exact[0] else passings(batch):
         tensor, level, child = batch.workload.tensors[passing.v], passing.level, passing.child
         if not DataMovement(nest, tensor, child, parent=level).exact()[0]:
             every[0, level, passing.v] = words(batch, tensor, level, child)
@@ -183,10 +183,10 @@ class _Dim:
 
 def _offsets(loops: Sequence[Loop]) -> Ints:
     """All sums of index*stride, outer loops first: in ascending order. # (number of index combinations,)"""
-    found = np.zeros(1, np.int64)
+    offsets = np.zeros(1, np.int64)
     for bound, stride in loops:
-        found = np.add.outer(found, np.arange(bound) * stride).ravel()
-    return found
+        offsets = np.add.outer(offsets, np.arange(bound) * stride).ravel()
+    return offsets
 
 
 @dataclass(eq=False)
@@ -213,7 +213,7 @@ class _Rank:
 
     def _tiles(self, cuts: Sequence[tuple[int, bool]]) -> Tiles:
         zero = np.zeros(1, np.int64)
-        found = Tiles(zero, zero, zero, zero, zero)
+        tiles = Tiles(zero, zero, zero, zero, zero)
         for (dim, coef), (cut, moved) in zip(self.terms, cuts, strict=True):
-            found = found.joined(dim.tiles(cut, moved), coef)
-        return found
+            tiles = tiles.joined(dim.tiles(cut, moved), coef)
+        return tiles

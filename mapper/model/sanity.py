@@ -15,26 +15,26 @@ def check_physical(batch: MappingBatch, costs: Costs) -> None:
     crosses the outermost level once at least, and every keeper hands inwards at least what the tensor has. Where
     drained words are read, every inner keeper of an output reads at least what the output has.
     """
-    found = [*_coverage(batch), *_figures(costs), *_cycles(batch, costs), *_traffic(batch, costs)]
-    if found:
+    violations = [*_coverage(batch), *_figures(costs), *_cycles(batch, costs), *_traffic(batch, costs)]
+    if violations:
         chains = {dim: batch.factors[0, :, d].tolist() for d, dim in enumerate(batch.workload.dims)}
         orders, keep = batch.order[0].tolist(), batch.keep[0].astype(int).tolist()
         raise InternalError(
             "internal error: this result is impossible; please report it with the mapping\n"
-            + "\n".join(found)
+            + "\n".join(violations)
             + f"\nmapping: bounds {chains}, orders {orders}, keep {keep} on {batch.arch.name}, {batch.workload.name}"
         )
 
 
 def _coverage(batch: MappingBatch) -> list[str]:
-    found = []
+    violations = []
     for dim, size, table, rows in zip(
         batch.workload.dims, batch.workload.sizes, batch.tables, batch.rows.T, strict=True
     ):
         last = (table.digits * table.strides).sum(axis=1)[rows]  # the last element the nest visits
         if (last != size - 1).any() or (table.residuals > table.bounds)[rows].any():
-            found.append(f"the loops of {dim} do not cover its {size} elements once each")
-    return found
+            violations.append(f"the loops of {dim} do not cover its {size} elements once each")
+    return violations
 
 
 def _figures(costs: Costs) -> list[str]:
@@ -60,7 +60,7 @@ def _cycles(batch: MappingBatch, costs: Costs) -> list[str]:
 
 
 def _traffic(batch: MappingBatch, costs: Costs) -> list[str]:
-    found = []
+    violations = []
     for v, tensor in enumerate(batch.workload.tensors):
         words = touched_words(batch.workload, tensor)
         moved = (costs.counts.updates if tensor.output else costs.counts.reads)[:, :, v]
@@ -71,5 +71,5 @@ def _traffic(batch: MappingBatch, costs: Costs) -> list[str]:
         for level in np.flatnonzero(short.any(axis=0)):
             name = batch.arch.levels[level].name
             least = moved[:, level].min()
-            found.append(f"{name} moves {int(least):,} words of {tensor.name}, which has {words:,}")
-    return found
+            violations.append(f"{name} moves {int(least):,} words of {tensor.name}, which has {words:,}")
+    return violations

@@ -199,8 +199,8 @@ def _traffic(nest: _Nest, tensor: Tensor, parent: int, child: int, loops: list[L
                 continue
             tile = _words(nest.workload, tensor, box)
             new = tile if child == nest.levels else tile - held.get(at, frozenset())
-            left = held.get(at, frozenset()) - tile
-            traffic.drained[at] = traffic.drained.get(at, 0) + len(left)
+            leaving = held.get(at, frozenset()) - tile
+            traffic.drained[at] = traffic.drained.get(at, 0) + len(leaving)
             held[at] = tile
             traffic.filled[at] = traffic.filled.get(at, 0) + len(new)
             traffic.child_seen.setdefault(at, set()).update(tile)
@@ -244,7 +244,7 @@ class _Array:
         """The least cycles beyond those of the steps, over the tensors that may be stationary."""
         every = range(len(self.nest.workload.tensors))
         kept = self.nest.keep[self.array.level + 1 :].any(axis=0)  # by levels inside the array
-        found = [steps * (self.array.rows + self.array.skew)]  # as if each step changed all
+        candidates = [steps * (self.array.rows + self.array.skew)]  # as if each step changed all
         for v in every:
             if (kept[v] or not kept.any()) and self._flow([other for other in every if other != v]):
                 inside = range(self.array.level + 1, self.nest.levels)
@@ -256,13 +256,13 @@ class _Array:
                 if self.array.double_buffered:
                     output = self.nest.workload.tensors[v].output
                     cycles = cycles_of_two_registers(folds, exchange, output=output) + self.array.skew
-                found.append(cycles - steps)
-        return min(found)
+                candidates.append(cycles - steps)
+        return min(candidates)
 
     def _folds(self, v: int, c: int) -> list[int]:
         """The steps from each in which some instance of boundary `c` needs another tile to the next one."""
         nest, held, folds = self.nest, dict[Instance, Box](), list[int]()
-        loops, axes = ([loop for loop in some if loop.level < c] for some in (nest.temporal, nest.spatial))
+        loops, axes = ([loop for loop in nest_loops if loop.level < c] for nest_loops in (nest.temporal, nest.spatial))
         for step, inside in groupby(nest.active_steps(nest.levels), lambda every: every[: len(loops)]):
             wanted = dict[Instance, Box]()
             for at in product(*(range(loop.bound) for loop in axes)):
@@ -289,8 +289,8 @@ class _Array:
         first = [0 for _ in nest.temporal]
         for at in product(*(range(loop.bound) for loop in nest.spatial)):
             edge = tuple(0 if loop.slot in slots else i for loop, i in zip(nest.spatial, at, strict=True))
-            here, there = (nest.box(nest.temporal, tuple(first), nest.spatial, x, nest.levels) for x in (at, edge))
-            if here is not None and there is not None and self._of(v, here) != self._of(v, there):
+            box, edge_box = (nest.box(nest.temporal, tuple(first), nest.spatial, x, nest.levels) for x in (at, edge))
+            if box is not None and edge_box is not None and self._of(v, box) != self._of(v, edge_box):
                 return False
         return True
 

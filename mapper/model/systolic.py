@@ -29,8 +29,8 @@ def fill_drain(nest: NestAnalysis) -> Numbers:
         for boundary, holds in _boundaries(batch, v, array.level):
             words = TileSizes(nest).words(boundary, tensor) if boundary < nest.levels else 1
             own = own + holds * _exchanges(nest, tensor, boundary, array.rows * words)
-        others = [other for other in batch.workload.tensors if other is not tensor]
-        possible = _all_flow(nest, others) & _may_stay(batch, v, array.level)
+        other_tensors = [other for other in batch.workload.tensors if other is not tensor]
+        possible = _all_flow(nest, other_tensors) & _may_stay(batch, v, array.level)
         cycles = nest.xp.where(possible, nest.xp.minimum(cycles, own), cycles)
     return cycles
 
@@ -82,10 +82,10 @@ def _boundaries(batch: Mappings, v: int, level: int) -> Iterator[tuple[int, Numb
     levels = len(batch.arch.levels)
     free = np.ones(len(batch), bool)
     for boundary in range(level + 1, levels + 1):
-        here = free & batch.keep[:, boundary, v] if boundary < levels else free
-        if here.any():
-            yield boundary, here.astype(batch.numbers)
-        free = free & ~here
+        outermost = free & batch.keep[:, boundary, v] if boundary < levels else free
+        if outermost.any():
+            yield boundary, outermost.astype(batch.numbers)
+        free = free & ~outermost
 
 
 def _may_stay(batch: Mappings, v: int, level: int) -> Bools:

@@ -1,6 +1,7 @@
 """What is charged beside accesses and MACs: leakage, wires, drained words."""
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from ...arch import LARGEST, Architecture
 from ...energy import EnergyTable
@@ -11,6 +12,8 @@ from ...workloads import Fault
 class Charges:
     """What Timeloop leaves at 0 by default, and so do we."""
 
+    name_in_files: ClassVar = "CostOptions"  # the hashes of older files have it
+
     leakage: bool = False  # charge leak_pj_per_cycle of every instance, used or not, for every cycle
     wire_pj_per_bit_mm: float = 0.0  # of the wires below the levels, with
     tile_mm: float = 0.0  # the length of one hop, from a place of the array to its neighbour
@@ -19,7 +22,7 @@ class Charges:
     drain_reads: bool = field(default=False, metadata={"later": True})
 
     @property
-    def network(self) -> bool:
+    def has_interconnect(self) -> bool:
         """Whether words are charged for the way to where they are needed."""
         return self.hop_pj > 0 or self.wire_pj_per_bit_mm * self.tile_mm > 0
 
@@ -35,9 +38,9 @@ class Charges:
         return sum(pj * arch.instances(level) for level, pj in enumerate(figures))
 
     @property
-    def network_text(self) -> str:
+    def interconnect_text(self) -> str:
         """What is charged, for a reader."""
-        if not self.network:
+        if not self.has_interconnect:
             return "energy not counted"
         if self.hop_pj:
             return f"{self.hop_pj:g} pJ per word and hop"
@@ -46,15 +49,15 @@ class Charges:
     def faults(self) -> list[Fault]:
         """What is wrong with the options, in the user's words."""
         names = {"wire-pj-per-bit-mm": self.wire_pj_per_bit_mm, "tile-mm": self.tile_mm, "hop-pj": self.hop_pj}
-        found = [
+        faults = [
             Fault(name, None, "", f"must be a number from 0 to {LARGEST:g}, got {value:g}")
             for name, value in names.items()
             if not 0 <= value <= LARGEST
         ]
         if bool(self.wire_pj_per_bit_mm) != bool(self.tile_mm):
             missing, given = ("tile-mm", "wire-pj-per-bit-mm")[:: 1 if self.wire_pj_per_bit_mm else -1]
-            found.append(Fault(missing, None, "", f"is missing: {given} charges wires by their length, and needs it"))
+            faults.append(Fault(missing, None, "", f"is missing: {given} charges wires by their length, and needs it"))
         elif self.hop_pj and self.tile_mm:
             rule = "a hop costs what this says, or what its wires cost: leave one out"
-            found.append(Fault("hop-pj", None, "", f"does not go with wire-pj-per-bit-mm: {rule}"))
-        return found
+            faults.append(Fault("hop-pj", None, "", f"does not go with wire-pj-per-bit-mm: {rule}"))
+        return faults

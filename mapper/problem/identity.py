@@ -11,7 +11,8 @@ from typing import Any
 def fingerprint(value: object) -> str:
     """A hash of dataclasses, mappings, sequences, sets and plain values; the same in every process.
 
-    A field whose metadata say `later` came after files that are still read: at its default it changes no hash.
+    A field whose metadata say `later` came after files that are still read: at its default it changes no hash. A class
+    that had another name then says so by `name_in_files`.
     """
     return hashlib.sha256(json.dumps(_plain(value), sort_keys=True).encode()).hexdigest()[:16]
 
@@ -20,7 +21,7 @@ def _plain(value: object) -> object:
     if value is None or isinstance(value, str | int | float | bool):
         return value
     if is_dataclass(value) and not isinstance(value, type):
-        return [type(value).__name__, _plain_fields(value)]
+        return [getattr(value, "name_in_files", type(value).__name__), _plain_fields(value)]
     if isinstance(value, Mapping):
         return sorted(([_plain(key), _plain(entry)] for key, entry in value.items()), key=repr)
     if isinstance(value, set | frozenset):

@@ -18,9 +18,9 @@ def plain(value: object) -> Any:
         every = {field: getattr(value, field.name) for field in fields(value)}
         return {f.name: plain(own) for f, own in every.items() if f.default is MISSING or own != f.default}
     if isinstance(value, frozenset):
-        return sorted(plain(each) for each in value)
+        return sorted(plain(element) for element in value)
     if isinstance(value, tuple | list):
-        return [plain(each) for each in value]
+        return [plain(element) for element in value]
     if value is None or isinstance(value, bool | int | float | str):
         return value
     raise TypeError(f"no plain value of {type(value).__name__}")
@@ -40,5 +40,5 @@ def _canonical(value: object) -> object:
     if isinstance(value, Mapping):
         return {key: _canonical(own) for key, own in value.items()}
     if isinstance(value, list):
-        return [_canonical(each) for each in value]
+        return [_canonical(element) for element in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -60,7 +60,7 @@ class Problem:
 
     def plain(self) -> Json:
         """Convert to plain values that say all of it but the front; `of_plain` reads them."""
-        arch = replace(self.arch, components=tuple(_without_folders(each) for each in self.arch.components))
+        arch = replace(self.arch, components=tuple(_without_folders(component) for component in self.arch.components))
         described = {"arch": plain(arch), "workload": plain(self.workload), "table": plain(self.energies)}
         costs = plain(self.charges)
         return {"model": self.goal.model, "objective": self.goal.text, "costs": costs, **described}
@@ -104,7 +104,7 @@ def _tuples(value: Any) -> Any:
 
 def _without_folders(own: ComponentClass) -> ComponentClass:
     """Return a class of components without the folders of the files that its values come from."""
-    parts = tuple(_part(each) for each in own.parts)
+    parts = tuple(_part(part) for part in own.parts)
     actions = tuple((name, tuple((part, _value(times)) for part, times in does)) for name, does in own.actions)
     return ComponentClass(_value(own.name), _values(own.attributes), parts, actions)
 
@@ -114,7 +114,7 @@ def _part(own: ComponentPart) -> ComponentPart:
 
 
 def _values(every: tuple[tuple[str, Written], ...]) -> tuple[tuple[str, Written], ...]:
-    return tuple((name, _value(each)) for name, each in every)
+    return tuple((name, _value(written)) for name, written in every)
 
 
 def _value(own: Written) -> Written:

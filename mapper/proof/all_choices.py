@@ -98,7 +98,7 @@ class AllChoices:
 
     def exchange(self, before: Waiting, after: Waiting) -> None:
         """Let a choice wait in another form."""
-        waiting = tuple(after if each is before else each for each in self.waiting)
+        waiting = tuple(after if choice is before else choice for choice in self.waiting)
         self._state = replace(self._state, waiting=waiting)
 
     def rule_out(self) -> None:
@@ -108,8 +108,10 @@ class AllChoices:
         if self.in_turn.added_up and self.number_bounded < self.number and self.least_waiting >= cutoff:
             before = self._state
             certified = (*before.certified, *self._certified_in_turn()) if self.task.options.certify else ()
-            left = before.left + Coverage(ruled_out=(self.number - before.number_bounded) * self.leaves.chains.number)
-            self._state = replace(before, number_bounded=self.number, left=left, certified=certified)
+            coverage = before.left + Coverage(
+                ruled_out=(self.number - before.number_bounded) * self.leaves.chains.number
+            )
+            self._state = replace(before, number_bounded=self.number, left=coverage, certified=certified)
 
     def close(self, choices: Sequence[Waiting]) -> None:
         """Close choices that have no better mapping."""

@@ -84,8 +84,8 @@ def best_orders(
     flows = [(flow(c), c, word_pj(batch, c)) for c in charges if c.child < nest.levels]
     best = np.empty((len(batch), nest.levels, len(batch.workload.dims)), np.int8)
     for level, allowed in enumerate(orders):
-        here = [(flow, pj) for flow, charge, pj in flows if charge.child > level]
-        best[:, level] = _LevelSearch(nest, here, level).best(allowed)
+        level_flows = [(flow, pj) for flow, charge, pj in flows if charge.child > level]
+        best[:, level] = _LevelSearch(nest, level_flows, level).best(allowed)
     return best
 
 
@@ -129,15 +129,15 @@ class _LevelSearch:
         for size in range(1, len(free) + 1):
             for chosen in map(frozenset, combinations(free, size)):
                 inner = sorted(chosen)
-                each = np.stack([best[chosen - {d}] + self.saved(d, front | (chosen - {d})) for d in inner])
-                which = each.argmax(axis=0)
-                best[chosen], last[chosen] = each.max(axis=0), np.array(inner)[which]
+                savings = np.stack([best[chosen - {d}] + self.saved(d, front | (chosen - {d})) for d in inner])
+                which = savings.argmax(axis=0)
+                best[chosen], last[chosen] = savings.max(axis=0), np.array(inner)[which]
         order = np.empty((n, len(free)), np.int8)
-        left = np.array([frozenset(free)] * n, dtype=object)
+        remaining = np.array([frozenset(free)] * n, dtype=object)
         for place in range(len(free) - 1, -1, -1):
-            for chosen in set(left.tolist()):
-                mine = np.flatnonzero(left == chosen)
-                order[mine, place] = last[chosen][mine]
-                for d in np.unique(order[mine, place]).tolist():
-                    left[mine[order[mine, place] == d]] = chosen - {d}
+            for chosen in set(remaining.tolist()):
+                rows = np.flatnonzero(remaining == chosen)
+                order[rows, place] = last[chosen][rows]
+                for d in np.unique(order[rows, place]).tolist():
+                    remaining[rows[order[rows, place] == d]] = chosen - {d}
         return order

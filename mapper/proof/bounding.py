@@ -113,7 +113,7 @@ class Bounding:
         """Fold a choice where those that wait hold much already."""
         if self.task.options.certify or not isinstance(self.leaves.incumbents, BestIncumbent):
             return choice  # what rules it out is needed, or its point
-        held = choice.rows + sum(each.rows for each in self.choices.waiting)
+        held = choice.rows + sum(waiting.rows for waiting in self.choices.waiting)
         if isinstance(choice, WideChoice) or held <= HELD or not self.choices.waiting:
             return choice
         return FoldedChoice(choice.relaxed.keep, choice.least, self.leaves.chains.number)

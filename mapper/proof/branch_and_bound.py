@@ -36,7 +36,7 @@ Evaluate = Callable[[Ints, Floats], Coverage]
 class State:
     """The open nodes, and the coverage of the combinations that are in none of them."""
 
-    nodes: Ints  # (node, group): a node of each group's tree; with a trail, a last column has the node's number there
+    nodes: Ints  # (node, group): a node of each group's tree; with a log, a last column has the node's number there
     bounds: Floats  # (node,)
     left: Coverage
     proof_log: ProofLog | None = None  # for a certificate
@@ -82,20 +82,20 @@ class Branching:
         """
         before, chosen = self.state, self._choose()
         self.opened += len(chosen)
-        others = np.ones(len(before.bounds), bool)
-        others[chosen] = False
-        trail = before.proof_log and before.proof_log.going_on()
-        nodes, bounds, left = self._opened(before.nodes[chosen], before.bounds[chosen], best, evaluate, trail)
+        unopened = np.ones(len(before.bounds), bool)
+        unopened[chosen] = False
+        proof_log = before.proof_log and before.proof_log.going_on()
+        nodes, bounds, coverage = self._opened(before.nodes[chosen], before.bounds[chosen], best, evaluate, proof_log)
         limit = best() * (1 - ROUNDING)
-        keep, still = bounds < limit, others & (before.bounds < limit)
-        gone = np.concatenate([nodes[~keep], before.nodes[others & ~still]])
-        if trail:
-            trail.rule_out(gone, self.forest.weighted(gone) >= limit)
+        keep, still = bounds < limit, unopened & (before.bounds < limit)
+        gone = np.concatenate([nodes[~keep], before.nodes[unopened & ~still]])
+        if proof_log:
+            proof_log.rule_out(gone, self.forest.weighted(gone) >= limit)
         self.state = State(
             np.concatenate([before.nodes[still], nodes[keep]]),
             np.concatenate([before.bounds[still], bounds[keep]]),
-            before.left + left + Coverage(ruled_out=self.forest.number(gone)),
-            trail,
+            before.left + coverage + Coverage(ruled_out=self.forest.number(gone)),
+            proof_log,
         )
 
     def dive(self, best: Callable[[], float], evaluate: Evaluate) -> None:
@@ -126,12 +126,12 @@ class Branching:
             trail.divide(nodes[~single], along, parts, owner)
         nodes, bounds = np.concatenate([nodes[single], parts]), np.concatenate([bounds[single], below])
         single, hope = self.forest.single(nodes), bounds < limit
-        left = Coverage(ruled_out=int((single & ~hope).sum()))
+        coverage = Coverage(ruled_out=int((single & ~hope).sum()))
         if trail:
             trail.rule_out(nodes[single & ~hope], self.forest.weighted(nodes[single & ~hope]) >= limit)
             trail.evaluate(nodes[single & hope])
-        left += self._evaluate(nodes[single & hope], bounds[single & hope], evaluate)
-        return nodes[~single], bounds[~single], left
+        coverage += self._evaluate(nodes[single & hope], bounds[single & hope], evaluate)
+        return nodes[~single], bounds[~single], coverage
 
     def _choose(self) -> Ints:
         bounds = self.state.bounds
@@ -149,15 +149,15 @@ class Branching:
         """
         every = [self.forest.children(nodes, bounds, g) for g in range(len(self.forest.trees))]
         if np.isfinite(limit):
-            left = np.stack([_left(below, owner, limit, len(nodes)) for owner, _, below in every], axis=1)
+            work = np.stack([_left(below, owner, limit, len(nodes)) for owner, _, below in every], axis=1)
         else:  # before there is a best mapping: along the group whose rows are least alike
-            left = -self.forest.spread(nodes)
-        left = np.minimum(left, np.finfo(float).max)  # a single row has no parts, however much the others leave
-        along = np.where(self.forest.spread(nodes) > 0, left, np.inf).argmin(axis=1)
+            work = -self.forest.spread(nodes)
+        work = np.minimum(work, np.finfo(float).max)  # a single row has no parts, however much the others leave
+        along = np.where(self.forest.spread(nodes) > 0, work, np.inf).argmin(axis=1)
         chosen = [along[owner] == g for g, (owner, _, _) in enumerate(every)]
-        parts = [children[mine] for mine, (_, children, _) in zip(chosen, every, strict=True)]
-        least = [below[mine] for mine, (_, _, below) in zip(chosen, every, strict=True)]
-        owners = [owner[mine] for mine, (owner, _, _) in zip(chosen, every, strict=True)]
+        parts = [children[mask] for mask, (_, children, _) in zip(chosen, every, strict=True)]
+        least = [below[mask] for mask, (_, _, below) in zip(chosen, every, strict=True)]
+        owners = [owner[mask] for mask, (owner, _, _) in zip(chosen, every, strict=True)]
         return np.concatenate(parts), np.concatenate(least), np.concatenate(owners), along
 
     def _evaluate(self, nodes: Ints, bounds: Floats, evaluate: Evaluate) -> Coverage:

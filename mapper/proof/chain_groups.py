@@ -56,7 +56,7 @@ class ChainGroups:
             if number > MOST_CHAINS:
                 self.groups.append(LongList(space.arch, space.workload, spaces, dims, deadline))
             else:
-                tables = {d: every_chain(each) for d, each in spaces.items()}
+                tables = {d: every_chain(chains) for d, chains in spaces.items()}
                 self.groups.append(DimGroup(space.arch, space.workload, tables, dims, deadline))
 
     def forget(self) -> None:
@@ -75,9 +75,9 @@ class ChainGroups:
             bounds = every_chain(self.space.chains[d]).bounds
             places.append(np.empty(len(bounds), np.int64))
             places[-1][np.lexsort(bounds.T[::-1])] = np.arange(len(bounds))
-        shape = [len(mine) for mine in places]
+        shape = [len(dim_places) for dim_places in places]
         grid = np.unravel_index(np.arange(prod(shape)), shape)
-        return np.ravel_multi_index([mine[rows] for mine, rows in zip(places, grid, strict=True)], shape)
+        return np.ravel_multi_index([dim_places[rows] for dim_places, rows in zip(places, grid, strict=True)], shape)
 
 
 def number_in(group: DimGroup | LongList, batch: MappingBatch) -> int:
@@ -97,12 +97,12 @@ def rows_of(groups: Sequence[DimGroup], batch: MappingBatch) -> Ints | None:
     chains = batch.factors[0]
     numbers = []
     for group in groups:
-        alike = np.ones(len(group), bool)
+        matches = np.ones(len(group), bool)
         for d, rows in group.rows.items():
-            alike &= (group.tables[d].bounds == chains[:, d]).all(axis=1)[rows]
-        if not alike.any():
+            matches &= (group.tables[d].bounds == chains[:, d]).all(axis=1)[rows]
+        if not matches.any():
             return None
-        numbers.append(int(alike.argmax()))
+        numbers.append(int(matches.argmax()))
     return np.array(numbers)
 
 

@@ -79,16 +79,16 @@ class CoarseBounds:
             looks.append(product.weights)
             self._rule_out(constant, weighed)
             go_on = sum(self._lengths) <= SHRINKS * before or constant < product.constant - MISJUDGED
-        rows = [np.arange(len(group)) if mine is None else mine
-                for group, mine in zip(self.groups, self._rows, strict=True)]  # fmt: skip
+        rows = [np.arange(len(group)) if group_rows is None else group_rows
+                for group, group_rows in zip(self.groups, self._rows, strict=True)]  # fmt: skip
         if (best := self._best) is not None:
-            rows = [np.union1d(mine, [own]) for mine, own in zip(rows, best, strict=True)]
+            rows = [np.union1d(group_rows, [own]) for group_rows, own in zip(rows, best, strict=True)]
         return CoarseBound(tuple(rows), tuple(looks), prod(map(len, self.groups)) - prod(map(len, rows)), least)
 
     @property
     def _lengths(self) -> list[int]:
         """The number of chains left of each group."""
-        return [len(group) if mine is None else len(mine) for group, mine in zip(self.groups, self._rows, strict=True)]
+        return [len(group) if rows is None else len(rows) for group, rows in zip(self.groups, self._rows, strict=True)]
 
     @property
     def _best(self) -> list[int] | None:
@@ -99,9 +99,9 @@ class CoarseBounds:
     def _sampled(self) -> Factors:
         """Find weights by the ascent of some of the chains left, evenly chosen, and those of the best mapping."""
         chosen, best = [], self._best
-        for g, (mine, number) in enumerate(zip(self._rows, self._lengths, strict=True)):
+        for g, (rows, number) in enumerate(zip(self._rows, self._lengths, strict=True)):
             few = np.unique(np.linspace(0, number - 1, min(SAMPLE, number)).astype(np.int64))
-            few = few if mine is None else mine[few]
+            few = few if rows is None else rows[few]
             chosen.append(few if best is None else np.union1d(few, [best[g]]))
         relaxed = self.relaxation([group.take(few) for group, few in zip(self.groups, chosen, strict=True)])
         powers = self.incumbent.objectives[0].powers
@@ -110,25 +110,25 @@ class CoarseBounds:
 
     def _constant(self, product: Factors, weighed: Sequence[_Weighed]) -> float:
         """Correct the constant, which is that of the sample, for all chains left."""
-        again = np.prod([each.again for each in weighed], axis=0).tolist()
-        self._again |= {term.name: each for term, each in zip(product.rewritten, again, strict=True)}
+        again = np.prod([weighed_group.again for weighed_group in weighed], axis=0).tolist()
+        self._again |= {term.name: ratio for term, ratio in zip(product.rewritten, again, strict=True)}
         return product.constant_with(again)
 
     @staticmethod
     def _bound(constant: float, weighed: Sequence[_Weighed]) -> float:
         """The bound of all chains left."""
         with np.errstate(over="ignore"):
-            return float(np.exp(constant + sum(float(each.scores.min()) for each in weighed)))
+            return float(np.exp(constant + sum(float(weighed_group.scores.min()) for weighed_group in weighed)))
 
     def _rule_out(self, constant: float, weighed: Sequence[_Weighed]) -> None:
         """Rule out the chains whose combinations are all no better than the best."""
         cutoff = self.incumbent.cutoff * (1 - ROUNDING)
         limit = log(cutoff) if 0 < cutoff < np.inf else cutoff or -np.inf
-        lowest = [float(each.scores.min()) for each in weighed]
-        for g, (mine, each) in enumerate(zip(self._rows, weighed, strict=True)):
-            others = constant + sum(low for h, low in enumerate(lowest) if h != g)
-            stay = np.flatnonzero(others + each.scores < limit)
-            self._rows[g] = stay if mine is None else mine[stay]
+        lowest = [float(weighed_group.scores.min()) for weighed_group in weighed]
+        for g, (rows, weighed_group) in enumerate(zip(self._rows, weighed, strict=True)):
+            offset = constant + sum(low for h, low in enumerate(lowest) if h != g)
+            stay = np.flatnonzero(offset + weighed_group.scores < limit)
+            self._rows[g] = stay if rows is None else rows[stay]
 
     def _weighed(self, product: Factors, g: int) -> Work[_Weighed]:
         """Weigh all chains left of group g, some at a time."""
@@ -148,7 +148,7 @@ class CoarseBounds:
 
     def _blocks(self, g: int) -> Iterable[DimGroup]:
         """The chains left of a group, some at a time."""
-        group, mine = self.groups[g], self._rows[g]
-        if mine is None:
+        group, rows = self.groups[g], self._rows[g]
+        if rows is None:
             return group.blocks
-        return (group.take(mine[start : start + BLOCK]) for start in range(0, len(mine), BLOCK))
+        return (group.take(rows[start : start + BLOCK]) for start in range(0, len(rows), BLOCK))

@@ -86,11 +86,11 @@ class Forest:
 
     def products(self, nodes: Ints) -> list[Floats]:
         """Bound each product of powers from below. # (node,) each"""
-        found = []
+        products = []
         for i, least in enumerate(self.sharper):
             factors = (tree.low[i - len(self.sharper)][nodes[:, g]] for g, tree in enumerate(self.trees))
-            found.append(least * reduce(mul, factors))
-        return found
+            products.append(least * reduce(mul, factors))
+        return products
 
     def relaxed(self, nodes: Ints) -> Bound:
         """Bound the energy and cycles of each node from below. # (node,) each"""

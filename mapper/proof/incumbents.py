@@ -113,8 +113,8 @@ class BestIncumbent:
 
     def promising(self, energy_pj: Floats, cycles: Floats) -> Ints:
         """Select the mapping with the least objective, among equals by the next."""
-        others = [objective.value(energy_pj, cycles) for objective in self.objectives[:0:-1]]
-        return np.lexsort([*others, self.worth(energy_pj, cycles)])[:1]
+        keys = [objective.value(energy_pj, cycles) for objective in self.objectives[:0:-1]]
+        return np.lexsort([*keys, self.worth(energy_pj, cycles)])[:1]
 
     def offer(self, batch: MappingBatch, energy_pj: float, cycles: float) -> bool:
         energies, steps = np.array([energy_pj]), np.array([cycles])
@@ -193,12 +193,12 @@ class FrontIncumbents:
 
         While the front is empty, return a negative number that grows with the EDP of the point.
         """
-        found = reach(self.energy_pj, self.cycles, energy_pj, cycles)
-        near = np.flatnonzero(found < 1) if products and len(self.cycles) else np.empty(0, np.int64)
+        values = reach(self.energy_pj, self.cycles, energy_pj, cycles)
+        near = np.flatnonzero(values < 1) if products and len(self.cycles) else np.empty(0, np.int64)
         if len(near):
             within = self._reach(energy_pj[near], cycles[near], [product[near] for product in products])
-            found[near] = np.maximum(found[near], within)
-        return found
+            values[near] = np.maximum(values[near], within)
+        return values
 
     def _reach(self, energy_pj: Floats, cycles: Floats, products: Sequence[Floats]) -> Floats:
         """Compute the least factor by which to scale the front until something above each point lies under it.
@@ -214,11 +214,11 @@ class FrontIncumbents:
             least = np.log([energy_pj, cycles, *products]) / powers.sum(axis=1, keepdims=True)
             steps = np.log([[np.inf, *self.energy_pj], [*self.cycles, np.inf]]).T
         steps = steps[(steps > -np.inf).all(axis=1)]  # nothing lies under a mapping without energy
-        found = np.full(len(cycles), np.inf)
+        log_factors = np.full(len(cycles), np.inf)
         for corner in steps:
             figures = np.multiply(shares, corner, out=np.zeros(shares.shape), where=shares > 0).sum(axis=1)
-            found = np.minimum(found, (least - figures[:, None]).max(axis=0))
-        return np.exp(found)
+            log_factors = np.minimum(log_factors, (least - figures[:, None]).max(axis=0))
+        return np.exp(log_factors)
 
     def worth(self, energy_pj: Floats, cycles: Floats) -> Floats:
         return self.bound_value(energy_pj, cycles)
@@ -239,8 +239,8 @@ class FrontIncumbents:
         before = self.least
         stay = ~dominated(np.stack([self.cycles, self.energy_pj]).T, [(cycles, energy_pj)])
         place = int((self.cycles[stay] < cycles).sum())
-        others = [other for other, stays in zip(self.batches, stay.tolist(), strict=True) if stays]
-        batches = (*others[:place], batch, *others[place:])
+        kept = [other for other, stays in zip(self.batches, stay.tolist(), strict=True) if stays]
+        batches = (*kept[:place], batch, *kept[place:])
         all_cycles = np.insert(self.cycles[stay], place, cycles)
         self._front = batches, all_cycles, np.insert(self.energy_pj[stay], place, energy_pj)
         return self.least < before

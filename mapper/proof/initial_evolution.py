@@ -59,11 +59,11 @@ class Evolver:
 
     def step(self) -> None:
         """Make a generation, and offer its best mappings."""
-        found = self._populations.generation(self.generations)
+        generation = self._populations.generation(self.generations)
         self.generations += 1
-        self.leaves.recorder.statistics.count(found.scores.reasons)
-        self._offer(found)
-        self.best = min(self.best, float(found.scores.values[:, 0].min(initial=np.inf)))
+        self.leaves.recorder.statistics.count(generation.scores.reasons)
+        self._offer(generation)
+        self.best = min(self.best, float(generation.scores.values[:, 0].min(initial=np.inf)))
         self._populations.end_if_over(self.best)
 
     def go_on(self, late: Callable[[], bool]) -> bool:
@@ -82,8 +82,10 @@ class Evolver:
                 self.leaves.offer(batch.take([i]))
             flagged = np.flatnonzero(~costs.exact)
             if len(flagged):  # whose figures may be too high
-                some = batch.take(flagged)
-                least = evaluate(some, task.table, task.charges, least_counts(some, costs.counts.take(flagged)))
+                flagged_batch = batch.take(flagged)
+                least = evaluate(
+                    flagged_batch, task.table, task.charges, least_counts(flagged_batch, costs.counts.take(flagged))
+                )
                 for i in flagged[incumbents.bound_value(least.energy_pj, least.cycles) < incumbents.cutoff].tolist():
                     self.leaves.offer(batch.take([i]))
 

@@ -76,10 +76,10 @@ class KeepChoice:
         best, groups = self.incumbents.best, self.relaxed.groups
         rows = None if best is None else rows_of(groups, best)
         weights = importance(self.relaxed, np.zeros(len(groups), np.int64) if rows is None else rows)
-        left = narrowed([np.arange(len(group)) for group in groups], self.weighing, self.incumbents)
+        remaining = narrowed([np.arange(len(group)) for group in groups], self.weighing, self.incumbents)
         # the weights of the rows left may bound the whole lower than before; that bound stays, but in no certificate
         known = -np.inf if certify else self.least
-        self.branching = Branching(Forest(self.relaxed, self.incumbents, weights, left), certify, known=known)
+        self.branching = Branching(Forest(self.relaxed, self.incumbents, weights, remaining), certify, known=known)
 
     def step(self, leaves: LeafEvaluator) -> None:
         """Open some nodes."""
@@ -99,8 +99,8 @@ class KeepChoice:
         branching = self.branching
         assert branching is not None
         (geometric,) = self.weighing
-        left, nodes = branching.forest.left, (OpenNodes.of(branching),)
-        whole = Part(left, dict(geometric.known), branching.least, PATIENCE)
+        remaining, nodes = branching.forest.left, (OpenNodes.of(branching),)
+        whole = Part(remaining, dict(geometric.known), branching.least, PATIENCE)
         search = PartSearch(task, geometric, branching.forest.weights, branching.forest.trees)
         self.rounds = Rounds(search, OpenPart(whole, nodes, branching.state.left, branching.opened))
         self.branching = None
@@ -146,10 +146,10 @@ class KeepChoice:
     @property
     def coverage(self) -> Coverage:
         """The coverage of all combinations of chains with this choice."""
-        gone = sum(each.ruled_out for each in (self.coarse_bound, self._narrowed) if each is not None)
+        gone = sum(narrowing.ruled_out for narrowing in (self.coarse_bound, self._narrowed) if narrowing is not None)
         running = self.rounds or self.branching
-        left = running.coverage if running else Coverage(open=prod(len(group) for group in self.relaxed.groups))
-        return left + Coverage(ruled_out=gone)
+        coverage = running.coverage if running else Coverage(open=prod(len(group) for group in self.relaxed.groups))
+        return coverage + Coverage(ruled_out=gone)
 
     def certified(self, numbers: Sequence[Ints]) -> Choice:
         """Convert its sets of chains for the certificate; `numbers`: per group, the rows' numbers there."""
@@ -167,9 +167,9 @@ class KeepChoice:
             ]
             return Choice(keep=keep, weights=weights, trees=trees, verdicts="")
         trees = [certified_tree(tree, names) for tree, names in zip(branching.forest.trees, numbers, strict=True)]
-        trail, nodes = branching.state.proof_log.going_on(), branching.state.nodes
-        trail.rule_out(nodes, branching.forest.weighted(nodes) >= branching.state.bounds)
-        return Choice(keep=keep, weights=weights, trees=trees, verdicts=trail.verdicts())
+        proof_log, nodes = branching.state.proof_log.going_on(), branching.state.nodes
+        proof_log.rule_out(nodes, branching.forest.weighted(nodes) >= branching.state.bounds)
+        return Choice(keep=keep, weights=weights, trees=trees, verdicts=proof_log.verdicts())
 
     def _certified_whole(
         self, keep: dict[str, list[str]], weights: list[dict[str, float]], numbers: Sequence[Ints]
@@ -196,8 +196,8 @@ class KeepChoice:
         first, rest = order[:MOST_CORNERS], float(reached[order[MOST_CORNERS:]].min(initial=np.inf))
         bound = forest.relaxed(nodes[first])
         least = _least(incumbents, bound, reached[first], forest.products(nodes[first]))
-        others = [] if rest == np.inf else incumbents.times(rest)
-        return _points(bound) + others, min(least, float(incumbents.least_times(np.array([rest]))[0]))
+        rest_points = [] if rest == np.inf else incumbents.times(rest)
+        return _points(bound) + rest_points, min(least, float(incumbents.least_times(np.array([rest]))[0]))
 
 
 def choice_of(task: Task, leaves: LeafEvaluator, keep: Bools, *, last: bool) -> Work[KeepChoice | WideChoice]:
@@ -218,7 +218,7 @@ def choice_of(task: Task, leaves: LeafEvaluator, keep: Bools, *, last: bool) -> 
                 kept_names(task.space.arch, task.space.workload, keep), coarse_bound, leaves.chains.number
             )
     rows = coarse_bound.rows if coarse_bound else [None] * len(groups)
-    relaxed = relaxation([_held(group, mine) for group, mine in zip(groups, rows, strict=True)])
+    relaxed = relaxation([_held(group, group_rows) for group, group_rows in zip(groups, rows, strict=True)])
     if last:
         leaves.chains.forget()
     certified_front = task.options.certify and not best  # its certificate has no weighted products
@@ -252,6 +252,6 @@ def _least(incumbents: FrontIncumbents, bound: Bound, reached: Floats, products:
 
 def _points(bound: Bound) -> list[Point]:
     """List the possible bounds, without those above others."""
-    some = np.flatnonzero(bound.possible)
-    low = some[pareto_rows(bound.cycles[some], bound.energy_pj[some])]
+    possible = np.flatnonzero(bound.possible)
+    low = possible[pareto_rows(bound.cycles[possible], bound.energy_pj[possible])]
     return list(zip(bound.cycles[low].tolist(), bound.energy_pj[low].tolist(), strict=True))

@@ -129,13 +129,13 @@ class LeafEvaluator:
             return True  # no order has less energy, and none fewer cycles
         leak = self.task.charges.leak_pj_per_cycle(batch.arch, self.task.table)
         try:
-            found = SlowOrders(batch, costs, charges, allowed, leak).useful(self._useful, least_cycles, self.late)
+            points = SlowOrders(batch, costs, charges, allowed, leak).useful(self._useful, least_cycles, self.late)
         except TooManyOrders:
             return False
-        for j in self.incumbents.promising(found.energy_pj, found.cycles).tolist() if len(found.cycles) else ():
+        for j in self.incumbents.promising(points.energy_pj, points.cycles).tolist() if len(points.cycles) else ():
             if self.late():
                 return False
-            self.offer(replace(batch, order=found.orders[j : j + 1]))
+            self.offer(replace(batch, order=points.orders[j : j + 1]))
         return True
 
     def _useful(self, energy_pj: Floats, cycles: Floats) -> Bools:

@@ -92,7 +92,7 @@ class LocalSearch:
         grid = np.unravel_index(np.arange(n), [len(relaxed.groups[g]) for g in exchanged])
         where = {g: grid[i] for i, g in enumerate(exchanged)}
         starts = range(0, n, BOUNDED)
-        parts = [{g: mine[start : start + BOUNDED] for g, mine in where.items()} for start in starts]
+        parts = [{g: group_rows[start : start + BOUNDED] for g, group_rows in where.items()} for start in starts]
         bounds = np.concatenate([self._bounds(relaxed, rows, part, min(BOUNDED, n - start))
                                  for start, part in zip(starts, parts, strict=True)])  # fmt: skip
         few = np.argsort(bounds)[:EXCHANGED]

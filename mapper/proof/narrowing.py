@@ -41,24 +41,24 @@ def narrowed(rows: Sequence[Ints], weighing: Sequence[Geometric], incumbents: In
 
     `weighing` has a product for each of the powers that these weigh; none: nothing is ruled out.
     """
-    left, products, looks, least = list(rows), list[Factors](), list[dict[str, float]](), -np.inf
-    while weighing and all(map(len, left)):
-        before, limit = sum(map(len, left)), incumbents.cutoff * (1 - ROUNDING)
-        found = [geometric.factors(left) for geometric in weighing]
-        least = max(least, bound_of_all(found, incumbents))
-        looks += [product.weights for product in found if product.weights]
+    remaining, products, looks, least = list(rows), list[Factors](), list[dict[str, float]](), -np.inf
+    while weighing and all(map(len, remaining)):
+        before, limit = sum(map(len, remaining)), incumbents.cutoff * (1 - ROUNDING)
+        new_products = [geometric.factors(remaining) for geometric in weighing]
+        least = max(least, bound_of_all(new_products, incumbents))
+        looks += [product.weights for product in new_products if product.weights]
         with np.errstate(over="ignore"):  # beyond all floats there is no mapping
             stay = [
-                _bound_values([product.least * product.factors[g] for product in found], incumbents) < limit
-                for g in range(len(left))
+                _bound_values([product.least * product.factors[g] for product in new_products], incumbents) < limit
+                for g in range(len(remaining))
             ]
-        left = [mine[these] for mine, these in zip(left, stay, strict=True)]
-        products = [replace(each, factors=tuple(f[s] for f, s in zip(each.factors, stay, strict=True)))
-                    for each in [*products, *found]][-LOOKS * len(weighing):]  # fmt: skip
-        if sum(map(len, left)) > SHRINKS * before:
+        remaining = [group_rows[mask] for group_rows, mask in zip(remaining, stay, strict=True)]
+        products = [replace(product, factors=tuple(f[s] for f, s in zip(product.factors, stay, strict=True)))
+                    for product in [*products, *new_products]][-LOOKS * len(weighing):]  # fmt: skip
+        if sum(map(len, remaining)) > SHRINKS * before:
             break
-    ruled_out = prod(map(len, rows)) - prod(map(len, left))
-    return Narrowed(tuple(left), tuple(products), tuple(looks), ruled_out, least)
+    ruled_out = prod(map(len, rows)) - prod(map(len, remaining))
+    return Narrowed(tuple(remaining), tuple(products), tuple(looks), ruled_out, least)
 
 
 def bound_of_all(products: Sequence[Factors], incumbents: Incumbents) -> float:

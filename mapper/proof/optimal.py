@@ -148,7 +148,7 @@ class Optimal:
             return Standing(unbounded=True, cannot_finish=self.bounding.cannot_finish(self.statistics.steps, limit))
         if self.start.root_only:
             return Standing(root_only=True)
-        first = min(self.so_far.choices.waiting, key=lambda each: each.least, default=None)
+        first = min(self.so_far.choices.waiting, key=lambda choice: choice.least, default=None)
         used_up = first is not None and self.effort.late()
         return Standing(first, used_up=used_up, divisions=divisions, settled=self.evolver.settled)
 

@@ -166,13 +166,13 @@ class PartSearch:
         """Return the trees of a part, which are the same in every process. May raise TimeUp."""
         if part.number not in self._forests:
             rows = sum(map(len, part.left.rows))
-            while self._forests and rows + sum(each.rows for each in self._forests.values()) > FORESTS:
+            while self._forests and rows + sum(kept_forest.rows for kept_forest in self._forests.values()) > FORESTS:
                 del self._forests[next(iter(self._forests))]
             trees = None if part.number else self.whole
             self._forests[part.number] = Forest(self.geometric.relaxed, incumbents, self.weights, part.left, trees)
-        found = self._forests[part.number] = self._forests.pop(part.number)  # the last in use is the last to go
-        found.incumbents = incumbents
-        return found
+        forest = self._forests[part.number] = self._forests.pop(part.number)  # the last in use is the last to go
+        forest.incumbents = incumbents
+        return forest
 
     def _counted(self, leaves: LeafEvaluator) -> AbstractContextManager[None]:
         """Have all work on the groups' chains count its steps, and raise TimeUp where effort is used up."""

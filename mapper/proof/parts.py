@@ -68,19 +68,19 @@ def divided(part: Part, geometric: Geometric, incumbents: Incumbents) -> Divisio
     worthwhile = (part.left.number - ruled_out) * GAIN <= part.left.number
     patience = PATIENCE if worthwhile or part.whole else MOST_PATIENCE
     every = sorted(parts, key=lambda entry: entry[1])
-    return Division(tuple(replace(each, patience=patience) for _, _, each in every), ruled_out, worthwhile)
+    return Division(tuple(replace(new_part, patience=patience) for _, _, new_part in every), ruled_out, worthwhile)
 
 
 def _halves(part: Part, geometric: Geometric, incumbents: Incumbents) -> list[Part]:
     """Halve a part where its rows differ most in what its weighted products weigh; they may rule out a whole half."""
     g, low = _cut(part, geometric.relaxed)
     parts = []
-    for mine in (low, ~low):
+    for mask in (low, ~low):
         rows = list(part.left.rows)
-        rows[g] = rows[g][mine]
+        rows[g] = rows[g][mask]
         own = replace(geometric, known=dict(part.known))
-        left = narrowed(rows, (own,), incumbents)
-        parts.append(Part(left, own.known, max(left.least, part.least)))
+        remaining = narrowed(rows, (own,), incumbents)
+        parts.append(Part(remaining, own.known, max(remaining.least, part.least)))
     return parts
 
 

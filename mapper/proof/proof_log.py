@@ -57,11 +57,11 @@ class ProofLog:
         """Return a letter for each set, level by level. Every set that is reached must have an event."""
         letters = np.zeros(self.sets, np.int64)
         first, parts = np.zeros(self.sets, np.int64), np.zeros(self.sets, np.int64)
-        trail: ProofLog | None = self
-        while trail:
-            for event in trail.events:
+        proof_log: ProofLog | None = self
+        while proof_log:
+            for event in proof_log.events:
                 letters[event.sets], first[event.sets], parts[event.sets] = event.letters, event.first, event.parts
-            trail = trail.before
+            proof_log = proof_log.before
         level, texts = np.zeros(1, np.int64), []
         while len(level):
             texts.append(letters[level].astype(np.uint8).tobytes().decode())

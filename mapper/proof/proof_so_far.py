@@ -68,10 +68,10 @@ class ProofSoFar:
     @property
     def to_save(self) -> Outcome:
         """The outcome so far, or that of an earlier run until this one has as much."""
-        earlier, here = self.earlier, len(self.stages)
+        earlier, own_stages = self.earlier, len(self.stages)
         if earlier is not None and earlier.statistics.trace:
             stages, value = len(earlier.stages), earlier.statistics.trace[-1][1]
-            if stages > here or (stages == here and value < self.incumbents.least):
+            if stages > own_stages or (stages == own_stages and value < self.incumbents.least):
                 return earlier
         return self.outcome_so_far
 

@@ -98,13 +98,13 @@ class Answered:
 def proposed_by_our_model(task: Task) -> Rounds:
     """Propose what our model finds good, then what the answers so far make promising."""
     proposals, idle = _Proposals(task), 0
-    some = proposals.first()
+    individuals = proposals.first()
     while idle < IDLE:
-        idle = 0 if len(some) else idle + 1
-        if len(some):
-            values = yield some.batch(task.space)
-            proposals.learn(some, values)
-        some = proposals.next()
+        idle = 0 if len(individuals) else idle + 1
+        if len(individuals):
+            values = yield individuals.batch(task.space)
+            proposals.learn(individuals, values)
+        individuals = proposals.next()
     return Ended.SETTLED
 
 
@@ -123,24 +123,24 @@ class _Proposals:
 
     def first(self) -> Individuals:
         """Return the best by each of our objectives, in turn."""
-        ends = np.cumsum([len(some) for some in self.bred]).tolist()
-        places = (range(end - len(some), end) for end, some in zip(ends, self.bred, strict=True))
+        ends = np.cumsum([len(survivors) for survivors in self.bred]).tolist()
+        places = (range(end - len(survivors), end) for end, survivors in zip(ends, self.bred, strict=True))
         in_turn = [place for place in chain.from_iterable(zip_longest(*places)) if place is not None]
-        some = self.pool.take(np.array(in_turn, np.int64))
-        return self._proposed(some, self._new(some)[:FIRST])
+        individuals = self.pool.take(np.array(in_turn, np.int64))
+        return self._proposed(individuals, self._new(individuals)[:FIRST])
 
     def next(self) -> Individuals:
         """Return the mappings of the next round: by the fit, once there are answers, and some children at random."""
         children = self._children()
-        some = Individuals.joined([children, self.pool])
-        new = self._new(some)
+        candidates = Individuals.joined([children, self.pool])
+        new = self._new(candidates)
         chosen = new[:0]
         if len(self.answered.values) and len(new):
-            figures = self._features(some.take(new))
+            figures = self._features(candidates.take(new))
             unlike = self.answered.different(figures)
             chosen = new[unlike[self.answered.ranked(figures[unlike])]][: EACH - BLIND]
-        others = self.rng.permutation(np.setdiff1d(new[new < len(children)], chosen))
-        return self._proposed(some, np.concatenate([chosen, others[: EACH - len(chosen)]]))
+        random_places = self.rng.permutation(np.setdiff1d(new[new < len(children)], chosen))
+        return self._proposed(candidates, np.concatenate([chosen, random_places[: EACH - len(chosen)]]))
 
     def learn(self, some: Individuals, values: Floats) -> None:
         """Take the values # (mapping,) that were answered; inf where refused."""

@@ -63,19 +63,19 @@ class ChoicesByBound:
 
     def _by_energy(self) -> Iterator[tuple[float, Bools]]:
         """Follow the sums of one number of each ascending list upwards: each has one sum it comes from."""
-        orders = [np.argsort(each, kind="stable") for each in self._energies]
-        ascending = [each[order].tolist() for each, order in zip(self._energies, orders, strict=True)]
+        orders = [np.argsort(energies, kind="stable") for energies in self._energies]
+        ascending = [energies[order].tolist() for energies, order in zip(self._energies, orders, strict=True)]
         sets = [self._choices.of_tensor(v) for v in range(len(orders))]
         first = (0,) * len(orders)
-        heap = [(sum(each[0] for each in ascending), first)]
+        heap = [(sum(energies[0] for energies in ascending), first)]
         while heap:
             energy, places = heappop(heap)
             at = [order[place] for order, place in zip(orders, places, strict=True)]
-            yield energy, np.stack([each[i] for each, i in zip(sets, at, strict=True)], axis=1)
+            yield energy, np.stack([tensor_sets[i] for tensor_sets, i in zip(sets, at, strict=True)], axis=1)
             for v in range(len(places) - 1, -1, -1):
                 if places[v] + 1 < len(ascending[v]):
                     after = (*places[:v], places[v] + 1, *places[v + 1 :])
-                    heappush(heap, (sum(each[i] for each, i in zip(ascending, after, strict=True)), after))
+                    heappush(heap, (sum(energies[i] for energies, i in zip(ascending, after, strict=True)), after))
                 if places[v]:
                     break  # the places before are raised first
 
@@ -86,13 +86,13 @@ def in_turn_by_tensors(choices: KeepChoices, relaxation: Callable[[Bools], Work[
     `relaxation` makes that of what is kept # (level, tensor). No sum is above the bound that it has for all chains.
     """
     sets = [choices.of_tensor(v) for v in range(choices.tensors)]
-    energies, cycles = [np.empty(len(each)) for each in sets], 0.0
+    energies, cycles = [np.empty(len(tensor_sets)) for tensor_sets in sets], 0.0
     for i in range(max(map(len, sets))):
-        places = [min(i, len(each) - 1) for each in sets]  # one of each tensor at once
-        keep = np.stack([each[place] for each, place in zip(sets, places, strict=True)], axis=1)
+        places = [min(i, len(tensor_sets) - 1) for tensor_sets in sets]  # one of each tensor at once
+        keep = np.stack([tensor_sets[place] for tensor_sets, place in zip(sets, places, strict=True)], axis=1)
         cycles, least = (yield from relaxation(keep)).least_of_tensors()
-        for mine, place, pj in zip(energies, places, least.tolist(), strict=True):
-            mine[place] = pj
+        for tensor_energies, place, pj in zip(energies, places, least.tolist(), strict=True):
+            tensor_energies[place] = pj
     return ChoicesByBound(choices, (cycles, 0.0), energies)
 
 

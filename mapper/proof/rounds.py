@@ -48,13 +48,13 @@ class OpenPart:
     @cached_property
     def least(self) -> float:
         """The least bound of its open nodes."""
-        bounds = [float(some.bounds.min(initial=np.inf)) for some in self.nodes]
+        bounds = [float(open_nodes.bounds.min(initial=np.inf)) for open_nodes in self.nodes]
         return max(self.part.least, min(bounds, default=np.inf))
 
     @property
     def coverage(self) -> Coverage:
         """The coverage of all its combinations."""
-        return self.left + Coverage(open=sum(some.number for some in self.nodes))
+        return self.left + Coverage(open=sum(open_nodes.number for open_nodes in self.nodes))
 
     @property
     def number(self) -> int:
@@ -66,7 +66,7 @@ class OpenPart:
         if turn.open is None:
             return replace(self, part=replace(self.part, patience=self.part.patience * MORE))
         assert searched.open is not None, "nodes are open or not"
-        nodes = tuple(some for some in self.nodes if some is not turn.open)
+        nodes = tuple(open_nodes for open_nodes in self.nodes if open_nodes is not turn.open)
         if len(searched.open):
             nodes = (*nodes, searched.open)
         return replace(self, nodes=nodes, left=self.left + searched.left, opened=self.opened + searched.opened)
@@ -77,16 +77,19 @@ class OpenPart:
         Returns the part with its nodes in these sets and one of all others, and the sets.
         """
         every = OpenNodes(
-            *(np.concatenate([getattr(some, name) for some in self.nodes]) for name in ("nodes", "bounds", "sizes"))
+            *(
+                np.concatenate([getattr(open_nodes, name) for open_nodes in self.nodes])
+                for name in ("nodes", "bounds", "sizes")
+            )
         )
         order = np.argsort(every.bounds, kind="stable")
         order = order[: np.searchsorted(every.bounds[order], limit)]
         sets = min(most, -(-len(order) // FEWEST))
         order = order[-sets * MOST :] if highest else order[: sets * MOST]
-        others = np.ones(len(every), bool)
-        others[order] = False
+        unchosen = np.ones(len(every), bool)
+        unchosen[order] = False
         chosen = [every.take(order[i::sets]) for i in range(sets)]
-        return replace(self, nodes=(*chosen, every.take(others))), chosen
+        return replace(self, nodes=(*chosen, every.take(unchosen))), chosen
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,16 +135,16 @@ class Rounds:
 
         Effort is used up after what is `left`. `tell` is called between steps.
         """
-        incumbent, found = leaves.incumbents, list[MappingBatch]()
+        incumbent, current_best = leaves.incumbents, list[MappingBatch]()
         assert isinstance(incumbent, BestIncumbent), "a front has no weighted products"
 
         def beside(best: MappingBatch | None) -> None:
-            found[:] = [] if best is None else [best]
+            current_best[:] = [] if best is None else [best]
             tell()
 
         limit = incumbent.cutoff * (1 - ROUNDING)
         self._rule_out(limit)
-        turns = [Turn(part, some, most, incumbent.to_beat()) for part, some, most in self._chosen(limit)]
+        turns = [Turn(part, open_nodes, most, incumbent.to_beat()) for part, open_nodes, most in self._chosen(limit)]
         try:
             with closing(self._searched(turns, left, beside)) as results:
                 for turn, searched in zip(turns, results, strict=True):
@@ -149,7 +152,7 @@ class Rounds:
                     self._take(turn, searched)
                     yield searched
         except KeyboardInterrupt:  # the best of a turn that did not end is not lost
-            for best in found:
+            for best in current_best:
                 leaves.offer(best)
             raise
 
@@ -167,14 +170,14 @@ class Rounds:
         """Choose the turns of a round: parts, and the nodes to open; None: divide the part."""
         full, turns, parts = self.open > MOST_OPEN, list[_Chosen](), list[OpenPart]()
         # with too many open nodes, those next to being ruled out, of the part with the most
-        for each in sorted(self.state.parts, key=lambda part: -part.number if full else part.least):
-            part, left = each, ROUND - len(turns)
-            if left and part.opened >= part.part.patience:
+        for open_part in sorted(self.state.parts, key=lambda part: -part.number if full else part.least):
+            part, remaining_turns = open_part, ROUND - len(turns)
+            if remaining_turns and part.opened >= part.part.patience:
                 turns.append((part.part, None, 0))
-            elif left:
-                most = min(left, -(-(part.part.patience - part.opened) // NODES))
+            elif remaining_turns:
+                most = min(remaining_turns, -(-(part.part.patience - part.opened) // NODES))
                 part, chosen = part.cut(limit, most, highest=full)
-                turns += [(part.part, some, NODES * (ALONE if len(chosen) == 1 else 1)) for some in chosen]
+                turns += [(part.part, open_nodes, NODES * (ALONE if len(chosen) == 1 else 1)) for open_nodes in chosen]
             parts.append(part)
         self.state = replace(self.state, parts=tuple(parts))
         return turns
@@ -183,14 +186,14 @@ class Rounds:
         """Take what came of a turn."""
         (before,) = (part for part in self.state.parts if part.part.number == turn.part.number)
         parts = tuple(part for part in self.state.parts if part is not before)
-        left = self.state.left
+        coverage = self.state.left
         if searched.parts is not None:
             new = [replace(part, number=self._numbered + i) for i, part in enumerate(searched.parts, 1)]
             self._numbered += len(new)
-            self.state = _State((*parts, *map(OpenPart.fresh, new)), left + searched.left)
+            self.state = _State((*parts, *map(OpenPart.fresh, new)), coverage + searched.left)
             return
         after = before.after(turn, searched)
-        self.state = _State((*parts, after), left) if after.number else _State(parts, left + after.coverage)
+        self.state = _State((*parts, after), coverage) if after.number else _State(parts, coverage + after.coverage)
 
     def _searched(self, turns: list[Turn], left: RemainingEffort, beside: Beside) -> Generator[Searched]:
         if self._workers.jobs == 1 or len(turns) == 1:

@@ -173,7 +173,7 @@ class SlowOrders:
     def _level(self, level: int) -> _Level:
         """Compute what the loops of a level add to the points. Raises TooManyOrders."""
         batch, allowed = self.mapping, self.allowed[level]
-        slot = [s for s, each in enumerate(batch.arch.slots) if not each.spatial][level]
+        slot = [s for s, arch_slot in enumerate(batch.arch.slots) if not arch_slot.spatial][level]
         moving = {d for d, table in enumerate(batch.tables) if table.bounds[batch.rows[0, d], slot] > 1}
         free, front = tuple(d for d in allowed.free if d in moving), frozenset(allowed.outermost) & moving
         if len(free) > MOST_LOOPS:
@@ -182,7 +182,7 @@ class SlowOrders:
         nest = _Nest(batch.take(np.zeros(sets, np.int64)))
         nest.positions.free, nest.positions.front = free, front
         added = np.zeros((len(free), sets, 1 + len(self.flows)))
-        for moved in (each for each in self.moved if each.charge.child > level):
+        for moved in (moved for moved in self.moved if moved.charge.child > level):
             charge = moved.charge
             movement = DataMovement(nest, charge.tensor, charge.child, charge.parent, moved.origin)
             for i, d in enumerate(free):
@@ -195,14 +195,14 @@ class SlowOrders:
 
     def _arranged(self, orders: Sequence[Ints]) -> Order:
         """Make whole loop orders of those of the free loops, per level. # (order, level, position)"""
-        found = np.repeat(self.mapping.order, len(orders[0]), axis=0)
+        whole_orders = np.repeat(self.mapping.order, len(orders[0]), axis=0)
         for i, (level, allowed) in enumerate(zip(self.levels, self.allowed, strict=True)):
             still = [d for d in (*allowed.idle, *allowed.free) if d not in level.free]
             front = [*allowed.outermost, *still]
             end = len(front) + len(level.free)
-            found[:, i, : len(front)], found[:, i, end:] = front, allowed.innermost
-            found[:, i, len(front) : end] = orders[i]
-        return found
+            whole_orders[:, i, : len(front)], whole_orders[:, i, end:] = front, allowed.innermost
+            whole_orders[:, i, len(front) : end] = orders[i]
+        return whole_orders
 
 
 @dataclass(eq=False)
@@ -222,15 +222,15 @@ class _Search:
         for level in levels:
             least, most = least - level.least[0], most - level.most[0]  # of the levels not yet combined
             start, end = points.min(axis=0), points.max(axis=0)
-            mine, own = self._of_level(level, start + least, self._floor(most) - end)
-            if len(points) * len(mine) > MOST_PAIRS:
+            level_points, own = self._of_level(level, start + least, self._floor(most) - end)
+            if len(points) * len(level_points) > MOST_PAIRS:
                 raise TooManyOrders
-            one, other = np.divmod(np.arange(len(points) * len(mine)), max(len(mine), 1))
-            points = points[one] + mine[other]
+            one, other = np.divmod(np.arange(len(points) * len(level_points)), max(len(level_points), 1))
+            points = points[one] + level_points[other]
             stay = self._kept(points, least, self._floor(most))
-            points, orders = points[stay], [*(each[one[stay]] for each in orders), own[other[stay]]]
+            points, orders = points[stay], [*(level_orders[one[stay]] for level_orders in orders), own[other[stay]]]
             if not len(points):
-                return points, [np.zeros((0, len(each.free)), np.int64) for each in levels]
+                return points, [np.zeros((0, len(level.free)), np.int64) for level in levels]
         return points, orders
 
     def costs(self, points: Floats) -> tuple[Floats, Floats]:
@@ -249,17 +249,17 @@ class _Search:
     def _of_level(self, level: _Level, start: Floats, floor: Floats) -> tuple[Floats, Ints]:
         """Find the points of the orders of a level, where what is outside adds `start` at least. # (point, ...) each"""
         loops = len(level.free)
-        found = {0: (np.zeros((1, len(start))), np.zeros((1, 0), np.int64))}
+        by_set = {0: (np.zeros((1, len(start))), np.zeros((1, 0), np.int64))}
         for chosen in sorted(range(1, 1 << loops), key=int.bit_count):
             points, orders = [], []
             for i in (i for i in range(loops) if chosen >> i & 1):
-                outer, order = found[chosen & ~(1 << i)]
+                outer, order = by_set[chosen & ~(1 << i)]
                 points.append(outer + level.added[i, chosen & ~(1 << i)])
                 orders.append(np.column_stack([order, np.full(len(order), level.free[i])]))
             every = np.concatenate(points)
             stay = self._kept(every, start + level.least[chosen], floor - level.most[chosen])
-            found[chosen] = every[stay], np.concatenate(orders)[stay]
-        return found[(1 << loops) - 1]
+            by_set[chosen] = every[stay], np.concatenate(orders)[stay]
+        return by_set[(1 << loops) - 1]
 
     def _kept(self, points: Floats, least: Floats, floor: Floats) -> Ints:
         """Select the points that may be of use and that no other covers; at least `least` is added to each.
@@ -268,10 +268,10 @@ class _Search:
         """
         if self.late():
             raise TooManyOrders
-        some = np.flatnonzero(self.useful(*self.costs(points + least)))
-        compared = np.maximum(points[some], floor)
+        useful = np.flatnonzero(self.useful(*self.costs(points + least)))
+        compared = np.maximum(points[useful], floor)
         order = np.lexsort(compared.T[::-1])
-        stay = some[order[uncovered_by_earlier(compared[order], compared[order])]]
+        stay = useful[order[uncovered_by_earlier(compared[order], compared[order])]]
         if len(stay) > MOST_POINTS:
             raise TooManyOrders
         return stay

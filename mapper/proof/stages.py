@@ -105,22 +105,22 @@ class Stages:
             if not before.optimal or before.value is None or outcome.proof is None:
                 break
             limits.append(ObjectiveLimit.equal_to(OBJECTIVES[before.objective], before.value))
-            found = self._proven(replace(outcome, evidence=replace(outcome.evidence, stages=tuple(stages))))
+            stage = self._proven(replace(outcome, evidence=replace(outcome.evidence, stages=tuple(stages))))
             cycles, energy_pj = np.array(outcome.proof.corners, np.float64).reshape(-1, 2).T
             least = objective.value(energy_pj, cycles)[~exceeds(limits, energy_pj, cycles, ROUNDING)]
-            assert found.value is not None, "the stage before has a value"
-            lower = min(found.value, float(least.min(initial=np.inf)))
-            stages.append(replace(found, lower_bound=lower, optimal=lower >= found.value * (1 - ROUNDING)))
+            assert stage.value is not None, "the stage before has a value"
+            lower = min(stage.value, float(least.min(initial=np.inf)))
+            stages.append(replace(stage, lower_bound=lower, optimal=lower >= stage.value * (1 - ROUNDING)))
         return tuple(stages)
 
     def _certificate(self, last: LayerProof | None) -> LayerProof | None:
         """Join the certificates of the stages, up to the first that has none: the first has the problem."""
-        every = [each for each in takewhile(lambda each: each is not None, [*self.certificates, last]) if each]
+        every = [proof for proof in takewhile(lambda proof: proof is not None, [*self.certificates, last]) if proof]
         if not every:
             return None
-        first, *others = every
+        first, *later_proofs = every
         stages = [
-            Stage(objective=each.objective, best=each.best[0], lower_bound=each.lower_bound, choices=each.choices)
-            for each in others
+            Stage(objective=proof.objective, best=proof.best[0], lower_bound=proof.lower_bound, choices=proof.choices)
+            for proof in later_proofs
         ]
         return first.model_copy(update={"stages": stages})

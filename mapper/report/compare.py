@@ -19,11 +19,11 @@ def differences(batch: MappingBatch, model: Counts, truth: Counts, wires: bool) 
         for v, tensor in enumerate(batch.workload.tensors):
             if batch.kept[0, i, v]:
                 for name in WORDS:
-                    mine, true = (int(getattr(counts, name)[0, i, v]) for counts in (model, truth))
-                    rows.append((level.name, tensor.name, name, mine, true))
+                    modelled, true = (int(getattr(counts, name)[0, i, v]) for counts in (model, truth))
+                    rows.append((level.name, tensor.name, name, modelled, true))
             if wires and level.instances_below > 1:
-                mine, true = (int(words[i, v]) for words in crossed)
-                rows.append((level.name, tensor.name, "crossings", mine, true))
+                modelled, true = (int(words[i, v]) for words in crossed)
+                rows.append((level.name, tensor.name, "crossings", modelled, true))
     return rows
 
 
@@ -31,10 +31,10 @@ def comparison(batch: MappingBatch, model: Counts, truth: Counts, *, wires: bool
     """Tabulate both side by side; a figure that differs is marked."""
     rows = differences(batch, model, truth, wires)
     lines = [
-        [level, tensor, name, f"{mine:,}", f"{true:,}", "" if mine == true else f"{mine - true:+,}"]
-        for level, tensor, name, mine, true in rows
+        [level, tensor, name, f"{modelled:,}", f"{true:,}", "" if modelled == true else f"{modelled - true:+,}"]
+        for level, tensor, name, modelled, true in rows
     ]
-    wrong = sum(mine != true for *_, mine, true in rows)
+    wrong = sum(modelled != true for *_, modelled, true in rows)
     verdict = f"{wrong} of {len(rows)} figures differ" if wrong else f"all {len(rows)} figures are equal"
     head = ["level", "tensor", "figure", "model", "executor", "difference"]
     return f"{table_text(head, lines, left=(0, 1, 2))}\n{verdict}"
@@ -46,4 +46,4 @@ def comparison_json(batch: MappingBatch, model: Counts, truth: Counts, *, wires:
     levels: dict[str, dict[str, dict[str, int]]] = {}
     for level, tensor, name, _, true in rows[1:]:
         levels.setdefault(level, {}).setdefault(tensor, {})[name] = true
-    return {"cycles": rows[0][-1], "levels": levels, "equal": all(mine == true for *_, mine, true in rows)}
+    return {"cycles": rows[0][-1], "levels": levels, "equal": all(modelled == true for *_, modelled, true in rows)}

@@ -109,16 +109,16 @@ def _totals(a: Result, b: Result) -> str:
     lines += [
         ["utilisation", f"{a.utilization:.1%}", f"{b.utilization:.1%}", "", _relative(a.utilization, b.utilization)],
         _line(f"energy [{unit}]", a.energy_pj / size, b.energy_pj / size, ",.5g"),
-        *_network_line(a, b, unit, size),
+        *_interconnect_line(a, b, unit, size),
         _line("EDP [pJ cycles]", a.edp, b.edp, ".5g"),
     ]
     return table_text(["", "A", "B", "B - A", "relative"], lines, left=(0,))
 
 
-def _network_line(a: Result, b: Result, unit: str, size: float) -> Iterator[list[str]]:
+def _interconnect_line(a: Result, b: Result, unit: str, size: float) -> Iterator[list[str]]:
     """Yield the line of the energy of the hops, where it is counted."""
-    if _mapping(a)[1].options.network:
-        x, y = (float(_mapping(result)[1].network_energy_pj[0].sum()) / size for result in (a, b))
+    if _mapping(a)[1].options.has_interconnect:
+        x, y = (float(_mapping(result)[1].interconnect_energy_pj[0].sum()) / size for result in (a, b))
         yield _line(f"  of network [{unit}]", x, y, ",.4g")
 
 
@@ -131,9 +131,9 @@ def _level_cycles(a: Result, b: Result) -> Iterator[tuple[str, int, int]]:
 
 def _fill_drain(a: Result, b: Result) -> Iterator[tuple[int, int]]:
     """Yield the cycles in which the systolic array fills and drains, in A and in B, where there is one."""
-    waits = [each.fill_drain for each in (a, b)]
+    waits = [result.fill_drain for result in (a, b)]
     if any(waits):
-        first, second = (0 if each is None else each[0] for each in waits)
+        first, second = (0 if wait is None else wait[0] for wait in waits)
         yield first, second
 
 

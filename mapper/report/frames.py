@@ -35,8 +35,8 @@ def level_rows(result: Result) -> Rows:
     rows.append(_row(result.arch.compute.name, None, units, {}, float(costs.compute_energy_pj)))
     if leak := float(costs.leak_energy_pj[0]):
         rows.append(_row("leakage", None, None, {}, leak))
-    if costs.options.network:
-        rows.append(_row("network", None, None, {}, float(costs.network_energy_pj[0].sum())))
+    if costs.options.has_interconnect:
+        rows.append(_row("network", None, None, {}, float(costs.interconnect_energy_pj[0].sum())))
     return rows if result.table.counted else [dict(without_energies(row)) for row in rows]
 
 

@@ -77,8 +77,8 @@ def _energies(result: Result) -> Iterator[tuple[str, float]]:
     for i, level in enumerate(result.arch.levels):
         yield level.name, float(costs.level_energy_pj[0, i].sum())
     yield result.arch.compute.name, float(costs.compute_energy_pj)
-    if costs.options.network:
-        yield "network", float(costs.network_energy_pj[0].sum())
+    if costs.options.has_interconnect:
+        yield "network", float(costs.interconnect_energy_pj[0].sum())
     if leak := float(costs.leak_energy_pj[0]):
         yield "leakage", leak
 

@@ -44,7 +44,7 @@ class LayerBounds:
 
         The least sum is a concave function of the slope, so bounds at two slopes hold on the chord between them.
         """
-        slots = _distinct(np.concatenate([slopes, [each.slope for each in self.sums]]))
+        slots = _distinct(np.concatenate([slopes, [least_sum.slope for least_sum in self.sums]]))
         sums = np.maximum(2 * np.sqrt(slots * self.edp), self.energy_pj + slots * self.cycles)
         for slope, least in self.sums:
             more = least + (slots - slope) * self.cycles
@@ -58,7 +58,7 @@ class LayerBounds:
 
     def slopes(self) -> list[float]:
         """List the slopes at which one of its bounds gives way to another."""
-        ends = [each.slope for each in self.sums]
+        ends = [least_sum.slope for least_sum in self.sums]
         if self.edp > 0 and self.energy_pj > 0 and self.cycles > 0:
             ends += [self.energy_pj**2 / self.edp, self.edp / self.cycles**2]
         return ends
@@ -125,10 +125,10 @@ def best_choice(counts: Sequence[int], points: Sequence[Sequence[Point]]) -> lis
     chosen = [0] * len(points)
     least = _edp(counts, points, chosen)
     for slope in _between(points):
-        others = [min(range(len(own)), key=lambda i, own=own: own[i][1] + slope * own[i][0]) for own in points]  # type: ignore[misc]
-        edp = _edp(counts, points, others)
+        choice = [min(range(len(own)), key=lambda i, own=own: own[i][1] + slope * own[i][0]) for own in points]  # type: ignore[misc]
+        edp = _edp(counts, points, choice)
         if edp < least * (1 - ROUNDING):
-            chosen, least = others, edp
+            chosen, least = choice, edp
     return chosen
 
 

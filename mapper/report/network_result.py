@@ -66,8 +66,8 @@ class NetworkResult(Printable, Layered[Result]):
     @property
     def fill_drain(self) -> tuple[int, int] | None:
         """Cycles in which the systolic array fills and drains, and all its cycles; None without such an array."""
-        found = [(each, count) for result, count in self.layers if (each := result.fill_drain) is not None]
-        return (sum(n * waits for (waits, _), n in found), sum(n * every for (_, every), n in found)) if found else None
+        spans = [(span, count) for result, count in self.layers if (span := result.fill_drain) is not None]
+        return (sum(n * waits for (waits, _), n in spans), sum(n * every for (_, every), n in spans)) if spans else None
 
     @property
     def energy_pj(self) -> float:
@@ -138,10 +138,10 @@ class NetworkResult(Printable, Layered[Result]):
 
         Mappings of the least EDP may differ in energy and delay, and so may make networks of different EDP.
         """
-        first, *others = self.objective.split(",")
+        first, *later_names = self.objective.split(",")
         alone = sum(count for _, count in self.layers) == 1
         apart = alone or not all(first_objective(first).powers)
-        closed = not others or (apart and all(result.optimal for result, _ in self.layers))
+        closed = not later_names or (apart and all(result.optimal for result, _ in self.layers))
         return closed and self.gap is not None and self.gap <= ROUNDING
 
     @property
@@ -152,8 +152,8 @@ class NetworkResult(Printable, Layered[Result]):
     @override
     def _title(self) -> str:
         what = f"{self.title} on {self.machine.name}, {len(self.layers)} layers"
-        found = self.found and tables.figure(self, self.counted)
-        return f"{what}: {found or 'not all have a mapping'}"
+        figure = self.found and tables.figure(self, self.counted)
+        return f"{what}: {figure or 'not all have a mapping'}"
 
     @override
     def _parts(self) -> list[str | tables.TextTable]:
@@ -170,7 +170,7 @@ class NetworkResult(Printable, Layered[Result]):
         whole = self.statistics
         counted = "; seconds of the searches alone, without starts and waits" if Ended.BUDGET in whole.ended else ""
         parts.append(tables.search_line(whole) + counted)
-        parts += [line] if (line := known_line([(each.workload.name, each.known) for each, _ in mapped])) else []
+        parts += [line] if (line := known_line([(result.workload.name, result.known) for result, _ in mapped])) else []
         parts += [] if self.gap is None else [_proof(self, self.gap)]
         return parts
 

@@ -26,10 +26,10 @@ def proof_line(
     parts += [f"of these none a lower {_title(stage)}" for stage in closed[1:]]
     if len(closed) == len(proven):
         return f"proof        optimal: {', and '.join(parts)}"
-    left, *others = proven[len(closed) :]
-    lowest = f"of these the lowest {_title(left)}" if closed else f"the lowest {_title(left)} of {mapspace}"
-    parts.append(f"{lowest} is at most {stage_gap(left) or 0.0:.2%} below this one")
-    later = "".join(f"; the {_title(stage)} comes after that" for stage in others[:1])
+    unproven, *later_stages = proven[len(closed) :]
+    lowest = f"of these the lowest {_title(unproven)}" if closed else f"the lowest {_title(unproven)} of {mapspace}"
+    parts.append(f"{lowest} is at most {stage_gap(unproven) or 0.0:.2%} below this one")
+    later = "".join(f"; the {_title(stage)} comes after that" for stage in later_stages[:1])
     return f"proof        {', and '.join(parts)}{later}{_more_effort(statistics)}"
 
 
@@ -42,10 +42,10 @@ def network_choice_line(objective: str, mapspace: str, gap: float, alone: float)
 
 def open_stage(name: str, gap: float, stages: Sequence[StageProof]) -> tuple[str, float]:
     """Return the name and gap of a layer that is not proven best: of several objectives those of the first open one."""
-    left = next((stage for stage in stages if not stage.optimal), None)
-    if left is None or left is stages[0]:
+    unproven = next((stage for stage in stages if not stage.optimal), None)
+    if unproven is None or unproven is stages[0]:
         return name, gap
-    return f"{name} ({_title(left)})", stage_gap(left) or 0.0
+    return f"{name} ({_title(unproven)})", stage_gap(unproven) or 0.0
 
 
 def _title(stage: StageProof) -> str:
@@ -122,15 +122,15 @@ def network_line(
     `variant`: what transformations made of layers, as `padded`.
     Layers that are best by delay, or by energy, in turn with other objectives make a network that is, too.
     """
-    name, *others = (first_objective(each).title for each in objective.split(","))
-    open_layers = [(layer, each) for layer, each, _ in layers if each > ROUNDING]
+    name, *titles = (first_objective(objective_name).title for objective_name in objective.split(","))
+    open_layers = [(layer, layer_gap) for layer, layer_gap, _ in layers if layer_gap > ROUNDING]
     given_up = [layer for layer, _, other in layers if other]
     network = f"the network of {variant} layers" if variant else "the network"
     parts = [f"the best {name} possible of {network} is at most {gap:.2%} below this one"]
     if gap <= ROUNDING:
-        lower = ", and ".join([f"a lower {name}", *(f"of these none a lower {other}" for other in others if optimal)])
+        lower = ", and ".join([f"a lower {name}", *(f"of these none a lower {other}" for other in titles if optimal)])
         parts = [f"optimal: no choice of mappings gives {network} {lower}"]
-    gaps = [f"{layer} within {each:.2%}" for layer, each in open_layers]
+    gaps = [f"{layer} within {layer_gap:.2%}" for layer, layer_gap in open_layers]
     parts += [_few(gaps, "not proven best: {}", "{} layers not proven best")] if gaps else []
     best = f"best for the network, not by their own {name}:"
     parts += [_few(given_up, f"{best} {{}}", f"{best} {{}} layers")] if given_up else []
@@ -174,5 +174,5 @@ def front_proof_json(front: Sequence[Mapped], proof: FrontProof) -> dict[str, ob
     """`front_optimal`, `front_gap`, and for each mapping of the front what `least_energy_pj` says."""
     known = [least_energy_pj(member, proof) for member in front]
     gap = front_gap(front, proof)
-    each = [{"energy_lower_bound_pj": least, "optimal": proven} for least, proven in known]
-    return {"front_optimal": gap == 0.0, "front_gap": gap, "front_proof": each}
+    proofs = [{"energy_lower_bound_pj": least, "optimal": proven} for least, proven in known]
+    return {"front_optimal": gap == 0.0, "front_gap": gap, "front_proof": proofs}

@@ -74,7 +74,7 @@ class Result(ProblemResult, Proven, Printable, Layered["Result"]):
     def needs(self, count: int) -> LayerBounds:
         """Return what every mapping needs at least; the network has the layer `count` times, the objective is EDP."""
         least, proof = self.ideal, self.proof
-        corners = () if proof is None else (*((each.cycles, each.energy_pj) for each in self.front), *proof.corners)
+        corners = () if proof is None else (*((point.cycles, point.energy_pj) for point in self.front), *proof.corners)
         return LayerBounds(count, least.energy_pj, least.cycles, self.lower_bound or 0.0, self.sums, corners)
 
     @property
@@ -207,7 +207,7 @@ def _proven(result: Result) -> list[str | tables.TextTable]:
 def _totals(result: Result) -> str:
     """The totals, what is to be said of the widths of words, what sets the cycles, and the hint."""
     line = mac_line(result.arch, result.workload, result.table)
-    widths = "".join(f"\n{each}" for each in [line, *(f"warning      {text}" for text in result.warnings)] if each)
+    widths = "".join(f"\n{note}" for note in [line, *(f"warning      {text}" for text in result.warnings)] if note)
     hint = f"\nhint         {result.hint}" if result.hint and result.mapspace else ""
     return tables.totals(result, result.valid_costs.options, result.table) + widths + _bound_by(result) + hint
 

@@ -79,15 +79,15 @@ def why_json(why: Why) -> list[Json]:
     """List the changes as objects, the one with the lowest value first; those not tried come last."""
     rows: list[Json] = [
         {
-            "change": each.change,
-            "value": None if each.value is None else plain(each.value),
-            "ratio": why.ratio(each),
-            "optimal": each.optimal,
-            "lower_bound": each.lower_bound,
-            "gap": each.gap,
-            **({"reason": each.reason} if each.reason else {}),
+            "change": neighbour.change,
+            "value": None if neighbour.value is None else plain(neighbour.value),
+            "ratio": why.ratio(neighbour),
+            "optimal": neighbour.optimal,
+            "lower_bound": neighbour.lower_bound,
+            "gap": neighbour.gap,
+            **({"reason": neighbour.reason} if neighbour.reason else {}),
         }
-        for each in why.neighbours
+        for neighbour in why.neighbours
     ]
     nothing = dict.fromkeys(("value", "ratio", "optimal", "lower_bound", "gap")) | {"reason": "interrupted"}
     return rows + [{"change": text, **nothing, "optimal": False} for text in why.left]
@@ -101,15 +101,15 @@ def _proof_json(result: Result | NetworkResult) -> Json:
 def _layer_proof_json(result: Result) -> Json:
     """What else is proven of a layer: what became of all combinations of chains, and each of several objectives."""
     proven: Json = {"attained": result.optimal}
-    found = {} if result.before is None else {result.before[0]: plain(result.before[1])}
-    if (first := str(result.objective).split(",")[0]) in found:
-        proven["searched"] = found[first]
+    searched = {} if result.before is None else {result.before[0]: plain(result.before[1])}
+    if (first := str(result.objective).split(",")[0]) in searched:
+        proven["searched"] = searched[first]
     if result.alone is not None:
         proven["alone"] = plain(result.alone)
     if result.coverage is not None:
         proven["combinations"] = proof.combinations_json(result.coverage)
     if result.stages:
-        proven["stages"] = proof.stages_json(result.stages, found)
+        proven["stages"] = proof.stages_json(result.stages, searched)
     return proven
 
 
@@ -139,10 +139,10 @@ def _interconnect_json(result: Result | NetworkResult) -> Json | None:
         return None
     options, arch = result.layers[0][0].problem.charges, result.machine
     levels = np.sum(
-        [count * layer.valid_costs.network_energy_pj[0].sum(axis=1) for layer, count in result.layers], axis=0
+        [count * layer.valid_costs.interconnect_energy_pj[0].sum(axis=1) for layer, count in result.layers], axis=0
     )
     return {
-        "counted": options.network,
+        "counted": options.has_interconnect,
         "wire_pj_per_bit_mm": plain(options.wire_pj_per_bit_mm),
         "tile_mm": plain(options.tile_mm),
         "hop_pj": plain(options.hop_pj),

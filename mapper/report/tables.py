@@ -91,8 +91,10 @@ def level_table(batch: MappingBatch, costs: Costs, energies: bool = True) -> Tex
     rows.append([batch.arch.compute.name, units, "", "", "", "", "", *_share(compute, size, total)])
     if leak := float(costs.leak_energy_pj[0]):
         rows.append(["leakage", "", "", "", "", "", "", *_share(leak, size, total)])
-    if costs.options.network:
-        rows.append(["network", "", "", "", "", "", "", *_share(float(costs.network_energy_pj[0].sum()), size, total)])
+    if costs.options.has_interconnect:
+        rows.append(
+            ["network", "", "", "", "", "", "", *_share(float(costs.interconnect_energy_pj[0].sum()), size, total)]
+        )
     head = ["level", "instances", "tensor", "tile words", "reads", "fills", "updates", f"energy [{unit}]", "share"]
     end = len(head) if energies else -2
     return TextTable(head[:end], [row[:end] for row in _blank_repeats(rows)], left=(0, 2))
@@ -138,7 +140,7 @@ def totals(sums: Totals, options: Charges, table: EnergyTable) -> str:
         ),
         ("EDP", f"{edp:.5g} pJ cycles", _over(sums, "edp", best.edp)),
     ]
-    charges = [("area", f"{sums.area_um2 / 1e6:,.4g} mm2", ""), ("network", options.network_text, "")]
+    charges = [("area", f"{sums.area_um2 / 1e6:,.4g} mm2", ""), ("network", options.interconnect_text, "")]
     charges.append(("energies", energy_sources(table), ""))
     lines = [
         ("cycles", f"{cycles:,}", _over(sums, "cycles", best.cycles)),

@@ -8,5 +8,5 @@ UNKNOWN = ("energy_pj", "edp", "area_um2", "network", "compute", "watts", "tops_
 def without_energies(value: Any) -> Any:
     """Plain values with nothing in place of energies and of what is made of them."""
     if isinstance(value, dict):
-        return {key: None if key in UNKNOWN else without_energies(each) for key, each in value.items()}
-    return [without_energies(each) for each in value] if isinstance(value, list) else value
+        return {key: None if key in UNKNOWN else without_energies(part) for key, part in value.items()}
+    return [without_energies(part) for part in value] if isinstance(value, list) else value

@@ -54,7 +54,10 @@ class Why(Printable):
         left: Sequence[str] = (),
     ) -> "Why":  # fmt: skip
         """Sort the neighbours of a result with `found`, its value and gap."""
-        ranked = sorted(neighbours, key=lambda each: (inf if each.value is None else each.value, not each.optimal))
+        ranked = sorted(
+            neighbours,
+            key=lambda neighbour: (inf if neighbour.value is None else neighbour.value, not neighbour.optimal),
+        )
         return cls(workload, objective, *found, tuple(ranked), tuple(left))
 
     def ratio(self, neighbour: Neighbour) -> float | None:
@@ -80,18 +83,18 @@ class Why(Printable):
         """The changes that gain, or may; then those that the gap explains, and those that provably do not gain."""
         objective = first_objective(self.objective)
         open_ones = self._open
-        shown = [each for each in open_ones if not self.within_gap(each)]
+        shown = [neighbour for neighbour in open_ones if not self.within_gap(neighbour)]
         head = ["change", objective.label, "ratio", "proof"]
-        rows = [[each.change, *self._figures(each), _proof(each)] for each in shown]
+        rows = [[neighbour.change, *self._figures(neighbour), _proof(neighbour)] for neighbour in shown]
         title = f"what holds the {objective.title} back: {SAME}"
         parts: list[str | TextTable] = [TextTable(head, rows, left=(0, 3), title=title) if rows else title]
-        if within := [each.change for each in open_ones if self.within_gap(each)]:
+        if within := [neighbour.change for neighbour in open_ones if self.within_gap(neighbour)]:
             changes = f"{len(within)} change{'s' * (len(within) > 1)}"
             parts.append(f"{changes} within the gap of {self.gap:.2%}: {'; '.join(within)}")
         if self.gap is None or self.gap > ROUNDING:
             known = "nothing is proven of it" if self.gap is None else f"the lowest is at most {self.gap:.2%} below"
             parts.append(f"the mapping above is not proven best ({known}): so much of a gain may not be the change's")
-        if same := [each.change for each in self.neighbours if each not in open_ones]:
+        if same := [neighbour.change for neighbour in self.neighbours if neighbour not in open_ones]:
             parts.append(f"no gain, proven: {'; '.join(same)}")
         if self.left:
             parts.append(f"interrupted; not tried: {'; '.join(self.left)}")
@@ -100,7 +103,7 @@ class Why(Printable):
     @property
     def _open(self) -> list[Neighbour]:
         """The changes that gain, or of which it is not proven that they do not."""
-        return [each for each in self.neighbours if self.gains(each) or not each.optimal]
+        return [neighbour for neighbour in self.neighbours if self.gains(neighbour) or not neighbour.optimal]
 
     def _figures(self, neighbour: Neighbour) -> list[str]:
         """The value, and its ratio to that of the result."""

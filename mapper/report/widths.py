@@ -37,7 +37,7 @@ def narrow_sums(batch: MappingBatch, costs: Costs) -> list[str]:
     keepers = [i for i in range(len(levels)) if batch.kept[0, i, v]]
     bits = {i: levels[i].bits(output.name, output.word_bits) for i in keepers}
     needed, how = _needed(workload)
-    found = []
+    losses = []
     for i, inner in zip(keepers, [*keepers[1:], None], strict=True):
         words = costs.counts.reads if inner is None else costs.counts.fills
         if not words[0, i if inner is None else inner, v]:
@@ -46,10 +46,10 @@ def narrow_sums(batch: MappingBatch, costs: Costs) -> list[str]:
         where = f"{levels[i].name} stores partial sums of {output.name} in {bits[i]} bits"
         if bits[i] < wider:
             name = next(levels[j].name for j in keepers if j > i and bits[j] == wider)
-            found.append(f"{where}, {name} accumulates them in {wider}")
+            losses.append(f"{where}, {name} accumulates them in {wider}")
         elif bits[i] < needed:
-            found.append(f"{where}, exact ones need {needed} ({how})")
-    return found
+            losses.append(f"{where}, exact ones need {needed} ({how})")
+    return losses
 
 
 def _needed(workload: Workload) -> tuple[int, str]:

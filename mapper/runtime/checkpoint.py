@@ -79,11 +79,11 @@ class Checkpoint:
                 raise self._file.fault(f"{HELD}, or name another folder")
             if form == BEFORE:
                 self._renew()
-            there = self._identity(FORMAT)
-            whole = there | {
+            stored = self._identity(FORMAT)
+            whole = stored | {
                 key: value for key, value in identity.items() if key in self._added and _given(value) is not None
             }
-            if whole != there:
+            if whole != stored:
                 self._file.database.execute("DELETE FROM run")
                 self._file.put("run", (FORMAT, version("ruby-map"), json.dumps(whole)))
             self._file.rows("search")  # all of them are sound, or nothing is done
@@ -98,9 +98,9 @@ class Checkpoint:
         if len(runs) != 1:
             raise self._file.damaged(f"{len(runs)} runs in it")
         ((form, program),) = runs
-        here = version("ruby-map")
-        if program != here or form not in (BEFORE, FORMAT):
-            origin = f"was written by ruby-map {program} (format {form}), and this is {here} (format {FORMAT})"
+        own_version = version("ruby-map")
+        if program != own_version or form not in (BEFORE, FORMAT):
+            origin = f"was written by ruby-map {program} (format {form}), and this is {own_version} (format {FORMAT})"
             raise self._file.fault(f"{origin}: finish it with that version, or name another folder")
         return str(form)
 

@@ -162,8 +162,8 @@ class LineProcesses:
         for process in free:
             process.leave()
         until = time.monotonic() + GRACE
-        while any(not process.closed for process in free) and (left := until - time.monotonic()) > 0:
-            for key, _ in self._selector.select(left):
+        while any(not process.closed for process in free) and (remaining := until - time.monotonic()) > 0:
+            for key, _ in self._selector.select(remaining):
                 key.data.ready(key.fileobj)
         return next((process.unasked() for process in free if process.spoke), "")
 

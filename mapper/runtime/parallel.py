@@ -118,7 +118,7 @@ class Workers:
                 self._at = self._open.enter_context(on_cluster(cluster, SharedContent(uuid4().hex, self._content())))
             parallel, shared, dead = self._at
             try:
-                yield from _ordered(lambda some: _rounds(parallel, some), shared, waiting, tasks, learnt)
+                yield from _ordered(lambda batch: _rounds(parallel, batch), shared, waiting, tasks, learnt)
             except dead as error:
                 rule = f"its workers die of this work ({_first_line(error)}): perhaps they lack memory; {STAYS}"
                 raise InputError(Fault("cluster", None, "", rule)) from None
@@ -225,8 +225,8 @@ def _rounds(parallel: Any, tasks: Iterable[Any]) -> Generator[list[Any]]:
     if parallel.return_generator:
         yield from parallel(tasks)
     else:
-        for some in batched(tasks, 4 * parallel._effective_n_jobs()):
-            yield from parallel(some)
+        for batch in batched(tasks, 4 * parallel._effective_n_jobs()):
+            yield from parallel(batch)
 
 
 def _first_line(error: BaseException) -> str:

@@ -53,8 +53,8 @@ class Pruning:
         """Select the valid mappings whose cycles leave room to improve on `known`."""
         reasons = validity(batch)
         valid = np.flatnonzero(reasons == 0)
-        left = valid[self._may_improve(NestAnalysis(batch.take(valid)), known, self._ideal_pj)]
-        return Survivors(reasons, left, batch.take(left))
+        remaining = valid[self._may_improve(NestAnalysis(batch.take(valid)), known, self._ideal_pj)]
+        return Survivors(reasons, remaining, batch.take(remaining))
 
     def look_at_numbers(self, start: int, stop: int, known: RecordThreshold) -> Survivors:
         """Select from the mappings numbered `start` to `stop`; their cycles are bounded once for all loop orders."""
@@ -68,30 +68,30 @@ class Pruning:
         looked = self.look(chains, known)
         hope = np.zeros(len(first), bool)
         hope[looked.where[self._any_order(looked.batch, known, stop)]] = True
-        left = np.flatnonzero(hope[which])
-        if len(first) == len(offsets) or not len(left):
-            return Survivors(looked.reasons[which], left, chains.take(left))
-        return Survivors(looked.reasons[which], left, self.space.at(start + int(i) for i in left))
+        remaining = np.flatnonzero(hope[which])
+        if len(first) == len(offsets) or not len(remaining):
+            return Survivors(looked.reasons[which], remaining, chains.take(remaining))
+        return Survivors(looked.reasons[which], remaining, self.space.at(start + int(i) for i in remaining))
 
     def hopeful(self, batch: Mappings, known: RecordThreshold, seen: int) -> Ints:
         """Select from `batch`, all valid, the mappings whose energy bounds leave room to improve on `known`.
 
         `seen` is the number of mappings before them.
         """
-        left = self._any_order(batch, known, seen)
-        if len(left):
-            part = NestAnalysis(batch.take(left))  # from here on loop orders matter
-            left = left[self._may_improve(part, known, self._ends(part))]
-        return left
+        remaining = self._any_order(batch, known, seen)
+        if len(remaining):
+            part = NestAnalysis(batch.take(remaining))  # from here on loop orders matter
+            remaining = remaining[self._may_improve(part, known, self._ends(part))]
+        return remaining
 
     def _any_order(self, batch: Mappings, known: RecordThreshold, seen: int) -> Ints:
         """Select the mappings that may improve on `known` in some loop order; fewer where columns pay off."""
         nest = NestAnalysis(batch)
-        left = np.flatnonzero(self._may_improve(nest, known, self._inner(nest))) if len(batch) else np.arange(0)
-        if 0 < len(left) <= MOST_RELAXED and self._pays(seen):
-            part = NestAnalysis(batch.take(left))
-            left = left[self._may_improve(part, known, self._relaxed(part.batch))]
-        return left
+        remaining = np.flatnonzero(self._may_improve(nest, known, self._inner(nest))) if len(batch) else np.arange(0)
+        if 0 < len(remaining) <= MOST_RELAXED and self._pays(seen):
+            part = NestAnalysis(batch.take(remaining))
+            remaining = remaining[self._may_improve(part, known, self._relaxed(part.batch))]
+        return remaining
 
     # Energy
 
@@ -152,8 +152,8 @@ class Pruning:
         energy = np.empty(len(batch))
         keeps, which = unique_rows(batch.keep)
         for i, keep in enumerate(keeps):
-            mine = np.flatnonzero(which == i)
-            energy[mine] = self._relaxed_alike(batch.take(mine), keep)
+            rows = np.flatnonzero(which == i)
+            energy[rows] = self._relaxed_alike(batch.take(rows), keep)
         return energy
 
     def _relaxed_alike(self, batch: Mappings, keep: Bools) -> Floats:

@@ -189,8 +189,8 @@ class Recorder:
         """Count the mappings of the chunk up to and including the first that meets a rule, and set the reason."""
         stop = self.stop
         numbers = ((stop.samples, Ended.SAMPLES), (stop.effort.mappings, Ended.EFFORT))
-        left = [(most - self.statistics.evaluated, name) for most, name in numbers if most is not None]
-        ends = [(mappings, name) for mappings, name in left if mappings <= len(since)]
+        remaining = [(most - self.statistics.evaluated, name) for most, name in numbers if most is not None]
+        ends = [(mappings, name) for mappings, name in remaining if mappings <= len(since)]
         ends += [(i + 1, Ended.TARGET) for i, row in better if stop.target is not None and row[0] <= stop.target][:1]
         for run, limit, name in (
             (since, stop.victory, Ended.VICTORY),

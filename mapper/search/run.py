@@ -119,7 +119,9 @@ class _ChunkLoop(Proposing):
     def run(self, chunks: Iterable[int]) -> None:
         """Score and record chunks, until a rule, the last mapping or Ctrl-C ends the search."""
         generations = self._generations(chunks)
-        self.follow(lambda began: all(self._record(*each, began) for each in generations), Ended.ALL_VISITED)
+        self.follow(
+            lambda began: all(self._record(*generation, began) for generation in generations), Ended.ALL_VISITED
+        )
 
     @override
     def batch(self, chunk: int, place: int) -> MappingBatch:

@@ -85,11 +85,13 @@ def score_exactly(task: ScoringTask, chunks: Sequence[int], known: RecordThresho
     if not task.space.listed:  # each chunk has tables of its own, which are dropped before the next
         return [_score_alone(task, chunk, known) for chunk in chunks]
     survivors = [_survivors(task, chunk, known) for chunk in chunks]
-    ends = np.cumsum([len(each.where) for each in survivors])[:-1]
-    values = np.split(_values(task, joined([each.batch for each in survivors]), known, chunks[0]), ends)
+    ends = np.cumsum([len(chunk_survivors.where) for chunk_survivors in survivors])[:-1]
+    values = np.split(
+        _values(task, joined([chunk_survivors.batch for chunk_survivors in survivors]), known, chunks[0]), ends
+    )
     return [
-        task.scores(chunk, each.reasons, each.where, own)
-        for chunk, each, own in zip(chunks, survivors, values, strict=True)
+        task.scores(chunk, chunk_survivors.reasons, chunk_survivors.where, own)
+        for chunk, chunk_survivors, own in zip(chunks, survivors, values, strict=True)
     ]
 
 
@@ -120,10 +122,10 @@ def _values(task: ScoringTask, batch: Mappings, known: RecordThreshold, chunk: i
     if task.prunes and known == NOTHING and ends[1:]:
         ends.insert(1, min(FIRST, ends[1]))  # the other mappings are compared with these
     for start, end in pairwise(ends):
-        left = np.arange(start, end)
-        if task.prunes and left.size:
-            left = left[task.pruning.hopeful(batch.take(left), known, chunk * CHUNK)]
-        if left.size:
-            values[left] = task.valuation.values(batch.take(left), known)
+        remaining = np.arange(start, end)
+        if task.prunes and remaining.size:
+            remaining = remaining[task.pruning.hopeful(batch.take(remaining), known, chunk * CHUNK)]
+        if remaining.size:
+            values[remaining] = task.valuation.values(batch.take(remaining), known)
             known = known.after(task.scores_of(0, np.zeros(len(batch), np.int8), values))
     return values

@@ -53,18 +53,20 @@ class Valuation:
 
         `counts` are those of the batch.
         """
-        some = batch.take(flagged)
-        least = self._of(evaluate(some, self.table, self.costs, least_counts(some, counts.take(flagged))))
-        left, seen = np.flatnonzero(self.may_improve(least, known)), 0
-        while len(left):
-            i = int(flagged[left[0]])
+        flagged_batch = batch.take(flagged)
+        least = self._of(
+            evaluate(flagged_batch, self.table, self.costs, least_counts(flagged_batch, counts.take(flagged)))
+        )
+        remaining, seen = np.flatnonzero(self.may_improve(least, known)), 0
+        while len(remaining):
+            i = int(flagged[remaining[0]])
             known, seen = self._after(known, values[seen:i]), i
-            hopeful = self.may_improve(least[left], known)
+            hopeful = self.may_improve(least[remaining], known)
             if hopeful[0]:
                 one = batch.take([i]).arranged()
                 values[i] = self._of(evaluate(one, self.table, self.costs, recount(one, counts.take(np.array([i])))))[0]
                 hopeful[0] = False
-            left = left[hopeful]
+            remaining = remaining[hopeful]
 
     def _after(self, known: RecordThreshold, values: Floats) -> RecordThreshold:
         """Return what is to beat after mappings of these values."""

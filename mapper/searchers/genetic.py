@@ -77,8 +77,8 @@ class Genetic(Learning):
         """Make children of the best share of the population."""
         everyone, n = Individuals.of_packed(memory["population"]), self.population
         parents = everyone.take(slice(max(2, round(self.parents * n))))
-        some = self._crossover(parents, rng)
-        moves, bounds = sampler.moves, some.bounds
+        children = self._crossover(parents, rng)
+        moves, bounds = sampler.moves, children.bounds
         drawn = rng.random(n) < 0.5
         tile = rng.random(n) < self.tile
         moves.move_factor(bounds, np.flatnonzero(tile & drawn), rng)
@@ -86,18 +86,18 @@ class Genetic(Learning):
         moves.move_parallel(bounds, self._some(self.parallel, rng), rng)
         moves.grow(bounds, self._some(self.growth, rng), rng)
         moves.age(bounds, self._some(self.ageing, rng), rng)
-        sampler.variation.swap_loops(some.order, self._some(self.reorder, rng), rng)
-        sampler.variation.change_kept(some.keep, self._some(self.location, rng), rng)
-        return some
+        sampler.variation.swap_loops(children.order, self._some(self.reorder, rng), rng)
+        sampler.variation.change_kept(children.keep, self._some(self.location, rng), rng)
+        return children
 
     def _crossover(self, parents: Individuals, rng: np.random.Generator) -> Individuals:
         """Give each child the genes of one parent, and some the tile sizes of one dim, at all levels, of another."""
         n, dims = self.population, parents.bounds.shape[2]
         first, second = rng.integers(0, len(parents), (2, n))
-        some, who = parents.take(first), self._some(self.crossover, rng)
+        children, who = parents.take(first), self._some(self.crossover, rng)
         d = rng.integers(0, dims, len(who))
-        some.bounds[who, :, d] = parents.bounds[second[who], :, d]
-        return some
+        children.bounds[who, :, d] = parents.bounds[second[who], :, d]
+        return children
 
     def _some(self, rate: float, rng: np.random.Generator) -> Ints:
         """Draw which children an operator changes."""

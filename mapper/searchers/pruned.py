@@ -67,12 +67,12 @@ class Reuse:
         They can where the smallest prime factor of the nearest loop of a dim may go to the innermost loop that the dim
         may have, and the mapping stays valid.
         """
-        some = Individuals.of_batch(batch.arranged())
-        full = np.ones(len(some), bool)
+        individuals = Individuals.of_batch(batch.arranged())
+        full = np.ones(len(individuals), bool)
         for d, slots in enumerate(self.sampler.moves.loops):
-            left = np.flatnonzero(full)
-            if len(slots) > 1 and len(left):
-                full[left] = ~self._grows(some.take(left), d, slots)
+            remaining = np.flatnonzero(full)
+            if len(slots) > 1 and len(remaining):
+                full[remaining] = ~self._grows(individuals.take(remaining), d, slots)
         return full
 
     def _grows(self, some: Individuals, d: int, slots: Ints) -> Bools:
@@ -106,14 +106,14 @@ class Pruners:
 
     def left(self, sampler: MappingSampler, batch: Mappings) -> Ints:
         """Find the valid mappings that the pruners leave. # (left,)"""
-        left = np.flatnonzero(validity(batch) == 0)
-        rules: list[Callable[[Mappings], Bools]] = [lambda some: enough_used(some, self.utilization)]
+        remaining = np.flatnonzero(validity(batch) == 0)
+        rules: list[Callable[[Mappings], Bools]] = [lambda mappings: enough_used(mappings, self.utilization)]
         rules += [plain_dram] if self.dram else []
         rules += [Reuse(sampler).full] if self.reuse else []
         for rule in rules:
-            if len(left):
-                left = left[rule(batch.take(left))]
-        return left
+            if len(remaining):
+                remaining = remaining[rule(batch.take(remaining))]
+        return remaining
 
 
 @dataclass(frozen=True)

@@ -152,9 +152,9 @@ class Sketch(Learning):
         sketches = Sketches(sampler, Individuals.of_packed(memory["sketches"]))
         of = self._of(len(sketches))
         if memory["members"] is None:
-            some = sketches.annotated(of, rng)
-            own = np.arange(min(len(sketches), len(some)))
-            return sampler.batch(some.replaced(own, sketches.examples.take(own)))
+            individuals = sketches.annotated(of, rng)
+            own = np.arange(min(len(sketches), len(individuals)))
+            return sampler.batch(individuals.replaced(own, sketches.examples.take(own)))
         children = self._children(sketches, memory, rng)
         drawn = np.flatnonzero(rng.random(len(of)) < self.fresh)
         return sampler.batch(children.replaced(drawn, sketches.annotated(of[drawn], rng)))
@@ -175,18 +175,18 @@ class Sketch(Learning):
             return self._bracket(sampler_of(space), memory)
         new = np.flatnonzero(_new(values, memory["lows"]))  # a sketch is worth what it adds to earlier brackets
         better = new[ranked_apart(values[new])]
-        there, first = np.unique(of[better], return_index=True)
-        order = there[np.argsort(first)][: max(1, len(sketches) // 2)]  # sketches, the best first
+        sketch_numbers, first = np.unique(of[better], return_index=True)
+        order = sketch_numbers[np.argsort(first)][: max(1, len(sketches) // 2)]  # sketches, the best first
         top = better[:1]
         idle = 0 if values[top[0], 0] < before * (1 - TIE) else memory["still"] + 1
         if len(sketches) == 1 and idle >= self.idle:
             return self._bracket(sampler_of(space), _won(memory, every.take(top), values[top]))
-        left, place = self._best_of_each(values, of, order)
+        members, place = self._best_of_each(values, of, order)
         return memory | {
             "sketches": sketches.take(order).packed(),
-            "members": every.take(left).packed(),
+            "members": every.take(members).packed(),
             "of": packed(place),
-            "values": packed(values[left]),
+            "values": packed(values[members]),
             "best": float(values[top[0], 0]),
             "still": idle,
         }
@@ -200,10 +200,10 @@ class Sketch(Learning):
         each one's sketch in `order`. # (member,)"""
         place = np.full(of.max() + 1, len(order))
         place[order] = np.arange(len(order))
-        left = ranked_apart(np.column_stack([place[of], values]))
-        own = place[of[left]]
-        some = (own < len(order)) & (np.arange(len(own)) - np.searchsorted(own, own) < self.members)
-        return left[some], own[some]
+        ranked = ranked_apart(np.column_stack([place[of], values]))
+        own = place[of[ranked]]
+        chosen = (own < len(order)) & (np.arange(len(own)) - np.searchsorted(own, own) < self.members)
+        return ranked[chosen], own[chosen]
 
     def _children(self, sketches: Sketches, memory: Memory, rng: np.random.Generator) -> Individuals:
         """Make children of the members of each sketch; of two drawn at random the better becomes a parent."""

@@ -48,9 +48,9 @@ class StoreHistory:
 
 def known_line(layers: Sequence[tuple[str, StoreHistory | None]]) -> str:
     """Say which layers of a network have mappings that a store held; empty without a store. `layers`: with names."""
-    told = [(name, known) for name, known in layers if known is not None]
-    if not told:
+    stored_layers = [(name, known) for name, known in layers if known is not None]
+    if not stored_layers:
         return ""
-    held = [f"{name} ({known.origin})" for name, known in told if known.since]
-    what = ", ".join(held) if len(held) < 9 else f"{len(held)} of {len(told)} layers"
+    held = [f"{name} ({known.origin})" for name, known in stored_layers if known.since]
+    what = ", ".join(held) if len(held) < 9 else f"{len(held)} of {len(stored_layers)} layers"
     return f"store        held mappings are the answer for {what or 'no layer'}"

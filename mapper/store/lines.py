@@ -77,7 +77,7 @@ def export_lines(store: Store) -> Iterator[str]:
     for problem, rows in store.every(-1):
         yield json.dumps({"kind": "problem", "digest": problem.digest, "content": problem.plain()})
         for held in rows:
-            origins = [(each.date, each.name, each.mapspace) for each in held.origins]
+            origins = [(origin.date, origin.name, origin.mapspace) for origin in held.origins]
             own = {"mapping": held.mapping, **held.costs, "date": held.date, "origins": origins}
             yield json.dumps({"kind": "mapping", "problem": problem.digest, **own})
         for proof in store.proofs(problem):
@@ -112,7 +112,7 @@ class _Lines:
             try:
                 self._take(_READER.validate_json(line), first=number == 1)
             except ValidationError as error:
-                self.faults += [self._fault(number, _text(each)) for each in error.errors()]
+                self.faults += [self._fault(number, _text(detail)) for detail in error.errors()]
             except ValueError as error:
                 self.faults.append(self._fault(number, str(error)))
         if not self.faults and not self.mappings:
@@ -142,7 +142,7 @@ class _Lines:
                 f"answer: the values of this problem are {'' if problem.goal.answered else 'not '}a cost model's"
             )
         costs = {"energy_pj": line.energy_pj, "cycles": line.cycles, "answer": line.answer}
-        origins = tuple(Origin(*each) for each in line.origins)
+        origins = tuple(Origin(*origin) for origin in line.origins)
         (mapping,) = plain_mappings(batch)
         return held_of(problem, key_of(mapping), mapping, costs, line.date, origins)
 
@@ -156,5 +156,5 @@ class _Lines:
 
 
 def _text(error: Any) -> str:
-    place = ".".join(str(each) for each in error["loc"][1:])
+    place = ".".join(str(key) for key in error["loc"][1:])
     return ": ".join(part for part in (place, str(error["msg"])) if part)

@@ -127,9 +127,9 @@ def _place(names: Sequence[str], name: str) -> int:
 
 def _covers(factors: Ints, sizes: Sequence[int]) -> Bools:
     """Whether all chains of bounds `factors` # (mapping, slot, dim) are canonical chains of the sizes. # (mapping,)"""
-    left, whole = np.array(sizes)[None].repeat(len(factors), axis=0), (factors >= 1).all(axis=(1, 2))
+    remaining, whole = np.array(sizes)[None].repeat(len(factors), axis=0), (factors >= 1).all(axis=(1, 2))
     for bounds in np.maximum(factors, 1).transpose(1, 0, 2)[::-1]:
-        whole &= (bounds <= left).all(axis=1)
-        left = -(-left // bounds)
-    covered: Bools = whole & (left == 1).all(axis=1)
+        whole &= (bounds <= remaining).all(axis=1)
+        remaining = -(-remaining // bounds)
+    covered: Bools = whole & (remaining == 1).all(axis=1)
     return covered

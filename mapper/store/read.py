@@ -44,7 +44,7 @@ def read_best(database: sqlite3.Connection, number: int, problem: Problem, most:
     """Read the mappings of a problem, the best first; -1: all of them. Raises DamagedRow."""
     for key, content, costs, date, origins in database.execute(BEST, (number, most)):
         mapping, figures = _json(content, f"mapping {key}"), _json(costs, f"mapping {key}")
-        every = tuple(sorted(Origin(*each) for each in _json(origins, f"mapping {key}")))
+        every = tuple(sorted(Origin(*origin) for origin in _json(origins, f"mapping {key}")))
         yield held_of(problem, key, mapping, figures, date, every)
 
 

@@ -97,7 +97,7 @@ class Store:
         for place, why in faults.items():
             self._warn(f"mapping {rows[place].key} of {problem.workload.name} cannot be read: {why}")
         good = [held for place, held in enumerate(rows) if place not in faults]
-        found = []
+        recounted = []
         for i, (held, costs) in enumerate(zip(good, exact_costs(problem, batch), strict=True)):
             if costs is None:
                 self._warn(f"mapping {held.key} of {problem.workload.name} is not valid there: left out")
@@ -108,8 +108,8 @@ class Store:
                 what = f"{held.values[0]:g}, and counted again it is {counted.values[0]:g}"
                 self._warn(f"mapping {held.key} of {problem.workload.name} is stored with {problem.goal.text} {what}")
                 self._correct(problem, counted)
-            found.append((counted, batch.take([i])))
-        return sorted(found, key=lambda each: (each[0].values, each[0].key))
+            recounted.append((counted, batch.take([i])))
+        return sorted(recounted, key=lambda pair: (pair[0].values, pair[0].key))
 
     def _correct(self, problem: Problem, held: StoredMapping) -> None:
         """Write the costs of a mapping that were counted again, where the file can be written."""

@@ -189,7 +189,7 @@ def candidates(points: Iterable[Seeded], axes: tuple[str, ...]) -> list[Candidat
 
 def _bounded(candidate: Candidate, bounds: Bounds, axes: tuple[str, ...]) -> Candidate:
     known = [bounds.limits[axis] for axis in axes]
-    low, high = np.array([each.low for each in known]), np.array([each.high for each in known])
+    low, high = np.array([interval.low for interval in known]), np.array([interval.high for interval in known])
     return replace(candidate, gap=bounds.gap, proven=(low, high))
 
 
@@ -220,7 +220,8 @@ def _front(pool: list[Candidate], mapspace: str, corner: tuple[Floats, Floats]) 
     )  # (candidate, axis)
     shares, sure, on = _shares(pool), surely_on(least, most).tolist(), frontier(middles)
     shared = [
-        replace(candidate, share=share, surely=each) for candidate, share, each in zip(pool, shares, sure, strict=True)
+        replace(candidate, share=share, surely=certain)
+        for candidate, share, certain in zip(pool, shares, sure, strict=True)
     ]
     members = sorted((shared[row] for row in np.flatnonzero(on)), key=lambda candidate: tuple(candidate.middle))
     at = knee(middles)

@@ -48,19 +48,19 @@ def _below(text: str, keys: Keys, model: type[BaseModel], data: Mapping[str, Any
     """The fields of one section; sections inside it by their own fields."""
     for field_name, field in model.model_fields.items():
         name = field.alias or field_name
-        path, there = f"{text}.{name}", (*keys, name)
+        path, field_keys = f"{text}.{name}", (*keys, name)
         inner = _section(field.annotation)
         if name == "name":
             continue
         if inner is Fanout:
             for index, axis in _named(data.get(name)):
-                yield from _below(f"{path}.{axis['name']}", (*there, index), Fanout, axis)
+                yield from _below(f"{path}.{axis['name']}", (*field_keys, index), Fanout, axis)
         elif inner is not None:
-            yield from _below(path, there, inner, _mapping(data.get(name)))
+            yield from _below(path, field_keys, inner, _mapping(data.get(name)))
         elif name in ("attributes", "tensor_bits"):
-            yield from ((f"{path}.{key}", (*there, key)) for key in _mapping(data.get(name)))
+            yield from ((f"{path}.{key}", (*field_keys, key)) for key in _mapping(data.get(name)))
         else:
-            yield path, there
+            yield path, field_keys
 
 
 def _section(annotation: Any) -> type[BaseModel] | None:

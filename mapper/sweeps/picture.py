@@ -40,23 +40,23 @@ def write_labels(axes: "Axes", points: Sequence[tuple[float, float]], labels: Se
     marks = [Bbox.from_bounds(x - 6, y - 6, 12, 12) for x, y in axes.transData.transform(list(points)).tolist()]
     taken = list[Bbox]()
     first = dict(zip(reversed(points), reversed(labels), strict=True))
-    left = 0
+    unplaced = 0
     for point in dict.fromkeys(points):
         box = _write(axes, point, first[point], (frame, [*marks, *taken]))
         taken += [box] if box else []
-        left += box is None
-    return left
+        unplaced += box is None
+    return unplaced
 
 
 def _write(axes: "Axes", point: tuple[float, float], label: str, room: "tuple[Bbox, Sequence[Bbox]]") -> "Bbox | None":
     """Write a label where it is inside the frame and off what is there; returns its place, None where there is none."""
-    frame, others = room
+    frame, obstacles = room
     for far, (across, along, x, y) in product(FAR, SIDES):
         place = {"textcoords": "offset points", "ha": across, "va": along, "fontsize": 6.5}
         text = axes.annotate(label, point, (x * far, y * far), **place)  # type: ignore[arg-type]
         box = text.get_window_extent().padded(1)
         inside = frame.x0 <= box.x0 and box.x1 <= frame.x1 and frame.y0 <= box.y0 and box.y1 <= frame.y1
-        if inside and not any(box.overlaps(other) for other in others):
+        if inside and not any(box.overlaps(other) for other in obstacles):
             if far > FAR[0]:
                 axes.annotate("", point, (x * far, y * far), textcoords="offset points", arrowprops=LEAD)
             return box
@@ -83,7 +83,7 @@ class Style:
 def style(number: int, mapspaces: int) -> Style:
     """The style of mapspace `number` among so many."""
     wider = (mapspaces - 1 - number) * min(2.5, 8 / mapspaces)
-    colour, marker, line = (each[number % len(each)] for each in (PALETTE, MARKERS, LINES))
+    colour, marker, line = (choices[number % len(choices)] for choices in (PALETTE, MARKERS, LINES))
     return Style(colour, marker, line, 5 + wider, BAR_APART * (number - (mapspaces - 1) / 2))
 
 
@@ -112,9 +112,9 @@ def draw_pareto(swept: SweepResult, axes: "Axes | None" = None) -> "Figure":
     top, own = panels[0], [panel.get_title(loc="left") for panel in panels]
     top.set_title("\n".join([*_heading(swept, measures), own[0]]), fontsize=9, loc="left")
     for panel, workload, title in zip(panels, workloads, own, strict=True):
-        if left := _name_points(panel, swept, workload):
+        if unplaced := _name_points(panel, swept, workload):
             head = panel.get_title(loc="left").removesuffix(title)
-            panel.set_title(f"{head}{title} ({left} labels have no room)", fontsize=9, loc="left")
+            panel.set_title(f"{head}{title} ({unplaced} labels have no room)", fontsize=9, loc="left")
     return figure
 
 
@@ -154,8 +154,8 @@ def _draw_workload(panel: "Axes", swept: SweepResult, workload: str, measures: l
     for front in swept.fronts:
         if front.workload == workload and front.mapspace != ALL:
             number = swept.plan.mapspaces.index(front.mapspace)
-            mine = [candidate for candidate in pool if candidate.mapspace == front.mapspace]
-            _draw_front(panel, front, mine, measures, style(number, len(swept.plan.mapspaces)))
+            own_candidates = [candidate for candidate in pool if candidate.mapspace == front.mapspace]
+            _draw_front(panel, front, own_candidates, measures, style(number, len(swept.plan.mapspaces)))
     _label(panel, workload, measures)
 
 
@@ -188,7 +188,7 @@ def _draw_gaps(panel: "Axes", pool: list[Candidate], units: Floats, look: Style)
     from matplotlib.transforms import offset_copy
 
     for candidate in pool:
-        (x, y), (least_x, least_y) = (each[:2] / units[:2] for each in (candidate.middle, candidate.least))
+        (x, y), (least_x, least_y) = (point[:2] / units[:2] for point in (candidate.middle, candidate.least))
         for across, xs, ys in ((False, (x, x), (y, least_y)), (True, (x, least_x), (y, y))):
             if min(xs + ys) > 0 and (xs[0] > xs[1] or ys[0] > ys[1]):
                 place = offset_copy(panel.transData, panel.get_figure(root=True), units="points",

@@ -33,13 +33,13 @@ def bounds(result: Json, measures: Mapping[str, float]) -> Bounds:
 def together(seeds: Sequence[Bounds]) -> Bounds:
     """Join the proofs of all seeds, which search the same mapspace: the largest gap, where each has one; the limits
     that all leave."""
-    joined = {name: _common([each.limits[name] for each in seeds]) for name in seeds[0].limits}
-    gaps = [each.gap for each in seeds if each.gap is not None]
+    joined = {name: _common([proof.limits[name] for proof in seeds]) for name in seeds[0].limits}
+    gaps = [proof.gap for proof in seeds if proof.gap is not None]
     return Bounds(max(gaps) if len(gaps) == len(seeds) else None, joined)
 
 
 def _common(intervals: Sequence[Interval]) -> Interval:
-    low, high = max(each.low for each in intervals), min(each.high for each in intervals)
+    low, high = max(interval.low for interval in intervals), min(interval.high for interval in intervals)
     return Interval(min(low, high), high)
 
 

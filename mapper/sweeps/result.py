@@ -123,7 +123,7 @@ class SweepResult(Printable):
                 point = self.plan.point(number)
                 found.setdefault((point.design, point.workload, point.mapspace), []).append(outcome.result)
         return {
-            place: {name: median(float(each[name]) for each in own) for name in RATES if own[0].get(name) is not None}  # type: ignore[arg-type]
+            place: {name: median(float(row[name]) for row in own) for name in RATES if own[0].get(name) is not None}  # type: ignore[arg-type]
             for place, own in found.items()
         }
 

@@ -129,9 +129,9 @@ def _table(
         places = zip(member.middle, axes, strict=True)
         figures = [format(value / axis.size, axis.form) for value, axis in places]
         figures += [short(own[name]) if name in own else "" for name in shown]
-        mine = [APART.join(str(values[member.design][name]) for name in names) for names in columns.values()]
+        cells = [APART.join(str(values[member.design][name]) for name in names) for names in columns.values()]
         remark = _remark(member, front, several)
-        rows.append([str(member.design), *mine, member.mapspace, *figures, gap_text(member.gap), remark])
+        rows.append([str(member.design), *cells, member.mapspace, *figures, gap_text(member.gap), remark])
     title = f"{front.workload}, {front.mapspace}: frontier of {len(front.members)}, hypervolume"
     left = (len(columns) + 1, len(head) - 2, len(head) - 1)  # the mapspace, the proof, and the remark
     return TextTable(head, rows, left, f"{title} {front.hypervolume:.4f}")

@@ -85,11 +85,11 @@ def try_transfer(shared: SharedMappings, chunk: tuple[int, PointOutcome]) -> Poi
     (plan, donors), (number, outcome) = shared, chunk
     point = plan.point(number)
     own = mappings_of(outcome.result)
-    others = _others(plan, point, own, donors[_alike(point)])
-    if not others:
+    donated = _others(plan, point, own, donors[_alike(point)])
+    if not donated:
         return None
     try:
-        return _improved(plan, point, outcome, own, others)
+        return _improved(plan, point, outcome, own, donated)
     except InputError as error:
         why = "; ".join(dict.fromkeys(map(str, error.faults)))
     except Exception as error:  # a fault of ours in one point must not take the others with it
@@ -101,11 +101,11 @@ def _others(
     plan: Plan, point: Point, own: Mapping[str, Entries], donors: list[SourcePoint]
 ) -> dict[str, list[Entries]]:
     """The mappings of others by layer, each once, and not those that the point has."""
-    here = design_values(plan, point.design)
+    own_values = design_values(plan, point.design)
 
     def difference(donor: SourcePoint) -> int:
-        there = design_values(plan, donor.design)
-        return sum(here.get(name) != there.get(name) for name in plan.parameters)
+        donor_values = design_values(plan, donor.design)
+        return sum(own_values.get(name) != donor_values.get(name) for name in plan.parameters)
 
     near = sorted(donors, key=difference)[:MOST] if len(donors) > MOST else donors
     found: dict[str, dict[str, Entries]] = {}
@@ -114,7 +114,7 @@ def _others(
             found.setdefault(name, {}).setdefault(json.dumps(entries), entries)
     for name, entries in own.items():
         found.get(name, {}).pop(json.dumps(entries), None)
-    return {name: list(each.values()) for name, each in found.items() if each}
+    return {name: list(mappings.values()) for name, mappings in found.items() if mappings}
 
 
 def _improved(

@@ -22,19 +22,19 @@ def named(document: Document, at: Keys, name: str, faults: Iterable[Fault]) -> l
 
 def nothing_fits(document: Document, plan: Plan) -> list[Fault]:
     """Faults of each workload that fits none of the first designs. One that fails later is recorded."""
-    misfits: list[Fault] = []
+    faults: list[Fault] = []
     for name, workload in plan.workloads.items():
         tries = (_misfits(document, plan, design, workload) for design in islice(plan.designs, TRIED))
         first = next(tries)
         if first and all(tries):
-            misfits += named(document, ("workloads", list(plan.workloads).index(name)), name, first)
-    return misfits
+            faults += named(document, ("workloads", list(plan.workloads).index(name)), name, first)
+    return faults
 
 
 def not_charged(document: Document, plan: Plan) -> list[Fault]:
     """Why none of the first designs has energies; of files and engines that the sweep names, why the first has none."""
     built_in = plan.energies == Energies(costs=plan.energies.costs)
-    misfits: list[Fault] = []
+    first_faults: list[Fault] = []
     for design in islice(plan.designs, TRIED if built_in else 1):
         try:
             machine = plan.arch(design)
@@ -45,8 +45,8 @@ def not_charged(document: Document, plan: Plan) -> list[Fault]:
             collect(faults, lambda machine=machine: plan.energies.table(machine))  # type: ignore[misc]
         if not faults:
             return []
-        misfits = misfits or _of_design(plan, design, faults)
-    return [document.fault(("energy",), fault.message) if fault.line is None else fault for fault in misfits]
+        first_faults = first_faults or _of_design(plan, design, faults)
+    return [document.fault(("energy",), fault.message) if fault.line is None else fault for fault in first_faults]
 
 
 def _of_design(plan: Plan, design: int, faults: Iterable[Fault]) -> list[Fault]:

@@ -184,7 +184,7 @@ def test_the_network_is_the_best_of_all_combinations(study):
     assume(0 < np.prod([len(own) for own in points]) <= 1_000)
     counts = counts_that_matter(points)
     found, alone = proven(study, counts)
-    truth, wires = least_edp(list(zip(points, counts, strict=True))), study.problems[0].charges.network
+    truth, wires = least_edp(list(zip(points, counts, strict=True))), study.problems[0].charges.has_interconnect
     assert found.edp == pytest.approx(truth, rel=1e-8) or wires
     assert found.edp >= truth * (1 - 1e-9)
     assert found.lower_bound <= truth * (1 + 1e-9)

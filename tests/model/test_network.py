@@ -81,7 +81,7 @@ def test_network_energy_is_timeloops(options):
     """0.05 pJ per hop: Timeloop's network energy and total, and ours to rounding; its default counts none."""
     theirs = expected(HOPS)["timeloop"]
     costs = evaluate(mapped(HOPS), table(HOPS), options)
-    assert costs.network_energy_pj.sum() == pytest.approx(theirs["network_energy_pj"], rel=1e-12)
+    assert costs.interconnect_energy_pj.sum() == pytest.approx(theirs["network_energy_pj"], rel=1e-12)
     assert costs.energy_pj[0] == pytest.approx(theirs["energy_pj"], rel=1e-12)
     without = evaluate(mapped(HOPS), table(HOPS))
     assert without.energy_pj[0] == pytest.approx(theirs["energy_pj"] - theirs["network_energy_pj"], rel=1e-12)
@@ -165,7 +165,7 @@ def test_a_word_crosses_an_array_that_it_passes_once_for_all_its_places():
     assert executed.words[0].tolist() == exact.words[0].tolist() == [[12, 8, 2], [12, 20, 8]]
     wires, every = Charges(hop_pj=1.0), (recount(batch), simulate(batch))
     costs = [evaluate(batch, figures(batch.arch), wires, counts) for counts in every]
-    assert costs[0].network_energy_pj.tolist() == costs[1].network_energy_pj.tolist()
+    assert costs[0].interconnect_energy_pj.tolist() == costs[1].interconnect_energy_pj.tolist()
     assert [each.exact[0] for each in costs] == [True, True]
     assert not evaluate(batch, figures(batch.arch), wires).exact[0]
 
@@ -191,7 +191,7 @@ def test_a_window_with_a_dim_on_two_axes():
 def test_off_it_adds_nothing(batch):
     """Without figures, or with one of 0, energies are to the bit what they were."""
     plain_costs = evaluate(batch, figures(batch.arch))
-    assert not plain_costs.network_energy_pj.any()
+    assert not plain_costs.interconnect_energy_pj.any()
     parts = plain_costs.level_energy_pj.sum(axis=(1, 2)) + plain_costs.compute_energy_pj
     assert (plain_costs.energy_pj == parts).all()
     zero = evaluate(batch, figures(batch.arch), Charges(wire_pj_per_bit_mm=1.0, tile_mm=0.0))
@@ -204,7 +204,7 @@ def test_linear_in_each_factor(batch, wire, tile, times):
     """So many times the energy per bit and mm, or the length, or the energy per hop, is so many times the energy."""
 
     def network(**options):
-        return evaluate(batch, figures(batch.arch), Charges(**options)).network_energy_pj
+        return evaluate(batch, figures(batch.arch), Charges(**options)).interconnect_energy_pj
 
     one = network(wire_pj_per_bit_mm=wire, tile_mm=tile)
     assert (one >= 0).all()
@@ -219,7 +219,7 @@ def test_twice_the_bits_are_twice_the_wires():
     narrow, wide = (spread(array(4, 2, bits), MATMUL, M_column=4, K_row=2) for bits in (16, 32))
 
     def network(batch, options):
-        return evaluate(batch, figures(batch.arch), options).network_energy_pj.sum()
+        return evaluate(batch, figures(batch.arch), options).interconnect_energy_pj.sum()
 
     assert network(wide, wires) == pytest.approx(2 * network(narrow, wires))
     assert network(wide, flat) == pytest.approx(network(narrow, flat))

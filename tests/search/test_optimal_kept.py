@@ -228,14 +228,14 @@ def test_too_many_choices_that_may_be_best(monkeypatch):
 
 
 @pytest.mark.parametrize("used", [0, 999_999, 1_000_000, 1_500_000, 10**15])
-def test_nothing_is_hopeless_once_effort_is_used_up(used):
+def test_nothing_is_given_up_once_effort_is_used_up(used):
     """A step may end after the limit, which is the reason of the end then."""
     space, table = problem(4)
     proof = optimal_file.Optimal(Task.of(space, table, OPTIMAL), Observers())
     proof.leaves.chains.list_all()
     done(proof.bounding.order())
     assert not proof.bounding.choices.number_bounded
-    assert proof.bounding.hopeless(used, 1_000_000) == (used == 999_999)
+    assert proof.bounding.cannot_finish(used, 1_000_000) == (used == 999_999)
 
 
 def test_choices_that_may_be_best_are_not_given_up_at_once():

@@ -130,7 +130,7 @@ def test_a_sketch_that_is_too_high_is_noticed(monkeypatch, factor):
     space, table = Mapspace(arch, shaped("matmul", M=24, N=18, K=20), "ruby-s"), energy_table(arch)
     right = optimal(space, table, CERTIFIED)
     real = charge_bounds._words
-    monkeypatch.setattr(charge_bounds, "_sketch", _too_high(charge_bounds._sketch, factor))
+    monkeypatch.setattr(charge_bounds, "_coarse", _too_high(charge_bounds._coarse, factor))
     assert real is charge_bounds._words
     try:
         with all_lists_long(block=100):
@@ -169,7 +169,7 @@ def test_more_chains_than_a_certificate_or_the_time_allows(monkeypatch, options,
     arch = load_arch("linear_5")
     space, table = Mapspace(arch, shaped("matmul", M=12, N=9, K=10), "ruby"), energy_table(arch)
     monkeypatch.setattr(why_no_proof, "MOST_NAMED", 10)
-    assert why_no_proof.hindrance(Task.of(space, table, options), ChainGroups(space)) == reason
+    assert why_no_proof.why_no_proof(Task.of(space, table, options), ChainGroups(space)) == reason
     assert optimal(space, table, replace(options, certify=False, effort="")).optimal
 
 

@@ -43,7 +43,7 @@ DIVIDES = {FOLDED: Unfold, WHOLE: Branch, PARTS: Round}
     [
         (Standing(unbounded=True), Bound()),
         (Standing(OPEN, unbounded=True, used_up=True, root_only=True), Bound()),  # its work meets the limit itself
-        (Standing(OPEN, unbounded=True, hopeless=True), GiveUp(Ended.TOO_SHORT)),
+        (Standing(OPEN, unbounded=True, cannot_finish=True), GiveUp(Ended.TOO_SHORT)),
         (Standing(OPEN, root_only=True), End(Ended.ROOT_ONLY)),
         (Standing(), End()),
         (Standing(OPEN, used_up=True), End()),
@@ -70,7 +70,7 @@ STATES = st.builds(
     Standing,
     st.none() | st.builds(Choice, st.sampled_from(Form), st.booleans(), st.integers(0, 2 * ALONE)),
     unbounded=st.booleans(),
-    hopeless=st.booleans(),
+    cannot_finish=st.booleans(),
     root_only=st.booleans(),
     used_up=st.booleans(),
     divisions=st.integers(1, 10_000),

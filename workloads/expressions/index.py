@@ -16,15 +16,15 @@ def _linear(node: ast.expr, dims: Collection[str], names: Mapping[str, int]) -> 
             raise unknown_name(name, "dim or coefficient", {*dims, *names})
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as op, right=right):
             sign = 1 if isinstance(op, ast.Add) else -1
-            (const, coefs), (other_const, others) = _linear(left, dims, names), _linear(right, dims, names)
-            summed = {dim: coefs.get(dim, 0) + sign * others.get(dim, 0) for dim in coefs | others}
+            (const, coefs), (other_const, other_coefs) = _linear(left, dims, names), _linear(right, dims, names)
+            summed = {dim: coefs.get(dim, 0) + sign * other_coefs.get(dim, 0) for dim in coefs | other_coefs}
             return const + sign * other_const, summed
         case ast.BinOp(left=left, op=ast.Mult(), right=right):
-            (const, coefs), (other_const, others) = _linear(left, dims, names), _linear(right, dims, names)
-            if coefs and others:
+            (const, coefs), (other_const, other_coefs) = _linear(left, dims, names), _linear(right, dims, names)
+            if coefs and other_coefs:
                 raise ValueError(f"a product of two dims is no index expression: {ast.unparse(node)!r}")
             scaled = {dim: coef * other_const for dim, coef in coefs.items()}
-            return const * other_const, scaled | {dim: coef * const for dim, coef in others.items()}
+            return const * other_const, scaled | {dim: coef * const for dim, coef in other_coefs.items()}
     value = value_of(node, names)
     if not isinstance(value, int):
         raise ValueError(f"an index expression has integer coefficients: {ast.unparse(node)!r}")

@@ -78,15 +78,15 @@ def schema_of(
 
 def models_in(model: Any) -> Iterator[type[BaseModel]]:
     """Yield the models in a type, each once, itself among them."""
-    seen, left = set[type[BaseModel]](), [model]
-    while left:
-        one = left.pop()
+    seen, pending = set[type[BaseModel]](), [model]
+    while pending:
+        one = pending.pop()
         if isinstance(one, type) and issubclass(one, BaseModel) and one not in seen:
             seen.add(one)
             yield one
-            left += [field.annotation for field in one.model_fields.values()]
-            left += [part for field in one.model_fields.values() for part in field.metadata]
-        left += typing.get_args(one)
+            pending += [field.annotation for field in one.model_fields.values()]
+            pending += [part for field in one.model_fields.values() for part in field.metadata]
+        pending += typing.get_args(one)
 
 
 def _tell(schema: Schema, model: type[BaseModel], told: Mapping[str, str]) -> None:
@@ -101,8 +101,8 @@ def _tell(schema: Schema, model: type[BaseModel], told: Mapping[str, str]) -> No
 
 def _flat(choices: list[Schema]) -> list[Schema]:
     """Choices with those of choices that are nothing else in their places."""
-    inner = (each["anyOf"] if set(each) == {"anyOf"} else [each] for each in choices)
-    return [one for each in inner for one in each]
+    inner = (choice["anyOf"] if set(choice) == {"anyOf"} else [choice] for choice in choices)
+    return [one for group in inner for one in group]
 
 
 def _plain(schema: Any) -> Any:

@@ -117,5 +117,5 @@ def _answered(path: Path, request: Mapping[str, object]) -> dict[str, Any]:
 
 def folders_of(path: Path) -> tuple[Path, ...]:
     """The folders that a template at an absolute `path` may read."""
-    here = Path.cwd()
-    return (path.parent.parent, here) if path.is_relative_to(here) else (path.parent.parent,)
+    working_folder = Path.cwd()
+    return (path.parent.parent, working_folder) if path.is_relative_to(working_folder) else (path.parent.parent,)

@@ -55,7 +55,7 @@ class Rendering:
             "cwd": lambda: str(path.parent),
             "add_to_path": lambda name: self.add(name, path),
             "find_path": lambda name: str(self.one(name, path)),
-            "find_paths": lambda name: [str(found) for found in self.found(name, path)],
+            "find_paths": lambda name: [str(file) for file in self.found(name, path)],
             "path_exists": lambda name: any(self.matches(name, path)),
             "include": lambda name, keys="": self.include([self.one(name, path)], keys, several=False),
             "include_all": lambda name, keys="": self.include(self.found(name, path), keys, several=True),
@@ -94,10 +94,10 @@ class Rendering:
     def matches(self, name: object, path: Path) -> Iterator[Path]:
         """The files of a name or pattern, beside `path` or in the folders added; none is outside the folders given."""
         for folder in (path.parent, *self.search):
-            for number, found in enumerate(iglob(str(folder / str(name)))):
+            for number, match in enumerate(iglob(str(folder / str(name)))):
                 if number >= FILES:
                     raise RefusedError(f"{name!r} matches more than {FILES} files")
-                whole = Path(found).resolve()
+                whole = Path(match).resolve()
                 if not any(whole.is_relative_to(allowed) for allowed in self.folders):
                     places = ", ".join(map(str, self.folders))
                     raise RefusedError(f"{name!r} is outside the folders that a template may read: {places}")

@@ -56,9 +56,9 @@ class Siblings(Names):
 
     def beside(self, name: str) -> "Siblings":
         """The names that the attribute `name` itself may use."""
-        others = Siblings(self.attributes, self.outside)
-        others.known, others.open = self.known, [name]
-        return others
+        siblings = Siblings(self.attributes, self.outside)
+        siblings.known, siblings.open = self.known, [name]
+        return siblings
 
     def _here(self, name: object) -> bool:
         return isinstance(self.attributes.get(str(name)), int | float | str) and self.open[-1:] != [name]
@@ -74,10 +74,10 @@ class Siblings(Names):
             value = computed(self.attributes[name], self)
             self.open.pop()
             self.known[name] = value
-        found = self.known[name]
-        if isinstance(found, str):
-            raise ValueError(f"{name} is no number: {found}")
-        return found
+        known_value = self.known[name]
+        if isinstance(known_value, str):
+            raise ValueError(f"{name} is no number: {known_value}")
+        return known_value
 
     @override
     def __contains__(self, name: object) -> bool:

@@ -98,8 +98,8 @@ class Reader:
         """Raises InputError where there are faults; warns of what is left out."""
         if self.sparse_keys:
             keys = ", ".join(dict.fromkeys(self.sparse_keys))
-            told = f"{self.document.source}: the dense part is counted, as if these were not there: {keys}"
-            warnings.warn(told, InputWarning, stacklevel=2)
+            message = f"{self.document.source}: the dense part is counted, as if these were not there: {keys}"
+            warnings.warn(message, InputWarning, stacklevel=2)
             self.sparse_keys.clear()
         if self.faults:
             raise InputError(dict.fromkeys(self.faults))

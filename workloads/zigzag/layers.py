@@ -46,7 +46,7 @@ class _Layer(Section):
 def is_zigzag_workload(document: Document) -> bool:
     """Whether a YAML file is a list of layers as ZigZag has them."""
     data = document.data
-    return isinstance(data, list) and any(isinstance(each, dict) and "operator_type" in each for each in data)
+    return isinstance(data, list) and any(isinstance(layer, dict) and "operator_type" in layer for layer in data)
 
 
 def read_zigzag_workload(document: Document, name: str) -> Imported:
@@ -82,15 +82,15 @@ def read_zigzag_workload(document: Document, name: str) -> Imported:
 def _made(document: Document, at: Keys, layer: _Layer) -> dict[str, Any]:
     """A layer as a network file has it."""
     sizes = dict(zip(layer.loop_dims, layer.loop_sizes, strict=False))
-    found = _EQUATION.fullmatch(layer.equation)
+    equation = _EQUATION.fullmatch(layer.equation)
     faults = []
     if len(layer.loop_dims) != len(layer.loop_sizes) or len(sizes) != len(layer.loop_dims):
         faults.append(document.fault((*at, "loop_sizes"), "a size for each of the loop_dims is expected, each once"))
-    if found is None or {found[2], found[4]} != {"W", "I"}:
+    if equation is None or {equation[2], equation[4]} != {"W", "I"}:
         rule = "an equation O[..] += W[..] * I[..] is expected for a product"
         raise InputError([*faults, document.fault((*at, "equation"), f"{rule}, got {layer.equation!r}")])
-    operands = {"O": found[1], found[2]: found[3], found[4]: found[5]}
-    indices = {op: [each.upper() for each in re.findall(r"\w+", text)] for op, text in operands.items()}
+    operands = {"O": equation[1], equation[2]: equation[3], equation[4]: equation[5]}
+    indices = {op: [dim.upper() for dim in re.findall(r"\w+", text)] for op, text in operands.items()}
     windows = []
     for number, text in enumerate(layer.dimension_relations):
         relation = _RELATION.fullmatch(text.strip())
@@ -135,13 +135,15 @@ def _shaped(
         wrong.append("an output and a filter dim make each input dim")
     if wrong:
         raise InputError(
-            document.fault((*at, "equation"), f"is no convolution or product of ours: {each}") for each in wrong
+            document.fault((*at, "equation"), f"is no convolution or product of ours: {problem}") for problem in wrong
         )
     shape = "batched_matmul" if not slid and parts["G"] else SHAPE_OF[len(slid)]
     sizes = _ones(SHAPES[shape]) | _own_sizes(parts, outs, filters, sizes)
     steps = {"stride": _steps(slid, outs), "dilation": _steps(slid, filters)}
     bits = _word_bits(layer.operand_precision)
-    return {"shape": shape, "sizes": sizes} | {key: each for key, each in steps.items() if each} | bits
+    return (
+        {"shape": shape, "sizes": sizes} | {key: axis_steps for key, axis_steps in steps.items() if axis_steps} | bits
+    )
 
 
 def _of_inputs(windows: list[_Window], inputs: list[str]) -> list[_Window]:
@@ -151,7 +153,7 @@ def _of_inputs(windows: list[_Window], inputs: list[str]) -> list[_Window]:
 
 def _without_size(indices: dict[str, list[str]], sized: Collection[str]) -> Iterator[str]:
     """The dims of an equation that are neither `sized` loops nor made by a window."""
-    for dim in sorted({d for each in indices.values() for d in each}.difference(sized)):
+    for dim in sorted({d for dims in indices.values() for d in dims}.difference(sized)):
         yield f"{dim} has no size"
 
 

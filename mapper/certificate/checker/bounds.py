@@ -41,24 +41,24 @@ def _least(words: Words, value: Value, extra: list[dict[int, Floats]], n: int) -
     """
     most, at = np.zeros(n), np.full(n, -1)
     for level in range(len(words.changing) - 1, -1, -1):
-        here = reduce(np.maximum, map(value, words.changing[level].values()), np.zeros(n))
-        at, most = np.where(here > most, level, at), np.maximum(most, here)
+        largest = reduce(np.maximum, map(value, words.changing[level].values()), np.zeros(n))
+        at, most = np.where(largest > most, level, at), np.maximum(most, largest)
     most = np.maximum(most, value(words.always))
     distinct = 1.0 / value(words.first) if words.first is not None else np.zeros(n)
     charge = words.charge
     wires = np.zeros(n) if words.hops is None else charge.hop_pj * words.hops.least(value, n)
-    each = charge.pj - charge.first_pj + wires
+    word_pj = charge.pj - charge.first_pj + wires
 
     def pj(moved: Floats) -> Floats:
         first = charge.first_pj * np.maximum(moved - distinct, 0.0) if charge.first_pj else np.zeros(n)
-        return first + np.multiply(each, moved, out=np.zeros(n), where=each > 0)  # `moved` may be infinite
+        return first + np.multiply(word_pj, moved, out=np.zeros(n), where=word_pj > 0)  # `moved` may be infinite
 
     lowest = pj(most)
     for level, by_dim in enumerate(words.innermost):
-        here = at == level
-        if here.any():
+        at_level = at == level
+        if at_level.any():
             for d, product in by_dim.items():
-                extra[level][d] += np.where(here, pj(np.maximum(value(product), most)) - lowest, 0.0)
+                extra[level][d] += np.where(at_level, pj(np.maximum(value(product), most)) - lowest, 0.0)
     return lowest
 
 

@@ -48,7 +48,7 @@ class Chains:
 
     def _products(self, *, spatial: bool) -> Ints:
         levels = [self.bounds[:, self._of_level(i, spatial=spatial)] for i in range(len(self.arch.levels))]
-        return np.stack([each.prod(axis=1) for each in levels], axis=1)
+        return np.stack([bounds.prod(axis=1) for bounds in levels], axis=1)
 
     @cached_property
     def space_step(self) -> Ints:
@@ -79,19 +79,19 @@ class TooManyChains(Exception):
 
 def every_chain(arch: Architecture, size: int, dim: str, remainders: Sequence[bool]) -> Chains:
     """List all chains of `dim` that the slots' constraints allow. Raises TooManyChains."""
-    left, chains = np.array([size]), np.zeros((1, 0), np.int64)
+    tiles, chains = np.array([size]), np.zeros((1, 0), np.int64)
     for s in range(len(arch.slots) - 1, -1, -1):
         slot = arch.slots[s]
         several = slot.axis is None and arch.levels[slot.level].memory != ""
         low, high = _limits(slot, dim, size, several=several)
         if s == 0:
-            stay = (low <= left) & (left <= high)
-            chains = np.column_stack([left, chains])[stay]
+            stay = (low <= tiles) & (tiles <= high)
+            chains = np.column_stack([tiles, chains])[stay]
             return Chains(arch, size, _sorted(chains[_within(arch, dim, size, chains)]))
-        if len(left) > MOST_CHAINS or min(size, high) > MOST_CHAINS:
+        if len(tiles) > MOST_CHAINS or min(size, high) > MOST_CHAINS:
             raise TooManyChains(f"more than {MOST_CHAINS:,} chains of {dim}")
-        owner, bound = _choices(left, low, high, remainders=remainders[s])
-        chains, left = np.column_stack([bound, chains[owner]]), -(-left[owner] // bound)
+        owner, bound = _choices(tiles, low, high, remainders=remainders[s])
+        chains, tiles = np.column_stack([bound, chains[owner]]), -(-tiles[owner] // bound)
     raise ValueError("an architecture has a level at least")
 
 
@@ -125,9 +125,9 @@ def _within(arch: Architecture, dim: str, size: int, chains: Ints) -> Bools:
     within = np.ones(len(chains), bool)
     for memory in memories(arch):
         if memory.several:
-            mine = [s for s, slot in enumerate(arch.slots) if slot.axis is None and slot.level in memory.levels]
-            low, high = _factors(memory.storage.temporal, dim, size, size ** len(mine))
-            together = chains[:, mine].prod(axis=1)
+            slots = [s for s, slot in enumerate(arch.slots) if slot.axis is None and slot.level in memory.levels]
+            low, high = _factors(memory.storage.temporal, dim, size, size ** len(slots))
+            together = chains[:, slots].prod(axis=1)
             within &= (low <= together) & (together <= high)
     return within
 
@@ -136,7 +136,7 @@ def _choices(left: Ints, low: int, high: int, *, remainders: bool) -> tuple[Ints
     """List the bounds that each number of tiles in `left` allows: per bound the index in `left`, and the bound."""
     values, which = np.unique(left, return_inverse=True)
     by_number = [_bounds(int(n), low, high, remainders=remainders) for n in values]
-    numbers = np.array([len(each) for each in by_number], np.int64)
+    numbers = np.array([len(options) for options in by_number], np.int64)
     owner = np.repeat(np.arange(len(left)), numbers[which])
     bounds = [by_number[i] for i in which.tolist()]
     return owner, np.concatenate(bounds) if bounds else np.zeros(0, np.int64)
@@ -156,9 +156,9 @@ def tied_dims(workload: Workload) -> list[tuple[int, ...]]:
     groups = [{d} for d, size in enumerate(workload.sizes) if size > 1]
     for tensor in workload.tensors:
         for rank in tensor.ranks:
-            mine = {workload.dims.index(term.dim) for term in rank if workload.size(term.dim) > 1}
-            tied = set().union(*(group for group in groups if group & mine))
-            groups = [group for group in groups if not group & mine] + ([tied] if tied else [])
+            rank_dims = {workload.dims.index(term.dim) for term in rank if workload.size(term.dim) > 1}
+            tied = set().union(*(group for group in groups if group & rank_dims))
+            groups = [group for group in groups if not group & rank_dims] + ([tied] if tied else [])
     return [tuple(sorted(group)) for group in sorted(groups, key=min)] or [(0,)]
 
 

@@ -63,14 +63,14 @@ def charges(problem: Problem, keep: Bools) -> list[Charge]:
 def _hop_pj(problem: Problem, tensor: Tensor, level: int) -> float:
     """Return the energy of a hop of one word below a level; 0 where wires are not counted, or there is one place."""
     storage, costs = problem.arch.levels[level], problem.costs
-    if all(axis.size == 1 for axis in storage.fanout) or not costs.network:
+    if all(axis.size == 1 for axis in storage.fanout) or not costs.has_interconnect:
         return 0.0
     return costs.word_hop_pj(storage.bits(tensor.name, tensor.word_bits))
 
 
 def flows(problem: Problem, keep: Bools) -> dict[str, list[Charge]]:
     """List the cycles per word that each memory with a bandwidth reads and writes: by memory and direction."""
-    arch, found = problem.arch, dict[str, list[Charge]]()
+    arch, by_flow = problem.arch, dict[str, list[Charge]]()
     names = [*(level.name for level in arch.levels), arch.compute.name]
 
     def add(
@@ -78,7 +78,7 @@ def flows(problem: Problem, keep: Bools) -> dict[str, list[Charge]]:
     ) -> None:
         if rate is not None:
             cycles = 1 / rate
-            of_memory = found.setdefault(f"{arch.levels[level].of_memory}.{direction}", [])
+            of_memory = by_flow.setdefault(f"{arch.levels[level].of_memory}.{direction}", [])
             of_memory.append(Charge(*charge, cycles, cycles if first else 0.0, mean=True))
 
     for v, tensor in enumerate(problem.workload.tensors):
@@ -96,13 +96,13 @@ def flows(problem: Problem, keep: Bools) -> dict[str, list[Charge]]:
                 add(child, "writes", arch.levels[child].write_bandwidth, received, tensor.output)
                 if tensor.output and problem.costs.drain_reads:  # what a level receives or begins it passes up once
                     add(child, "reads", arch.levels[child].read_bandwidth, received, False)
-    return found
+    return by_flow
 
 
 def leakage_pj(arch: Architecture, table: EnergyTable) -> float:
     """Add up the leakage of all instances in one cycle, in pJ."""
-    each = [*(level.leak_pj_per_cycle for level in table.levels), table.compute.leak_pj_per_cycle]
-    return float(sum(pj * arch.instances(level) for level, pj in enumerate(each)))
+    leaks = [*(level.leak_pj_per_cycle for level in table.levels), table.compute.leak_pj_per_cycle]
+    return float(sum(pj * arch.instances(level) for level, pj in enumerate(leaks)))
 
 
 def _vectors_per_word(arch: Architecture, tensor: Tensor, level: int) -> float:

@@ -53,7 +53,10 @@ class Columns:
         macs = len(self.arch.levels)
         self.cycles = self.product(partial(_steps, macs=macs), "steps")
         self.words = [_with_wires(self, self._words(charge)) for charge in charges(problem, keep)]
-        self.flows = {name: [self._words(charge) for charge in some] for name, some in flows(problem, keep).items()}
+        self.flows = {
+            name: [self._words(charge) for charge in flow_charges]
+            for name, flow_charges in flows(problem, keep).items()
+        }
         self.idle = [self.product(partial(_idle, level=level), "idle", level) for level in range(macs)]
         self.loops = [self._innermost(level) for level in range(macs)]
         self._limits()
@@ -70,9 +73,9 @@ class Columns:
     def times(self, one: Product, other: Product) -> Product:
         """Add the column of each group that two products make together."""
         names = [list(known) for known in self._known]  # in the order of their numbers
-        both = [(mine[i], mine[j]) for mine, i, j in zip(names, one, other, strict=True)]
-        found = [mine[i] * mine[j] for mine, i, j in zip(self.columns, one, other, strict=True)]
-        return self.product(lambda group: found[self.groups.index(group)], "times", *both)
+        both = [(keys[i], keys[j]) for keys, i, j in zip(names, one, other, strict=True)]
+        products = [columns[i] * columns[j] for columns, i, j in zip(self.columns, one, other, strict=True)]
+        return self.product(lambda group: products[self.groups.index(group)], "times", *both)
 
     def _words(self, charge: Charge) -> Words:
         levels, dims = len(self.arch.levels), len(self.workload.dims)
@@ -111,12 +114,12 @@ class Columns:
                     dim, rows = group.of(d)
                     entries = entries * number(dim, charge.child, cuts[d], charge.below)[rows]
             for r, rank in enumerate(charge.tensor.ranks):
-                mine = tuple(d for d in self._dims_of(rank) if d in group.dims)
-                if mine:
+                dims = tuple(d for d in self._dims_of(rank) if d in group.dims)
+                if dims:
                     words = self.problem.words(
                         group, charge.tensor, rank, charge.child, charge.parent, mean=charge.mean
                     )
-                    at = tuple(cuts[d] for d in mine)
+                    at = tuple(cuts[d] for d in dims)
                     entries = entries * (words.again(at) if r == changing else words.once(at))
             if loop is not None and loop[0] in group.dims:
                 dim, rows = group.of(loop[0])
@@ -230,8 +233,8 @@ def _over_dims(group: Group, column: Callable[[int, Chains], Ints]) -> Floats:
 
 def _loops(group: Group, level: int) -> Bools:
     """Mark the dims that have a temporal loop at a level. # (dim of the group, row)"""
-    each = (group.of(d) for d in group.dims)
-    return np.stack([(dim.time[:, level] > 1)[rows] for dim, rows in each])
+    pairs = (group.of(d) for d in group.dims)
+    return np.stack([(dim.time[:, level] > 1)[rows] for dim, rows in pairs])
 
 
 def _idle(group: Group, level: int) -> Floats:

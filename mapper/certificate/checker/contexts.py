@@ -49,12 +49,12 @@ def _side_by_side(kinds: Kinds) -> Contexts:
 
 def _merged(kinds: Kinds) -> Contexts:
     """Stack the kinds of single children, and merge equal kinds of a chain."""
-    some = [(rows, number * there[:, 0], way, first, last) for rows, (number, there, _, way, first, last) in kinds]
+    singles = [(rows, number * active[:, 0], way, first, last) for rows, (number, active, _, way, first, last) in kinds]
     row, number, way, first, last = (
-        np.concatenate([each.reshape(-1) for each in column]) for column in zip(*some, strict=True)
+        np.concatenate([part.reshape(-1) for part in column]) for column in zip(*singles, strict=True)
     )
     used = number > 0
-    distinct, which = unique_rows(np.stack([each[used] for each in (row, way, first, last)], axis=1))
+    distinct, which = unique_rows(np.stack([column[used] for column in (row, way, first, last)], axis=1))
     place = np.arange(len(distinct)) - np.searchsorted(distinct[:, 0], distinct[:, 0])  # among the kinds of its chain
     columns = np.zeros((4, len(kinds[0][0]), int(place.max(initial=0)) + 1, 1), np.int64)
     columns[0, distinct[:, 0], place, 0] = np.bincount(which, number[used], len(distinct)).astype(np.int64)
@@ -146,9 +146,9 @@ class _Blocks:
         every = np.arange(len(self.dim))
         kinds = [(every, self._full(before * np.prod([np.ones(len(every), np.int64), *loops], axis=0)))]
         for coordinates in product(*(range(int(loop.max(initial=0))) for loop in loops)):
-            there = np.logical_and.reduce([at_last > 0, *map(np.less, coordinates, loops)])
-            if there.any():
-                rows = np.flatnonzero(there)
+            present = np.logical_and.reduce([at_last > 0, *map(np.less, coordinates, loops)])
+            if present.any():
+                rows = np.flatnonzero(present)
                 kinds.append((rows, self._last(at_last, coordinates, rows)))
         return kinds
 
@@ -162,11 +162,11 @@ class _Blocks:
         return child < bound[:, None], child * step[:, None]
 
     def _full(self, number: Ints) -> Kind:
-        there, start = self._children
+        active, start = self._children
         tile = self.dim.tile(self.boundary)[:, None] + 0 * start
         steps = ((self.dim.time[:, i] - 1) * self.dim.time_step[:, i] for i in range(self.cut, self.boundary))
         way = sum(steps, np.zeros(len(self.dim), np.int64))
-        return number, there, start, way[:, None] + 0 * start, tile, tile
+        return number, active, start, way[:, None] + 0 * start, tile, tile
 
     def _last(self, number: Ints, coordinates: tuple[int, ...], rows: Ints) -> Kind:
         exist, start = self._children[0][rows], self._children[1][rows]
@@ -174,13 +174,13 @@ class _Blocks:
         first = start
         for f, level in zip(coordinates, self.inside, strict=True):
             first = first + f * self.dim.space_step[rows, level, None]
-        there = exist & (first <= rest)
+        active = exist & (first <= rest)
         last = first
         for level in range(self.cut, self.boundary):
             step, bound = self.dim.time_step[rows, level, None], self.dim.time[rows, level, None]
             last = last + np.clip((rest - last) // step, 0, bound - 1) * step
-        first_extent, last_extent = (np.where(there, np.minimum(tile, rest - at + 1), 1) for at in (first, last))
-        return number[rows], there, start, np.where(there, last - first, 0), first_extent, last_extent
+        first_extent, last_extent = (np.where(active, np.minimum(tile, rest - at + 1), 1) for at in (first, last))
+        return number[rows], active, start, np.where(active, last - first, 0), first_extent, last_extent
 
 
 def alike(chains: Chains, boundary: int) -> tuple[Chains, Ints]:

@@ -79,14 +79,14 @@ class Verdicts:
         rows = self.sets.single(boxes)
         energy, cycles = self._costs(boxes)
         settled = self.claim.settled(energy, cycles)
-        left = np.flatnonzero(~settled)
-        chains = np.zeros((len(left), len(self.columns.workload.dims)), np.int64)
-        for group, mine in zip(self.columns.groups, rows, strict=True):
+        unsettled = np.flatnonzero(~settled)
+        chains = np.zeros((len(unsettled), len(self.columns.workload.dims)), np.int64)
+        for group, group_rows in zip(self.columns.groups, rows, strict=True):
             for d in group.dims:
-                chains[:, d] = group.rows[d][mine[left]]
-        if len(left):
-            settled[left] = Orders(self.columns.problem, self.columns.keep, chains).settled(
-                self.claim.settled, cycles[left]
+                chains[:, d] = group.rows[d][group_rows[unsettled]]
+        if len(unsettled):
+            settled[unsettled] = Orders(self.columns.problem, self.columns.keep, chains).settled(
+                self.claim.settled, cycles[unsettled]
             )
         return settled
 
@@ -132,9 +132,9 @@ class Cover:
                 break
             product = self._weigh(weights, rows)
             stay = [~(product.of_rows(g) >= log_least) for g in range(len(rows))]  # NaN stays
-            rows = [mine[these] for mine, these in zip(rows, stay, strict=True)]
-        for g, (left, mine) in enumerate(() if self.claim.empty else zip(rows, listed, strict=True)):
-            if missing := len(np.setdiff1d(left, mine)):
+            rows = [group_rows[kept] for group_rows, kept in zip(rows, stay, strict=True)]
+        for g, (remaining, given_rows) in enumerate(() if self.claim.empty else zip(rows, listed, strict=True)):
+            if missing := len(np.setdiff1d(remaining, given_rows)):
                 dims = " and ".join(self.columns.workload.dims[d] for d in self.groups[g].dims)
                 raise Refused(f"{missing:,} chains of {dims} are left out, which no weighted product rules out")
         return [self._weigh(weights, listed) for weights in self.choice.weights] if all(map(len, listed)) else []
@@ -154,12 +154,12 @@ class Cover:
         above: list[tuple[Ints, Ints]] = []  # per level above: its sets, and for each set of the next level its owner
         place = 0
         while len(boxes):
-            mine = letters[place : place + len(boxes)]
-            if len(mine) < len(boxes):
+            level_letters = letters[place : place + len(boxes)]
+            if len(level_letters) < len(boxes):
                 raise Refused("sets of chains are left without a verdict")
             place += len(boxes)
-            self._settle(boxes, mine, above)
-            owner, parts = self._divide(boxes, mine)
+            self._settle(boxes, level_letters, above)
+            owner, parts = self._divide(boxes, level_letters)
             above.append((boxes, owner))
             boxes = parts
         if place < len(letters):
@@ -171,14 +171,14 @@ class Cover:
         numbers = self.sets.numbers(boxes)
         checks = {BOUNDED: self.verdicts.bounded, WEIGHED: self.verdicts.weighed, EVALUATED: self.verdicts.evaluated}
         for letter, check in checks.items():
-            mine = np.flatnonzero(letters == ord(letter))
-            for part in np.array_split(mine, -(-len(mine) // AT_ONCE)) if len(mine) else ():
+            matches = np.flatnonzero(letters == ord(letter))
+            for part in np.array_split(matches, -(-len(matches) // AT_ONCE)) if len(matches) else ():
                 settled = check(boxes[part])
                 if not settled.all() and letter == BOUNDED:
                     settled[~settled] = self._bounded_above(part[~settled], above)
                 if not settled.all():
                     raise Refused(self._unsettled(boxes[part[settled.argmin()]], letter))
-            number = int(numbers[mine].sum())
+            number = int(numbers[matches].sum())
             self.tally.evaluated += number if letter == EVALUATED else 0
             self.tally.ruled_out += 0 if letter == EVALUATED else number
 

@@ -39,9 +39,9 @@ class Memory:
         """Yield whatever it may keep: the names, and which level keeps which tensor. # (level of it, tensor)"""
         names = [tensor.name for tensor in workload.tensors]
         for bits in np.ndindex(*(2,) * len(names)):
-            some = [v for v, bit in enumerate(bits) if bit]
+            kept = [v for v, bit in enumerate(bits) if bit]
             if all(self._may(name, kept=bool(bit)) for name, bit in zip(names, bits, strict=True)):
-                for sequence in permutations(some) if self.several else [some]:
+                for sequence in permutations(kept) if self.several else [kept]:
                     keep = np.zeros((len(self.levels), len(names)), bool)
                     keep[range(len(keep) - len(sequence), len(keep)) if self.several else 0, list(sequence)] = True
                     yield self.kept([names[v] for v in sequence]), keep
@@ -56,7 +56,7 @@ class Memory:
 def memories(arch: Architecture) -> tuple[Memory, ...]:
     """List the memories of a machine whose levels are expanded, the outermost first."""
     grouped = groupby(range(len(arch.levels)), key=lambda level: arch.levels[level].of_memory)
-    return tuple(Memory(name, mine, arch.levels[mine[0]]) for name, levels in grouped for mine in [tuple(levels)])
+    return tuple(Memory(name, stack, arch.levels[stack[0]]) for name, levels in grouped for stack in [tuple(levels)])
 
 
 def expanded(arch: Architecture, table: EnergyTable, workload: Workload) -> tuple[Architecture, EnergyTable]:

@@ -101,7 +101,7 @@ class Orders:
 
     def __init__(self, problem: Problem, keep: Bools, chains: Ints) -> None:
         self.problem, self.keep = problem, keep
-        levels = tuple(replace(each, read_bandwidth=None, write_bandwidth=None) for each in problem.arch.levels)
+        levels = tuple(replace(storage, read_bandwidth=None, write_bandwidth=None) for storage in problem.arch.levels)
         plain = replace(problem.arch, levels=levels)  # without bandwidths
         tables, rows = [], np.empty(chains.shape, np.int64)
         for d, dim in enumerate(problem.chains):
@@ -111,16 +111,16 @@ class Orders:
         first = np.array([next(self._every(level, moving)) for level, moving in enumerate(nothing)], np.int8)
         order, keeps = np.repeat(first[None], len(chains), axis=0), np.repeat(keep[None], len(chains), axis=0)
         self._batch = MappingBatch(plain, problem.workload, tuple(tables), rows, order, keeps)
-        self._flagged = _Flagged(self._batch, problem.costs.network)
-        each = [dim.time[chains[:, d]] > 1 for d, dim in enumerate(problem.chains)]
-        self._moving = np.stack(each, axis=2)  # (combination, level, dim) whether it has a loop there
+        self._flagged = _Flagged(self._batch, problem.costs.has_interconnect)
+        loops = [dim.time[chains[:, d]] > 1 for d, dim in enumerate(problem.chains)]
+        self._moving = np.stack(loops, axis=2)  # (combination, level, dim) whether it has a loop there
 
     def settled(self, settled: Settled, cycles: Floats) -> Bools:
         """Mark the combinations that are invalid, or settled in every loop order, where each has at least so many
         `cycles` in any. # (combination,)"""
         done: Bools = validity(self._batch) != 0
-        left = np.flatnonzero(~done)
-        for part in np.array_split(left, -(-len(left) // TOGETHER)) if len(left) else ():
+        remaining = np.flatnonzero(~done)
+        for part in np.array_split(remaining, -(-len(remaining) // TOGETHER)) if len(remaining) else ():
             energy, steps = self._least(part)
             done[part] = settled(energy, np.maximum(steps, cycles[part]))
         if any(level.limited for level in self.problem.arch.levels):
@@ -151,11 +151,11 @@ class Orders:
         energy = base.energy_pj.copy()
         for level in range(len(self.problem.arch.levels)):
             moving = self._moving[part, level]
-            for kind, mine in _alike(moving):
+            for kind, copies in _alike(moving):
                 every = list(self._every(level, kind))
                 if len(every) > 1:
-                    saved = self._tried(part[mine], level, every).min(axis=0) - base.energy_pj[mine]
-                    energy[mine] += saved
+                    saved = self._tried(part[copies], level, every).min(axis=0) - base.energy_pj[copies]
+                    energy[copies] += saved
         return energy, base.cycles
 
     def _tried(self, some: Ints, level: int, every: Sequence[list[int]]) -> Floats:
@@ -184,14 +184,14 @@ class Orders:
         """
         own = self._counted(i, self._batch.order[i][None])
         tried = [self._counted(i, self._with(i, level)) - own for level in range(len(self._moving[i]))]
-        least, points = sum(np.min(each, axis=0) for each in tried), own
-        for each in map(_uncovered, tried):
-            least = least - np.min(each, axis=0)
-            if len(points) * len(each) > MOST_PAIRS:
+        least, points = sum(np.min(changes, axis=0) for changes in tried), own
+        for changes in map(_uncovered, tried):
+            least = least - np.min(changes, axis=0)
+            if len(points) * len(changes) > MOST_PAIRS:
                 return False
-            points = (points[:, None] + each[None]).reshape(-1, points.shape[1])
-            left = ~settled(*_with_bandwidths(self.problem, points + least, least_cycles))
-            points = _uncovered(points[left])
+            points = (points[:, None] + changes[None]).reshape(-1, points.shape[1])
+            unsettled = ~settled(*_with_bandwidths(self.problem, points + least, least_cycles))
+            points = _uncovered(points[unsettled])
         return not len(points)
 
     def _with(self, i: int, level: int) -> Order:
@@ -208,16 +208,17 @@ class Orders:
         """
         points = []
         for start in range(0, len(orders), TOGETHER):
-            some = orders[start : start + TOGETHER]
-            alike = self._batch.take(np.full(len(some), i))
-            batch = replace(alike, arch=self.problem.arch, order=some)
+            block = orders[start : start + TOGETHER]
+            copies = self._batch.take(np.full(len(block), i))
+            batch = replace(copies, arch=self.problem.arch, order=block)
             counts, plain = count(batch), replace(self.problem.costs, leakage=False)
             parts = [(batch, counts)]
             if not counts.exact.all():
                 singles = [batch.take([j]) for j in range(len(batch))]
                 parts = [(single, recount(single)) for single in singles]
-            for part, mine in parts:
-                costs = evaluate(part, self.problem.table, plain, mine)  # its counts have drained words, if they count
+            for part, part_counts in parts:
+                # the counts of `costs` have drained words, if they count
+                costs = evaluate(part, self.problem.table, plain, part_counts)
                 words = [_of_memories(self.problem, getattr(costs.counts, name)) for name in WORDS]
                 points.append(np.column_stack([costs.energy_pj, *words]))
         return np.concatenate(points)

@@ -104,7 +104,7 @@ class Problem:
         key = rank, child, parent, mean
         if key not in self._words:
             dims = [(self.workload.dims.index(term.dim), term.coef) for term in rank]
-            mine = [(d, coef) for d, coef in dims if d in group.dims]
-            terms = [(group.of(d)[0], coef) for d, coef in mine]
-            self._words[key] = RankWords(terms, [group.of(d)[1] for d, _ in mine], child, parent, mean=mean)
+            group_terms = [(d, coef) for d, coef in dims if d in group.dims]
+            terms = [(group.of(d)[0], coef) for d, coef in group_terms]
+            self._words[key] = RankWords(terms, [group.of(d)[1] for d, _ in group_terms], child, parent, mean=mean)
         return self._words[key]

@@ -41,7 +41,7 @@ def sent(
     if prod(loop.bound for loop in (*steps, *places)) > MOST:
         return None
     start = [np.add.outer(_starts(steps, d), _starts(places, d)) for d in range(len(workload.dims))]
-    active = np.logical_and.reduce([each < size for each, size in zip(start, workload.sizes, strict=True)])
+    active = np.logical_and.reduce([starts < size for starts, size in zip(start, workload.sizes, strict=True)])
     where = {dim: d for d, dim in enumerate(workload.dims)}
     first, last = (
         np.stack([sum(t.coef * edge[where[t.dim]] for t in rank) for rank in tensor.ranks], axis=2)

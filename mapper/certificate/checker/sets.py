@@ -100,9 +100,9 @@ class ChainSets:
         """
         number = np.zeros(len(boxes), np.int64)
         for g, tree in enumerate(self.trees):
-            mine = np.flatnonzero(along == g)
-            if len(mine):
-                number[mine] = 0 if tree is None else tree.parts[boxes[mine, g]]
+            divided = np.flatnonzero(along == g)
+            if len(divided):
+                number[divided] = 0 if tree is None else tree.parts[boxes[divided, g]]
         if not number[along >= 0].all():
             raise Refused("a single chain cannot be divided")
         owner = np.repeat(np.arange(len(boxes)), number)
@@ -110,18 +110,18 @@ class ChainSets:
         parts = boxes[owner]
         for g, tree in enumerate(self.trees):
             if tree is not None:
-                mine = along[owner] == g
-                parts[mine, g] = tree.first[parts[mine, g]] + place[mine]
+                of_group = along[owner] == g
+                parts[of_group, g] = tree.first[parts[of_group, g]] + place[of_group]
         return owner, parts
 
     def single(self, boxes: Ints) -> list[Ints]:
         """Return the chain of each group in sets of one combination # (set,) each. Raises Refused for a larger set."""
         rows = []
         for g, tree in enumerate(self.trees):
-            mine = boxes[:, g]
-            if tree is None or (tree.parts[mine] > 0).any():
+            nodes = boxes[:, g]
+            if tree is None or (tree.parts[nodes] > 0).any():
                 raise Refused("a set of several combinations is said to be evaluated")
-            rows.append(self.rows[g][tree.start[mine]])
+            rows.append(self.rows[g][tree.start[nodes]])
         return rows
 
     def text(self, box: Ints) -> str:

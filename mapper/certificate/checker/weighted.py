@@ -24,8 +24,8 @@ class Weighted:
 
     def of_rows(self, g: int) -> Floats:
         """Bound all combinations with each row of group g, as a logarithm. # (row,)"""
-        others = sum(float(score.min()) for h, score in enumerate(self.scores) if h != g)
-        bound: Floats = self.scores[g] + (self.constant + others)
+        rest = sum(float(score.min()) for h, score in enumerate(self.scores) if h != g)
+        bound: Floats = self.scores[g] + (self.constant + rest)
         return bound
 
 
@@ -70,11 +70,11 @@ def weighted(columns: Columns, weights: Mapping[str, float], powers: Powers, row
     terms = _terms(columns, weights, powers.energy, rows) if powers.energy else []
     terms += [*powers.limits, *_limits(columns, weights)]
     terms += _cycles(columns, weights, powers.cycles, rows) if powers.cycles else []
-    scores = [np.zeros(len(mine)) for mine in rows]
+    scores = [np.zeros(len(group_rows)) for group_rows in rows]
     for power, product, _ in terms:
-        for g, mine in enumerate(rows if product else ()):
+        for g, group_rows in enumerate(rows if product else ()):
             with np.errstate(divide="ignore"):
-                scores[g] += _times(power, np.log(columns.columns[g][product[g]][mine]))
+                scores[g] += _times(power, np.log(columns.columns[g][product[g]][group_rows]))
     return Weighted(sum(float(_times(power, np.float64(constant))) for power, _, constant in terms), tuple(scores))
 
 
@@ -91,21 +91,21 @@ def _terms(columns: Columns, weights: Mapping[str, float], power: float, rows: S
     owners.append({"leak": (columns.cycles, columns.leak_pj)})
     for words in columns.words:
         owners.append(_of_charge(columns, words, rows))
-        wires = {name: (product, words.charge.hop_pj * each) for name, (each, product) in words.crossing.items()}
+        wires = {name: (product, words.charge.hop_pj * hops) for name, (hops, product) in words.crossing.items()}
         owners.append(wires)
-    total = sum(weights.get(name, 0.0) for mine in owners for name in mine)
+    total = sum(weights.get(name, 0.0) for terms in owners for name in terms)
     if not 0 < total < np.inf:
         raise ValueError("the weights of what makes up the energy must not all be 0, nor add up to more than a float")
     factors = []
-    for mine in owners:
-        share = sum(weights.get(name, 0.0) for name in mine) / total
-        for name, (product, pj) in mine.items():
+    for terms in owners:
+        share = sum(weights.get(name, 0.0) for name in terms) / total
+        for name, (product, pj) in terms.items():
             if weights.get(name, 0.0) > 0:
-                mine_of_it = weights[name] / total
-                if not mine_of_it > 0:
+                weight = weights[name] / total
+                if not weight > 0:
                     raise ValueError(f"the weight of {name} is too small beside the others")
                 constant = np.log(pj) - np.log(share) if pj > 0 else -np.inf
-                factors.append((power * mine_of_it, product, float(constant)))
+                factors.append((power * weight, product, float(constant)))
     return factors
 
 
@@ -113,14 +113,14 @@ def _of_charge(
     columns: Columns, words: Words, rows: Sequence[Ints], flow: str = ""
 ) -> dict[str, tuple[Product, float]]:
     """List each term of a charge, by name: the product, and what a word of it costs at least."""
-    mine = {}
+    terms = {}
     for name, product in words.terms(flow):
         pj = words.charge.pj
         if words.first is not None:  # at least `again` times as many words as distinct ones
             again = _least_product(columns, (product, words.first), rows)
             pj -= words.charge.first_pj / max(again, 1.0)
-        mine[name] = product, pj
-    return mine
+        terms[name] = product, pj
+    return terms
 
 
 def _cycles(columns: Columns, weights: Mapping[str, float], power: float, rows: Sequence[Ints]) -> list[Factor]:
@@ -128,21 +128,27 @@ def _cycles(columns: Columns, weights: Mapping[str, float], power: float, rows: 
 
     Without any weight of theirs the compute cycles have the whole power.
     """
-    flows = {flow: [_of_charge(columns, words, rows, flow) for words in some] for flow, some in columns.flows.items()}
-    weight = {flow: sum(weights.get(name, 0.0) for mine in some for name in mine) for flow, some in flows.items()}
+    flows = {
+        flow: [_of_charge(columns, words, rows, flow) for words in flow_words]
+        for flow, flow_words in columns.flows.items()
+    }
+    weight = {
+        flow: sum(weights.get(name, 0.0) for terms in flow_terms for name in terms)
+        for flow, flow_terms in flows.items()
+    }
     total = weights.get("cycles", 0.0) + sum(weight.values())
     if not total > 0:
         return [(power, columns.cycles, 0.0)]
     if not total < np.inf:
         raise ValueError("the weights of the cycles must not add up to more than a float")
     factors: list[Factor] = [(power * weights.get("cycles", 0.0) / total, columns.cycles, 0.0)]
-    for flow, some in flows.items():
-        for mine in some:
-            of_charge = sum(weights.get(name, 0.0) for name in mine)
+    for flow, flow_terms in flows.items():
+        for terms in flow_terms:
+            of_charge = sum(weights.get(name, 0.0) for name in terms)
             share = of_charge / weight[flow] if of_charge > 0 else 0.0
             factors += [
-                (power * weights[name] / total, *_by_share(name, mine[name], share))
-                for name in mine
+                (power * weights[name] / total, *_by_share(name, terms[name], share))
+                for name in terms
                 if weights.get(name, 0.0) > 0
             ]
     return factors
@@ -176,6 +182,6 @@ def _limits(columns: Columns, weights: Mapping[str, float]) -> list[Factor]:
 def _least_product(columns: Columns, products: Sequence[Product], rows: Sequence[Ints]) -> float:
     """Bound the product of several products from below over the combinations of `rows`."""
     least = 1.0
-    for g, mine in enumerate(rows):
-        least *= float(reduce(mul, (columns.columns[g][product[g]][mine] for product in products)).min())
+    for g, group_rows in enumerate(rows):
+        least *= float(reduce(mul, (columns.columns[g][product[g]][group_rows] for product in products)).min())
     return least

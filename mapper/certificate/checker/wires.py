@@ -78,15 +78,15 @@ def mean_climbs(arch: Architecture, level: int) -> tuple[float, ...]:
         means = [float(distances[:used].mean()) for used in range(1, sizes[0] + 1)]
         return tuple(min(means[:used]) for used in range(1, sizes[0] + 1))
     every = product(*(range(1, size + 1) for size in sizes))
-    least = min(float(distances[tuple(slice(used) for used in some)].mean()) for some in every)
+    least = min(float(distances[tuple(slice(used) for used in counts)].mean()) for counts in every)
     return (least,) * prod(sizes)
 
 
 @cache
 def unlike_climb(height: int) -> float:
     """Return the least mean distance from the middle of row 0 and any number of other rows."""
-    others = sorted(_distances(height)[1:])
-    return min((sum(others[:number]) + (height - 1) / 2) / (number + 1) for number in range(height))
+    distances = sorted(_distances(height)[1:])
+    return min((sum(distances[:number]) + (height - 1) / 2) / (number + 1) for number in range(height))
 
 
 @dataclass(eq=False)
@@ -166,14 +166,14 @@ class Array:
 
     def columns(self, group: Group) -> Floats:
         """Count the columns of places that need the same words, on average: the factor of a group. # (row,)"""
-        others = [d for d in group.dims if not self._own(d)]
-        found = np.prod([np.ones(len(group)), *(_spread(group, s, others) for s in self._slots("X"))], axis=0)
+        other_dims = [d for d in group.dims if not self._own(d)]
+        factor = np.prod([np.ones(len(group)), *(_spread(group, s, other_dims) for s in self._slots("X"))], axis=0)
         named = [term.dim for rank in self.tensor.ranks for term in rank]
         if len(named) == len(set(named)):
             for rank in self.tensor.ranks:
                 terms = [(self.workload.dims.index(term.dim), term.coef) for term in rank]
-                found = found * self._per_tile(group, [(d, coef) for d, coef in terms if d in group.dims])
-        return found
+                factor = factor * self._per_tile(group, [(d, coef) for d, coef in terms if d in group.dims])
+        return factor
 
     def _per_tile(self, group: Group, terms: Sequence[tuple[int, int]]) -> Floats:
         """Count the places per tile, where just two dims of a rank are spread and not both along Y. # (row,)"""
@@ -184,20 +184,20 @@ class Array:
         moves = [coef * dim.space_step[rows, self.level] for (_, coef), (dim, rows) in zip(terms, dims, strict=True)]
         two = ((bounds > 1).sum(axis=1) == 2) & ~self.unlike(group)
         distinct, which = unique_rows(np.concatenate([bounds, np.stack(moves, axis=1)], axis=1)[two])
-        found = np.ones(len(group))
-        found[two] = np.array([_places_per_tile(row) for row in distinct.tolist()])[which] if two.any() else 1.0
-        return found
+        places = np.ones(len(group))
+        places[two] = np.array([_places_per_tile(row) for row in distinct.tolist()])[which] if two.any() else 1.0
+        return places
 
     def unlike(self, group: Group) -> Bools:
         """Mark where cells may differ in size: several dims of one rank are spread along Y. # (row,)"""
-        found = np.zeros(len(group), bool)
+        differ = np.zeros(len(group), bool)
         for rank in self.tensor.ranks:
-            mine = [self.workload.dims.index(term.dim) for term in rank]
+            dims = [self.workload.dims.index(term.dim) for term in rank]
             spread = [
-                np.any([_spread(group, s, [d]) > 1 for s in self._slots("Y")], axis=0) for d in mine if d in group.dims
+                np.any([_spread(group, s, [d]) > 1 for s in self._slots("Y")], axis=0) for d in dims if d in group.dims
             ]
-            found |= np.sum(spread, axis=0, dtype=np.int64) > 1
-        return found
+            differ |= np.sum(spread, axis=0, dtype=np.int64) > 1
+        return differ
 
     def _if_unlike(self, group: Group, factor: float) -> Floats:
         return np.where(self.unlike(group), min(factor, 1.0), 1.0)
@@ -205,12 +205,12 @@ class Array:
 
 def _spread(group: Group, slot: int, dims: Sequence[int]) -> Floats:
     """Multiply the bounds of some dims at a slot: the factor of a group. # (row,)"""
-    found = np.ones(len(group))
+    factor = np.ones(len(group))
     for d in dims:
         if d in group.dims:
             dim, rows = group.of(d)
-            found = found * dim.bounds[rows, slot]
-    return found
+            factor = factor * dim.bounds[rows, slot]
+    return factor
 
 
 def _places_per_tile(row: Sequence[int]) -> float:

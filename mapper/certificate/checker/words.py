@@ -67,12 +67,18 @@ class View:
             for dim, (cut, moved), below in zip(self.dims, cuts, self.below, strict=True)
         ]
         total = np.zeros(len(self.rows[0]), np.int64)
-        for choice in product(*(range(each.kinds) for each in kinds)):
-            times = reduce(mul, (each.number[rows, k] for each, rows, k in zip(kinds, self.rows, choice, strict=True)))
-            some = np.flatnonzero(times)
-            children = prod(each.there.shape[2] for each in kinds)
-            for part in np.array_split(some, -(-len(some) * children // LISTED)) if len(some) else ():
-                tiles = [_Tiles.of(each, rows[part], k) for each, rows, k in zip(kinds, self.rows, choice, strict=True)]
+        for choice in product(*(range(dim_contexts.kinds) for dim_contexts in kinds)):
+            times = reduce(
+                mul,
+                (dim_contexts.number[rows, k] for dim_contexts, rows, k in zip(kinds, self.rows, choice, strict=True)),
+            )
+            occurring = np.flatnonzero(times)
+            children = prod(dim_contexts.there.shape[2] for dim_contexts in kinds)
+            for part in np.array_split(occurring, -(-len(occurring) * children // LISTED)) if len(occurring) else ():
+                tiles = [
+                    _Tiles.of(dim_contexts, rows[part], k)
+                    for dim_contexts, rows, k in zip(kinds, self.rows, choice, strict=True)
+                ]
                 total[part] += times[part] * self._words(tiles, cuts, moving, overlaps, part)
         return total.astype(float)
 
@@ -84,18 +90,18 @@ class View:
         # (combination of `part`,)
         """
         grid = _grid(tiles)
-        size = self._length([each.first for each in grid])
+        size = self._length([dim_tiles.first for dim_tiles in grid])
         if not overlaps:
             return _of_different(grid, self.coefs, size, size)
         shift, before = np.zeros(1, np.int64), []
-        for i, (coef, each) in enumerate(zip(self.coefs, grid, strict=True)):
+        for i, (coef, dim_tiles) in enumerate(zip(self.coefs, grid, strict=True)):
             if i == moving:
                 dim, level = self.dims[i], cuts[i][0] - 1
                 shift = shift + coef * _column(self._advance(dim, level)[self.rows[i][part]], len(grid))
                 before.append(_column(dim.tile(self.boundary)[self.rows[i][part]], len(grid)))
             else:
-                shift = shift - coef * each.way
-                before.append(each.last)
+                shift = shift - coef * dim_tiles.way
+                before.append(dim_tiles.last)
         overlap = np.minimum(self._length(before), shift + size) - np.maximum(shift, 0)
         return _of_different(grid, self.coefs, size, np.maximum(overlap, 0))
 
@@ -124,8 +130,8 @@ class _Tiles:
     @classmethod
     def of(cls, kinds: Contexts, rows: Ints, kind: int) -> "_Tiles":
         every = (kinds.there, kinds.start, kinds.way, kinds.first, kinds.last)
-        there, start, way, first, last = (each[rows, kind] for each in every)
-        return cls(there > 0, start, way, first, last)
+        active, start, way, first, last = (column[rows, kind] for column in every)
+        return cls(active > 0, start, way, first, last)
 
 
 def _column(values: Ints, dims: int) -> Ints:
@@ -135,22 +141,24 @@ def _column(values: Ints, dims: int) -> Ints:
 def _grid(tiles: list[_Tiles]) -> list[_Tiles]:
     """Give the children of each dim an axis of their own. # (combination, child of dim 0, child of dim 1, ...)"""
     grid = []
-    for i, each in enumerate(tiles):
-        shape = [len(each.there), *(each.there.shape[1] if j == i else 1 for j in range(len(tiles)))]
-        columns = (each.start, each.way, each.first, each.last)
-        grid.append(_Tiles(each.there.reshape(shape), *(column.reshape(shape) for column in columns)))
+    for i, dim_tiles in enumerate(tiles):
+        shape = [len(dim_tiles.there), *(dim_tiles.there.shape[1] if j == i else 1 for j in range(len(tiles)))]
+        columns = (dim_tiles.start, dim_tiles.way, dim_tiles.first, dim_tiles.last)
+        grid.append(_Tiles(dim_tiles.there.reshape(shape), *(column.reshape(shape) for column in columns)))
     return grid
 
 
 def _of_different(grid: list[_Tiles], coefs: Sequence[int], size: Ints, words: Ints) -> Ints:
     """Sum the largest `words` of each distinct tile over the children with work. # (combination,)"""
-    every = reduce(and_, (each.there for each in grid))
-    starts = reduce(np.add, (coef * each.start for coef, each in zip(coefs, grid, strict=True)))
-    there = every.reshape(len(every), -1)
-    start, extent, most = (np.broadcast_to(each, every.shape).reshape(there.shape) for each in (starts, size, words))
-    if there.shape[1] == 1:
-        return (there * most)[:, 0]
-    tile = np.where(there, start * (int(extent.max(initial=0)) + 1) + extent, -1)
+    every = reduce(and_, (dim_tiles.there for dim_tiles in grid))
+    starts = reduce(np.add, (coef * dim_tiles.start for coef, dim_tiles in zip(coefs, grid, strict=True)))
+    active = every.reshape(len(every), -1)
+    start, extent, most = (
+        np.broadcast_to(column, every.shape).reshape(active.shape) for column in (starts, size, words)
+    )
+    if active.shape[1] == 1:
+        return (active * most)[:, 0]
+    tile = np.where(active, start * (int(extent.max(initial=0)) + 1) + extent, -1)
     span = int(most.max(initial=0)) + 1
     key = np.sort(tile * span + (span - 1 - most), axis=1)  # equal tiles together, the largest words first
     new = np.ones(key.shape, bool)
@@ -179,7 +187,9 @@ class RankWords:
         self.child = child
         seen = [alike(chains, child) for chains, _ in terms]
         shape = [len(chains) for chains, _ in seen]
-        self.which = np.ravel_multi_index([which[mine] for (_, which), mine in zip(seen, rows, strict=True)], shape)
+        self.which = np.ravel_multi_index(
+            [which[term_rows] for (_, which), term_rows in zip(seen, rows, strict=True)], shape
+        )
         dims, coefs = tuple(chains for chains, _ in seen), tuple(coef for _, coef in terms)
         grid = tuple(np.unravel_index(np.arange(prod(shape)), shape))
         self.dims, self.n = dims, prod(shape)
@@ -197,7 +207,7 @@ class RankWords:
             self._add(free, coefs, grid, (child,) * len(dims), None)
 
     def _add(self, some: Ints, coefs: tuple[int, ...], grid: Sequence[Ints], below: Cuts, served: int | None) -> None:
-        rows = tuple(each[some] for each in grid)
+        rows = tuple(index[some] for index in grid)
         self._views.append((some, View(self.dims, coefs, rows, self.child, below, served)))
 
     def _add_fewer(self, coefs: tuple[int, ...], grid: Sequence[Ints], parent: int) -> None:
@@ -225,13 +235,13 @@ class RankWords:
             for level in range(cuts[i], self.child) if inner else range(cuts[i]):
                 if (dim.time[:, level] > 1).any():
                     choices = product(*((level,) if j == i else (level, level + 1) for j in range(len(self.dims))))
-                    most = most + reduce(np.maximum, (view.shift(i, level, others) for others in choices))
+                    most = most + reduce(np.maximum, (view.shift(i, level, choice) for choice in choices))
         return most
 
     def _best(self, words: Callable[[View], Floats]) -> Floats:
         most = np.zeros(self.n)
-        for some, view in self._views:
-            most[some] = np.maximum(most[some], words(view))
+        for combinations, view in self._views:
+            most[combinations] = np.maximum(most[combinations], words(view))
         return most[self.which]
 
 
@@ -248,17 +258,17 @@ def _sharing(dims: Sequence[Chains], grid: Sequence[Ints], parent: int, child: i
     none if bypassed levels have loops inside. # (combination,) each"""
     spread, ragged, loops, elsewhere = [], [], [], []
     for dim, rows in zip(dims, grid, strict=True):
-        here = dim.space[:, parent:child].prod(axis=1)
+        fanout = dim.space[:, parent:child].prod(axis=1)
         digit = dim.last(dim.space_step[:, served], dim.space[:, served])
         short = (digit + 1 < dim.space[:, served]) | ((dim.size - 1) % dim.tile(child) + 1 != dim.tile(child))
         inside = np.zeros(len(dim), bool)
         for level in range(served + 1, child):
             short |= dim.last(dim.time_step[:, level], dim.time[:, level]) + 1 < dim.time[:, level]
             inside |= dim.time[:, level] > 1
-        spread.append(here[rows] > 1)
+        spread.append(fanout[rows] > 1)
         ragged.append(short[rows])
         loops.append(inside[rows])
-        elsewhere.append((here != dim.space[:, served])[rows])
+        elsewhere.append((fanout != dim.space[:, served])[rows])
     shared = np.sum(spread, axis=0) > 1
     unlike = np.all(ragged, axis=0) | np.any(loops, axis=0) & np.any(ragged, axis=0) | np.any(elsewhere, axis=0)
     return shared, shared & ~unlike & (len(dims) == 2)

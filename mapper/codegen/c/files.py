@@ -153,15 +153,15 @@ def _from_files(out: Lines, arrays: _Arrays, call: str) -> None:
 def _by_itself(out: Lines, arrays: _Arrays, call: str) -> None:
     """Write the comparison with plain loops, on numbers from -2 to 2 but 0, added to an output of 1, 2 and 3."""
     v = arrays.output
-    for each in arrays.inputs:
-        drawn = f"const int r = (i * 7 + i / 13 + {each}) % 4 - 2;"
-        step = f"{{ {drawn} {arrays.names[each]}[i] = r + (r >= 0); }}"
-        out.add(f"for (long i = 0; i < {arrays.words[each]}; ++i) {step}")
+    for tensor in arrays.inputs:
+        drawn = f"const int r = (i * 7 + i / 13 + {tensor}) % 4 - 2;"
+        step = f"{{ {drawn} {arrays.names[tensor]}[i] = r + (r >= 0); }}"
+        out.add(f"for (long i = 0; i < {arrays.words[tensor]}; ++i) {step}")
     begin = f"{arrays.names[v]}[i] = expected[i] = i % 3 + 1;"  # which the kernel adds to
     out.add(
         f"{arrays.types[v]} *expected = memory({arrays.words[v]}, sizeof({arrays.types[v]}));",
         f"for (long i = 0; i < {arrays.words[v]}; ++i) {begin}",
-        f"plainly({', '.join([*(arrays.names[each] for each in arrays.inputs), 'expected'])});",
+        f"plainly({', '.join([*(arrays.names[tensor] for tensor in arrays.inputs), 'expected'])});",
         call,
         "long wrong = 0;",
         f"for (long i = 0; i < {arrays.words[v]}; ++i) wrong += {arrays.names[v]}[i] != expected[i];",

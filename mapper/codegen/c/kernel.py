@@ -108,16 +108,16 @@ class Kernel:
         out.add(
             f"{word} *{layout.array}All = aligned_alloc({LINE}, sizeof({word}) * {self._words(copy, layout)}L{times});"
         )
-        before = " ".join(f"free({each.array}All);" for each in every[: every.index(layout)])
+        before = " ".join(f"free({allocated.array}All);" for allocated in every[: every.index(layout)])
         out.add(f"if (!{layout.array}All) {{ {before} return 1; }}" if before else f"if (!{layout.array}All) return 1;")
 
     def _run(self, place: int, layouts: dict[int, Layout], buffers: dict[Copy, Layout], tiles: Tile) -> None:
         """Write the loops from `place` on, with the copies before each."""
         plan, out = self.plan, self._out
-        here, outside = [copy for copy in plan.copies if copy.place == place], layouts
+        copies, outside = [copy for copy in plan.copies if copy.place == place], layouts
         layouts = dict(outside)
         self._steps_known(place)
-        for copy in here:
+        for copy in copies:
             own = f" + thread * {self._words(copy, buffers[copy])}L" if plan.private(copy) else ""
             array = buffers[copy].array
             out.add(f"{self._word(copy)[0]} *const restrict {array} = {array}All{own};")
@@ -133,7 +133,7 @@ class Kernel:
         else:
             with loop_block(out, plan, place):
                 self._run(place + 1, layouts, buffers, tiles)
-        self._back(here, outside, buffers)
+        self._back(copies, outside, buffers)
 
     def _steps_known(self, place: int) -> None:
         """Write the steps of a thread in the loops of its axis that are known from `place` on.
@@ -142,13 +142,15 @@ class Kernel:
         the output is always of the same thread.
         """
         plan, loops = self.plan, self.nest.loops
-        for number, each in enumerate(plan.parallel):
-            if plan.known_from(each) == place:
+        for number, thread_place in enumerate(plan.parallel):
+            if plan.known_from(thread_place) == place:
                 inside = prod(loops[i].bound for i in plan.parallel[number + 1 :])
                 step = f"thread / {inside}" if inside > 1 else "thread"
-                step = f"({step} % {loops[each].bound})" if number else f"({step})" if inside > 1 else step
-                start = [(1, start_of(plan, each))]
-                self._out.add(f"const long {name(plan, each)} = {linear([*start, (loops[each].stride, step)])};")
+                step = f"({step} % {loops[thread_place].bound})" if number else f"({step})" if inside > 1 else step
+                start = [(1, start_of(plan, thread_place))]
+                self._out.add(
+                    f"const long {name(plan, thread_place)} = {linear([*start, (loops[thread_place].stride, step)])};"
+                )
 
     def _back(self, copies: list[Copy], layouts: dict[int, Layout], buffers: dict[Copy, Layout]) -> None:
         """Write outputs back from their buffers, the innermost first."""

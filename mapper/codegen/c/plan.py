@@ -40,14 +40,14 @@ class Plan:
 
         A tile changes with the loops over its dims. Those that threads run as one step each change nothing.
         """
-        nest, found = self.nest, []
+        nest, copies = self.nest, []
         for level in nest.levels("buffer"):
             outside = [i for i in range(nest.first_of(level)) if i not in self.parallel]
             for v, relevant in enumerate(nest.relevant):
                 if nest.keep[level][v]:
                     place = 1 + max((i for i in outside if nest.loops[i].dim in relevant), default=-1)
-                    found.append(Copy(place, level, v))
-        return sorted(found)
+                    copies.append(Copy(place, level, v))
+        return sorted(copies)
 
     @cached_property
     def parallel(self) -> list[int]:
@@ -134,14 +134,14 @@ class Plan:
 
     def extents(self, place: int, whole: dict[int, bool]) -> dict[int, int]:
         """The steps along each dim that the loops from `place` on run through, where `whole` tells of each choice."""
-        sizes, found = self.nest.workload.sizes, {}
+        sizes, steps = self.nest.workload.sizes, {}
         for loop in self.nest.loops[place:]:
             d, tile = loop.dim, self.nest.tile(loop.dim, place)
             if self.last(d, place) is None:
-                found[d] = min(tile, sizes[d])
+                steps[d] = min(tile, sizes[d])
             else:
-                found[d] = tile if whole.get(d, True) else sizes[d] % tile
-        return found
+                steps[d] = tile if whole.get(d, True) else sizes[d] % tile
+        return steps
 
     def points(self, extents: dict[int, int]) -> Iterator[tuple[dict[int, int], Lanes]]:
         """The offsets of the dims at each step of the tile, in turn, and the lanes of it that are inside `extents`."""
@@ -163,11 +163,11 @@ class Plan:
 
     @staticmethod
     def _parts(loop: Loop, at: dict[int, int], extents: dict[int, int]) -> Iterator[Lanes]:
-        start, left = 0, min(loop.bound, extents[loop.dim] - at[loop.dim])
-        while left:
-            width = 1 << (left.bit_length() - 1)
+        start, remaining = 0, min(loop.bound, extents[loop.dim] - at[loop.dim])
+        while remaining:
+            width = 1 << (remaining.bit_length() - 1)
             yield Lanes(start, width)
-            start, left = start + width, left - width
+            start, remaining = start + width, remaining - width
 
     def _statements(self, place: int) -> int:
         """The statements that unrolling from `place` on would write, at most."""

@@ -70,13 +70,13 @@ def array_names(names: Iterable[str]) -> list[str]:
     >>> array_names(["Weights", "A", "double", "M_1", "EOF", "doubleArray", "_A"])
     ['Weights', 'A', 'doubleArray', 'M_1Array', 'EOFArray', 'doubleArrayArray', 'a_AArray']
     """
-    found = list[str]()
+    free_names = list[str]()
     for name in names:
         name = f"a{name}" if name.startswith(("_", "omp_")) else name  # no ending makes such a name free
-        while name in found or _TAKEN.fullmatch(name) or not (name.endswith("Array") or _FREE.fullmatch(name)):
+        while name in free_names or _TAKEN.fullmatch(name) or not (name.endswith("Array") or _FREE.fullmatch(name)):
             name += "Array"
-        found.append(name)
-    return found
+        free_names.append(name)
+    return free_names
 
 
 def linear(terms: Iterable[tuple[int, str]]) -> str:

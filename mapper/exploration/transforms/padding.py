@@ -54,7 +54,7 @@ def padded(arch: Architecture, workload: Workload) -> Workload:
 
 def _cheapest(rules: Rules, places: Sequence[int], choices: Iterable[_Choice]) -> _Choice:
     """The choice with the fewest steps; see `padded` for equal ones."""
-    found = {_rounded_up(rules.sizes, choice, places): choice for choice in choices}
+    choice_by_sizes = {_rounded_up(rules.sizes, choice, places): choice for choice in choices}
 
     def least(sizes: tuple[int, ...]) -> Fraction:
         return Fraction(prod(sizes), min(prod(places), prod(sizes)))  # steps with all places used
@@ -63,13 +63,13 @@ def _cheapest(rules: Rules, places: Sequence[int], choices: Iterable[_Choice]) -
         used = array_fill(replace(rules, sizes=sizes))
         return Fraction(prod(sizes), used), -used if len(places) == 1 else prod(sizes), sizes
 
-    first, *others = sorted(found, key=lambda sizes: (least(sizes), sizes))
+    first, *later_sizes = sorted(choice_by_sizes, key=lambda sizes: (least(sizes), sizes))
     best = price(first)
-    for sizes in others:
+    for sizes in later_sizes:
         if least(sizes) > best[0]:
             break
         best = min(best, price(sizes))
-    return found[best[2]]
+    return choice_by_sizes[best[2]]
 
 
 def _rounded_up(sizes: tuple[int, ...], choice: _Choice, steps: Sequence[int]) -> tuple[int, ...]:

@@ -40,8 +40,8 @@ class _Application(TransformNames):
         self.bounds = np.ones((len(arch.slots), len(self.dims)), np.int64)
         self.order = np.tile(np.arange(len(self.dims), dtype=np.int8)[::-1], (len(arch.levels), 1))
         self.keep = usual_keep(arch, workload)
-        for number, each in enumerate(transforms.transforms):
-            self._apply((ROOT, number), each)
+        for number, transform in enumerate(transforms.transforms):
+            self._apply((ROOT, number), transform)
         self._check()
         if self.faults:
             raise InputError(dict.fromkeys(self.faults))
@@ -90,21 +90,21 @@ class _Application(TransformNames):
     def _reorder(self, path: Keys, own: Reorder) -> None:
         """Take in the order of a level's loops."""
         level, at = self.level(path, own.level), (*path, "dims")
-        found = [self.known(at, "dimension", dim, self.dims) for dim in own.dims]
+        dims = [self.known(at, "dimension", dim, self.dims) for dim in own.dims]
         self.twice(at, own.dims)
-        if level is None or not self.first(path, "order", level) or len(set(found) - {None}) < len(found):
+        if level is None or not self.first(path, "order", level) or len(set(dims) - {None}) < len(dims):
             return
-        named = [d for d in found if d is not None]
+        named = [d for d in dims if d is not None]
         self.order[level] = [*(d for d in reversed(range(len(self.dims))) if d not in named), *named]
 
     def _keeps(self, path: Keys, own: Keep) -> None:
         """Take in what a level keeps."""
         level, at = self.level(path, own.level), (*path, "tensors")
-        found = [self.known(at, "tensor", name, self.tensors) for name in own.tensors]
+        kept = [self.known(at, "tensor", name, self.tensors) for name in own.tensors]
         self.twice(at, own.tensors)
         if level is None or not self.first(path, "keep", level):
             return
-        self.keep[level] = [v in found for v in range(len(self.tensors))]
+        self.keep[level] = [v in kept for v in range(len(self.tensors))]
         if level == 0 and not self.keep[0].all():
             self.fault(at, f"the outermost level {own.level} keeps every tensor")
 
@@ -124,17 +124,17 @@ class _Application(TransformNames):
     def _check(self) -> None:
         """Report bounds for which there is no room, and leave the rest of each dim to the outermost level."""
         for d, (dim, size) in enumerate(zip(self.dims, self.sizes, strict=True)):
-            left = size
+            remaining = size
             for slot in range(len(self.arch.slots) - 1, 0, -1):
                 bound = int(self.bounds[slot, d])
-                if bound > left:
+                if bound > remaining:
                     inner = " * ".join(str(own) for own in self.bounds[slot:, d].tolist() if own > 1)
                     rule = f"the bounds of {dim} from {self._name(slot)} inwards are {inner}, more than its size {size}"
-                    self.fault(self.places["slot", slot, d], f"{rule}: at most {left} is left there")
+                    self.fault(self.places["slot", slot, d], f"{rule}: at most {remaining} is left there")
                     break
-                left = -(-left // bound)
+                remaining = -(-remaining // bound)
             else:
-                self.bounds[0, d] = left
+                self.bounds[0, d] = remaining
         for s, place in enumerate(self.arch.slots):
             used = prod(self.bounds[s].tolist())
             if place.axis is not None and used > place.axis.size:

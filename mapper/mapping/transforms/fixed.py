@@ -32,8 +32,8 @@ class _Fixing(TransformNames):
 
     def of(self, transforms: Transforms) -> Architecture:
         """Return the architecture with the constraints."""
-        for number, each in enumerate(transforms.transforms):
-            self._fix((ROOT, number), each)
+        for number, transform in enumerate(transforms.transforms):
+            self._fix((ROOT, number), transform)
         if self.faults:
             raise InputError(dict.fromkeys(self.faults))
         return replace(self.arch, levels=tuple(self.storages))
@@ -88,17 +88,17 @@ class _Fixing(TransformNames):
 
     def _bound(self, path: Keys, name: str, loops: LoopConstraint, dim: str, bound: int) -> LoopConstraint:
         """Add the rule that a bound is so; the rules on the dim until now say less."""
-        mine = [rule for rule in loops.factors if rule.dim == dim]
-        if not all(_allows(rule, bound) for rule in mine):
-            self.fault(path, f"the architecture's constraint on {name} is {' and '.join(map(str, mine))}")
+        rules = [rule for rule in loops.factors if rule.dim == dim]
+        if not all(_allows(rule, bound) for rule in rules):
+            self.fault(path, f"the architecture's constraint on {name} is {' and '.join(map(str, rules))}")
         if loops.dims is not None and dim not in loops.dims and bound > 1:
             self.fault(path, f"the architecture's constraint on {name} lets only {', '.join(loops.dims)} loop there")
         for workload in self.workloads:
             if bound > workload.size(dim):
                 self.fault(path, f"{dim} is {workload.size(dim)} in {workload.name}, got {bound}")
-        others = tuple(rule for rule in loops.factors if rule.dim != dim)
-        full = [rule for rule in mine if rule.value is None]  # the same wherever the dim has this size
-        return replace(loops, factors=(*others, FactorRule(dim, "=", bound), *full))
+        other_rules = tuple(rule for rule in loops.factors if rule.dim != dim)
+        full = [rule for rule in rules if rule.value is None]  # the same wherever the dim has this size
+        return replace(loops, factors=(*other_rules, FactorRule(dim, "=", bound), *full))
 
     def _order(self, path: Keys, storage: Storage, dims: tuple[str, ...]) -> LoopConstraint:
         """Make the dims the innermost loops, as far as the constraints until now do not say so."""
@@ -119,13 +119,13 @@ class _Fixing(TransformNames):
         self.twice(at, own.tensors)
         if None in known or not self.first(path, "keep", level):
             return
-        kept, others = frozenset(own.tensors), frozenset(self.tensors) - frozenset(own.tensors)
-        if level == 0 and others:
+        kept, bypassed = frozenset(own.tensors), frozenset(self.tensors) - frozenset(own.tensors)
+        if level == 0 and bypassed:
             self.fault(at, f"the outermost level {own.level} keeps every tensor")
-        for key, wrong in (("keep", storage.keep & others), ("bypass", storage.bypass & kept)):
+        for key, wrong in (("keep", storage.keep & bypassed), ("bypass", storage.bypass & kept)):
             if wrong:
                 self.fault(at, f"the architecture says that {storage.name} must {key} {', '.join(sorted(wrong))}")
-        self.storages[level] = replace(storage, keep=storage.keep | kept, bypass=storage.bypass | others)
+        self.storages[level] = replace(storage, keep=storage.keep | kept, bypass=storage.bypass | bypassed)
 
 
 def _allows(rule: FactorRule, bound: int) -> bool:

@@ -100,8 +100,8 @@ class Transforms(Section):
 
     def replaced(self, *new: Transform) -> Self:
         """Return the same with `new` in the places of those with their addresses, or added."""
-        by_address: dict[tuple[str, ...], Transform] = {each.address: each for each in self.transforms}
-        return type(self)(transforms=tuple((by_address | {each.address: each for each in new}).values()))
+        by_address: dict[tuple[str, ...], Transform] = {transform.address: transform for transform in self.transforms}
+        return type(self)(transforms=tuple((by_address | {transform.address: transform for transform in new}).values()))
 
     def yaml(self) -> str:
         """Write them as the text of a YAML file."""
@@ -120,12 +120,12 @@ def transforms_of(batch: MappingBatch, workload: Workload | None = None) -> Tran
     """
     if len(batch) != 1:
         raise ValueError(f"one mapping is expected, got a batch of {len(batch)}")
-    arch, dims, found = batch.arch, batch.workload.dims, list[Transform]()
+    arch, dims, transforms = batch.arch, batch.workload.dims, list[Transform]()
     for dim, size, own in zip(dims, batch.workload.sizes, (workload or batch.workload).sizes, strict=True):
-        found += [Pad(dim=dim, size=size)] if size != own else []
-    found += _loops(batch)
+        transforms += [Pad(dim=dim, size=size)] if size != own else []
+    transforms += _loops(batch)
     orders = [tuple(dims[d] for d in order) for order in batch.order[0].tolist()]
-    found += [
+    transforms += [
         Reorder(level=level.name, dims=order)
         for level, order in zip(arch.levels, orders, strict=True)
         if order != dims[::-1]
@@ -133,8 +133,8 @@ def transforms_of(batch: MappingBatch, workload: Workload | None = None) -> Tran
     names, usual = [tensor.name for tensor in batch.workload.tensors], usual_keep(arch, batch.workload)
     for level, keep, default in zip(arch.levels, batch.keep[0], usual, strict=True):
         if (keep != default).any():
-            found.append(Keep(level=level.name, tensors=tuple(names[v] for v in np.flatnonzero(keep))))
-    return Transforms(transforms=tuple(found))
+            transforms.append(Keep(level=level.name, tensors=tuple(names[v] for v in np.flatnonzero(keep))))
+    return Transforms(transforms=tuple(transforms))
 
 
 def _loops(batch: MappingBatch) -> Iterator[Transform]:

@@ -42,4 +42,4 @@ def binding(arch: Architecture, costs: Costs, number: int = 0) -> tuple[Bandwidt
 
 def bound_text(binds: tuple[Bandwidth, ...]) -> str:
     """Name what bounds the cycles: `compute`, or bandwidths."""
-    return " and ".join(each.text for each in binds) or COMPUTE
+    return " and ".join(bandwidth.text for bandwidth in binds) or COMPUTE

@@ -22,7 +22,7 @@ def by_memory(costs: Costs, arch: Architecture) -> Costs:
         counts=counts_by_memory(costs.counts, arch),
         level_energy_pj=_added(arch, costs.level_energy_pj),
         level_cycles=costs.level_cycles[:, [stack[0] for stack in arch.stacks]],
-        network_energy_pj=_added(arch, costs.network_energy_pj),
+        interconnect_energy_pj=_added(arch, costs.interconnect_energy_pj),
     )
 
 
@@ -62,7 +62,7 @@ def _tiles(counts: Counts, added: Callable[[Numbers], Numbers]) -> Callable[[], 
 
 def _crossings(counts: Counts, added: Callable[[Numbers], Numbers]) -> Callable[..., Crossings]:
     def by_memory(nest: NestAnalysis | None = None) -> Crossings:
-        found = counts.crossings(nest)
-        return Crossings(added(found.words), found.exact)
+        crossed = counts.crossings(nest)
+        return Crossings(added(crossed.words), crossed.exact)
 
     return by_memory

@@ -36,7 +36,7 @@ def context_combinations(
     n = len(rows[0])
     block = max(1, at_once // prod(sum(map(len, alternatives)) for alternatives in contexts))
     for start in range(0, n, block):
-        kinds = [_Kinds.of(own, some[start : start + block]) for own, some in zip(contexts, rows, strict=True)]
+        kinds = [_Kinds.of(own, dim_rows[start : start + block]) for own, dim_rows in zip(contexts, rows, strict=True)]
         met = _meeting(kinds, start)
         if len(met.combination):
             yield met
@@ -63,14 +63,18 @@ class _Kinds:
     @classmethod
     def of(cls, contexts: Sequence[tuple[Context, ...]], rows: Ints) -> "_Kinds":
         """Of the contexts of each alternative those that occur in some combination, whose chains are `rows`."""
-        every = ((number, context, context.times[rows]) for number, some in enumerate(contexts) for context in some)
-        found = [(number, context.ranges, times) for number, context, times in every if times.any()]
-        most = max((len(ranges) for _, ranges, _ in found), default=0)
+        every = (
+            (number, context, context.times[rows])
+            for number, alternative in enumerate(contexts)
+            for context in alternative
+        )
+        occurring = [(number, context.ranges, times) for number, context, times in every if times.any()]
+        most = max((len(ranges) for _, ranges, _ in occurring), default=0)
         return cls(
             len(contexts),
-            np.array([number for number, *_ in found], np.int64),
-            np.array([times for *_, times in found], np.int64).reshape(len(found), len(rows)),
-            tuple(_stacked([_range(ranges, i) for _, ranges, _ in found], rows) for i in range(most)),
+            np.array([number for number, *_ in occurring], np.int64),
+            np.array([times for *_, times in occurring], np.int64).reshape(len(occurring), len(rows)),
+            tuple(_stacked([_range(ranges, i) for _, ranges, _ in occurring], rows) for i in range(most)),
         )
 
 

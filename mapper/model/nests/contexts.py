@@ -102,11 +102,11 @@ class Prefixes:
     @cached_property
     def single(self) -> Numbers:
         """Contexts whose sequence is a single tile, for every cut j = 0..c. # (cut, chain)"""
-        found = np.zeros((self.c + 1, self.chains), np.int64)
+        singles = np.zeros((self.c + 1, self.chains), np.int64)
         for cut in range(self.c + 1):
             for times, part in self.ranges(cut):
-                found[cut] += times * (part.offset == 0)
-        return found.astype(self.numbers)
+                singles[cut] += times * (part.offset == 0)
+        return singles.astype(self.numbers)
 
     def _number(self, cut: int) -> Ints:
         loose = np.zeros(self.chains, np.int64)
@@ -241,18 +241,18 @@ class _Walk:
 
     def _borrow(self, level: int) -> tuple[Ints, Range]:
         """A coordinate above the last path's: (1 where its sequence is not empty, the sequence)."""
-        offset, found = self.zero, self.zero.astype(bool)
+        offset, borrowed = self.zero, self.zero.astype(bool)
         for i in reversed(self.inner):
             slots = self.dim.slots[i]
             if i > level:
                 offset = offset + slots.stride * (slots.bound - 1)
                 continue
-            here = ~found & (slots.digit > 0)
+            borrows = ~borrowed & (slots.digit > 0)
             # inside the borrowing loop: full; at it: one less; outside it: on the path
-            index = np.where(found, slots.digit, np.where(here, slots.digit - 1, slots.bound - 1))
+            index = np.where(borrowed, slots.digit, np.where(borrows, slots.digit - 1, slots.bound - 1))
             offset = offset + slots.stride * index
-            found = found | here
-        return found.astype(np.int64), Range(self.one, offset, self.dim.tile, self.dim.tile)
+            borrowed = borrowed | borrows
+        return borrowed.astype(np.int64), Range(self.one, offset, self.dim.tile, self.dim.tile)
 
     def _last(self, count: Ints) -> Range:
         """The last path itself: its last tile is clipped."""
@@ -262,8 +262,8 @@ class _Walk:
 
 def _split(below: Range, last: Range) -> tuple[Range, Range]:
     """The coordinates below the last path's own, and that one: joined where nothing tells them apart."""
-    alike = (last.offset == below.offset) & (last.last == below.last) & (last.first == below.first)
-    return with_count(below, below.count + alike), with_count(last, 1 - alike)
+    same = (last.offset == below.offset) & (last.last == below.last) & (last.first == below.first)
+    return with_count(below, below.count + same), with_count(last, 1 - same)
 
 
 def with_count(part: Range, count: Ints) -> Range:

@@ -45,8 +45,8 @@ class DataMovement:
         """Dims without influence on the words: only coordinate 0 below the parent counts (multicast)."""
         hi = 0 if self.origin else self.child if self.parent is None else self.parent
         names = self.nest.batch.workload.dims
-        mine = [d for d in self.nest.dims if names[d] not in self.tensor.dims]
-        return [(d, self.nest.view(d, self.child, 0, hi)) for d in mine]
+        dims = [d for d in self.nest.dims if names[d] not in self.tensor.dims]
+        return [(d, self.nest.view(d, self.child, 0, hi)) for d in dims]
 
     @cached_property
     def ranks(self) -> "list[RankColumns]":
@@ -55,12 +55,12 @@ class DataMovement:
         if self.origin:
             lo, hi = (0, 0) if self.parent is None else (self.parent, self.child)
         index = {dim: d for d, dim in enumerate(self.nest.batch.workload.dims)}
-        found = []
+        columns = []
         for rank in self.tensor.ranks:
             terms = [(index[t.dim], t.coef) for t in rank if index[t.dim] in self.nest.dims]
             if terms:
-                found.append(RankColumns.of(self.nest, terms, self.child, Places(lo, hi, self.parent, self.still)))
-        return found
+                columns.append(RankColumns.of(self.nest, terms, self.child, Places(lo, hi, self.parent, self.still)))
+        return columns
 
     def exact(self) -> Bools:
         """Where the count is the executor's. # (mapping,)"""
@@ -186,9 +186,9 @@ class RankColumns:
     def pick(self, nest: NestAnalysis, level: int, d: int, name: str) -> Numbers:
         """One of the sums of an Overlap, for the increments of dim d's loop at `level`. # (mapping,)"""
         moving = self.dims.index(d) if d in self.dims else None
-        others = tuple(e for e in self.dims if e != d)
+        other_dims = tuple(e for e in self.dims if e != d)
         columns: Numbers = getattr(self.view.overlap(moving, level), name)
-        return take_rows(columns.reshape(-1), nest.positions.which(level, others, d) * columns.shape[1] + self.row)
+        return take_rows(columns.reshape(-1), nest.positions.which(level, other_dims, d) * columns.shape[1] + self.row)
 
 
 def _shared_level(nest: NestAnalysis, child: int, parent: int | None) -> int | None:

@@ -103,14 +103,14 @@ class NestAnalysis:
 
     def product(self, factors: Iterable[NDArray[Any]]) -> Numbers:
         """The product of arrays, 1 of none, in an array of its own. # (mapping,)"""
-        found = list(factors)
-        if not found:
+        arrays = list(factors)
+        if not arrays:
             ones: Numbers = self.xp.ones(len(self.batch), dtype=self.numbers)
             return ones
-        total: Numbers = found[0].astype(self.numbers, copy=len(found) == 1)
-        if found[1:]:
-            total = total * found[1]
-        for factor in found[2:]:
+        total: Numbers = arrays[0].astype(self.numbers, copy=len(arrays) == 1)
+        if arrays[1:]:
+            total = total * arrays[1]
+        for factor in arrays[2:]:
             total *= factor
         return total
 
@@ -194,13 +194,13 @@ class NestAnalysis:
         """Distinct words of the output that the instances of `level` (or the spatial origin alone) ever hold.
         # (mapping,)"""
         workload = self.batch.workload
-        times, found = 1, []
+        times, factors = 1, []
         for d in self.dims:
             if workload.dims[d] not in tensor.dims:
                 if not origin:
-                    found.append(self.active(d, level))
+                    factors.append(self.active(d, level))
             elif origin:
-                found.append(take_rows(self.view(d, level, 0, 0).extents, self.row(d)))
+                factors.append(take_rows(self.view(d, level, 0, 0).extents, self.row(d)))
             else:
                 times *= workload.sizes[d]
-        return times * self.product(found)
+        return times * self.product(factors)

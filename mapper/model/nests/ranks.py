@@ -80,8 +80,8 @@ class RankView:
             return [one for _ in self.parts]
         fanouts = [[s.fanout for s in part.slots[self.parent : part.c]] for part in self.parts]
         return [
-            reduce(mul, (f[rows] for f in found if f is not None), one)
-            for found, rows in zip(fanouts, self.rows, strict=True)
+            reduce(mul, (f[rows] for f in dim_fanouts if f is not None), one)
+            for dim_fanouts, rows in zip(fanouts, self.rows, strict=True)
         ]
 
     @cached_property
@@ -165,13 +165,13 @@ class RankView:
             step = self.coefs[moving] * part.shift(level)[self.rows[moving]]
             contexts[moving] = [part.contexts(level + 1, moved=True)]
         choices = prod(len(own) for own in contexts)
-        found: Numbers = np.zeros((3, choices * self.n), self.numbers)
+        totals: Numbers = np.zeros((3, choices * self.n), self.numbers)
         for met in context_combinations(contexts, self.rows):
             increment = _Increment(self._at(met.combination), moving, step[met.combination])
             where = met.choice * self.n + met.combination
             sums = increment.overlap(met.times.astype(self.numbers), met.ranges)
-            found = found + np.stack([summed(each, where, choices * self.n) for each in sums])
-        return Overlap(*found.reshape(3, choices, self.n))
+            totals = totals + np.stack([summed(figures, where, choices * self.n) for figures in sums])
+        return Overlap(*totals.reshape(3, choices, self.n))
 
     def _at(self, combination: Ints) -> Self:
         """The same of some combinations."""
@@ -234,14 +234,14 @@ class _Increment:
     def _classes(self, ranges: list[list[Range]]) -> list[tuple[Range, ...]]:
         """One range per dim each; a last range whose overlap is that of the range below it joins that range, where
         the other dims' coordinates are all alike."""
-        others = [parts[0] for parts in ranges]
+        firsts = [parts[0] for parts in ranges]
         joined = []
         for i, parts in enumerate(ranges):
             if len(parts) == 1:
                 joined.append(parts)
                 continue
             below, last, *above = parts
-            low, high = ([*others[:i], part, *others[i + 1 :]] for part in (below, last))
+            low, high = ([*firsts[:i], part, *firsts[i + 1 :]] for part in (below, last))
             same = (below.offset == last.offset) & (below.first == last.first)
             same &= self._pair(low)[1] == self._pair(high)[1]
             for part in (part for j, other in enumerate(ranges) if j != i for part in other[1:]):

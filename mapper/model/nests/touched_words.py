@@ -42,6 +42,6 @@ def _without_gaps(terms: list[tuple[int, int]]) -> list[tuple[int, int]]:
     for one, other in permutations(range(len(terms)), 2):
         (coef, size), (stride, times) = terms[one], terms[other]
         if not stride % coef and stride // coef <= size:
-            left = [term for index, term in enumerate(terms) if index not in (one, other)]
-            return _without_gaps([*left, (coef, size + stride // coef * (times - 1))])
+            other_terms = [term for index, term in enumerate(terms) if index not in (one, other)]
+            return _without_gaps([*other_terms, (coef, size + stride // coef * (times - 1))])
     return terms

@@ -14,14 +14,14 @@ def difference(box: Box, taken: Box) -> list[Box]:
     """What of a box is not in `taken`, as boxes that do not overlap."""
     if any(a >= d or c >= b for (a, b), (c, d) in zip(box, taken, strict=True)):
         return [box]
-    left, rest = [], list(box)
+    parts, rest = [], list(box)
     for rank, (low, high) in enumerate(taken):
         first, last = rest[rank]
         for part in ((first, low), (high, last)):
             if part[0] < part[1]:
-                left.append((*rest[:rank], part, *rest[rank + 1 :]))
+                parts.append((*rest[:rank], part, *rest[rank + 1 :]))
         rest[rank] = (max(first, low), min(last, high))
-    return left
+    return parts
 
 
 def step(before: Box, box: Box) -> tuple[int, ...]:

@@ -116,16 +116,16 @@ class TimeloopNest:
     @cached_property
     def used(self) -> tuple[float, ...]:
         """The elements in use outside each loop: averages over the trips where a spatial loop has a residual."""
-        found, product = [], 1.0
+        elements, product = [], 1.0
         trips: dict[int, int] = {}
         for loop in reversed(self.loops):
-            found.append(product)
+            elements.append(product)
             outer = trips.get(loop.dim, 1)
             if loop.mesh:
                 average = (loop.residual + loop.bound * (outer - 1)) / outer
                 product *= loop.bound if loop.perfect else average
             trips[loop.dim] = loop.residual + loop.bound * (outer - 1)
-        return tuple(found[::-1])
+        return tuple(elements[::-1])
 
     def box(self, tensor: Tensor, start: Sequence[int], extents: Sequence[int]) -> Box:
         """What a tensor spans where each dim begins at `start` and ends `extents` later: a bounding box."""

@@ -113,7 +113,7 @@ def _tiles(nest: TimeloopNest, walk: Walk, rules: Rules, v: int) -> Iterator[tup
     for block, tile in enumerate(tiles):
         if tile.links and block:
             tiles[block - 1].peers += tile.links / tiles[block - 1].instances
-    outermost = max(block for block, here in enumerate(kept) if here)
+    outermost = max(block for block, keeps in enumerate(kept) if keeps)
     for block, tile in enumerate(tiles):
         level = nest.blocks[block].level
         if kept[block] and level is not None:
@@ -144,8 +144,8 @@ def _partitions(tiles: list[Tile], rules: Rules) -> None:
 
 def _bypassed(tiles: list[Tile], kept: list[bool]) -> None:
     """Let the next memory outside that keeps the tensor serve what one that bypasses it would."""
-    for block, here in enumerate(kept):
-        if here:
+    for block, keeps in enumerate(kept):
+        if keeps:
             continue
         tile, outside = tiles[block], next(iter(tiles[block + 1 :]), None)
         if outside is not None:
@@ -154,7 +154,7 @@ def _bypassed(tiles: list[Tile], kept: list[bool]) -> None:
             outside.accesses = {key: n * factor for key, n in outside.accesses.items()}
             outside.links = 0.0
         tiles[block] = replace(tile, share=0, links=0.0, accesses={(1, 1): 0.0})
-    tiles[max(block for block, here in enumerate(kept) if here)].share = 0
+    tiles[max(block for block, keeps in enumerate(kept) if keeps)].share = 0
 
 
 def _words(tile: Tile, tensor: Tensor, outermost: bool, rules: Rules) -> None:

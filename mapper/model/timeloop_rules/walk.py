@@ -41,9 +41,9 @@ class Delivery:
 
         Elements are numbered along X first, as if they stood without gaps.
         """
-        found = np.zeros(len(self.numbers), bool)
+        linked = np.zeros(len(self.numbers), bool)
         if before is None or before.shape != self.shape:
-            return found
+            return linked
         wide = max(block.size_x, prod(loop.bound for loop in block.spatial if loop.mesh == "X"))
         high = max(block.size_y, prod(loop.bound for loop in block.spatial if loop.mesh == "Y"))
         order = np.argsort(before.numbers, kind="stable")  # of equal numbers the last stands
@@ -54,8 +54,8 @@ class Delivery:
             asked = self.numbers + dx + wide * dy
             at = np.maximum(np.searchsorted(known, asked, side="right") - 1, 0)
             same = (self.places == before.places[order[at]]).all(axis=1)
-            found |= inside & (known[at] == asked) & same
-        return found
+            linked |= inside & (known[at] == asked) & same
+        return linked
 
 
 Boxes = list[Box]

@@ -40,8 +40,8 @@ def _by_level(result: Result) -> tuple[list[str], Series]:
     levels = [level.name for level in result.arch.levels]
     energy = costs.level_energy_pj[0]  # (level, tensor)
     series = {tensor.name: [*energy[:, t].tolist(), 0.0] for t, tensor in enumerate(result.workload.tensors)}
-    if costs.options.network:
-        series["network"] = [*costs.network_energy_pj[0].sum(axis=1).tolist(), 0.0]
+    if costs.options.has_interconnect:
+        series["network"] = [*costs.interconnect_energy_pj[0].sum(axis=1).tolist(), 0.0]
     series["MACs"] = [0.0] * len(levels) + [costs.compute_energy_pj]
     rows = [*levels, result.arch.compute.name]
     if leak := float(costs.leak_energy_pj[0]):
@@ -58,7 +58,7 @@ def _by_layer(result: NetworkResult) -> tuple[list[str], Series]:
     for layer, count in result.layers:
         assert layer.costs is not None, "no costs to draw"
         for i, level in enumerate(arch.levels):
-            level_pj = layer.costs.level_energy_pj[0, i] + layer.costs.network_energy_pj[0, i]
+            level_pj = layer.costs.level_energy_pj[0, i] + layer.costs.interconnect_energy_pj[0, i]
             series[level.name].append(count * float(level_pj.sum()))
         series["MACs"].append(count * layer.costs.compute_energy_pj)
         series["leakage"].append(count * float(layer.costs.leak_energy_pj[0]))

@@ -84,10 +84,10 @@ def _points(axes: "Axes", arch: Architecture, points: list[RooflinePoint]) -> No
     """Draw a marker per layer, in the colour and shape of the level that binds it."""
     binders = [arch.compute.name, *(level.name for level in arch.levels)]
     for i, binder in enumerate(binders):
-        here = [point for point in points if point.binds == binder]
-        if here:
+        bound_points = [point for point in points if point.binds == binder]
+        if bound_points:
             colour = GREY if i == 0 else PALETTE[(i - 1) % 7]
-            spots = [p.intensity for p in here], [p.macs_per_cycle for p in here]
+            spots = [p.intensity for p in bound_points], [p.macs_per_cycle for p in bound_points]
             axes.plot(*spots, "os^Dv<>"[i % 7], color=colour, markersize=5, label=f"bound by {binder}")
 
 

@@ -87,8 +87,8 @@ def _check(stated: Statistics, batch: MappingBatch) -> None:
 
     Dummies and networks say nothing of tensors.
     """
-    if others := list(_other_instances(stated, batch.arch)):
-        raise InputError(others)
+    if instance_faults := list(_other_instances(stated, batch.arch)):
+        raise InputError(instance_faults)
     levels = {level.name: level for level in batch.arch.levels}
     tensors = {tensor.name for tensor in batch.workload.tensors}
     faults = []
@@ -107,9 +107,9 @@ def _check(stated: Statistics, batch: MappingBatch) -> None:
 def _other_instances(stated: Statistics, arch: Architecture) -> Iterator[Fault]:
     """A fault for each level, and for the MAC units, of which the statistics have more or fewer than the machine."""
     units = next(iter(stated.levels))  # the MAC units stand first, whatever their name
-    here = {level.name: arch.instances(i) for i, level in enumerate(arch.levels)}
+    instances = {level.name: arch.instances(i) for i, level in enumerate(arch.levels)}
     for name, level in stated.levels.items():
-        ours = arch.instances(len(arch.levels)) if name == units else here.get(name)
+        ours = arch.instances(len(arch.levels)) if name == units else instances.get(name)
         if ours is not None and level.instances not in (0, ours):
             rule = f"the statistics are of a machine with {level.instances:,} of it, {arch.name} has {ours:,}"
             yield Fault(stated.source, level.line, name, rule)
@@ -146,18 +146,18 @@ def _stated(stated: Statistics, level: str, tensor: str) -> StatedTensor:
 
 def _energies(result: Result, batch: MappingBatch, costs: Costs, stated: Statistics) -> Iterator[Energy]:
     """The energy of each component, and their sum."""
-    found = [_of_level(result, batch, costs, stated, i) for i in range(len(batch.arch.levels))]
+    energies = [_of_level(result, batch, costs, stated, i) for i in range(len(batch.arch.levels))]
     macs, pj = batch.workload.macs, result.table.compute.mac_pj(batch.workload)
     units = next(iter(stated.levels.values()))
-    found.append(Energy(batch.arch.compute.name, macs * pj, units.energy_pj, counts=(stated.computes - macs) * pj))
-    ours, theirs = float(costs.network_energy_pj[0].sum()), stated.network_pj
+    energies.append(Energy(batch.arch.compute.name, macs * pj, units.energy_pj, counts=(stated.computes - macs) * pj))
+    ours, theirs = float(costs.interconnect_energy_pj[0].sum()), stated.network_pj
     if ours or theirs:
-        found.append(Energy("networks", ours, theirs))
+        energies.append(Energy("networks", ours, theirs))
     if leak := float(costs.leak_energy_pj[0]):  # that of Timeloop stands at each level
-        found.append(Energy("leakage", leak, 0.0, leakage=-leak))
-    yield from found
-    sums = [sum(getattr(each, name) for each in found) for name in ("counts", "vectors", "leakage")]
-    yield Energy("total", float(costs.energy_pj[0]), _whole(stated, sum(each.timeloop for each in found)), *sums)
+        energies.append(Energy("leakage", leak, 0.0, leakage=-leak))
+    yield from energies
+    sums = [sum(getattr(energy, name) for energy in energies) for name in ("counts", "vectors", "leakage")]
+    yield Energy("total", float(costs.energy_pj[0]), _whole(stated, sum(energy.timeloop for energy in energies)), *sums)
 
 
 def _whole(stated: Statistics, parts: float) -> float:

@@ -49,17 +49,17 @@ class Explanation:
 
     def computes(self, stated: float, ours: int) -> tuple[str, ...]:
         """The rules that make the MACs differ: how words are served has no part in it."""
-        found = self._removed(lambda files: self._counted(files).computes, stated, ours)
-        return ("elements",) if "nested" in found else found
+        rules = self._removed(lambda files: self._counted(files).computes, stated, ours)
+        return ("elements",) if "nested" in rules else rules
 
     def cycles(self, stated: float, steps: int) -> tuple[str, ...]:
         """The rules that make the cycles differ from ours, which are `steps` without bandwidths."""
-        expected = next((each for each in map(self._counted, self._whole()) if each.cycles == stated), None)
+        expected = next((counts for counts in map(self._counted, self._whole()) if counts.cycles == stated), None)
         if expected is None:
             return ("unknown",)
-        found = ["bounds"] if expected.steps != steps else []
-        waits = expected.cycles != expected.steps or not found
-        return (*found, "bandwidth") if waits else tuple(found)
+        rules = ["bounds"] if expected.steps != steps else []
+        waits = expected.cycles != expected.steps or not rules
+        return (*rules, "bandwidth") if waits else tuple(rules)
 
     def _counted(self, files: Files) -> TimeloopCounts:
         if files not in self._counts:
@@ -90,11 +90,11 @@ class Explanation:
         names += [name for name in ("stops", "first", "links", "jumps", "truncated") if getattr(rules, name)]
         names += ["samples"] * (self._steps <= STEPS)
         for many in range(1, len(names) + 1):
-            for some in combinations(names, many):
-                fewer = replace(rules, **dict.fromkeys({*some} - {"nested"}, False))
-                if isclose(total(("one" if "nested" in some else arrays, fewer)), ours, rel_tol=1e-9):
+            for dropped in combinations(names, many):
+                fewer = replace(rules, **dict.fromkeys({*dropped} - {"nested"}, False))
+                if isclose(total(("one" if "nested" in dropped else arrays, fewer)), ours, rel_tol=1e-9):
                     # A word served for each of several arrays is read more often, never less.
-                    return tuple("elements" if name == "nested" and stated < ours else name for name in some)
+                    return tuple("elements" if name == "nested" and stated < ours else name for name in dropped)
         return ("elements",) if self._remainders_in_space else ("samples",) if self._imperfect else ("unknown",)
 
     @cached_property

@@ -105,40 +105,40 @@ class _Numbers:
 
     def read(self, number: int, key: str, text: str) -> float:
         """The number that `text` begins with: a whole one is exact, also over 2^53; 0 and a fault where it is none."""
-        found = NUMBER.match(text)
-        if found is None:
+        match = NUMBER.match(text)
+        if match is None:
             self.faults.append(Fault(self.source, number + 1, key, f"must be a number, got {text!r}"))
             return 0
-        value = float(found[0])
-        return int(found[0]) if found[0].lstrip("-").isdecimal() else int(value) if value.is_integer() else value
+        value = float(match[0])
+        return int(match[0]) if match[0].lstrip("-").isdecimal() else int(value) if value.is_integer() else value
 
 
 def _network_pj(numbers: _Numbers, number: int) -> float:
     """The energy of a line of a network; 0 where it tells none of all instances."""
-    found = VALUE.match(numbers.lines[number])
-    return numbers.read(number, found[1], found[2]) if found and found[1].lower().endswith("energy (total)") else 0
+    match = VALUE.match(numbers.lines[number])
+    return numbers.read(number, match[1], match[2]) if match and match[1].lower().endswith("energy (total)") else 0
 
 
 def _summary(numbers: _Numbers, section: range) -> Iterator[tuple[str, float]]:
     names = {"Algorithmic Computes": "Computes", "MACCs": "Computes"}
     for number in section:
-        found = SUMMARY.match(numbers.lines[number])
-        if found and found[1] in ("Cycles", "Energy", "Computes", "Actual Computes", *names):
-            yield names.get(found[1], found[1]), numbers.read(number, found[1], found[2])
+        match = SUMMARY.match(numbers.lines[number])
+        if match and match[1] in ("Cycles", "Energy", "Computes", "Actual Computes", *names):
+            yield names.get(match[1], match[1]), numbers.read(number, match[1], match[2])
 
 
 def _levels(numbers: _Numbers, section: range) -> Iterator[tuple[str, StatedLevel]]:
     """The levels by name, in the order of the file."""
     lines = numbers.lines
-    titles = [(n, found[1]) for n in section if (found := TITLE.match(lines[n]))]
+    titles = [(n, match[1]) for n in section if (match := TITLE.match(lines[n]))]
     for (at, name), after in zip(titles, [*(n for n, _ in titles[1:]), section.stop], strict=True):
         level = StatedLevel(at + 1)
         tensor: StatedTensor | None = None
         for number in range(at + 1, after):
-            if found := TENSOR.match(lines[number]):
-                tensor = level.tensors.setdefault(found[1], StatedTensor(number + 1))
-            elif (found := VALUE.match(lines[number])) and (take := _taker(level, tensor, found[1].lower())):
-                take(numbers.read(number, f"{name}: {found[1]}", found[2]))
+            if match := TENSOR.match(lines[number]):
+                tensor = level.tensors.setdefault(match[1], StatedTensor(number + 1))
+            elif (match := VALUE.match(lines[number])) and (take := _taker(level, tensor, match[1].lower())):
+                take(numbers.read(number, f"{name}: {match[1]}", match[2]))
         yield name, level
 
 

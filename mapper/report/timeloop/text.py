@@ -16,11 +16,11 @@ def beside_text(compared: Beside) -> str:
     used = [name for name in KNOWN if any(name in figure.rules for figure in compared.figures)]
     letters = {name: chr(ord("a") + number) for number, name in enumerate(used)}
     rows = []
-    for each in compared.figures:
-        apart = "" if each.equal else _count(each.timeloop - each.ours, "+")
-        why = " ".join(letters[name] for name in each.rules)
-        rows.append([each.level, each.tensor, each.name, f"{each.ours:,}", _count(each.timeloop), apart, why])
-    differ = sum(not each.equal for each in compared.figures)
+    for figure in compared.figures:
+        apart = "" if figure.equal else _count(figure.timeloop - figure.ours, "+")
+        why = " ".join(letters[name] for name in figure.rules)
+        rows.append([figure.level, figure.tensor, figure.name, f"{figure.ours:,}", _count(figure.timeloop), apart, why])
+    differ = sum(not figure.equal for figure in compared.figures)
     head = ["level", "tensor", "figure", "ours", "Timeloop", "difference", "rule"]
     verdict = f"{differ} of {len(rows)} figures differ" if differ else f"all {len(rows)} figures are equal"
     lines = [f"beside {compared.source}", table_text(head, rows, left=(0, 1, 2, 6)), verdict]
@@ -38,10 +38,10 @@ def _energies(energies: tuple[Energy, ...], sparse: bool) -> list[str]:
     total = energies[-1]
     unit, size = energy_unit(max(total.ours, total.timeloop))
     rows = []
-    for each in energies:
-        parts = [getattr(each, name) / size for name in PARTS]
+    for energy in energies:
+        parts = [getattr(energy, name) / size for name in PARTS]
         rows.append(
-            [each.component, f"{each.ours / size:,.5g}", f"{each.timeloop / size:,.5g}"]
+            [energy.component, f"{energy.ours / size:,.5g}", f"{energy.timeloop / size:,.5g}"]
             + [f"{part:+,.4g}" if abs(part) * size > 1e-6 * total.timeloop else "" for part in parts]
         )
     head = [f"energy [{unit}]", "ours", "Timeloop", "its counts", "whole vectors", "leakage", "other"]
@@ -57,20 +57,20 @@ def beside_json(compared: Beside) -> Json:
         "source": compared.source,
         "figures": [
             {
-                "level": each.level,
-                "tensor": each.tensor,
-                "figure": each.name,
-                "ours": each.ours,
-                "timeloop": each.timeloop,
-                "rules": list(each.rules),
+                "level": figure.level,
+                "tensor": figure.tensor,
+                "figure": figure.name,
+                "ours": figure.ours,
+                "timeloop": figure.timeloop,
+                "rules": list(figure.rules),
             }
-            for each in compared.figures
+            for figure in compared.figures
         ],
-        "rules": {name: KNOWN[name] for name in KNOWN if any(name in each.rules for each in compared.figures)},
+        "rules": {name: KNOWN[name] for name in KNOWN if any(name in figure.rules for figure in compared.figures)},
         "not_explained": compared.too_large,
         "energies": [
-            {"component": each.component, "ours_pj": each.ours, "timeloop_pj": each.timeloop}
-            | {f"{name}_pj": getattr(each, name) for name in PARTS}
-            for each in compared.energies
+            {"component": energy.component, "ours_pj": energy.ours, "timeloop_pj": energy.timeloop}
+            | {f"{name}_pj": getattr(energy, name) for name in PARTS}
+            for energy in compared.energies
         ],
     }

@@ -89,8 +89,8 @@ class Asking(Recording):
     def state(self) -> State:
         """Return the state from which a later run goes on."""
         answers = [[key, _plain(self._values[key]), seconds] for key, seconds in self._seconds.items()]
-        left = [[key, _plain(value), seconds] for key, (value, seconds) in self._earlier.items()]
-        return self.recorder.state() | {"answers": answers + left}
+        earlier_answers = [[key, _plain(value), seconds] for key, (value, seconds) in self._earlier.items()]
+        return self.recorder.state() | {"answers": answers + earlier_answers}
 
     def restore(self, state: State) -> None:
         """Take the answers and the time of `state`; all else comes again."""

@@ -62,10 +62,10 @@ class JaxEngine:
             self._values[keep.tobytes()] = jax.jit(partial(self._evaluate, keeps))
         run, rows, digits, outputs = self._values[keep.tobytes()], _rows(draw), draw.digits, []
         for start in range(0, len(draw), self.block):
-            block, left = slice(start, start + self.block), min(self.block, len(draw) - start)
+            block, size = slice(start, start + self.block), min(self.block, len(draw) - start)
             parts = [part[:, block] for part in (rows, digits)]
-            if left < self.block:  # padded with copies
-                parts = [part[:, np.arange(self.block) % left] for part in parts]
+            if size < self.block:  # padded with copies
+                parts = [part[:, np.arange(self.block) % size] for part in parts]
             outputs.append(run(*parts, self._bandwidths))
         return np.concatenate([np.moveaxis(np.asarray(values), 2, 0) for values in outputs])[: len(draw)]
 
@@ -85,8 +85,13 @@ class JaxEngine:
         """Bound the objectives from below and above; XLA computes equal figures once. # (bound, objective, mapping)"""
         batch = self._batch(with_bandwidths(self.space.arch, bandwidths), rows, digits, keep)
         counts = count(batch)
-        bounds = [evaluate(batch, self.table, self.costs, each) for each in (least_counts(batch, counts), counts)]
-        return jax.numpy.stack([jax.numpy.stack([each.of(costs) for each in self.objectives]) for costs in bounds])
+        bounds = [
+            evaluate(batch, self.table, self.costs, bound_counts)
+            for bound_counts in (least_counts(batch, counts), counts)
+        ]
+        return jax.numpy.stack(
+            [jax.numpy.stack([objective.of(costs) for objective in self.objectives]) for costs in bounds]
+        )
 
     def _batch(self, arch: Architecture, rows: Any, digits: Any, keep: Any) -> LazyBatch:
         tables = tuple(self.space.table(d) for d in range(len(rows)))
@@ -130,8 +135,8 @@ def with_bandwidths(arch: Architecture, bandwidths: dict[tuple[int, str], Any]) 
     XLA would turn division by a constant into multiplication by its inverse, which may round up to another number.
     """
     levels = list(arch.levels)
-    for (level, name), each in bandwidths.items():
-        several: Any = each, rate(getattr(levels[level], name))[1]
+    for (level, name), bandwidth in bandwidths.items():
+        several: Any = bandwidth, rate(getattr(levels[level], name))[1]
         levels[level] = replace(levels[level], **{name: several})
     return replace(arch, levels=tuple(levels))
 

@@ -30,7 +30,7 @@ class JaxLine:
     def space_faults(self, space: Mapspace, costs: Charges) -> list[str]:
         """List features that it does not support, and tables that would be too large."""
         faults, layer = [], f"{space.workload.name} on {space.arch.name}"
-        if costs.network:
+        if costs.has_interconnect:
             faults.append("charges no network: leave out hop-pj, wire-pj-per-bit-mm and tile-mm")
         if space.distinct:
             faults.append("draws all loop orders: leave out distinct")
@@ -50,8 +50,8 @@ class JaxLine:
         """Score each of `chunks`: the mappings that may improve on `known`."""
         screened = prefilter(task).screen(_batches(task, chunks), known, chunks[0] * CHUNK)
         return [
-            task.scores(chunk, each.reasons, each.where, each.values)
-            for chunk, each in zip(chunks, screened, strict=True)
+            task.scores(chunk, prefiltered.reasons, prefiltered.where, prefiltered.values)
+            for chunk, prefiltered in zip(chunks, screened, strict=True)
         ]
 
 

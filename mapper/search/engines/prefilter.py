@@ -48,9 +48,9 @@ class Prefilter:
         engine = self.engine
         looked = _ahead((draw, engine.look(draw)) for draw in draws)
         firsts = [(draw, *self._first(sight, known)) for draw, sight in looked]
-        left = LazyBatch.joined([draw.take(where) for draw, _, where in firsts])
+        remaining = LazyBatch.joined([draw.take(where) for draw, _, where in firsts])
         ends = np.cumsum([len(where) for _, _, where in firsts])[:-1]
-        values = np.split(self._values(engine, left, known, seen), ends)
+        values = np.split(self._values(engine, remaining, known, seen), ends)
         return [Prefiltered(reasons, where, own) for (_, reasons, where), own in zip(firsts, values, strict=True)]
 
     @property
@@ -64,22 +64,22 @@ class Prefilter:
     def _first(self, sight: Sight, known: RecordThreshold) -> tuple[NDArray[np.int8], Ints]:
         """Return the reason codes, and the valid mappings whose cycles leave room to improve on `known`."""
         reasons = sight.reasons()
-        left = np.flatnonzero(reasons == 0)
+        remaining = np.flatnonzero(reasons == 0)
         if self.pruning:
-            left = left[self.pruning.first_sight(sight.cycles()[left], known)]
-        return reasons, left
+            remaining = remaining[self.pruning.first_sight(sight.cycles()[remaining], known)]
+        return reasons, remaining
 
     def _values(self, engine: Engine, draw: LazyBatch, known: RecordThreshold, seen: int) -> Floats:
         """Evaluate with NumPy the mappings that could be recorded; inf for the others. # (mapping, objective)"""
         values = np.full((len(draw), len(self.valuation.columns)), np.inf)
-        left = np.arange(len(draw))
+        remaining = np.arange(len(draw))
         if self.pruning and len(draw) <= FEW:
-            left = self.pruning.hopeful(draw, known, seen)
-        if left.size:
-            least, most = engine.values(draw.take(left))
-            left = left[may_improve(least, most, self.valuation.columns, self.valuation.several, known)]
-        if left.size:
-            values[left] = self.valuation.values(draw.take(left), known)
+            remaining = self.pruning.hopeful(draw, known, seen)
+        if remaining.size:
+            least, most = engine.values(draw.take(remaining))
+            remaining = remaining[may_improve(least, most, self.valuation.columns, self.valuation.several, known)]
+        if remaining.size:
+            values[remaining] = self.valuation.values(draw.take(remaining), known)
         return values
 
 

@@ -41,10 +41,10 @@ def evolved_by_answers(task: Task) -> Rounds:
     while not every.settled:
         population = Population(inputs, every.number, SMALL)
         while not population.over:
-            some = population.propose()
-            values = yield some.batch(task.space)
+            individuals = population.propose()
+            values = yield individuals.batch(task.space)
             best = min(best, float(values.min()))
-            population.settle(some, values[:, None])
+            population.settle(individuals, values[:, None])
         every.end(best)
     return Ended.SETTLED
 
@@ -119,8 +119,8 @@ class Evolving(RetainingSearch):
         if every.settled:
             return
         elsewhere = in_order(evolved, PopulationSpaces(self.task), count(every.number), jobs, 1, learnt=self._left)
-        with closing(elsewhere) as found:
-            for generations in found:
+        with closing(elsewhere) as results:
+            for generations in results:
                 for generation in generations:
                     yield replace(generation, scores=replace(generation.scores, chunk=self.recorder.chunks))
                 every.end(self.recorder.best)

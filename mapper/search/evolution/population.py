@@ -103,9 +103,9 @@ class Population:
 
     def generation(self, chunk: int) -> Generation:
         """Make generation `chunk` of the search, and let the best of it and of the survivors survive."""
-        some = self.propose()
-        scored = self._score(some)
-        self.settle(some, scored.aims)
+        individuals = self.propose()
+        scored = self._score(individuals)
+        self.settle(individuals, scored.aims)
         axes = scored.axes if self.inputs.task.goal.front else None
         scores = Scores.of(chunk, scored.reasons, scored.objectives, axes)
         self.best = min([self.best, *map(tuple, scores.values[-1:].tolist())])
@@ -113,7 +113,7 @@ class Population:
             front = np.array([*self.front, *scores.points.tolist()]).reshape(-1, axes.shape[1])
             self.front = tuple(map(tuple, front[frontier(front)].tolist()))
         places = np.union1d(scores.records, scores.candidates)
-        return Generation(scores, places, some.take(places))
+        return Generation(scores, places, individuals.take(places))
 
     def settle(self, some: Individuals, values: Floats) -> None:
         """Let the best of `some`, by their values # (mapping, aim), and of the survivors survive; inf: invalid."""
@@ -131,34 +131,34 @@ class Population:
         sampler, few = self._sampler, len(self.values) < self.sizes.survivors and self.drawn < DRAWN
         if few or not len(self.values):
             self.drawn += 1
-            some, rounds = sampler.drawn(self.rng, self.sizes.children), DRAWN_ROUNDS
+            individuals, rounds = sampler.drawn(self.rng, self.sizes.children), DRAWN_ROUNDS
         else:
-            some, rounds = sampler.variation.children(self.survivors, self.rng, self.sizes.children), ROUNDS
-        fit = sampler.repair.fitted(some, self.rng, rounds)
-        others = sampler.drawn(self.rng, self.sizes.children - len(fit))
-        return Individuals.joined([given, fit, others]).take(slice(self.sizes.children))
+            individuals, rounds = sampler.variation.children(self.survivors, self.rng, self.sizes.children), ROUNDS
+        fit = sampler.repair.fitted(individuals, self.rng, rounds)
+        replacements = sampler.drawn(self.rng, self.sizes.children - len(fit))
+        return Individuals.joined([given, fit, replacements]).take(slice(self.sizes.children))
 
     def _score(self, some: Individuals) -> Scored:
         """Evaluate mappings, without those that can neither survive nor extend the front."""
         task, n = self.inputs.task, len(some)
         goal, batch = task.goal, self._sampler.repair.batch(some)
         reasons = validity(batch)
-        left = np.flatnonzero(reasons == 0)
-        if task.options.prune and len(left) and len(self.values) == self.sizes.survivors:
+        remaining = np.flatnonzero(reasons == 0)
+        if task.options.prune and len(remaining) and len(self.values) == self.sizes.survivors:
             known = RecordThreshold(tuple(self.values[-1].tolist()), self.front)
-            left = left[self.inputs.pruning(self.aims).hopeful(batch.take(left), known, 0)]
+            remaining = remaining[self.inputs.pruning(self.aims).hopeful(batch.take(remaining), known, 0)]
         names, several = (*goal.objectives, *goal.front), len(goal.objectives)
         values = np.full((n, len(names)), np.inf)
-        if len(left):
-            values[left] = task.valuation.values(batch.take(left), RecordThreshold(self.best, self.front))
+        if len(remaining):
+            values[remaining] = task.valuation.values(batch.take(remaining), RecordThreshold(self.best, self.front))
         aims = values[:, [names.index(name) for name in self.aims]]
         return Scored(reasons, values[:, :several], values[:, several:], aims)
 
     def _survive(self, some: Individuals, values: Floats) -> None:
         """Keep the best of the survivors and of `some`, one of each value."""
-        found = np.flatnonzero(np.isfinite(values[:, 0]))
-        every = Individuals.joined([self.survivors, some.take(found)])
-        values = np.concatenate([self.values, values[found]])
+        valid = np.flatnonzero(np.isfinite(values[:, 0]))
+        every = Individuals.joined([self.survivors, some.take(valid)])
+        values = np.concatenate([self.values, values[valid]])
         order = ranked_apart(values)[: self.sizes.survivors]  # of equal values the older
         self.survivors, self.values = every.take(order), values[order]
 

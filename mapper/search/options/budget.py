@@ -91,19 +91,19 @@ def spend(
     else:
         for share in shares:
             share.target = chunk * max(1, samples // chunk // (2 * len(shares)))
-    some = [share for share in shares if share.target]
-    while some and bring(some):
-        some = deal(shares, samples - sum(share.used for share in shares), chunk, objective)
+    granted = [share for share in shares if share.target]
+    while granted and bring(granted):
+        granted = deal(shares, samples - sum(share.used for share in shares), chunk, objective)
 
 
 def deal(shares: Sequence[LayerShare], samples: int, chunk: int, objective: str) -> list[LayerShare]:
     """Grant `samples` more mappings to layers that are not over, by raising their targets. Returns these shares."""
     # a search cannot go on after part of a chunk
-    left = [share for share in shares if not share.over and share.target % chunk == 0]
+    open_shares = [share for share in shares if not share.over and share.target % chunk == 0]
     weight, got = weights(shares, objective), set[int]()
     slice_ = chunk * max(1, samples // chunk // (SLICES * len(shares)))
-    while samples and left:
-        neediest = max(left, key=lambda share: (weight[share.number] / share.target**DECAY, -share.number))
+    while samples and open_shares:
+        neediest = max(open_shares, key=lambda share: (weight[share.number] / share.target**DECAY, -share.number))
         size = min(slice_, samples // chunk * chunk or samples)
         neediest.target += size
         samples -= size

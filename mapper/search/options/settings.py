@@ -24,7 +24,7 @@ class Configurable:
     @classmethod
     def settings(cls) -> dict[str, Field[Any]]:
         """Return the fields that users may set, by name."""
-        return {each.name: each for each in fields(cls) if "text" in each.metadata}
+        return {own_field.name: own_field for own_field in fields(cls) if "text" in own_field.metadata}
 
     def missing(self) -> list[str]:
         """List the packages to install, in the user's words; none for most."""

@@ -22,7 +22,7 @@ class Coverage:
         return self.evaluated + self.invalid + self.ruled_out + self.open
 
     def __add__(self, other: "Coverage") -> "Coverage":
-        return Coverage(*(mine + theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)))
+        return Coverage(*(own + theirs for own, theirs in zip(astuple(self), astuple(other), strict=True)))
 
     def closed(self) -> "Coverage":
         """Return the same with all open combinations ruled out."""

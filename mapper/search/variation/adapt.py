@@ -31,10 +31,10 @@ def adapted(sampler: MappingSampler, outlines: Sequence[Outline], seed: int = 0)
     for d, within in enumerate(sampler.repair.canonical_by_dim(bounds).T):
         if not within.all():
             bounds[~within, :, d] = _nearest_chains(sampler, d, bounds[~within, :, d], rng)
-    some = Individuals(bounds, order, space.keep_choices.nearest(keep))
-    fit = sampler.repair.fitted(some, rng, ROUNDS)
-    if len(fit) < len(some):
-        fewest = replace(some, keep=space.keep_choices.nearest(np.zeros_like(keep)))
+    individuals = Individuals(bounds, order, space.keep_choices.nearest(keep))
+    fit = sampler.repair.fitted(individuals, rng, ROUNDS)
+    if len(fit) < len(individuals):
+        fewest = replace(individuals, keep=space.keep_choices.nearest(np.zeros_like(keep)))
         fit = Individuals.joined([fit, sampler.repair.fitted(fewest, rng, ROUNDS)])
     return _distinct(fit.take(_stands(sampler, fit)).batch(space))
 
@@ -55,8 +55,8 @@ def widened(sampler: MappingSampler, batch: MappingBatch, seed: int = 0) -> Mapp
     wider = np.flatnonzero((bounds != batch.factors).any(axis=(1, 2)))
     if not len(wider):
         return batch.take(wider)
-    some = Individuals(bounds, batch.order, batch.keep).take(wider)
-    fit = sampler.repair.fitted(some, np.random.default_rng(seed), ROUNDS)
+    individuals = Individuals(bounds, batch.order, batch.keep).take(wider)
+    fit = sampler.repair.fitted(individuals, np.random.default_rng(seed), ROUNDS)
     return _distinct(fit.take(_stands(sampler, fit)).batch(sampler.space))
 
 
@@ -89,6 +89,6 @@ def _distinct(batch: MappingBatch) -> MappingBatch:
     if not len(batch):
         return batch
     n = len(batch)
-    rows = np.concatenate([each.reshape(n, -1) for each in (batch.factors, batch.order, batch.keep)], axis=1)
+    rows = np.concatenate([genes.reshape(n, -1) for genes in (batch.factors, batch.order, batch.keep)], axis=1)
     _, first = np.unique(unique_rows(rows)[1], return_index=True)
     return batch.take(np.sort(first))

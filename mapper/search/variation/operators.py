@@ -40,10 +40,10 @@ class Variation:
         """Make `n` children of `parents`, the best first; of two drawn at random the better becomes a parent."""
         first, second = (rng.integers(0, len(parents), (2, n)).min(axis=0) for _ in range(2))
         crossed = rng.random(n) < CROSSED
-        some = self._crossover(parents, first, second, crossed, rng)
+        children = self._crossover(parents, first, second, crossed, rng)
         number = np.where(crossed, rng.integers(0, 2, n), np.minimum(1 + rng.poisson(1, n), MOST_MUTATIONS))
-        self.mutate(some, number, rng)
-        return replace(some, keep=self._kept(parents, first, rng))
+        self.mutate(children, number, rng)
+        return replace(children, keep=self._kept(parents, first, rng))
 
     def neighbours(self, some: Individuals, rng: np.random.Generator) -> Individuals:
         """Make one neighbour of each: by a mutation of a chain, a swap of loops, or a change of what is kept."""
@@ -129,13 +129,13 @@ class Variation:
     def _primes_of(self, number: int) -> list[int]:
         """List the prime factors of a number, each as often as it divides; 1 of 1."""
         if number not in self._primes:
-            found, rest, factor = [], number, 2
+            primes, rest, factor = [], number, 2
             while factor * factor <= rest:
                 while rest % factor == 0:
-                    found.append(factor)
+                    primes.append(factor)
                     rest //= factor
                 factor += 1
-            self._primes[number] = found + [rest] if rest > 1 or not found else found
+            self._primes[number] = primes + [rest] if rest > 1 or not primes else primes
         return self._primes[number]
 
     def swap_loops(self, order: Order, who: Ints, rng: np.random.Generator) -> None:
@@ -145,11 +145,11 @@ class Variation:
             return
         chosen = rng.choice(levels, len(who))
         for i in levels:
-            mine, level = who[chosen == i], self.space.orders.levels[i]
+            swapped, level = who[chosen == i], self.space.orders.levels[i]
             free, start = len(level.free), len(level.outermost) + len(level.idle)
-            a, b = (start + rng.integers(0, free, len(mine)) for _ in range(2))
-            b = np.where(rng.random(len(mine)) < INNERMOST, start + free - 1, b)
-            order[mine, i, a], order[mine, i, b] = order[mine, i, b], order[mine, i, a]
+            a, b = (start + rng.integers(0, free, len(swapped)) for _ in range(2))
+            b = np.where(rng.random(len(swapped)) < INNERMOST, start + free - 1, b)
+            order[swapped, i, a], order[swapped, i, b] = order[swapped, i, b], order[swapped, i, a]
 
 
 def drawn_from(lists: Sequence[Sequence[int] | Ints], which: Ints, rng: np.random.Generator) -> Ints:

@@ -45,21 +45,21 @@ class Repair:
         """
         within = np.ones((len(bounds), len(self.sizes)), bool)
         for d, size in enumerate(self.sizes):
-            left = np.full(len(bounds), size)
+            remaining = np.full(len(bounds), size)
             for slot in range(len(self.low) - 1, 0, -1):
                 low, high = self.low[slot, d], self.high[slot, d]
                 if high == 1:
                     bounds[:, slot, d] = 1
                     continue
-                least = np.maximum(low, -(-left // self._outside[slot, d]))
-                bound = np.clip(bounds[:, slot, d], least, np.minimum(high, left))
+                least = np.maximum(low, -(-remaining // self._outside[slot, d]))
+                bound = np.clip(bounds[:, slot, d], least, np.minimum(high, remaining))
                 if self.divides[slot, d]:
-                    bound = self._divisors[d].largest(left, bound)
-                within[:, d] &= (low <= bound) & (low <= left)
+                    bound = self._divisors[d].largest(remaining, bound)
+                within[:, d] &= (low <= bound) & (low <= remaining)
                 bounds[:, slot, d] = bound
-                left = -(-left // bound)
-            bounds[:, 0, d] = left
-            within[:, d] &= (self.low[0, d] <= left) & (left <= self.high[0, d])
+                remaining = -(-remaining // bound)
+            bounds[:, 0, d] = remaining
+            within[:, d] &= (self.low[0, d] <= remaining) & (remaining <= self.high[0, d])
         for d, rule in self._products:
             product = bounds[:, rule.slots, d].prod(axis=1)
             within[:, d] &= (rule.lo <= product) & (product <= rule.hi)
@@ -183,15 +183,15 @@ class _Divisors:
         """Find the largest divisor of each number up to its limit. # (individual,)"""
         if self._table is not None:
             return self._table[numbers, limits]
-        found = np.empty(len(numbers), np.int64)
+        largest = np.empty(len(numbers), np.int64)
         different, which = np.unique(numbers, return_inverse=True)
         for i, number in enumerate(different.tolist()):
             own = self._of.get(number)
             if own is None:
                 own = self._of[number] = divisors(number)
-            mine = np.flatnonzero(which == i)
-            found[mine] = own[np.searchsorted(own, limits[mine], "right") - 1]
-        return found
+            rows = np.flatnonzero(which == i)
+            largest[rows] = own[np.searchsorted(own, limits[rows], "right") - 1]
+        return largest
 
 
 @dataclass(frozen=True, eq=False)

@@ -98,10 +98,10 @@ class Bayes(Learner):
     def chosen(self, state: LearnerState) -> tuple[Individuals, Any]:
         """Fit the process, and choose a batch among candidates around the best and drawn ones."""
         history = state.history
-        some = around(state.sampler, state.rng, history, self.candidates, self.parents)
-        if not len(some):
-            return some, None
-        places = embedded(state.space, Individuals.joined([history.some, some]), self.orders)
+        candidates = around(state.sampler, state.rng, history, self.candidates, self.parents)
+        if not len(candidates):
+            return candidates, None
+        places = embedded(state.space, Individuals.joined([history.some, candidates]), self.orders)
         known, new = places[: len(history)], places[len(history) :]
         belief = posterior(known, history.targets, new, int(state.rng.integers(2**31)))
-        return some.take(batch_by_lies(belief, self.batch)), None
+        return candidates.take(batch_by_lies(belief, self.batch)), None

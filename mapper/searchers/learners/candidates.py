@@ -23,22 +23,22 @@ def sampler_of(space: Mapspace) -> MappingSampler:
 
 def new_ones(space: Mapspace, parts: Sequence[Individuals], seen: Keys) -> Individuals:
     """Join valid mappings, each as the one that stands for those equal to it, without those `seen`."""
-    some = Individuals.joined([no_individuals(space), *parts])
-    if space.arch.stacks and len(some):
-        batch = some.batch(space)
-        some = Individuals(batch.factors, batch.order, batch.keep)
-    return some.take(fresh(keys_of(space, some), seen))
+    individuals = Individuals.joined([no_individuals(space), *parts])
+    if space.arch.stacks and len(individuals):
+        batch = individuals.batch(space)
+        individuals = Individuals(batch.factors, batch.order, batch.keep)
+    return individuals.take(fresh(keys_of(space, individuals), seen))
 
 
 def drawn(sampler: MappingSampler, rng: np.random.Generator, n: int, seen: Keys) -> Individuals:
     """Draw at most `n` new valid mappings; fewer where they are hard to find."""
-    found = no_individuals(sampler.space)
+    individuals = no_individuals(sampler.space)
     for _ in range(TRIES if n else 0):
         fit = sampler.repair.fitted(sampler.drawn(rng, n), rng, DRAWN_ROUNDS)
-        found = new_ones(sampler.space, [found, fit.take(rng.permutation(len(fit)))], seen)
-        if len(found) >= n:
+        individuals = new_ones(sampler.space, [individuals, fit.take(rng.permutation(len(fit)))], seen)
+        if len(individuals) >= n:
             break
-    return found.take(slice(n))
+    return individuals.take(slice(n))
 
 
 def around(sampler: MappingSampler, rng: np.random.Generator, history: History, n: int, parents: int) -> Individuals:

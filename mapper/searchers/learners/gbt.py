@@ -180,21 +180,25 @@ class Gbt(Learner):
         """Fit the trees, anneal, and choose a diverse batch; the rest is drawn. The chains persist."""
         history, space, features = state.history, state.space, self._features(state.space)
         ranking = learnt(features(history.some), history.ranks, prior=self.prior, rounds=self.trees)
-        found = anneal(
-            state.sampler, self._chains(state), lambda some: ranking.of(features(some)), state.rng, self.steps,
+        annealed = anneal(
+            state.sampler,
+            self._chains(state),
+            lambda individuals: ranking.of(features(individuals)),
+            state.rng,
+            self.steps,
             self.temperature,
-        )  # fmt: skip
-        order = np.argsort(found.energies, kind="stable")
-        tried = new_ones(space, [found.tried.take(order)], history.seen)
+        )
+        order = np.argsort(annealed.energies, kind="stable")
+        tried = new_ones(space, [annealed.tried.take(order)], history.seen)
         number = round(self.batch * (1 - self.greedy))
         tried = tried.take(slice(round(self.pool * self.batch)))
         if len(tried):
             tried = tried.take(diverse(space, tried, ranking.of(features(tried)), number, self.diversity))
-        return tried, found.chains.plain()
+        return tried, annealed.chains.plain()
 
     def _features(self, space: Mapspace) -> Features:
         if self.features == "config":
-            return lambda some: embedded(space, some, "scores")
+            return lambda individuals: embedded(space, individuals, "scores")
         return Relations(space).of
 
     def _chains(self, state: LearnerState) -> Individuals:

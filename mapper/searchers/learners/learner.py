@@ -71,8 +71,8 @@ class Learner(Configurable, ABC):
     def begin(self, space: Mapspace, seed: int) -> Memory:
         """Make the memory of the first generation."""
         state = LearnerState(sampler_of(space), History.empty(space), _stream(seed, 0), None)
-        some, own = self.first(state)
-        return self._memory(seed, 0, state, some, own)
+        chosen, own = self.first(state)
+        return self._memory(seed, 0, state, chosen, own)
 
     def propose(self, space: Mapspace, seed: int, memory: Memory, chunk: int) -> MappingBatch:
         """Propose the batch in the memory.
@@ -89,19 +89,19 @@ class Learner(Configurable, ABC):
         history = before = History.of_plain(space, memory["history"])
         for one in scored:
             batch = one.batch.arranged()
-            some, values = Individuals(batch.factors, batch.order, batch.keep), one.values
+            individuals, values = Individuals(batch.factors, batch.order, batch.keep), one.values
             if memory["batch"] is None:  # drawn: those that are valid, and new
                 valid = np.flatnonzero(np.isfinite(values[:, 0]))
-                some, values = some.take(valid), values[valid]
-                new = ~np.isin(keys_of(space, some), history.seen)
-                some, values = some.take(new), values[new]
-            history = history.with_more(space, some, values, self.points)
+                individuals, values = individuals.take(valid), values[valid]
+                new = ~np.isin(keys_of(space, individuals), history.seen)
+                individuals, values = individuals.take(new), values[new]
+            history = history.with_more(space, individuals, values, self.points)
         number = memory["generation"] + 1
         state = LearnerState(sampler_of(space), history, _stream(memory["seed"], number), memory["own"])
-        some, own = no_individuals(space), memory["own"]
+        chosen, own = no_individuals(space), memory["own"]
         if len(history.seen) > len(before.seen) and history.accepted.sum() >= ENOUGH:
-            some, own = self.chosen(state)
-        return self._memory(memory["seed"], number, state, some, own)
+            chosen, own = self.chosen(state)
+        return self._memory(memory["seed"], number, state, chosen, own)
 
     def _memory(self, seed: int, number: int, state: LearnerState, some: Individuals, own: Any) -> Memory:
         """Make the memory of generation `number`, with a batch of new ones of `some` and of drawn mappings."""

@@ -56,10 +56,10 @@ def samples(task: Task, rng: np.random.Generator, n: int, layers: int) -> tuple[
     inputs, targets = [], []
     for space in [task.space, *similar(task.space, rng, layers)]:
         sampler = sampler_of(space) if space is task.space else MappingSampler(space)
-        some = drawn(sampler, rng, -(-n // (layers + 1)), NEVER)
-        if len(some):
-            costs = evaluate(some.batch(space), task.table, task.charges)
-            inputs.append(Columns(space).inputs(some))
+        individuals = drawn(sampler, rng, -(-n // (layers + 1)), NEVER)
+        if len(individuals):
+            costs = evaluate(individuals.batch(space), task.table, task.charges)
+            inputs.append(Columns(space).inputs(individuals))
             targets.append(log_targets(task.objective.of(costs)))
     if not inputs:
         return np.empty((0, 0)), np.empty(0)
@@ -68,7 +68,7 @@ def samples(task: Task, rng: np.random.Generator, n: int, layers: int) -> tuple[
 
 def similar(space: Mapspace, rng: np.random.Generator, n: int) -> list[Mapspace]:
     """Make the mapspaces of `n` layers with other sizes; fewer where constraints leave some without mappings."""
-    found = []
+    spaces = []
     for _ in range(n):
         sizes = np.array(space.workload.sizes)
         other = np.maximum(2, np.round(sizes * 2.0 ** rng.uniform(-SPREAD, SPREAD, len(sizes)))).astype(int)
@@ -78,5 +78,5 @@ def similar(space: Mapspace, rng: np.random.Generator, n: int) -> list[Mapspace]
             made.prepare()
         except InputError:  # its sizes cannot meet the constraints
             continue
-        found.append(made)
-    return found
+        spaces.append(made)
+    return spaces

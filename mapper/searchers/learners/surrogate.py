@@ -174,12 +174,12 @@ class Surrogate(Learner):
     def _by(self, neural_net: NeuralNet, state: LearnerState) -> Individuals:
         """Choose the mappings that descents find best."""
         best = state.history.best(self.starts // 2)
-        others = drawn(state.sampler, state.rng, self.starts - len(best), state.history.seen)
-        starts = Individuals.joined([best, others])
+        drawn_starts = drawn(state.sampler, state.rng, self.starts - len(best), state.history.seen)
+        starts = Individuals.joined([best, drawn_starts])
         if not len(starts):
             return starts
-        found = descend(state.sampler, neural_net, starts, state.rng, self.steps, self.rate)
-        tried = new_ones(state.space, [found.in_turn()], state.history.seen)
+        descended = descend(state.sampler, neural_net, starts, state.rng, self.steps, self.rate)
+        tried = new_ones(state.space, [descended.in_turn()], state.history.seen)
         return tried.take(slice(round(self.batch * (1 - self.explore))))
 
 

@@ -23,7 +23,7 @@ class ScoredCandidates:
 
     scores: Scores
     individuals: Individuals
-    named: Ints  # places in `some`
+    named: Ints  # places in `individuals`
 
 
 class Candidates:
@@ -38,12 +38,12 @@ class Candidates:
     def found(self, bounds: Ints, keep: Bools, chunk: int) -> ScoredCandidates | None:
         """Make and score the mappings of a solution # (slot, dim), and of it with axes filled; None where none can be
         made to fit."""
-        some = self._fitted(self._individuals(raised(self.space, bounds), keep))
-        if not len(some):
-            some = self._fitted(self._individuals(np.repeat(bounds[None], COPIES, axis=0), keep))
-        if not len(some):
+        individuals = self._fitted(self._individuals(raised(self.space, bounds), keep))
+        if not len(individuals):
+            individuals = self._fitted(self._individuals(np.repeat(bounds[None], COPIES, axis=0), keep))
+        if not len(individuals):
             return None
-        batch = self._arranged(some, keep)
+        batch = self._arranged(individuals, keep)
         scores = self._scores(batch, chunk)
         ordered = Individuals(batch.factors, batch.order, batch.keep)
         return ScoredCandidates(scores, ordered, np.union1d(scores.records, scores.candidates))
@@ -71,6 +71,6 @@ class Candidates:
         values, points = (np.full((len(batch), len(names)), np.inf) for names in (goal.objectives, goal.front))
         valid = np.flatnonzero(reasons == 0)
         if len(valid):
-            found, several = self.task.valuation.values(batch.take(valid), RecordThreshold()), len(goal.objectives)
-            values[valid], points[valid] = found[:, :several], found[:, several:]
+            figures, several = self.task.valuation.values(batch.take(valid), RecordThreshold()), len(goal.objectives)
+            values[valid], points[valid] = figures[:, :several], figures[:, several:]
         return Scores.of(chunk, reasons, values, points if goal.front else None)

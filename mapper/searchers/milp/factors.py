@@ -21,15 +21,15 @@ def primes(number: int) -> Counter[int]:
     >>> sorted(primes(360).items())
     [(2, 3), (3, 2), (5, 1)]
     """
-    found, factor = Counter[int](), 2
+    counts, factor = Counter[int](), 2
     while factor * factor <= number:
         while number % factor == 0:
-            found[factor] += 1
+            counts[factor] += 1
             number //= factor
         factor += 1
     if number > 1:
-        found[number] += 1
-    return found
+        counts[number] += 1
+    return counts
 
 
 class Factors:
@@ -85,27 +85,29 @@ class Factors:
 
     def capacities(self) -> list[LogSum]:
         """List the shares of the memories' capacities that the tiles take: each is 0 at most."""
-        found = []
+        shares = []
         for levels in self.space.arch.stacks:
             storage = self.space.arch.levels[levels[0]]
             if storage.capacity_bits is None:
                 continue
             room, tiles = storage.capacity_bits // storage.multiple_buffering, list[Product]()
-            for level, (v, tensor) in ((lv, each) for lv in levels for each in enumerate(self.space.workload.tensors)):
+            for level, (v, tensor) in (
+                (lv, numbered_tensor) for lv in levels for numbered_tensor in enumerate(self.space.workload.tensors)
+            ):
                 if self.keep[level, v]:
                     tile, bits = self.tile(level, tensor), storage.bits(tensor.name, tensor.word_bits)
                     tiles.append(Product(tile.form + (log(bits) - log(max(room, 0.5))), tile.windows))
             if tiles:
-                found.append(LogSum(tiles))
-        return found
+                shares.append(LogSum(tiles))
+        return shares
 
     def bounds(self, point: Floats) -> Ints:
         """Return the bounds of a solution. # (slot, dim)"""
-        found = np.ones((len(self.most), len(self.dims)), np.int64)
+        bounds = np.ones((len(self.most), len(self.dims)), np.int64)
         for (slot, d), counts in self.counts.items():
             for prime, count in counts:
-                found[slot, d] *= prime ** round(count.at(point))
-        return found
+                bounds[slot, d] *= prime ** round(count.at(point))
+        return bounds
 
     def _extent(self, level: int, d: int) -> Form:
         """Return the extent of a level's tile along a dim."""
@@ -154,7 +156,7 @@ class Factors:
         """Return 1 where a dim has a bound over 1 at a slot, else 0."""
         if (slot, d) not in self._loops:
             number = total(count for _, count in self.counts[slot, d])
-            self._loops[slot, d] = there = self.programme.choice()
-            self.programme.require(number - there * max(self.programme.most(number), 0.0), most=0.0)
-            self.programme.require(number - there, least=0.0)
+            self._loops[slot, d] = choice = self.programme.choice()
+            self.programme.require(number - choice * max(self.programme.most(number), 0.0), most=0.0)
+            self.programme.require(number - choice, least=0.0)
         return self._loops[slot, d]

@@ -44,7 +44,7 @@ class Product:
     def floors(self) -> list[Form]:
         """List linear lower bounds: a window is at least as long as the extent of each of its dims."""
         chosen = product(*([form for _, form in window.terms] for window in self.windows))
-        return [total([self.form, *some]) for some, _ in zip(chosen, range(MOST_FLOORS), strict=False)]
+        return [total([self.form, *forms]) for forms, _ in zip(chosen, range(MOST_FLOORS), strict=False)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ class LogSum:
 
     def tangent(self, point: Floats) -> Form:
         """Return the tangent at a point."""
-        tangents = [each.tangent(point) for each in self.products]
+        tangents = [term.tangent(point) for term in self.products]
         values = [form.at(point) for form in tangents]
         most = max(values)
         whole = sum(exp(value - most) for value in values)
@@ -68,4 +68,4 @@ class LogSum:
 
     def floors(self) -> list[Form]:
         """List linear lower bounds: the sum is at least each of its products."""
-        return [form for each in self.products for form in each.floors()]
+        return [form for term in self.products for form in term.floors()]

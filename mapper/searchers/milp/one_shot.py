@@ -147,9 +147,9 @@ class Solving(RetainingSearch):
 
     def _record(self, began: float) -> bool:
         """Record the mappings of all solutions; False where a rule ended the search."""
-        for found in self._solutions(began):
-            if found is not None:
-                self._take(found, began)
+        for candidates in self._solutions(began):
+            if candidates is not None:
+                self._take(candidates, began)
             self._look_at_time(began)
             if not self.go_on():
                 return False

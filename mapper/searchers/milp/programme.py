@@ -101,8 +101,8 @@ class Programme:
         costs[list(goal.factors)] = list(goal.factors.values())
         rows, options = LinearConstraint(matrix, low, high), {"time_limit": seconds, "mip_rel_gap": GAP}
         with _silent():
-            found = milp(costs, integrality=whole, bounds=Bounds(least, most), constraints=rows, options=options)
-        return Solution(found.x if found.status in (_OPTIMAL, _LIMIT) else None, found.status == _LIMIT)
+            result = milp(costs, integrality=whole, bounds=Bounds(least, most), constraints=rows, options=options)
+        return Solution(result.x if result.status in (_OPTIMAL, _LIMIT) else None, result.status == _LIMIT)
 
 
 @contextmanager

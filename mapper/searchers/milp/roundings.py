@@ -33,10 +33,10 @@ def rounded_up(size: int) -> list[int]:
 
 def _smooth(most: int) -> list[int]:
     """List the numbers up to `most` whose primes are small, ascending."""
-    found = [1]
+    numbers = [1]
     for prime in primes(2 * 3 * 5 * SMOOTH):
-        found += [n * prime**k for n in found for k in range(1, most.bit_length()) if n * prime**k <= most]
-    return sorted(found)
+        numbers += [n * prime**k for n in numbers for k in range(1, most.bit_length()) if n * prime**k <= most]
+    return sorted(numbers)
 
 
 def raised(space: Mapspace, bounds: Ints) -> Ints:
@@ -49,12 +49,12 @@ def raised(space: Mapspace, bounds: Ints) -> Ints:
         spread = int(bounds[s].prod())
         wider = [(d, min(slot.axis.size // (spread // int(bounds[s, d])), space.rules.bounds(s, d)[1])) for d in dims]
         axes.append([(s, d, bound) for d, bound in wider if bound > bounds[s, d]])
-    found = []
+    mappings = []
     for changes in product(*([None, *axis] for axis in axes)):
         own = bounds.copy()
         for s, d, bound in filter(None, changes):
             own[s, d] = bound
-        found.append(own)
-        if len(found) == MOST_RAISED:
+        mappings.append(own)
+        if len(mappings) == MOST_RAISED:
             break
-    return np.stack(found)
+    return np.stack(mappings)

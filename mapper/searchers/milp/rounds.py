@@ -42,7 +42,7 @@ class Traffic:
         for favoured in self._favoured.values():
             self.programme.require(total(favoured), most=1.0)
         # each is at most the variable beside it
-        self.sums = [(LogSum([Product(steps)]), self.cycles), *((LogSum(some), self.cycles) for some in waits)]
+        self.sums = [(LogSum([Product(steps)]), self.cycles), *((LogSum(products), self.cycles) for products in waits)]
         self.sums.append((LogSum(energies or [Product(Form())]), self.energy_pj))
 
     def goal(self, powers: tuple[int, int]) -> Form:
@@ -56,9 +56,9 @@ class Traffic:
     def _product(self, charge: MovementCost) -> Product:
         """Return the figure of a charge: its words times pJ, or cycles of the busiest instance."""
         factors, outside, v = self.factors, range(charge.child), self.space.workload.tensors.index(charge.tensor)
-        relevant, others = self._dims(v)
+        relevant, irrelevant = self._dims(v)
         tile = factors.tile(charge.child, charge.tensor, charge.parent)
-        again = total(factors.temporal(level, others) for level in outside) - self._stays(v, charge.child)
+        again = total(factors.temporal(level, irrelevant) for level in outside) - self._stays(v, charge.child)
         form = tile.form + again + total(factors.temporal(level, relevant) for level in outside)
         form = form + factors.spatial(range(charge.level), () if charge.mean else factors.dims)
         most = self.programme.most(again)
@@ -79,7 +79,7 @@ class Traffic:
     def _stays(self, v: int, child: int) -> Form:
         """Return the iterations outside a level through which its tile of a tensor stays: level by level outwards,
         until a loop moves it. At the MACs nothing stays."""
-        found, moved = list[Form](), list[Form]()
+        iterations, moved = list[Form](), list[Form]()
         for level in reversed(range(child if child < len(self.space.arch.levels) else 0)):
             loops = self.factors.temporal(level, self._innermost(level, v))
             most = self.programme.most(loops)
@@ -88,19 +88,19 @@ class Traffic:
                 self.programme.require(stays - loops, most=0.0)
                 for hindered in (self.favours(level, v) * -1.0 + 1.0, *moved):
                     self.programme.require(stays + hindered * most, most=most)
-                found.append(stays)
+                iterations.append(stays)
             moved += self.moves(level, v)
-        return total(found)
+        return total(iterations)
 
     def _innermost(self, level: int, v: int) -> list[int]:
         """List the dims that do not concern a tensor and whose loops may stand innermost, none of its own inside."""
         order, (relevant, _) = self.space.orders.levels[level], self._dims(v)
-        most, found = self.factors.most[self.space.orders.temporal[level]], list[int]()
+        most, dims = self.factors.most[self.space.orders.temporal[level]], list[int]()
         for d in reversed(order.innermost):
             if d in relevant and most[d] > 1:
-                return found
-            found += [d] if d not in relevant else []
-        return found + [d for d in order.free if d not in relevant]
+                return dims
+            dims += [d] if d not in relevant else []
+        return dims + [d for d in order.free if d not in relevant]
 
     def _favours(self, level: int, v: int) -> Form:
         """Return 1 where a level favours a tensor, else 0."""
